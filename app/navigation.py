@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-from .shell.page_info import PageInfo
+from .page_info import PageInfo
 
 GROUPS = {
     "One text": (

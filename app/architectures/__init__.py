@@ -1,6 +1,6 @@
 """BERT, GPT and ELMo: who sees whom, what leaks, what they write, positions, a table."""
 
-from ..shell.page_info import PageInfo
+from ..page_info import PageInfo
 
 PAGE = PageInfo(
     name="architectures",

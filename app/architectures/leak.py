@@ -12,13 +12,8 @@ from bertcore import Model
 from bertcore.analysis.words.leakage import Leakage, PathsBack, leakage, paths_back
 from bertcore.configs.data import MASKED_LM_PROB
 
-from ..plots import theme
-from ..plots.figure import Figure
-from ..plots.formats import ON_AXIS, shorten
-from ..plots.untrusted_text import plain
-from ..shell import cache, capabilities, frame
-from ..shell.compute import Compute
-from ..shell.picture import Picture
+from ..plots import ON_AXIS, Figure, plain, shorten, theme
+from ..shell import Compute, Picture, cache, capabilities, frame
 from . import drawing
 from .readers import Readers, name_of
 from .sights import BERT, GPT, PLACE

@@ -6,9 +6,7 @@ from bertcore.papers import read_papers
 
 from ..plots.source_tables import contrasts
 from ..plots.untrusted_text import plain
-from ..shell import frame
-from ..shell.one_of import one_of
-from ..shell.state import Field
+from ..shell import Field, frame, one_of
 from ..token_strip.token_strip import token_strip
 from . import PAGE
 from .leak import show_leak

@@ -4,10 +4,8 @@ import pandas as pd
 
 from bertcore.analysis.space.position_table import PositionTables, position_tables
 
-from ..plots import theme
-from ..plots.figure import Figure, heatmap, subplots
-from ..shell import frame
-from ..shell.picture import Picture
+from ..plots import Figure, heatmap, subplots, theme
+from ..shell import Picture, frame
 
 MOST_POSITIONS = 128
 

@@ -17,9 +17,7 @@ from bertcore.analysis.words.readings import (
 from bertcore.analysis.words.surprise import example_mask
 
 from ..plots.untrusted_text import plain
-from ..shell import cache, frame
-from ..shell.picture import Picture
-from ..shell.state import Field
+from ..shell import Field, Picture, cache, frame
 from . import drawing
 from .readers import Readers, name_of, result_or_reason
 

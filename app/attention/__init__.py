@@ -1,6 +1,6 @@
 """Attention: what each token attends to, in every head of every layer."""
 
-from ..shell.page_info import PageInfo
+from ..page_info import PageInfo
 
 PAGE = PageInfo(
     name="attention",

@@ -12,13 +12,8 @@ from bertcore import Model
 from bertcore.others.decoder import DecoderTrace
 from bertcore.others.model import OtherModel
 
-from ..plots import theme
-from ..plots.figure import Figure
-from ..plots.formats import shorten
-from ..shell import frame
-from ..shell.one_of import one_of
-from ..shell.picture import Picture
-from ..shell.state import Field
+from ..plots import Figure, shorten, theme
+from ..shell import Field, Picture, frame, one_of
 
 VIEW = {"decoder": "Decoder"}
 SIDES = {"cross": "The text (cross-attention)", "own": "What it wrote (self-attention)"}

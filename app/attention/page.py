@@ -11,12 +11,10 @@ from bertcore.architecture.modern_config import ModernBertConfig
 from ..bertviz_views.controls import draw_bertviz
 from ..canvas.shared.attention_data import shown_heads
 from ..canvas.views import HEADS, LAYER, draw_lines, draw_map, draw_neurons, draw_overview
-from ..plots.special_tokens import BERT, Marks, own_text
-from ..plots.untrusted_text import plain
-from ..shell import frame
+from ..plots import BERT, Marks, own_text, plain
+from ..shell import frame, one_of
 from ..shell.links import ATTENTION_VIEW as VIEW
 from ..shell.links import name_of, open_page, switch_off, want_question
-from ..shell.one_of import one_of
 from . import PAGE, decoder
 
 _KINDS = {

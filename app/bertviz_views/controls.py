@@ -10,10 +10,7 @@ from numpy.typing import NDArray
 from bertcore import Trace
 
 from ..canvas.views import part_of
-from ..shell import frame
-from ..shell.one_of import one_of
-from ..shell.picture import Picture
-from ..shell.state import Field
+from ..shell import Field, Picture, frame, one_of
 from .kinds import KINDS, of_trace
 
 KIND = Field("bertviz", "head", tuple(KINDS))

@@ -1,6 +1,6 @@
 """Bias: what a checkpoint associates with groups of people, and how certain that is."""
 
-from ..shell.page_info import PageInfo
+from ..page_info import PageInfo
 
 PAGE = PageInfo(
     name="bias",

@@ -20,14 +20,8 @@ from bertcore.bias.associations import LEAST_WORDS
 from bertcore.bias.word_association import MOST_EXACT
 from bertcore.model import Model
 
-from ..plots import theme
-from ..plots.figure import Figure, scatter, subplots
-from ..plots.formats import shorten
-from ..plots.untrusted_text import plain
-from ..shell import frame
-from ..shell.compute import Compute
-from ..shell.picture import Picture
-from ..shell.state import Field
+from ..plots import Figure, plain, scatter, shorten, subplots, theme
+from ..shell import Compute, Field, Picture, frame
 
 TABLE = -1  # instead of a hidden state: the token table
 LAYER = Field("bias_layer", TABLE)

@@ -11,15 +11,8 @@ from numpy.typing import NDArray
 from bertcore.bias import Probe, along_direction
 from bertcore.model import Model
 
-from ..plots import theme
-from ..plots.cells import numbered
-from ..plots.error_bars import error_bars
-from ..plots.figure import Figure, heatmap, scatter, subplots
-from ..plots.formats import exactly
-from ..shell import frame
-from ..shell.compute import Compute
-from ..shell.jobs.background import Progress
-from ..shell.picture import Picture
+from ..plots import Figure, error_bars, exactly, heatmap, numbered, scatter, subplots, theme
+from ..shell import Compute, Picture, Progress, frame
 
 WAYS = ("as it is", "neutralised", "LEACE", "INLP")
 """Short names of `AlongDirection.probes`, in their order."""

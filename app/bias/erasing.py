@@ -16,18 +16,9 @@ from bertcore.bias import (
     measure_erasure,
 )
 
-from ..plots import theme
+from ..plots import Figure, error_bars, own_markdown, plain, scatter, subplots, theme
 from ..plots.before_after import AFTER, BEFORE, word_bars, word_table
-from ..plots.error_bars import error_bars
-from ..plots.figure import Figure, scatter, subplots
-from ..plots.special_tokens import own_markdown
-from ..plots.untrusted_text import plain
-from ..shell import capabilities, frame
-from ..shell.jobs import background, waiting
-from ..shell.jobs.background import Work
-from ..shell.one_of import one_of
-from ..shell.picture import Picture
-from ..shell.state import Field
+from ..shell import Field, Picture, Work, background, capabilities, frame, one_of, waiting
 
 STATE = Field("bias_erase_state", 0)
 NAMES = {"leace": "LEACE", "inlp": "INLP", "direction": "One direction"}

@@ -4,10 +4,7 @@ import streamlit as st
 
 from bertcore.bias import grammar_exam
 
-from ..shell import capabilities, frame
-from ..shell.compute import Compute
-from ..shell.one_of import one_of
-from ..shell.state import Field
+from ..shell import Compute, Field, capabilities, frame, one_of
 from . import PAGE, associations, direction, erasing, published, report, templates
 
 

@@ -28,11 +28,7 @@ from bertcore.grammar import TokenCounts
 
 from ..plots.charts import Intervals
 from ..plots.untrusted_text import plain
-from ..shell import frame
-from ..shell.jobs import background, waiting
-from ..shell.jobs.background import Work
-from ..shell.picture import Picture
-from ..shell.state import Field
+from ..shell import Field, Picture, Work, background, frame, waiting
 from . import upload
 from .upload import Uploaded
 

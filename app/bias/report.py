@@ -4,9 +4,7 @@ import streamlit as st
 
 from bertcore.bias.report import make_report, report_html
 
-from ..shell import frame
-from ..shell.jobs import background, waiting
-from ..shell.jobs.background import Work
+from ..shell import Work, background, frame, waiting
 
 _ASKED = "_bias_report_of"
 ABOUT = (

@@ -20,16 +20,8 @@ from bertcore.bias import (
 )
 from bertcore.model import Model
 
-from ..plots import theme
-from ..plots.figure import Figure, scatter, subplots
-from ..plots.formats import shorten
-from ..plots.special_tokens import own_markdown
-from ..plots.untrusted_text import plain
-from ..shell import frame
-from ..shell.jobs import background, waiting
-from ..shell.jobs.background import Work
-from ..shell.picture import Picture
-from ..shell.state import Field
+from ..plots import Figure, own_markdown, plain, scatter, shorten, subplots, theme
+from ..shell import Field, Picture, Work, background, frame, waiting
 
 ROW_PIXELS = 24
 MOST_FILLERS = 60

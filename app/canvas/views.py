@@ -14,9 +14,7 @@ from bertcore.analysis.mixing.neurons import allowed_keys
 from bertcore.architecture.modern_config import ModernBertConfig
 
 from ..html_file.document import Part
-from ..shell import cache, frame
-from ..shell.picture import Picture
-from ..shell.state import Field
+from ..shell import Field, Picture, cache, frame
 from .heat_map import heat_map
 from .lines import lines
 from .neurons import neurons

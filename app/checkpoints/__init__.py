@@ -1,6 +1,6 @@
 """Checkpoints: open one, and see what is inside and whether all of it was read."""
 
-from ..shell.page_info import PageInfo
+from ..page_info import PageInfo
 
 PAGE = PageInfo(
     name="checkpoints",

@@ -9,11 +9,8 @@ from bertcore.analysis.health.parameters import count_parameters, tensor_rows
 from bertcore.checkpoints.report import LoadReport
 
 from ..access import places
-from ..plots import theme
-from ..plots.figure import Figure, bar
-from ..plots.untrusted_text import plain
-from ..shell import frame
-from ..shell.picture import Picture
+from ..plots import Figure, bar, plain, theme
+from ..shell import Picture, frame
 
 CONFIG_MEANINGS: dict[str, str] = {
     "vocab_size": "rows of the token table, V",

@@ -16,12 +16,8 @@ from bertcore.checkpoints.oddities import compare_forms, has_two_forms
 
 from ..access import places
 from ..access.policy import policy
-from ..plots import theme
-from ..plots.figure import Figure, heatmap
-from ..plots.untrusted_text import plain
-from ..shell import consent, frame
-from ..shell.jobs.background import Progress
-from ..shell.picture import Picture
+from ..plots import Figure, heatmap, plain, theme
+from ..shell import Picture, Progress, consent, frame
 
 KINDS = {
     "attention.query": "query",

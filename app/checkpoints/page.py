@@ -7,9 +7,7 @@ from bertcore.checkpoints import read_card
 from ..access.policy import policy
 from ..plots import theme
 from ..plots.untrusted_text import plain, safe_card
-from ..shell import cache, frame, sidebar
-from ..shell.one_of import one_of
-from ..shell.state import Field
+from ..shell import Field, cache, frame, one_of, sidebar
 from . import PAGE
 from .contents import show_shape, show_tensors
 from .doctor import show_doctor

@@ -1,6 +1,6 @@
 """Compare: two checkpoints on the same text, such as before and after fine-tuning."""
 
-from ..shell.page_info import PageInfo
+from ..page_info import PageInfo
 
 PAGE = PageInfo(
     name="compare",

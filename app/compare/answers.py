@@ -10,12 +10,8 @@ from numpy.typing import NDArray
 
 from bertcore.analysis.compare.layer_decisions import LayerDecisions
 
-from ..plots import theme
+from ..plots import Figure, label_name, marks_of, own_markdown, plain, shorten, theme
 from ..plots.answer_pairs import COLOURS, AnswerRows, answer_bars, answer_table
-from ..plots.figure import Figure
-from ..plots.formats import shorten
-from ..plots.special_tokens import marks_of, own_markdown
-from ..plots.untrusted_text import label_name, plain
 from ..shell.picture import Picture
 from .case import Case, code_of, unread_heads, wants_pair
 from .gradients import show_gradients

@@ -8,10 +8,8 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from ..plots import theme
+from ..plots import Figure, shorten, subplots, theme
 from ..plots.answer_pairs import COLOURS
-from ..plots.figure import Figure, subplots
-from ..plots.formats import shorten
 from ..shell.picture import Picture
 from .case import Case, code_of
 from .heads import MERGED_WORDS

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from ..canvas.heat_map import heat_map
 from ..canvas.shared.view_options import last_revision
 from ..canvas.views import MAP, keep_options, kept_options
-from ..plots import theme
+from ..plots import Figure, theme
 from ..plots.before_after import divergence_table
-from ..plots.figure import Figure
 from ..plots.head_cells import clickable_heads, most_changed
 from ..plots.similarity_map import heat_from_zero
 from ..shell.picture import Picture

@@ -10,17 +10,12 @@ from bertcore.analysis.compare.cka import LayerSimilarity
 from bertcore.analysis.compare.decision import KINDS
 from bertcore.analysis.compare.texts import TextsComparison, compare_texts
 
-from ..plots import theme
+from ..plots import Figure, plain, scatter, theme
 from ..plots.before_after import divergence_table
-from ..plots.figure import Figure, scatter
 from ..plots.head_cells import most_changed
 from ..plots.similarity_map import map_height, similarity_map, similarity_table
-from ..plots.untrusted_text import plain
 from ..second_checkpoint.sides import Side
-from ..shell.compute import Compute
-from ..shell.jobs.background import Progress
-from ..shell.one_of import one_of
-from ..shell.picture import Picture
+from ..shell import Compute, Picture, Progress, one_of
 from ..sources import head_texts as sources
 from ..sources.head_texts import Chosen
 from .case import Case, code_of, questions_of

@@ -22,9 +22,8 @@ from ..second_checkpoint.sides import (
     sides,
     suggested,
 )
-from ..shell import cache, consent, frame, sidebar
+from ..shell import cache, consent, frame, one_of, sidebar
 from ..shell.links import COMPARED_WITH, RUN, SUGGESTED
-from ..shell.one_of import one_of
 from . import PAGE
 from .answers import show_answers
 from .case import Case, compare_saved, in_order, swap

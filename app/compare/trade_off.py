@@ -20,17 +20,10 @@ from bertcore.analysis.compare.trade_off import MOST_TIMED, Paired, TradeOff, tr
 from bertcore.checkpoints.source import FINE_TUNED
 from bertcore.tasks.model import TaskModel
 
-from ..plots import theme
+from ..plots import METRIC_NAMES, Figure, error_bars, plain, theme, with_interval
 from ..plots.before_after import AFTER, BEFORE
-from ..plots.error_bars import error_bars, with_interval
-from ..plots.figure import Figure
-from ..plots.metric_names import METRIC_NAMES
-from ..plots.untrusted_text import plain
 from ..second_checkpoint.sides import Side
-from ..shell import frame
-from ..shell.compute import Compute
-from ..shell.jobs.background import Progress
-from ..shell.picture import Picture
+from ..shell import Compute, Picture, Progress, frame
 from ..task_model import model as inspection
 from ..task_model.file_choice import choose_file
 from ..task_model.labelled_files import Labelled

@@ -8,12 +8,9 @@ import streamlit as st
 
 from bertcore.analysis.compare.weight_drift import LAYER_KINDS, Drift, WeightDrift, part_of
 
-from ..plots import theme
-from ..plots.figure import Figure, bar
+from ..plots import Figure, bar, plain, theme
 from ..plots.similarity_map import heat_from_zero
-from ..plots.untrusted_text import plain
-from ..shell.one_of import one_of
-from ..shell.picture import Picture
+from ..shell import Picture, one_of
 from .case import Case, opening_code
 from .fields import MEASURE, MEASURES
 

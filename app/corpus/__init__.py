@@ -1,6 +1,6 @@
 """Corpus: where else a vector like this one occurs."""
 
-from ..shell.page_info import PageInfo
+from ..page_info import PageInfo
 
 PAGE = PageInfo(
     name="corpus",

@@ -8,8 +8,7 @@ from bertcore.corpus.search import Hit
 
 from ..access.policy import default_source
 from ..navigation import PAGES
-from ..shell import frame, state
-from ..shell.state import Field
+from ..shell import Field, frame, state
 
 CONTEXT = 70  # characters of the sentence on each side of a hit
 TARGETS = {page.name: page.title for page in PAGES.values() if page.needs_text}

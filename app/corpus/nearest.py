@@ -11,13 +11,8 @@ import streamlit as st
 from bertcore import Model
 from bertcore.corpus.search import ExactIndex, Neighbours, Query, neighbours, query_of, tag_shares
 
-from ..plots import theme
-from ..plots.figure import Figure
-from ..plots.special_tokens import own_markdown
-from ..plots.untrusted_text import plain
-from ..shell import frame
-from ..shell.picture import Picture
-from ..shell.state import Field
+from ..plots import Figure, own_markdown, plain, theme
+from ..shell import Field, Picture, frame
 from ..sources import encoded_corpus as source
 from ..sources.encoded_corpus import Opened
 from ..token_strip.token_strip import token_strip

@@ -7,9 +7,7 @@ import pandas as pd
 from bertcore.corpus.search import Neighbours, Query
 from bertcore.corpus.search.places import Share, shares, tag_shares
 
-from ..plots import theme
-from ..plots.figure import Figure, scatter, subplots
-from ..plots.formats import percent, shorten
+from ..plots import Figure, percent, scatter, shorten, subplots, theme
 
 MOST_WORDS = 6  # of each part; the others are one bar
 PARTS = ("The word itself", "The word before", "The word after")

@@ -1,8 +1,6 @@
 """Corpus: the nearest tokens of a corpus, and the senses of a word in it."""
 
-from ..shell import frame
-from ..shell.one_of import one_of
-from ..shell.state import Field
+from ..shell import Field, frame, one_of
 from ..sources import encoded_corpus as source
 from . import PAGE, nearest, senses
 

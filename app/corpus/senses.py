@@ -9,15 +9,8 @@ import streamlit as st
 from bertcore.corpus.search import Hit, Senses, WordSenses, word_senses
 from bertcore.corpus.search.senses import NUM_NULLS
 
-from ..plots import theme
-from ..plots.figure import Figure, scatter
-from ..plots.formats import shorten
-from ..plots.untrusted_text import plain
-from ..shell import frame
-from ..shell.compute import Compute
-from ..shell.jobs.background import Progress
-from ..shell.picture import Picture
-from ..shell.state import Field
+from ..plots import Figure, plain, scatter, shorten, theme
+from ..shell import Compute, Field, Picture, Progress, frame
 from ..sources import encoded_corpus as source
 from ..sources.encoded_corpus import Opened
 from . import hits

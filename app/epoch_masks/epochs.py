@@ -9,11 +9,8 @@ from bertcore import Model
 from bertcore.analysis.words.epoch_masks import COPIES, FATES, EpochMasks, epoch_masks
 from bertcore.objectives.replacement import ACTIONS, Actions
 
-from ..plots import theme
-from ..plots.figure import Figure, subplots
-from ..plots.formats import ON_AXIS, shorten
-from ..shell import frame
-from ..shell.picture import Picture
+from ..plots import ON_AXIS, Figure, shorten, subplots, theme
+from ..shell import Picture, frame
 
 COLOURS = ("rgba(127, 134, 152, 0.12)", "#2F55D4", "#0B7A55", "#B45309")
 """For not hidden, [MASK], kept and random, as in the drawing of an example."""

@@ -1,6 +1,6 @@
 """BERT at a glance: the whole network on one text, from the characters to the predictions."""
 
-from ..shell.page_info import PageInfo
+from ..page_info import PageInfo
 
 PAGE = PageInfo(
     name="glance",

@@ -6,7 +6,7 @@ import streamlit as st
 from ..canvas.views import HEADS, LAYER, LAYERS
 from ..html_file.chart import Data
 from ..html_file.document import Part
-from ..shell import frame
+from ..shell import Field, Picture, frame
 from ..shell.links import (
     ATTENTION_VIEW,
     INSIDE_LAYER,
@@ -20,8 +20,6 @@ from ..shell.links import (
     TOKENS_VIEW,
     open_page,
 )
-from ..shell.picture import Picture
-from ..shell.state import Field
 from . import PAGE, drawing
 from .drawing import OpenedPart
 from .steps import signs, walk

@@ -6,8 +6,7 @@ from typing import NamedTuple
 from bertcore import Model
 from bertcore.architecture.modern_config import ModernBertConfig
 
-from ..plots.formats import percent, shorten
-from ..plots.special_tokens import Marks
+from ..plots import Marks, percent, shorten
 from .summary import Glance, Words
 
 

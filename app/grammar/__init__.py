@@ -1,6 +1,6 @@
 """Grammar exam: which sentence of many minimal pairs a checkpoint finds more probable."""
 
-from ..shell.page_info import PageInfo
+from ..page_info import PageInfo
 
 PAGE = PageInfo(
     name="grammar",

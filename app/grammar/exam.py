@@ -11,9 +11,7 @@ from bertcore.grammar import GroupAccuracy, PairScore, Scoring, TokenCounts, acc
 
 from ..plots.untrusted_text import plain
 from ..second_checkpoint.sides import Side
-from ..shell import frame
-from ..shell.compute import Compute
-from ..shell.jobs.background import Progress
+from ..shell import Compute, Progress, frame
 from ..shell.jobs.waiting import Pending
 from .sources import Chosen
 

@@ -9,11 +9,7 @@ from numpy.typing import NDArray
 
 from bertcore.grammar import GroupAccuracy
 
-from ..plots import theme
-from ..plots.cells import numbered
-from ..plots.error_bars import error_bars
-from ..plots.figure import Figure, heatmap, scatter, subplots
-from ..plots.formats import shorten
+from ..plots import Figure, error_bars, heatmap, numbered, scatter, shorten, subplots, theme
 
 ROW_PIXELS = 20
 _LONGEST_NAME = 34

@@ -14,10 +14,7 @@ from ..access.policy import default_source
 from ..plots.untrusted_text import plain
 from ..second_checkpoint.choice import NOBODY, choose_second, open_second
 from ..second_checkpoint.sides import Side, choices
-from ..shell import capabilities, frame, state
-from ..shell.one_of import one_of
-from ..shell.picture import Picture
-from ..shell.state import Field
+from ..shell import Field, Picture, capabilities, frame, one_of, state
 from ..sources import tuned_lens
 from . import PAGE, exam, sources
 from .exam import Exam

@@ -1,6 +1,6 @@
 """Heads: what each attention head does over many sentences."""
 
-from ..shell.page_info import PageInfo
+from ..page_info import PageInfo
 
 PAGE = PageInfo(
     name="heads",

@@ -11,10 +11,8 @@ from bertcore.analysis.heads.report import HeadReport
 from bertcore.analysis.heads.statistics import measure_index
 from bertcore.analysis.heads.syntax import DIRECTIONS
 
-from ..plots import theme
+from ..plots import Figure, bar, error_bars, theme
 from ..plots.before_after import head_table
-from ..plots.error_bars import error_bars
-from ..plots.figure import Figure, bar
 from ..plots.head_cells import clickable_heads
 from ..plots.similarity_map import heat_from_zero
 from ..plots.special_tokens import BERT, Marks, relabelled

@@ -11,14 +11,10 @@ from bertcore.analysis.heads.report import HeadReport
 from bertcore.analysis.heads.similarity import HeadMap
 from bertcore.analysis.heads.statistics import PATTERNS
 
-from ..plots import theme
-from ..plots.figure import Figure
+from ..plots import Figure, theme
 from ..plots.label_places import label_places
 from ..plots.special_tokens import BERT, Marks, relabelled
-from ..shell import frame
-from ..shell.one_of import one_of
-from ..shell.picture import Picture
-from ..shell.state import Field
+from ..shell import Field, Picture, frame, one_of
 from ..sources.head_texts import Chosen
 from . import job
 from .grid import OPEN

@@ -6,9 +6,7 @@ from bertcore import Model
 from bertcore.analysis.heads.report import HeadReport, report_heads
 from bertcore.analysis.heads.similarity import HeadMap, head_map
 
-from ..shell import frame
-from ..shell.compute import Compute
-from ..shell.jobs.background import Progress
+from ..shell import Compute, Progress, frame
 from ..sources.head_texts import Chosen
 
 REPORT_CODE = """

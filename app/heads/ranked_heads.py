@@ -10,12 +10,8 @@ from bertcore.analysis.heads.report import HeadReport
 from bertcore.analysis.heads.statistics import measure_index
 
 from ..access.policy import default_source
-from ..plots.special_tokens import own_text
-from ..plots.untrusted_text import plain
-from ..shell import cache, frame
-from ..shell.one_of import one_of
-from ..shell.picture import Picture
-from ..shell.state import Field
+from ..plots import own_text, plain
+from ..shell import Field, Picture, cache, frame, one_of
 from ..sources.head_texts import Chosen
 from . import job
 from .answer import best, is_habit

@@ -1,6 +1,6 @@
 """Inside a layer: how a token's vector changes, step by step, and which parts wrote the word."""
 
-from ..shell.page_info import PageInfo
+from ..page_info import PageInfo
 
 PAGE = PageInfo(
     name="inside-layer",

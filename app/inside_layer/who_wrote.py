@@ -14,9 +14,7 @@ from ..plots.logit_shares import (
     tokens_table,
 )
 from ..plots.untrusted_text import plain
-from ..shell import frame
-from ..shell.picture import Picture
-from ..shell.state import Field
+from ..shell import Field, Picture, frame
 from .run import AskedWord, Run, attribution, best_words
 
 NUM_CHOICES = 8  # words that can be chosen: the most probable ones

@@ -1,6 +1,6 @@
 """Inspect: what a fine-tuned checkpoint answers, why, what would change it, and where it fails."""
 
-from ..shell.page_info import PageInfo
+from ..page_info import PageInfo
 
 PAGE = PageInfo(
     name="inspect",

@@ -1,6 +1,6 @@
 """Layer map: points that travel through the layers."""
 
-from ..shell.page_info import PageInfo
+from ..page_info import PageInfo
 
 PAGE = PageInfo(
     name="layer-map",

@@ -13,11 +13,7 @@ from bertcore.analysis.space.geometry import NUM_ROGUE
 from bertcore.analysis.space.projection import METHODS, LayerMap
 from bertcore.data.texts_file import Sentence
 
-from ..shell import cache
-from ..shell.compute import Compute
-from ..shell.jobs.background import Job
-from ..shell.one_of import one_of
-from ..shell.state import Field
+from ..shell import Compute, Field, Job, cache, one_of
 from .fields import (
     COLOUR,
     DIMS,

@@ -14,12 +14,9 @@ from numpy.typing import NDArray
 from bertcore.analysis.space.map_quality import MAX_POINTS, Faithfulness, Separation
 from bertcore.analysis.space.projection import LayerMap
 
-from ..plots import theme
+from ..plots import Figure, scatter, theme
 from ..plots.charts import Chart
-from ..plots.figure import Figure, scatter
-from ..shell import cache, frame
-from ..shell.columns import columns
-from ..shell.picture import Picture
+from ..shell import Picture, cache, columns, frame
 from . import view
 from .view import Points, View
 

@@ -9,12 +9,9 @@ import streamlit as st
 from bertcore.analysis.compare.cka import NUM_PERMUTATIONS
 from bertcore.analysis.space.geometry import MIN_POINTS
 
-from ..plots import theme
-from ..plots.figure import Figure, bar
+from ..plots import Figure, bar, theme
 from ..plots.similarity_map import similarity_map, similarity_table
-from ..shell import frame
-from ..shell.columns import columns
-from ..shell.picture import Picture
+from ..shell import Picture, columns, frame
 from .curves import Curve, LayerCurves, over_layers
 from .view import Measured
 

@@ -8,12 +8,9 @@ from numpy.typing import NDArray
 from bertcore.analysis.space.projection import METHODS
 
 from ..layer_watch.layer_watch import layer_watch
-from ..plots import player, theme
-from ..plots.cell_table import cell_table
-from ..plots.figure import Figure, Properties
-from ..shell import frame
+from ..plots import Figure, Properties, cell_table, player, theme
+from ..shell import Picture, frame
 from ..shell.links import MAP_LAYER as LAYER
-from ..shell.picture import Picture
 from .overview_figures import overview, overview_arrays
 from .places import at, display_places, reach_of
 from .point_styles import Mapped, kind_of, names_at, parts_of, points, rings, trails

@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..plots import theme
-from ..plots.figure import Figure, Properties, subplots
+from ..plots import Figure, Properties, subplots, theme
 from .places import display_places, reach_of, rounded
 from .point_styles import SYMBOLS, Mapped, Marks
 

@@ -7,8 +7,7 @@ import streamlit as st
 from bertcore.data.texts_file import Sentence
 
 from ..plots.untrusted_text import plain
-from ..shell import cache, frame
-from ..shell.one_of import one_of
+from ..shell import cache, frame, one_of
 from . import PAGE, view
 from .controls import choose_points, choose_view, map_when_ready, read_points, searched
 from .corpus.show import show_corpus

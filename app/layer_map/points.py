@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from bertcore.analysis.shared.collect import VectorTable
 
-from ..plots import theme
-from ..plots.formats import shorten
+from ..plots import shorten, theme
 
 COLOUR_BY = ("word", "token", "segment", "sentence", "label", "position")
 MAX_GROUPS = 12  # further words get one grey: 40 colours cannot be distinguished

@@ -12,13 +12,9 @@ from bertcore.analysis.space.projection import METHODS, LayerMap
 from bertcore.analysis.space.seed_agreement import SeedAgreement, seed_agreement
 from bertcore.configs.maps import TsneSettings
 
-from ..plots import player, theme
-from ..plots.cell_table import cell_table
-from ..plots.figure import Figure, Properties, scatter, subplots
-from ..shell import frame
-from ..shell.compute import Compute
+from ..plots import Figure, Properties, cell_table, player, scatter, subplots, theme
+from ..shell import Compute, Picture, frame
 from ..shell.links import MAP_LAYER as LAYER
-from ..shell.picture import Picture
 from .curves import Curve, LayerCurves
 from .fields import SECOND_SEED
 from .overview_figures import small_marker

@@ -22,8 +22,7 @@ from bertcore.analysis.space.map_quality import Faithfulness, Separation
 from bertcore.analysis.space.projection import LayerMap, Settings, map_layers, method_of
 from bertcore.data.texts_file import Sentence
 
-from ..shell import cache
-from ..shell.jobs.background import Progress
+from ..shell import Progress, cache
 
 MAX_EXAMPLES = 600  # most points for the CKA between layers; of more, evenly spaced ones are taken
 UNITS = {

@@ -1,6 +1,6 @@
 """Masked words: hide tokens, and see what BERT puts in their place."""
 
-from ..shell.page_info import PageInfo
+from ..page_info import PageInfo
 
 PAGE = PageInfo(
     name="masked-words",

@@ -23,15 +23,9 @@ from bertcore.pretraining.data.bundled import NOVEL
 
 from ..access import visits
 from ..access.room import check_room
-from ..plots import theme
+from ..plots import plain, theme
 from ..plots.charts import Line, Lines, TokenMap, layer_names
-from ..plots.untrusted_text import plain
-from ..shell import frame
-from ..shell.compute import Compute
-from ..shell.jobs.background import Progress
-from ..shell.one_of import one_of
-from ..shell.picture import Picture
-from ..shell.state import Field
+from ..shell import Compute, Field, Picture, Progress, frame, one_of
 from ..sources.tuned_lens import opened, shown, usable, visit_place
 
 SHIPPED_TEXT, OWN_TEXT = "The shipped novel", "Your own text"

@@ -7,15 +7,10 @@ from bertcore.analysis.words.masking_demo import Corruption, corrupt
 from bertcore.analysis.words.predictions import tracked_words
 from bertcore.analysis.words.surprise import example_mask, suggest_mask
 
-from ..plots import theme
+from ..plots import plain, theme
 from ..plots.charts import KindBoxes
-from ..plots.untrusted_text import plain
-from ..shell import capabilities, frame
-from ..shell.draw_again import LAST_SEED, draw_again
+from ..shell import LAST_SEED, Field, Picture, capabilities, draw_again, frame, one_of
 from ..shell.links import MASKED
-from ..shell.one_of import one_of
-from ..shell.picture import Picture
-from ..shell.state import Field
 from ..token_strip.token_strip import token_strip
 from . import PAGE
 from .lens import LENS, show_lens, show_ranks

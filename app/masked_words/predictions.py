@@ -14,14 +14,10 @@ from bertcore.analysis.words.predictions import (
     predict_masks,
 )
 
-from ..plots import theme
+from ..plots import percent, plain, shorten, theme
 from ..plots.charts import Bars, Dots
-from ..plots.formats import percent, shorten
-from ..plots.untrusted_text import plain
-from ..shell import capabilities, frame
+from ..shell import Field, Picture, capabilities, frame
 from ..shell.links import MASK
-from ..shell.picture import Picture
-from ..shell.state import Field
 
 MOST_IN_TURN = 16  # most masks that are also filled one after another; each costs a run
 

@@ -14,14 +14,9 @@ from bertcore.analysis.words.next_words import (
 )
 from bertcore.analysis.words.surprise import Surprise, surprise
 
-from ..plots import theme
+from ..plots import percent, plain, theme
 from ..plots.charts import Boxes
-from ..plots.formats import percent
-from ..plots.untrusted_text import plain
-from ..shell import cache, frame
-from ..shell.compute import Compute
-from ..shell.picture import Picture
-from ..shell.state import Field
+from ..shell import Compute, Field, Picture, cache, frame
 from ..token_strip.token_strip import token_strip
 from .predictions import BEST_WORDS, TOP_K, mask_titles
 

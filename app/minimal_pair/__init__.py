@@ -1,6 +1,6 @@
 """Minimal pair: two versions of a text, and what differs in BERT."""
 
-from ..shell.page_info import PageInfo
+from ..page_info import PageInfo
 
 PAGE = PageInfo(
     name="minimal-pair",

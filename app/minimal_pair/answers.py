@@ -8,8 +8,7 @@ import streamlit as st
 from bertcore.analysis.compare.before_after import WordShift
 
 from ..plots.before_after import answer_bars, answer_table, word_bars, word_table
-from ..shell import capabilities, frame
-from ..shell.picture import Picture
+from ..shell import Picture, capabilities, frame
 from .compared import COMPARE_CODE, Compared
 from .figures import RUNS, token_rows
 from .likelihood import can_score, show_likelihood

@@ -8,13 +8,10 @@ from numpy.typing import NDArray
 
 from bertcore.analysis.compare.minimal_pair import MinimalPair, aligned_attention
 
-from ..plots import theme
+from ..plots import Figure, heatmap, theme
 from ..plots.before_after import attention_grid, divergence_table
-from ..plots.figure import Figure, heatmap
 from ..plots.head_cells import most_changed
-from ..shell import frame
-from ..shell.picture import Picture
-from ..shell.state import Field
+from ..shell import Field, Picture, frame
 from .compared import (
     ALL_TOKENS,
     COMPARE_CODE,

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from bertcore import Trace
 from bertcore.analysis.compare.minimal_pair import MinimalPair
 
-from ..shell import frame
-from ..shell.state import Field
+from ..shell import Field, frame
 from .figures import column_names
 from .versions import Versions, compare, second_trace
 

@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 from bertcore import Trace
 from bertcore.analysis.compare.minimal_pair import Column, MinimalPair
 
-from ..plots import theme
-from ..plots.figure import Figure, Properties, heatmap
-from ..plots.formats import ON_AXIS, display_width, shorten
+from ..plots import ON_AXIS, Figure, Properties, display_width, heatmap, shorten, theme
 
 RUNS = ("first", "second")
 GAP = "∅"  # stands for a token that a version does not have

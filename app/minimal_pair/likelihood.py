@@ -12,13 +12,8 @@ from bertcore import Model
 from bertcore.grammar import reads_from_left, token_log_likelihoods
 from bertcore.grammar.exam import TIE
 
-from ..plots import theme
-from ..plots.cells import numbered
-from ..plots.figure import Figure, heatmap
-from ..plots.formats import exactly
-from ..shell import cache, frame
-from ..shell.compute import Compute
-from ..shell.picture import Picture
+from ..plots import Figure, exactly, heatmap, numbered, theme
+from ..shell import Compute, Picture, cache, frame
 from .compared import Compared, drawn_columns, note_left_out
 from .figures import RUNS, column_axis, gap, label_room
 

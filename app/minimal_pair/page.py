@@ -3,9 +3,7 @@
 import streamlit as st
 
 from ..plots.untrusted_text import plain
-from ..shell import frame
-from ..shell.one_of import one_of
-from ..shell.state import Field
+from ..shell import Field, frame, one_of
 from . import PAGE
 from .answers import show_answers, show_tokens
 from .attention import show_attention, show_heads

@@ -8,18 +8,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from bertcore.analysis.patching import Direction, Part, Patched, PatchPair, PathPatched, Place
 
-from ..plots import theme
+from ..plots import ON_AXIS, Figure, bar, cell_table, own_markdown, plain, shorten, signed, theme
 from ..plots.before_after import head_grid
-from ..plots.cell_table import cell_table
-from ..plots.figure import Figure, bar
-from ..plots.formats import ON_AXIS, shorten, signed
-from ..plots.special_tokens import own_markdown
-from ..plots.untrusted_text import plain
-from ..shell import capabilities, frame
-from ..shell.compute import Compute
-from ..shell.one_of import one_of
-from ..shell.picture import Picture
-from ..shell.state import Field
+from ..shell import Compute, Field, Picture, capabilities, frame, one_of
 from . import patching_case
 from .figures import layer_map
 from .patching_case import Asked, Followed

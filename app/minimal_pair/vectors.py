@@ -4,11 +4,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from ..plots import theme
-from ..plots.cell_table import cell_table
-from ..plots.figure import Figure
-from ..shell import frame
-from ..shell.picture import Picture
+from ..plots import Figure, cell_table, theme
+from ..shell import Picture, frame
 from .compared import COMPARE_CODE, Compared, drawn_columns, note_left_out
 from .figures import layer_map
 

@@ -9,13 +9,9 @@ from bertcore import Trace
 from bertcore.analysis.compare.minimal_pair import MinimalPair, compare_pair
 from bertcore.analysis.words.example_version import example_version
 
-from ..plots.special_tokens import Marks, own_text
-from ..plots.untrusted_text import plain
-from ..shell import cache, frame
-from ..shell.cache import Texts
+from ..plots import Marks, own_text, plain
+from ..shell import TEXT_A, TEXT_B, Field, Texts, cache, frame
 from ..shell.sentence_box import examples
-from ..shell.sentence_box.boxes import TEXT_A, TEXT_B
-from ..shell.state import Field
 
 TOP_WORDS = 5
 OTHER_A = Field("other_a", "")

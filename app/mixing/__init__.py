@@ -1,6 +1,6 @@
 """How tokens mix: where a token's information comes from, by measures beyond the raw weights."""
 
-from ..shell.page_info import PageInfo
+from ..page_info import PageInfo
 
 PAGE = PageInfo(
     name="mixing",

@@ -9,13 +9,9 @@ from numpy.typing import NDArray
 
 from bertcore.analysis.mixing.maps import rank_agreement
 
-from ..plots import theme
+from ..plots import Figure, heatmap, numbered, theme
 from ..plots.before_after import head_table
-from ..plots.cells import numbered
-from ..plots.figure import Figure, heatmap
-from ..shell import frame
-from ..shell.cache import Texts
-from ..shell.picture import Picture
+from ..shell import Picture, Texts, frame
 from . import measures
 from .choices import ALL, OTHERS
 from .measures import Choice, MixingMaps

@@ -5,10 +5,7 @@ import streamlit as st
 from bertcore.others.families import OtherFamily
 
 from ..plots.untrusted_text import plain
-from ..shell import capabilities, frame
-from ..shell.cache import Texts
-from ..shell.one_of import one_of
-from ..shell.state import Field
+from ..shell import Field, Texts, capabilities, frame, one_of
 from ..token_strip.token_strip import token_strip, usual_token
 from . import measures
 from .figures import NAMES

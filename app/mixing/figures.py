@@ -8,10 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..plots import theme
-from ..plots.cells import numbered
+from ..plots import ON_AXIS, display_width, numbered, shorten, theme
 from ..plots.figure import Figure, Properties, heatmap, subplots
-from ..plots.formats import ON_AXIS, display_width, shorten
 
 NAMES = {
     "weights": "Attention weights",

@@ -17,10 +17,7 @@ from bertcore.analysis.mixing.maps import normalize_rows
 from bertcore.analysis.mixing.rollout import rollout
 from bertcore.analysis.mixing.value_zeroing import value_zeroing
 
-from ..shell import cache
-from ..shell.cache import Texts
-from ..shell.jobs import background, waiting
-from ..shell.jobs.background import Work
+from ..shell import Texts, Work, background, cache, waiting
 from . import parts
 from .parts import Array, SeparatorFractions, fractions
 

@@ -2,9 +2,7 @@
 
 import streamlit as st
 
-from ..shell import frame
-from ..shell.cache import Texts
-from ..shell.one_of import one_of
+from ..shell import Texts, frame, one_of
 from . import PAGE, measures
 from .charts import show_agreement, show_separator
 from .choices import (

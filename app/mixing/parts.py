@@ -25,8 +25,7 @@ from bertcore.analysis.mixing.rollout import attention_rollout, one_map_a_layer
 from bertcore.analysis.mixing.value_zeroing import value_zeroing
 from bertcore.analysis.shared.finite import require_finite
 
-from ..shell import cache
-from ..shell.cache import Texts
+from ..shell import Texts, cache
 
 Array = NDArray[np.float32]
 

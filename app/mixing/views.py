@@ -8,11 +8,7 @@ import numpy as np
 import streamlit as st
 
 from ..plots.untrusted_text import plain
-from ..shell import frame
-from ..shell.cache import Texts
-from ..shell.jobs import waiting
-from ..shell.jobs.background import Job, Work
-from ..shell.picture import Picture
+from ..shell import Job, Picture, Texts, Work, frame, waiting
 from ..streamlit_internals import plotly_chart
 from . import measures
 from .choices import ALL, OTHERS, SLOW

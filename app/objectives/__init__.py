@@ -1,6 +1,6 @@
 """Objectives: one text under each pretraining objective."""
 
-from ..shell.page_info import PageInfo
+from ..page_info import PageInfo
 
 PAGE = PageInfo(
     name="objectives",

@@ -19,17 +19,9 @@ from bertcore.objectives.attention_masks import DIRECTIONS, Direction
 from bertcore.objectives.counting import Counted, Counts
 
 from ..epoch_masks.epochs import show_epochs
-from ..plots import theme
-from ..plots.error_bars import error_bars
-from ..plots.figure import Figure, Properties
-from ..plots.formats import ON_AXIS, shorten
+from ..plots import ON_AXIS, Figure, Marks, Properties, error_bars, own_text, plain, shorten, theme
 from ..plots.source_tables import links, markdown_table
-from ..plots.special_tokens import Marks, own_text
-from ..plots.untrusted_text import plain
-from ..shell import frame
-from ..shell.one_of import one_of
-from ..shell.picture import Picture
-from ..shell.state import Field
+from ..shell import Field, Picture, frame, one_of
 from ..sources.documents import DOCUMENTS
 from . import drawing
 

@@ -12,14 +12,8 @@ from bertcore import Model
 from bertcore.analysis.objectives.demo import ObjectiveExample, objective_example
 from bertcore.objectives import OBJECTIVES
 
-from ..plots import theme
-from ..plots.error_bars import error_bars
-from ..plots.figure import Figure, subplots
-from ..plots.metric_names import METRIC_NAMES
-from ..shell import frame
-from ..shell.draw_again import LAST_SEED, draw_again
-from ..shell.picture import Picture
-from ..shell.state import Field
+from ..plots import METRIC_NAMES, Figure, error_bars, subplots, theme
+from ..shell import LAST_SEED, Field, Picture, draw_again, frame
 from . import PAGE, drawing
 from .detail import OTHERS, PERCENTAGE, show_one
 

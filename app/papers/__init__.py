@@ -1,6 +1,6 @@
 """What the papers say: figures with their sources, and claims that are not true."""
 
-from ..shell.page_info import PageInfo
+from ..page_info import PageInfo
 
 PAGE = PageInfo(
     name="papers",

@@ -9,14 +9,10 @@ import streamlit as st
 from bertcore.papers import Claim, Literature, Way, read_papers
 
 from ..navigation import PAGES
-from ..plots import theme
-from ..plots.figure import Figure, Properties
+from ..plots import Figure, Properties, theme
 from ..plots.source_tables import contrasts, links, markdown_table
-from ..shell import frame
+from ..shell import Field, Picture, frame, one_of
 from ..shell.links import TOKENS_VIEW, open_page
-from ..shell.one_of import one_of
-from ..shell.picture import Picture
-from ..shell.state import Field
 from . import PAGE
 from .scores import SETUP, show_ablation, show_scores
 

@@ -7,12 +7,9 @@ import streamlit as st
 
 from bertcore.papers import Ablation, GlueRow, Literature, read_papers
 
-from ..plots import theme
-from ..plots.figure import Figure
+from ..plots import Figure, theme
 from ..plots.source_tables import links, markdown_table
-from ..shell.one_of import one_of
-from ..shell.picture import Picture
-from ..shell.state import Field
+from ..shell import Field, Picture, one_of
 
 SETUP = "from bertcore.papers import read_papers\n"
 ABLATION_NAMES = {ablation.name: ablation.title for ablation in read_papers().ablations}

@@ -1,1 +1,38 @@
 """Plotly parts that several pages use: numbers in, figures out."""
+
+from .cell_table import cell_table
+from .cells import numbered
+from .error_bars import error_bars, with_interval
+from .figure import Figure, Properties, bar, heatmap, scatter, subplots
+from .formats import ON_AXIS, display_width, exactly, percent, shorten, shorten_middle, signed
+from .metric_names import METRIC_NAMES
+from .special_tokens import BERT, Marks, marks_of, own_markdown, own_text
+from .untrusted_text import label_name, plain
+
+__all__ = [
+    "BERT",
+    "METRIC_NAMES",
+    "ON_AXIS",
+    "Figure",
+    "Marks",
+    "Properties",
+    "bar",
+    "cell_table",
+    "display_width",
+    "error_bars",
+    "exactly",
+    "heatmap",
+    "label_name",
+    "marks_of",
+    "numbered",
+    "own_markdown",
+    "own_text",
+    "percent",
+    "plain",
+    "scatter",
+    "shorten",
+    "shorten_middle",
+    "signed",
+    "subplots",
+    "with_interval",
+]

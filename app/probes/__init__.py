@@ -1,6 +1,6 @@
 """Probes: what can be read from the vectors of each layer."""
 
-from ..shell.page_info import PageInfo
+from ..page_info import PageInfo
 
 PAGE = PageInfo(
     name="probes",

@@ -11,14 +11,9 @@ import streamlit as st
 
 from bertcore.probes import STRUCTURAL, LayerResult, ProbeReport, Score
 
-from ..plots import theme
-from ..plots.error_bars import error_bars, with_interval
+from ..plots import error_bars, plain, shorten, theme, with_interval
 from ..plots.figure import Figure, Properties, bar, scatter
-from ..plots.formats import shorten
-from ..plots.untrusted_text import plain
-from ..shell import frame
-from ..shell.columns import columns
-from ..shell.picture import Picture
+from ..shell import Picture, columns, frame
 from . import grid_figures
 from .grid_figures import Recall
 from .source import Chosen

@@ -9,10 +9,7 @@ import pandas as pd
 from bertcore.probes import LabelScores
 from bertcore.probes.live import WordLabels
 
-from ..plots import theme
-from ..plots.error_bars import with_interval
-from ..plots.figure import Figure, Properties, heatmap, subplots
-from ..plots.formats import shorten
+from ..plots import Figure, Properties, heatmap, shorten, subplots, theme, with_interval
 
 ROW_PIXELS = 24
 MOST_WORDS = 60  # most words of a sentence in the grid; the table has all

@@ -10,15 +10,9 @@ from bertcore import Trace
 from bertcore.probes import STRUCTURAL, ProbeReport
 from bertcore.probes.live import WordLabels, WordTrees, draw_trees, label_words
 
-from ..plots.cell_table import cell_table
-from ..plots.formats import shorten
-from ..plots.untrusted_text import plain
+from ..plots import cell_table, plain, shorten
 from ..second_checkpoint.sides import Side
-from ..shell import cache, frame
-from ..shell.one_of import one_of
-from ..shell.picture import Picture
-from ..shell.sentence_box.boxes import TEXT_A, TEXT_B
-from ..shell.state import Field
+from ..shell import TEXT_A, TEXT_B, Field, Picture, cache, frame, one_of
 from . import drawing, grid_figures, source
 from .by_layer import REPORT_CODE, code_values
 from .grid_figures import Sentence

@@ -7,8 +7,7 @@ import streamlit as st
 from ..plots.untrusted_text import plain
 from ..second_checkpoint.choice import NOBODY, choose_second, open_second
 from ..second_checkpoint.sides import UNTRAINED, choices
-from ..shell import frame
-from ..shell.state import Field
+from ..shell import Field, frame
 from . import PAGE, by_layer, live, source
 from .source import Chosen
 from .work import Probed, probed

@@ -14,8 +14,7 @@ from bertcore.probes import (
 
 from ..plots.untrusted_text import plain
 from ..second_checkpoint.sides import Side
-from ..shell.compute import Compute
-from ..shell.jobs.background import Progress
+from ..shell import Compute, Progress
 from ..shell.jobs.waiting import Pending
 from .source import Chosen
 

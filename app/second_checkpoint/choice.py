@@ -5,8 +5,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from ..access.policy import policy
-from ..shell import cache, capabilities, consent, frame, sidebar
-from ..shell.state import Field
+from ..shell import Field, cache, capabilities, consent, frame, sidebar
 from .sides import Side, shown_name, shown_names, sides
 
 NOBODY = ""  # the value of a field that names no other checkpoint

@@ -1,6 +1,6 @@
 """Sentence pairs: does B follow A, and how similar are several sentences?"""
 
-from ..shell.page_info import PageInfo
+from ..page_info import PageInfo
 
 PAGE = PageInfo(
     name="sentence-pairs",

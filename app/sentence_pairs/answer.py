@@ -8,11 +8,8 @@ import streamlit as st
 from bertcore import Model
 from bertcore.analysis.words.next_sentence import SEGMENTS, Variant
 
-from ..plots import theme
-from ..plots.figure import Figure, bar, scatter
-from ..plots.formats import percent, shorten
-from ..shell import frame
-from ..shell.picture import Picture
+from ..plots import Figure, bar, percent, scatter, shorten, theme
+from ..shell import Picture, frame
 
 FOLLOWS, RANDOM = theme.SEGMENT_A, theme.SEGMENT_B
 NO_MARGIN = {"l": 0, "r": 0, "t": 0, "b": 0}

@@ -13,15 +13,9 @@ from bertcore.analysis.words.next_sentence import (
 )
 from bertcore.checkpoints.source import LANGUAGES
 
-from ..plots import theme
-from ..plots.figure import Figure, heatmap, scatter, subplots
-from ..plots.untrusted_text import plain
-from ..shell import cache, capabilities, frame
-from ..shell.one_of import one_of
-from ..shell.picture import Picture
+from ..plots import Figure, heatmap, plain, scatter, subplots, theme
+from ..shell import TEXT_A, TEXT_B, Field, Picture, cache, capabilities, frame, one_of
 from ..shell.sentence_box import examples
-from ..shell.sentence_box.boxes import TEXT_A, TEXT_B
-from ..shell.state import Field
 from . import PAGE
 from .answer import show_answer, show_order, show_variants
 from .several import show_several

@@ -10,12 +10,8 @@ from numpy.typing import NDArray
 
 from bertcore.analysis.words.next_sentence import next_sentence_matrix
 
-from ..plots import theme
-from ..plots.figure import Figure
-from ..plots.formats import percent, shorten
-from ..shell import frame
-from ..shell.picture import Picture
-from ..shell.state import Field
+from ..plots import Figure, percent, shorten, theme
+from ..shell import Field, Picture, frame
 from .similarity import sentence_map, show_similarity
 
 MOST_SENTENCES = 12  # most sentences of a legible matrix: 132 pairs

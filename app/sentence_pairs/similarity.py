@@ -18,17 +18,11 @@ from bertcore.analysis.words.sentence_similarity import (
 from bertcore.sentences.modules import MEAN
 
 from ..html_file.chart import Data
-from ..plots import theme, token_flow
+from ..plots import Figure, exactly, heatmap, plain, scatter, shorten, theme, token_flow
 from ..plots.cells import cell_text
-from ..plots.figure import Figure, heatmap, scatter
-from ..plots.formats import exactly, shorten
 from ..plots.token_axis import MAX_LABELS
-from ..plots.untrusted_text import plain
 from ..plots.word_boxes import coloured_boxes
-from ..shell import frame
-from ..shell.one_of import one_of
-from ..shell.picture import Picture
-from ..shell.state import Field
+from ..shell import Field, Picture, frame, one_of
 
 WRITTEN, TOGETHER = "As written", "Similar ones together"
 ORDER = Field("similar_order", WRITTEN, (WRITTEN, TOGETHER))

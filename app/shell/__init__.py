@@ -1,1 +1,36 @@
 """The frame of every page: state, cache, sidebar, text box, downloads, errors."""
+
+from .cache import Texts
+from .columns import columns
+from .compute import Compute
+from .draw_again import LAST_SEED, draw_again
+from .jobs import background, waiting
+from .jobs.background import Job, Progress, Work
+from .links import open_page
+from .one_of import one_of
+from .picture import Picture
+from .sentence_box.boxes import TEXT_A, TEXT_B
+from .sentence_box.pasted import pasted
+from .source import UploadSource
+from .state import Field
+
+__all__ = [
+    "LAST_SEED",
+    "TEXT_A",
+    "TEXT_B",
+    "Compute",
+    "Field",
+    "Job",
+    "Picture",
+    "Progress",
+    "Texts",
+    "UploadSource",
+    "Work",
+    "background",
+    "columns",
+    "draw_again",
+    "one_of",
+    "open_page",
+    "pasted",
+    "waiting",
+]

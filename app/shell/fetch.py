@@ -12,8 +12,7 @@ from bertcore.checkpoints.hub import FetchPlan, HubUnreachableError, cached, fet
 from bertcore.checkpoints.source import hub_ids
 
 from ..access.policy import policy
-from ..plots import theme
-from ..plots.untrusted_text import plain
+from ..plots import plain, theme
 from . import cache, consent, turns
 from .jobs import waiting
 from .jobs.background import Progress, Work

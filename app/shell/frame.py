@@ -20,12 +20,12 @@ from ..access import places
 from ..access.bug_log import log_bug
 from ..access.checkpoints import NotOfferedError
 from ..access.policy import policy
+from ..page_info import PageInfo
 from ..plots.special_tokens import BERT, Marks, filled_markdown, marks_of, own_markdown
 from ..plots.untrusted_text import plain
 from . import cache, consent, fetch, sidebar, state
 from .compute import Compute
 from .jobs.waiting import Pending
-from .page_info import PageInfo
 from .sentence_box.boxes import example_box, sentence_box
 
 log = logging.getLogger("bertscope.app")

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from ..html_file import chart
 from ..html_file.document import File, Part, Report, Scheme, to_html
-from ..plots import theme
-from ..plots.figure import Figure
+from ..plots import Figure, theme
 from . import cache, state
 
 MOST_BYTES = 6_000_000  # bytes of a data file up to which it is embedded in the HTML file

@@ -14,8 +14,7 @@ from bertcore.checkpoints.source import SHIPPED
 
 from ..access import checkpoints
 from ..access.policy import default_source, policy
-from ..plots import theme
-from ..plots.untrusted_text import plain
+from ..plots import plain, theme
 from . import cache, fetch, state, upload_errors
 from .consent import allow, has_agreed
 from .live_text import live_text

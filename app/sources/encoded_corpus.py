@@ -20,11 +20,7 @@ from bertcore.corpus.shipped import STORIES
 
 from ..access import visits
 from ..access.policy import policy
-from ..shell import cache, frame
-from ..shell.jobs import background, waiting
-from ..shell.jobs.background import Progress, Work
-from ..shell.one_of import one_of
-from ..shell.state import Field
+from ..shell import Field, Progress, Work, background, cache, frame, one_of, waiting
 
 CACHE = "BERTSCOPE_CORPORA"
 """Environment variable: where the encoded stories are kept; unset, ~/.cache/bertscope/corpora."""

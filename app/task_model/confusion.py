@@ -7,8 +7,7 @@ import streamlit as st
 
 from bertcore.analysis.attribution import FileRun, MetricTable
 
-from ..shell import frame
-from ..shell.picture import Picture
+from ..shell import Picture, frame
 from .python import FILE_CODE
 from .score_figures import Confusion, confusion_map, confusion_table, which_labels
 

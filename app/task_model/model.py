@@ -33,9 +33,7 @@ from bertcore.analysis.attribution import (
 from bertcore.model import Model
 from bertcore.tasks.model import TaskModel, open_task_model
 
-from ..shell import cache
-from ..shell.jobs import background
-from ..shell.jobs.background import Work
+from ..shell import Work, background, cache
 from .inputs import Inputs
 
 Array = NDArray[np.float32]

@@ -1,6 +1,6 @@
 """Tokens & embeddings: the input of BERT, taken apart."""
 
-from ..shell.page_info import PageInfo
+from ..page_info import PageInfo
 
 PAGE = PageInfo(
     name="tokens",

@@ -10,12 +10,9 @@ from bertcore import Trace
 from bertcore.analysis.space import embeddings
 from bertcore.analysis.space.embeddings import LeaveOneOut, as_columns, norm_numbers
 
-from ..plots import theme
-from ..plots.figure import Figure, subplots
+from ..plots import Figure, plain, subplots, theme
 from ..plots.token_axis import token_axis, token_frame
-from ..plots.untrusted_text import plain
-from ..shell import capabilities, frame
-from ..shell.picture import Picture
+from ..shell import Picture, capabilities, frame
 
 
 def layer_norm(trace: Trace, *, selected: int) -> Figure:

@@ -7,11 +7,9 @@ from numpy.typing import NDArray
 from bertcore import Trace
 from bertcore.analysis.space.embeddings import SumNumbers, parts_of, sum_numbers
 
-from ..plots import theme
-from ..plots.figure import Figure
+from ..plots import Figure, theme
 from ..plots.token_axis import MAX_LABELS, axis_name, label_height, token_axis, token_frame
-from ..shell import capabilities, frame
-from ..shell.picture import Picture
+from ..shell import Picture, capabilities, frame
 
 Matrix = NDArray[np.float32]
 

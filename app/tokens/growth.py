@@ -24,15 +24,8 @@ from bertcore.tokenizer.growth import (
     split_words,
 )
 
-from ..plots import theme
-from ..plots.figure import Figure, bar, scatter, subplots
-from ..plots.untrusted_text import plain
-from ..shell import frame
-from ..shell.compute import Compute
-from ..shell.jobs.background import Progress
-from ..shell.one_of import one_of
-from ..shell.picture import Picture
-from ..shell.state import Field
+from ..plots import Figure, bar, plain, scatter, subplots, theme
+from ..shell import Compute, Field, Picture, Progress, frame, one_of
 
 SIZES = (250, 500, 1000, 2000, 4000, 6000)
 """Sizes of the vocabularies that are trained; the novel yields hardly more pieces."""

@@ -9,13 +9,10 @@ from bertcore import Trace
 from bertcore.analysis.space import embeddings
 from bertcore.analysis.space.embeddings import token_columns
 
-from ..plots import theme
-from ..plots.figure import Figure, bar
-from ..shell import frame
+from ..plots import Figure, bar, theme
+from ..shell import Picture, frame, one_of
 from ..shell.links import TOKEN
 from ..shell.links import TOKENS_VIEW as VIEW
-from ..shell.one_of import one_of
-from ..shell.picture import Picture
 from ..token_strip.token_strip import token_strip
 from . import PAGE
 from .effects import show_leave_one_out, show_norm

@@ -10,12 +10,8 @@ from numpy.typing import NDArray
 from bertcore.analysis.space import embeddings, rotary
 from bertcore.analysis.space.rotary import Rotations
 
-from ..plots import theme
-from ..plots.figure import Figure, Properties, heatmap, scatter, subplots
-from ..shell import capabilities, frame
-from ..shell.one_of import one_of
-from ..shell.picture import Picture
-from ..shell.state import Field
+from ..plots import Figure, Properties, heatmap, scatter, subplots, theme
+from ..shell import Field, Picture, capabilities, frame, one_of
 
 NUM_POSITIONS = Field("positions", 64)
 

@@ -6,8 +6,7 @@ from bertcore.analysis.space import embeddings
 from bertcore.tokenizer.wordpiece import WordSteps
 
 from ..component import Component
-from ..plots.formats import shorten_middle
-from ..plots.untrusted_text import plain
+from ..plots import plain, shorten_middle
 from ..shell import frame
 
 MAX_TRIED = 14  # most failed candidates drawn for a piece; the others are only counted

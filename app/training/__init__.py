@@ -1,6 +1,6 @@
 """Training: pretrain or fine-tune, watch it learn, and replay it."""
 
-from ..shell.page_info import PageInfo
+from ..page_info import PageInfo
 
 PAGE = PageInfo(
     name="training",

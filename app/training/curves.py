@@ -11,8 +11,7 @@ import streamlit as st
 from bertcore.base.durations import duration
 
 from ..access import places
-from ..plots import theme
-from ..plots.figure import Figure, scatter, subplots
+from ..plots import Figure, scatter, subplots, theme
 from ..run_folders.run import Run
 from ..run_folders.runs import metrics
 from ..shell.picture import Picture

@@ -11,14 +11,11 @@ from bertcore.analysis.attribution import WrongAnswer
 from bertcore.finetuning.run_result import rank
 
 from ..access import checkpoints, places
-from ..plots.figure import Figure
-from ..plots.metric_names import METRIC_NAMES
-from ..plots.untrusted_text import plain
+from ..plots import METRIC_NAMES, Figure, plain
 from ..run_folders.finetune_runs import checkpoint_of, current_trial, dev_errors, metric_of
 from ..run_folders.run import Run, Trial
-from ..shell import sidebar
+from ..shell import Picture, sidebar
 from ..shell.links import COMPARED_WITH, SUGGESTED, open_page
-from ..shell.picture import Picture
 from .curves import Panel, draw_panels, show_numbers
 
 _OPENING = "_finetuned_opening"

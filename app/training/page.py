@@ -12,9 +12,8 @@ from ..run_folders import process
 from ..run_folders.folder_choice import choose_folder
 from ..run_folders.run import Run
 from ..run_folders.runs import all_runs, default_folder, is_any_run, read_run
-from ..shell import frame
+from ..shell import frame, one_of
 from ..shell.links import RUN
-from ..shell.one_of import one_of
 from . import PAGE, finetune_form, form
 from .fields import KIND, KINDS, OF_FORM, REPLAY, START, VIEW, VIEWS, WATCH
 from .new_run import show_started

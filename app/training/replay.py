@@ -14,10 +14,8 @@ from bertcore.training.probes import Probe
 
 from ..access import places
 from ..layer_watch.layer_watch import layer_watch
-from ..plots import theme
-from ..plots.figure import Figure, heatmap
-from ..shell import frame
-from ..shell.picture import Picture
+from ..plots import Figure, heatmap, theme
+from ..shell import Picture, frame
 from .fields import HEAD, LAYER, MOMENT, SENTENCE
 from .replay_figures import probe_answers, replay, spread_moments
 from .watch import probes

@@ -1,6 +1,6 @@
 """Training example: from a document to a loss, by the code that trains."""
 
-from ..shell.page_info import PageInfo
+from ..page_info import PageInfo
 
 PAGE = PageInfo(
     name="training-example",

@@ -14,14 +14,9 @@ from bertcore.analysis.words.training_example import (
 )
 
 from ..epoch_masks.epochs import show_epochs
+from ..plots import own_markdown, plain
 from ..plots.answer_pairs import AnswerRows, answer_bars, answer_table
-from ..plots.special_tokens import own_markdown
-from ..plots.untrusted_text import plain
-from ..shell import frame
-from ..shell.draw_again import LAST_SEED, draw_again
-from ..shell.one_of import one_of
-from ..shell.picture import Picture
-from ..shell.state import Field
+from ..shell import LAST_SEED, Field, Picture, draw_again, frame, one_of
 from ..sources.documents import DOCUMENTS
 from . import PAGE, drawing
 

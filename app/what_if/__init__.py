@@ -1,6 +1,6 @@
 """What if: parts of BERT switched off or changed, and what it answers then."""
 
-from ..shell.page_info import PageInfo
+from ..page_info import PageInfo
 
 PAGE = PageInfo(
     name="what-if",

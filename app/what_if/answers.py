@@ -10,7 +10,7 @@ import streamlit as st
 from bertcore.analysis.compare.before_after import WordShift
 from bertcore.analysis.compare.task_shift import TaskShift
 
-from ..plots import theme
+from ..plots import Figure, bar, cell_table, plain, shorten, shorten_middle, theme
 from ..plots.before_after import (
     AFTER,
     BEFORE,
@@ -20,12 +20,7 @@ from ..plots.before_after import (
     word_bars,
     word_table,
 )
-from ..plots.cell_table import cell_table
-from ..plots.figure import Figure, bar
-from ..plots.formats import shorten, shorten_middle
-from ..plots.untrusted_text import plain
-from ..shell import cache, frame
-from ..shell.picture import Picture
+from ..shell import Picture, cache, frame
 from ..task_model.reader import task_head
 from .changes import LAYERS_SKIPPED, Case, Compared, compare
 

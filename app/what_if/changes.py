@@ -13,9 +13,8 @@ from bertcore.interventions.attention_patterns import PATTERNS, Block
 from bertcore.interventions.hooks import Cell
 from bertcore.interventions.what_if import Changes, every_head, parse_head
 
-from ..shell import cache
+from ..shell import Field, cache
 from ..shell.links import HEADS_OFF, name_of
-from ..shell.state import Field
 from ..task_model.reader import readable_task_head
 
 LAYERS_SKIPPED: Field[list[int]] = Field("skip", [])

@@ -11,11 +11,9 @@ from bertcore.architecture.modern_config import ModernBertConfig
 from bertcore.interventions.hooks import Cell
 from bertcore.interventions.what_if import Changes, parse_head
 
-from ..plots.formats import shorten_middle
-from ..plots.untrusted_text import plain
-from ..shell import frame
+from ..plots import plain, shorten_middle
+from ..shell import frame, one_of
 from ..shell.links import HEADS_OFF, MASKED, wants_question
-from ..shell.one_of import one_of
 from ..token_strip.token_strip import token_strip
 from .changes import (
     LAYERS_SKIPPED,

@@ -8,11 +8,8 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from ..plots import theme
+from ..plots import Figure, bar, cell_table, scatter, shorten, theme
 from ..plots.before_after import AFTER, BEFORE, attention_grid, divergence_table, thinned
-from ..plots.cell_table import cell_table
-from ..plots.figure import Figure, bar, scatter
-from ..plots.formats import shorten
 from ..shell import frame
 from ..shell.picture import Picture, offer_json
 from .answers import RUNS_CODE

@@ -11,17 +11,10 @@ from numpy.typing import NDArray
 from bertcore.analysis.heads.importance import HeadImportance
 from bertcore.interventions.what_if import Changes, parse_head
 
-from ..plots import theme
+from ..plots import Figure, plain, shorten_middle, theme
 from ..plots.before_after import head_grid, head_table
-from ..plots.figure import Figure
-from ..plots.formats import shorten_middle
-from ..plots.untrusted_text import plain
-from ..shell import frame
-from ..shell.compute import Compute
+from ..shell import Compute, Field, Picture, frame, one_of
 from ..shell.links import HEADS_OFF, MASK, name_of
-from ..shell.one_of import one_of
-from ..shell.picture import Picture
-from ..shell.state import Field
 from ..task_model.reader import readable_task_head
 from .changes import Case, Question, rank
 from .inside import about

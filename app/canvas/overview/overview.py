@@ -15,8 +15,7 @@ from bertcore.analysis.heads.measures import HeadMeasures, measure_heads
 
 from ...component import Component
 from ...html_file.document import Part
-from ...plots import theme
-from ...plots.special_tokens import BERT, Marks, own_text
+from ...plots import BERT, Marks, own_text, theme
 from ..shared import transport
 from ..shared.missing import count_missing, missing_sentence
 from ..shared.view_options import ViewOptions

@@ -17,8 +17,7 @@ from bertcore.analysis.space.corpus_map import (
 )
 from bertcore.corpus import EncodedCorpus, open_encoded
 
-from ...plots import theme
-from ...plots.formats import shorten
+from ...plots import shorten, theme
 
 MAX_GROUPS = 12  # most values of a column that have their own colour; the others share a grey
 OTHERS = "#A3A9B8"

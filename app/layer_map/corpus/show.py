@@ -17,11 +17,7 @@ from bertcore.analysis.space.geometry import without_rogue
 from bertcore.analysis.space.projection import METHODS, method_of
 from bertcore.corpus import EncodedCorpus, open_encoded
 
-from ...shell import cache, frame
-from ...shell.compute import Compute
-from ...shell.jobs.background import Progress
-from ...shell.one_of import one_of
-from ...shell.picture import Picture
+from ...shell import Compute, Picture, Progress, cache, frame, one_of
 from ...sources import encoded_corpus as source
 from ...sources.encoded_corpus import Opened
 from ..controls import rogue_off
