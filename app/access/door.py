@@ -14,10 +14,11 @@ from collections.abc import Sequence
 from functools import cache
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from .host_names import is_loopback, name_of
+from .policy import base_path
 
 log = logging.getLogger("bertscope.app")
 
@@ -65,6 +66,15 @@ class Door:
         refusal = self._refusal(scope)
         if refusal is not None:
             await refuse(scope, receive, send, *refusal)
+            return
+        path = str(scope["path"])
+        name = path.rstrip("/").rpartition("/")[2]
+        is_page = scope["type"] == "http" and scope["method"] in SAFE_METHODS
+        if is_page and path.endswith(f"/{name}/") and name and path.strip("/") != base_path():
+            # Streamlit's own redirect would leave the prefix that a proxy has taken away.
+            query = scope["query_string"].decode("latin-1")
+            target = f"../{name}?{query}" if query else f"../{name}"
+            await RedirectResponse(target)(scope, receive, send)
             return
         if scope["type"] == "websocket" and "origin" in Headers(scope=scope):
             # Streamlit compares it with the host again, and finds them equal.

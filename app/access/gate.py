@@ -9,13 +9,13 @@ from html import escape
 from pathlib import Path
 from urllib.parse import parse_qs
 
-import streamlit as st
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from . import cookies
 from .door import refuse
+from .policy import base_path
 
 log = logging.getLogger("bertscope.app")
 
@@ -71,8 +71,7 @@ class Gate:
     def __init__(self, app: ASGIApp, *, key: str = "", num_processes: int = 1) -> None:
         self.app = app
         self.key = key
-        base = (st.get_option("server.baseUrlPath") or "").strip("/")
-        self._health = f"/{base}{HEALTH}" if base else HEALTH
+        self._health = f"/{base_path()}{HEALTH}".replace("//", "/")
         self.attempts = Attempts(num_processes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -223,6 +223,11 @@ def _training(minutes: str) -> TrainingLimits | None:
     return TrainingLimits(minutes=number)
 
 
+def base_path() -> str:
+    """Return the path below which the app is, without slashes at its ends; "" for none."""
+    return (st.get_option("server.baseUrlPath") or "").strip("/")
+
+
 def default_source() -> str:
     """Return the checkpoint that opens first: the setting of the environment, or "default".
 

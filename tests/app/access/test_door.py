@@ -125,6 +125,21 @@ def test_a_client_elsewhere_does_not_reach_a_private_server(inside: Inside) -> N
     assert ask(Door(inside, is_local=True), host="localhost", address="203.0.113.9").status == 200
 
 
+def test_a_slash_after_a_page_leads_to_it_below_any_prefix(
+    inside: Inside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answer(path: str) -> tuple[int, str | None]:
+        found = ask(Door(inside), path=path)
+        return found.status, found.headers.get("location")
+
+    assert answer("/tokens/?text_a=The+river.") == (307, "../tokens?text_a=The+river.")
+    assert answer("//evil.org/") == (307, "../evil.org")
+    assert answer("/")[0] == answer("/tokens")[0] == answer("/static/js/a.js")[0] == 200
+    monkeypatch.setattr(door, "base_path", lambda: "user/bert")
+    assert answer("/user/bert/")[0] == 200
+    assert answer("/user/bert/tokens/") == (307, "../tokens")
+
+
 def test_a_proxy_with_a_given_name_may_send_its_own_host(inside: Inside) -> None:
     app = Door(inside, hosts=("me-8501.app.example", "*.example.net"), is_local=True)
 
