@@ -9,7 +9,7 @@ from bertcore.analysis.words.head_steps import masked_word_steps, pooler_steps
 from bertcore.bert import with_parts
 
 from .drawing import Sheet
-from .one_token import ACTIVATIONS
+from .one_token import activation_name
 from .run import AskedWord, Run
 
 NUM_LOGITS = 6
@@ -25,7 +25,7 @@ def word_sheet(bert: Model, run: Run, asked: AskedWord) -> Sheet:
     sheet.add_vector(steps.state, "state", "Last state", "of the token")
     widths = f"{len(steps.state):,} → {len(steps.dense):,} numbers"
     sheet.add_vector(steps.dense, "dense", "Dense", f"a linear layer, {widths}")
-    name = ACTIVATIONS[head.activation]
+    name = activation_name(head.activation)
     below = "zero" if name == "ReLU" else "small"
     sheet.add_vector(steps.activation, "dense", name, f"negatives become {below}, positives stay")
     sheet.add_vector(steps.norm, "norm", "LayerNorm", "compared with every word")

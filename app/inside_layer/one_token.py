@@ -22,7 +22,12 @@ NUM_SOURCES = 6
 """Tokens that are shown for each head: those that it reads most."""
 NUM_NEURONS = 6
 RESIDUAL = "residual: the vector before the block is kept"
-ACTIVATIONS = {"gelu": "GELU", "gelu_new": "GELU", "relu": "ReLU"}
+
+
+def activation_name(name: str) -> str:
+    """Return how an activation of config.json is shown."""
+    is_gelu = name.startswith("gelu") and name != "gelu_10"
+    return "GELU" if is_gelu else {"relu": "ReLU"}.get(name, name)
 
 
 def token_sheet(bert: Model, run: Run, layer: int, asked: AskedWord) -> Sheet:
@@ -193,7 +198,7 @@ class _Rows:
         before, active = self._at(parts.attention_state), self._at(parts.activations)
         num_neurons = len(active)
         firing = int((self._at(parts.pre_activations) > 0).sum())
-        name = ACTIVATIONS[config.hidden_act] + (" times a gate" if self.is_modern else "")
+        name = activation_name(config.hidden_act) + (" times a gate" if self.is_modern else "")
         self.sheet.add(
             "neurons",
             "Feed-forward",

@@ -25,7 +25,7 @@ from . import PAGE, drawing
 from .all_tokens import AllTokens, all_tokens
 from .drawing import Sheet
 from .heads import pair_sheet, word_sheet
-from .one_token import ACTIVATIONS, token_sheet
+from .one_token import activation_name, token_sheet
 from .run import AskedWord, Run
 from .who_wrote import choose_word, show_who_wrote
 
@@ -187,7 +187,7 @@ def _offer_hiding(page: frame.Page, run: Run, position: int, where: DeltaGenerat
 
 def _show_token(page: frame.Page, run: Run, layer: int, asked: AskedWord) -> None:
     words = "" if asked.word is None else WORDS_HOW.format(sum=asked.sum)
-    has_gelu = ACTIVATIONS[page.bert.config.hidden_act] == "GELU"
+    has_gelu = activation_name(page.bert.config.hidden_act) == "GELU"
     _show_sheet(
         page,
         LAYER_OF_TOKEN,

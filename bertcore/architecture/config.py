@@ -8,14 +8,27 @@ from typing import Any
 
 from bertcore.architecture.families import CAUSAL_BERT, FAMILIES, Family
 
-ACTIVATIONS = ("gelu", "gelu_new", "relu")
-"""`gelu` is the erf form of Hugging Face; `gelu_new` the tanh approximation of Google's code."""
+ACTIVATIONS = (
+    *("gelu", "gelu_python", "gelu_new", "gelu_fast", "gelu_accurate", "gelu_pytorch_tanh"),
+    *("gelu_python_tanh", "gelu_10", "quick_gelu", "relu", "relu2", "relu6", "leaky_relu"),
+    *("silu", "swish", "mish", "hardswish", "tanh", "sigmoid", "laplace", "sqrtsoftplus", "linear"),
+)
+"""All of `transformers` that have no weights.
+
+`gelu` is the erf form of Hugging Face; `gelu_new` the tanh approximation of Google's code.
+"""
+_WITH_WEIGHTS = ("prelu", "xielu")
+"""Activations of `transformers` that are trained."""
 POSITION_EMBEDDINGS = ("learned", "sinusoidal", "rotary")
 """`sinusoidal`: the position table contains sines and cosines and is not trained; `rotary`: there
 is no table, queries and keys are rotated (ModernBERT)."""
 
 MOST_LAYERS = 1000
 """Maximum number of layers in a config.json: a billion would fill the memory."""
+
+
+class NotComputedError(ValueError):
+    """A shape has a value that our network does not compute, but that of `transformers` may."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,6 +83,8 @@ class BertConfig:
     """One of POSITION_EMBEDDINGS."""
     is_decoder: bool = False
     """Whether a token attends only to itself and the tokens before it; for BERT itself only."""
+    tie_word_embeddings: bool = True
+    """Whether the masked-word head's decoder is the token table."""
 
     def __post_init__(self) -> None:
         if self.model_type not in FAMILIES:
@@ -107,15 +122,16 @@ class BertConfig:
                 raise ValueError(f"{name} is {value!r}; expected a number from 0 up to below 1.")
         for name in ("initializer_range", "layer_norm_eps"):
             value = getattr(self, name)
-            if not _is_number(value) or not 0 < value < 1e6:
-                raise ValueError(f"{name} is {value!r}; expected a number above 0 (and finite).")
+            if not _is_number(value) or not 0 <= value < 1e6:
+                raise ValueError(f"{name} is {value!r}; expected a number from 0 (and finite).")
+        if not isinstance(self.tie_word_embeddings, bool):
+            raise ValueError(
+                f"tie_word_embeddings is {self.tie_word_embeddings!r}; expected true or false."
+            )
         pad = self.pad_token_id
         if not isinstance(pad, int) or isinstance(pad, bool) or not 0 <= pad < self.vocab_size:
             raise ValueError(f"pad_token_id is {pad!r}; expected an id below {self.vocab_size}.")
-        if self.hidden_act not in ACTIVATIONS:
-            raise ValueError(
-                f"hidden_act is {self.hidden_act!r}; expected one of {', '.join(ACTIVATIONS)}."
-            )
+        check_activation("hidden_act", self.hidden_act)
         if self.position_embedding not in POSITION_EMBEDDINGS:
             raise ValueError(
                 f"position_embedding is {self.position_embedding!r}; expected one of "
@@ -227,12 +243,13 @@ class BertConfig:
                 f"{', '.join(FAMILIES)}. Choose a checkpoint of the BERT family."
             )
         family = FAMILIES[model_type]
+        check_positions(values)
         must_be = {**_MUST_BE, **family.constants}
         if model_type == "bert":
             del must_be["is_decoder"]  # causal attention, which BERT itself may have
         for key, wanted in must_be.items():
             if values.get(key, wanted) not in (wanted, None):
-                raise ValueError(
+                raise (NotComputedError if key in family.constants else ValueError)(
                     f"config.json has {key} = {values[key]!r}; {family.name} as in the paper has "
                     f"{wanted!r}."
                 )
@@ -292,11 +309,41 @@ _COUNTS = (
     "position_offset",
 )
 _REQUIRED = _COUNTS[:5]
-_MUST_BE = {
-    "position_embedding_type": "absolute",
-    "is_decoder": False,
-    "add_cross_attention": False,
-}
+_MUST_BE = {"is_decoder": False, "add_cross_attention": False}
+
+
+def check_positions(values: Mapping[str, Any]) -> None:
+    """Reject relative positions, which `transformers` 5 ignores without a word.
+
+    Args:
+        values: The content of config.json.
+
+    Raises:
+        ValueError: If it asks for any but absolute positions.
+
+    Source: huggingface/transformers#41170, which removed them from 18 architectures.
+    """
+    kind = values.get("position_embedding_type", "absolute")
+    if kind not in ("absolute", None):
+        raise ValueError(
+            f"config.json has position_embedding_type {str(kind)[:50]!r}; expected 'absolute'. "
+            "transformers 5 reads the checkpoint without its relative positions, so its numbers "
+            "would be wrong too; transformers 4.57 was the last to compute them. Open a checkpoint "
+            "with absolute positions."
+        )
+
+
+def check_activation(field: str, name: object) -> None:
+    """Reject an activation that is not one of ACTIVATIONS.
+
+    Raises:
+        NotComputedError: If it is one of `transformers` that has weights.
+        ValueError: If it is none.
+    """
+    if name not in ACTIVATIONS:
+        raise (NotComputedError if name in _WITH_WEIGHTS else ValueError)(
+            f"{field} is {name!r}; expected one of {', '.join(ACTIVATIONS)}."
+        )
 
 
 def _is_number(value: object) -> bool:

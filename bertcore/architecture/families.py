@@ -109,7 +109,7 @@ class Family:
     heads: Mapping[str, Names]
     """By our name of the head: "pooler", "mlm", "nsp", "replaced" or "sop"; with all prefixes."""
     decoder_weight: str
-    """A copy of the token table in some files; the two are tied, so it is not a parameter here."""
+    """A copy of the token table in some files (tied), in others a matrix of its own."""
     decoder_bias: str | None = None
     """A copy of the masked-word head's bias in some files."""
     parts: tuple[str, ...]

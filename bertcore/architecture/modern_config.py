@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from bertcore.architecture.config import ACTIVATIONS, BertConfig
+from bertcore.architecture.config import BertConfig, NotComputedError, check_activation
 
 LAYER_TYPES = ("full_attention", "sliding_attention")
 """A layer in which each token attends to all others, or only to those near it."""
@@ -84,11 +84,7 @@ class ModernBertConfig(BertConfig):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not value > 1:
                 raise ValueError(f"{name} is {value!r}; expected a number above 1.")
-        if self.classifier_activation not in ACTIVATIONS:
-            raise ValueError(
-                f"classifier_activation is {self.classifier_activation!r}; expected one of "
-                f"{', '.join(ACTIVATIONS)}."
-            )
+        check_activation("classifier_activation", self.classifier_activation)
         if self.classifier_pooling not in POOLINGS:
             raise ValueError(
                 f"classifier_pooling is {self.classifier_pooling!r}; expected one of "
@@ -167,7 +163,7 @@ def _theta(values: Mapping[str, Any], kind: str, older: str, usual: float) -> fl
         or (scaling.get("rope_type", "default") if isinstance(scaling, Mapping) else "default")
     )
     if form != "default":
-        raise ValueError(
+        raise NotComputedError(
             f"config.json asks for rotary positions of the type {form!r}; this version supports "
             "'default'."
         )

@@ -51,9 +51,12 @@ _PLAIN_STARTS = (None, True, False, "gaussian", "eva", "orthogonal")
 
 
 def _both_names(family: Family) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield each name of the masked-word head's bias, which is tied, with all its names."""
+    """Yield each name of the masked-word head's bias, which is tied, with all its names.
+
+    First the one that is read if a file has both.
+    """
     if "mlm" in family.heads and family.decoder_bias is not None:
-        names = (dict(family.heads["mlm"])["mlm.decoder.bias"], family.decoder_bias)
+        names = (family.decoder_bias, dict(family.heads["mlm"])["mlm.decoder.bias"])
         yield from ((name, names) for name in names)
 
 
@@ -225,6 +228,8 @@ class MergedWeights(OpenWeights):
         """Name in the base -> the module, and part -> name in the adapter."""
         self._whole: dict[str, str] = {}
         """Name -> name in the adapter."""
+        self._old: dict[str, str] = {}
+        """Name -> name in the base of a tensor that the adapter replaces."""
         stored = dict(base.stored)
         modules: dict[str, dict[str, str]] = {}
         for name in adapter.stored:
@@ -277,6 +282,12 @@ class MergedWeights(OpenWeights):
             return False
         return not torch.equal(self._adapter.read(source), self._base.read(name))
 
+    def add_old(self, name: str, new: str) -> str:
+        """Add a tensor of the base that the adapter replaces, under a new name; return that."""
+        self._old[new] = name
+        self.stored[new] = self._base.stored[name]
+        return new
+
     def _twice(self, key: str, first: str, second: str) -> RuntimeError:
         return RuntimeError(
             f"the adapter in {self._settings.folder} changes {key[:150]} twice, as {first[:150]} "
@@ -303,6 +314,8 @@ class MergedWeights(OpenWeights):
         return line
 
     def read(self, name: str) -> Tensor:
+        if name in self._old:
+            return self._base.read(self._old[name])
         is_whole = name in self._whole
         tensor = self._adapter.read(self._whole[name]) if is_whole else self._base.read(name)
         if name not in self._pairs:

@@ -21,17 +21,25 @@ def token_table(family: Family) -> str:
 
 
 def key_table(
-    num_layers: int, heads: Iterable[str] = ALL_HEADS, *, family: Family = BERT
+    num_layers: int,
+    heads: Iterable[str] = ALL_HEADS,
+    *,
+    family: Family = BERT,
+    is_tied: bool = True,
 ) -> dict[str, str]:
     """Return our parameter name -> Hugging Face's key, in the order of the network.
 
-    A network without segments, or without a matrix from E to D, has fewer of them.
+    A network without segments, or without a matrix from E to D, has fewer of them. An untied
+    decoder comes last.
 
     >>> key_table(1)["layers.0.attention.query.weight"]
     'bert.encoder.layer.0.attention.self.query.weight'
     """
     chosen = frozenset(heads)
-    return dict(_pairs(num_layers, chosen, family))
+    table = dict(_pairs(num_layers, chosen, family))
+    if "mlm" in chosen and not is_tied:
+        table["mlm.decoder.weight"] = family.decoder_weight
+    return table
 
 
 def _pairs(num_layers: int, heads: frozenset[str], family: Family) -> Iterator[tuple[str, str]]:

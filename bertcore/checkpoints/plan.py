@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
@@ -41,7 +41,8 @@ def plan_loading(weights: OpenWeights, config: BertConfig, folder: Path) -> Load
     """Match the stored tensors to the network that config.json describes.
 
     Only the decoder is read, to see whether it is tied, and the biases of task heads. Heads that
-    are incomplete or of another shape are left out.
+    are incomplete or of another shape are left out. Of the two names of the decoder's bias, the one
+    under which `transformers` reads it is preferred.
 
     Raises:
         RuntimeError: If tensors of the encoder are missing or of another shape, or any is not
@@ -51,11 +52,13 @@ def plan_loading(weights: OpenWeights, config: BertConfig, folder: Path) -> Load
     keys = mend_keys(weights.stored, family)
     stored = keys.stored
     num_stored_layers = _count_layers(weights, stored, config, folder)
+    is_tied = _is_tied(weights, stored, config)
+    config = replace(config, tie_word_embeddings=is_tied)
     full = _describe(config, folder)
-    head_keys = _head_keys(full, stored, family)
+    head_keys = _head_keys(full, stored, config)
 
     def table_of(heads: Iterable[str]) -> dict[str, str]:
-        table = key_table(config.num_hidden_layers, heads, family=family)
+        table = key_table(config.num_hidden_layers, heads, family=family, is_tied=is_tied)
         return {ours: theirs for ours, theirs in table.items() if ours in full}
 
     shapes = {theirs: full[ours] for ours, theirs in table_of(head_keys).items()}
@@ -64,11 +67,8 @@ def plan_loading(weights: OpenWeights, config: BertConfig, folder: Path) -> Load
     wrong = [key for key in of_heads if key in found and found[key] != shapes[key]]
     begun = {head for head, names in head_keys.items() if found.keys() & names}
     whole = {h for h in begun if found.keys() - wrong >= {*head_keys[h]}}
-    decoder = _decoder(weights, stored, family) if "mlm" in whole else "absent"
-    left_out = {"mlm"} if decoder == "untied" else set()
-    if "pooler" not in whole:
-        left_out |= {"nsp", "sop"}  # they read the pooler
-    heads = frozenset(whole - left_out)
+    # Of BERT's three heads, the two on pairs read the pooler.
+    heads = frozenset(whole if "pooler" in whole else whole - {"nsp", "sop"})
     table = table_of(heads)
     _check(weights, stored, table.values(), shapes, folder)
     unused = {*shapes, family.decoder_bias, family.decoder_weight, family.prefix + POSITION_IDS}
@@ -89,7 +89,7 @@ def plan_loading(weights: OpenWeights, config: BertConfig, folder: Path) -> Load
             mended_prefix=keys.prefix,
             num_renamed=keys.num_renamed,
             num_stored_layers=num_stored_layers,
-            decoder=decoder,
+            decoder="absent" if "mlm" not in heads else "tied" if is_tied else "untied",
             heads=as_capabilities(config, sorted(heads)),
             incomplete_heads=tuple(sorted(begun - whole)),
             task_heads=tasks,
@@ -128,16 +128,19 @@ def _count_layers(
 
 
 def _head_keys(
-    full: Mapping[str, Shape], stored: dict[str, str], family: Family
+    full: Mapping[str, Shape], stored: dict[str, str], config: BertConfig
 ) -> dict[str, list[str]]:
-    """Return the keys of each head; the word head's tied bias may be stored under either name."""
+    """Return the keys of each head; the word head's bias may be stored under either name."""
+    family = config.family
     head_keys = {
         head: [theirs for ours, theirs in pairs if ours in full]
         for head, pairs in family.heads.items()
     }
     bias = dict(family.heads["mlm"])["mlm.decoder.bias"]
-    if bias not in stored and family.decoder_bias in stored:
+    if family.decoder_bias in stored:
         stored[bias] = stored[family.decoder_bias]
+    if not config.tie_word_embeddings:
+        head_keys["mlm"].append(family.decoder_weight)
     if bias not in stored and _is_of_task(head_keys["mlm"], stored, family):
         del head_keys["mlm"]
     return head_keys
@@ -198,20 +201,20 @@ def misfit(folder: Path, lacking: list[str], wrong: list[str]) -> RuntimeError:
     )
 
 
-def _decoder(weights: OpenWeights, stored: dict[str, str], family: Family) -> str:
-    """Return "tied" or "untied": whether a stored decoder equals the token table."""
-    table = stored.get(token_table(family))
-    decoder = stored.get(family.decoder_weight)
+def _is_tied(weights: OpenWeights, stored: dict[str, str], config: BertConfig) -> bool:
+    """Return whether the decoder is the token table: a stored one counts, then config.json."""
+    name = config.family.decoder_weight
+    table, decoder = stored.get(token_table(config.family)), stored.get(name)
     if table is None:
-        return "tied"
+        return config.tie_word_embeddings
+    # A table that peft saved whole replaces the encoder's only; the decoder keeps the base's.
+    if decoder is None and isinstance(weights, MergedWeights) and weights.has_new(table):
+        stored[name] = decoder = weights.add_old(table, name)
     if decoder is None:
-        # A table that peft saved whole replaces the encoder's only; the decoder keeps the base's.
-        has_new_table = isinstance(weights, MergedWeights) and weights.has_new(table)
-        return "untied" if has_new_table else "tied"
+        return config.tie_word_embeddings
     if weights.stored[decoder].shape != weights.stored[table].shape:
-        return "untied"
-    same = _are_equal(weights.read(decoder), weights.read(table))
-    return "tied" if same else "untied"
+        return False
+    return _are_equal(weights.read(decoder), weights.read(table))
 
 
 def _are_equal(first: Tensor, second: Tensor) -> bool:

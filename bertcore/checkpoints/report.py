@@ -210,13 +210,8 @@ class LoadReport(TensorReport):
             )
         for name, (came, expected) in self.mis_shaped.items():
             yield f"{name} is {list(came)}; config.json asks for {list(expected)}."
-        if self.decoder == "untied" and self.is_other:
+        if self.decoder == "untied":
             yield "The decoder is a matrix of its own, not the token table (untied)."
-        elif self.decoder == "untied":
-            yield (
-                "The masked-word head has a decoder that differs from the token table, which does "
-                f"not occur in {self.family}; the head was left out."
-            )
 
     def _task_sentences(self) -> Iterator[str]:
         """The task head, and what it was trained for."""

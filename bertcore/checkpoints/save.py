@@ -109,16 +109,20 @@ def write_checkpoint(
 def hf_state_dict(network: Network) -> dict[str, Tensor]:
     """Return the weights under Hugging Face's keys, on the CPU, in the network's number format.
 
-    The tied decoder is left out: `transformers` itself ties it to the token table.
+    A tied decoder is left out: `transformers` itself ties it to the token table, and its bias too.
     """
     parameters = dict(network.named_parameters())
     config, heads = network.config, network_heads(network)
-    table = key_table(config.num_hidden_layers, heads, family=config.family)
-    return {
+    family, is_tied = config.family, config.tie_word_embeddings
+    table = key_table(config.num_hidden_layers, heads, family=family, is_tied=is_tied)
+    tensors = {
         theirs: parameters[ours].detach().to("cpu", copy=False).contiguous()
         for ours, theirs in table.items()
         if ours in parameters
     }
+    if "mlm" in heads and not is_tied and family.decoder_bias is not None:
+        tensors[family.decoder_bias] = parameters["mlm.decoder.bias"].detach().cpu().clone()
+    return tensors
 
 
 def hf_config(network: Network) -> dict[str, Any]:
@@ -132,7 +136,6 @@ def hf_config(network: Network) -> dict[str, Any]:
         **network.config.to_hf_dict(),
         **({"zeroed_heads": zeroed} if zeroed else {}),
         "architectures": [architecture(network_heads(network), network.config.family)],
-        "tie_word_embeddings": True,
         "dtype": str(dtype).removeprefix("torch."),
     }
 

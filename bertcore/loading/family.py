@@ -6,11 +6,17 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from bertcore.architecture.config import BertConfig
-from bertcore.architecture.families import FAMILIES, certain_family, likely_family
+from bertcore.architecture.config import BertConfig, NotComputedError
+from bertcore.architecture.families import FAMILIES, Family, certain_family, likely_family
 from bertcore.architecture.shapes import shape_from_hf
 from bertcore.others.families import OTHERS, other_family
-from bertcore.others.generic import generic_family, own_prefix, why_not
+from bertcore.others.generic import (
+    described_family,
+    family_of,
+    generic_family,
+    own_prefix,
+    why_not,
+)
 
 Claim = Literal["readable", "own", "refused", "unknown"]
 """What config.json names: a supported architecture; one that `transformers` runs, whose tensors
@@ -43,7 +49,10 @@ class Architecture(NamedTuple):
     model_type: str
     """A key of FAMILIES, or a name that `family_of` accepts."""
     note: str | None
-    """A sentence if it had to be inferred from the names of the tensors; else None."""
+    """A sentence if it had to be inferred from the names of the tensors, or if `transformers` runs
+    a family of ours; else None."""
+    family: Family
+    """An `OtherFamily` if `transformers` runs it."""
 
 
 def which_family(values: Mapping[str, Any], names: Iterable[str], file: Path) -> Architecture:
@@ -62,17 +71,33 @@ def which_family(values: Mapping[str, Any], names: Iterable[str], file: Path) ->
     expected = "bert" if declared is None else declared
     decision = DECISIONS[compare(expected, names)]
     if decision == DECLARED:
-        return Architecture(str(expected), None)
+        return _architecture(str(expected), None, values)
     if decision == REFUSED:
         raise _refusal(declared, file, values)
     inferred = _proven(names) or "bert"
     name = (FAMILIES.get(inferred) or OTHERS[inferred]).name
     came = "names no model_type" if declared is None else f"has model_type {declared!r}"
-    return Architecture(
-        inferred,
+    note = (
         f"config.json {came}, but the tensors' names {decision} those of {name}; it was read as "
-        f"model_type {inferred!r}.",
+        f"model_type {inferred!r}."
     )
+    return _architecture(inferred, note, values)
+
+
+def _architecture(model_type: str, note: str | None, values: Mapping[str, Any]) -> Architecture:
+    """Return an architecture; of our families, with who runs a checkpoint of these values."""
+    family = FAMILIES.get(model_type) or family_of(model_type)
+    try:
+        if model_type in FAMILIES:
+            family = shape_from_hf(values, model_type=model_type).family
+    except NotComputedError as error:
+        family = described_family(model_type)
+        assert family is not None  # `transformers` has all of FAMILIES
+        note = f"{note or ''} {error} Therefore transformers runs it.".strip()
+    except (ValueError, TypeError):  # `read_shape` raises it
+        pass
+    assert family is not None  # `compare` names no other
+    return Architecture(model_type, note, family)
 
 
 def compare(expected: object, names: list[str]) -> tuple[Claim, Proof]:

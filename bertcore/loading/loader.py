@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from bertcore.architecture.config import BertConfig
-from bertcore.architecture.families import FAMILIES, Capability
+from bertcore.architecture.families import Capability
 from bertcore.base.device import choose_device, choose_dtype
 from bertcore.base.memory import fit_dtype
 from bertcore.bert import Bert, with_parts
@@ -28,7 +28,7 @@ from bertcore.loading.other import Opened, load_other, read_other_config
 from bertcore.model import Model
 from bertcore.network import Network
 from bertcore.others.config import read_config as shape_of_other
-from bertcore.others.families import OTHERS, OtherFamily
+from bertcore.others.families import OtherFamily
 from bertcore.sentences.read import read_sentence_modules
 from bertcore.tokenizer import open_tokenizer
 from bertcore.tokenizer.files import read_max_length
@@ -75,7 +75,8 @@ def load(
         refuse_quantised(files.config, weights, files.folder)
         architecture = which_family(files.config, weights.stored, files.config_file)
         adapter = weights.sentence() if isinstance(weights, MergedWeights) else None
-        opener = _load_bert if architecture.model_type in FAMILIES else load_other
+        is_other = isinstance(architecture.family, OtherFamily)
+        opener = load_other if is_other else _load_bert
         opened = opener(architecture, files, weights, name=name, device=chosen_device, dtype=dtype)
     model = opened.model
     modules = read_sentence_modules(
@@ -190,9 +191,9 @@ def read_size(source: str | Path) -> tuple[BertConfig, int]:
     files = open_source(source, allow_pickle=False)
     with files.open() as weights:
         architecture = which_family(files.config, weights.stored, files.config_file)
-        if architecture.model_type in FAMILIES:
+        if not isinstance(architecture.family, OtherFamily):
             config = read_shape(files.config, architecture, files.config_file)
-        elif architecture.model_type in OTHERS:
+        elif not architecture.family.is_generic:
             stated = read_other_config(architecture.model_type, files, weights)
             config = shape_of_other(stated, heads=frozenset())
         else:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from bertcore.architecture.families import FAMILIES
 from bertcore.base.memory import fit_dtype
 from bertcore.checkpoints.files import CheckpointFolder
 from bertcore.checkpoints.fingerprint import fingerprint_of
@@ -27,11 +28,11 @@ from bertcore.model import Model
 from bertcore.others.config import read_config, transformers_config
 from bertcore.others.converted import converted
 from bertcore.others.families import OTHERS, SPANS, Opener, OtherFamily
-from bertcore.others.generic import family_of, has_wordpiece, probed, settle
+from bertcore.others.generic import has_wordpiece, probed, settle
 from bertcore.others.model import OtherModel
 from bertcore.others.network import OtherNetwork
 from bertcore.others.words import network_class
-from bertcore.tokenizer import open_other_tokenizer
+from bertcore.tokenizer import Tokenizer, open_other_tokenizer, open_tokenizer
 
 _RTD = "mask_predictions."
 """Part of the names of DeBERTa-v3's replaced-token head in its authors' code."""
@@ -86,7 +87,7 @@ def load_other(
     """Open a checkpoint of another architecture.
 
     Args:
-        architecture: One that `family_of` knows.
+        architecture: One that `transformers` runs.
         files: The checkpoint's folder.
         weights: Its opened weight files.
         name: Its name in messages.
@@ -97,9 +98,8 @@ def load_other(
         ValueError: If the architecture cannot run in `dtype`.
         RuntimeError: If config.json is impossible, or tensors are missing or of another shape.
     """
-    model_type = architecture.model_type
-    family = family_of(model_type)
-    assert family is not None  # `which_family` returns no other
+    model_type, family = architecture.model_type, architecture.family
+    assert isinstance(family, OtherFamily)
     if family.only_float32 and dtype not in ("auto", "float32"):
         raise ValueError(
             f"{family.name} runs only in float32 in transformers, but {dtype} was requested. "
@@ -110,8 +110,13 @@ def load_other(
             weights = converted(weights, model_type)
         except ValueError as error:
             raise RuntimeError(f"{family.name} is not supported here: {error}.") from error
-        _check_tokenizer(files.tokenizer_folder, model_type, family)
-    tokenizer = open_other_tokenizer(files.tokenizer_folder, family.tokens)
+    tokenizer: Tokenizer
+    if model_type in FAMILIES:
+        tokenizer = open_tokenizer(files.tokenizer_folder)
+    else:
+        if family.is_generic:
+            _check_tokenizer(files.tokenizer_folder, model_type, family)
+        tokenizer = open_other_tokenizer(files.tokenizer_folder, family.tokens)
     config = read_other_config(model_type, files, weights)
     matches = list(_matches(family.openers, config, weights, files.config_file))
     match = _choose(matches, weights, files.folder)
@@ -160,9 +165,8 @@ def read_other_config(model_type: str, files: CheckpointFolder, weights: OpenWei
             settle(config)
         return config
     except ValueError as error:
-        raise RuntimeError(
-            f"{files.config_file}: {error}. Use the one that belongs to the weights."
-        ) from error
+        advice = "" if str(error).endswith(".") else ". Use the one that belongs to the weights."
+        raise RuntimeError(f"{files.config_file}: {error}{advice}") from error
 
 
 def _check_tokenizer(folder: Path, model_type: str, family: OtherFamily) -> None:

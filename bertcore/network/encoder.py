@@ -322,6 +322,15 @@ class Network(nn.Module):
         return self.embeddings.word_embeddings.weight
 
     @property
+    def decoder_table(self) -> Tensor:
+        """The masked-word head's matrix, [V, E]: the token table, unless it has its own (untied).
+
+        Raises:
+            ValueError: If this checkpoint has no such head.
+        """
+        return self.masked_word_head().decoder.table(self.token_table)
+
+    @property
     def position_table(self) -> Tensor:
         """The position embeddings, [P, E].
 

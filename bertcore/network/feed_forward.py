@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -11,18 +13,29 @@ from bertcore.network.empty import empty_linear
 
 
 def activate(x: Tensor, name: str, *, in_place: bool = False) -> Tensor:
-    """Apply an activation to x of any shape: one of ACTIVATIONS, or "tanh", which some heads use.
+    """Apply an activation to x of any shape: one of ACTIVATIONS.
 
-    Use `in_place` only without gradients.
+    Use `in_place` only without gradients. `transformers` computes the rare ones.
     """
     if name == "relu":
         return F.relu(x, inplace=in_place)
     if name == "tanh":
         return x.tanh_() if in_place else x.tanh()
-    approximate = {"gelu": "none", "gelu_new": "tanh"}[name]
+    approximate = {"gelu": "none", "gelu_new": "tanh"}.get(name)
+    if approximate is None:
+        out: Tensor = _rare(name)(x)
+        return out
     if in_place:
         return F.gelu(x, approximate=approximate, out=x)  # type: ignore[call-arg]  # not in the stubs
     return F.gelu(x, approximate=approximate)
+
+
+@cache
+def _rare(name: str) -> nn.Module:
+    from transformers.activations import ACT2FN
+
+    function: nn.Module = ACT2FN[name]
+    return function
 
 
 class FeedForward(nn.Module):

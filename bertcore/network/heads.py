@@ -23,21 +23,30 @@ class Pooler(nn.Module):
         return torch.tanh(self.dense(hidden[..., 0, :]))
 
 
-class TiedDecoder(nn.Module):
-    """Logits from vectors: the token table, which belongs to the embeddings, and usually a bias."""
+class Decoder(nn.Module):
+    """Logits from vectors, usually with a bias.
 
-    def __init__(self, vocab_size: int, *, has_bias: bool = True) -> None:
+    Its matrix is the token table, which belongs to the embeddings (tied), or `weight` (untied).
+    """
+
+    def __init__(self, config: BertConfig) -> None:
         super().__init__()
-        self.num_words = vocab_size
-        self.bias = nn.Parameter(torch.zeros(vocab_size)) if has_bias else None
+        self.num_words, width = config.vocab_size, config.embedding_width
+        is_tied, has_bias = config.tie_word_embeddings, config.has_bias("decoder_bias")
+        self.weight = None if is_tied else nn.Parameter(torch.empty(self.num_words, width))
+        self.bias = nn.Parameter(torch.zeros(self.num_words)) if has_bias else None
+
+    def table(self, word_embeddings: Tensor) -> Tensor:
+        """Return the decoder's matrix, [V, E], given the token table."""
+        return word_embeddings if self.weight is None else self.weight
 
     def forward(self, vectors: Tensor, word_embeddings: Tensor) -> Tensor:
-        """Return logits, [..., V], of vectors [..., E] and the table [V, E]."""
-        return F.linear(vectors, word_embeddings, self.bias)
+        """Return logits, [..., V], of vectors [..., E], given the token table [V, E]."""
+        return F.linear(vectors, self.table(word_embeddings), self.bias)
 
 
 class MaskedWordHead(nn.Module):
-    """Linear, activation, LayerNorm, then the token table itself as decoder, plus a bias.
+    """Linear, activation, LayerNorm, then usually the token table itself as decoder, plus a bias.
 
     Source: google-research/bert run_pretraining.py, get_masked_lm_output.
     """
@@ -47,7 +56,7 @@ class MaskedWordHead(nn.Module):
         d, e = config.hidden_size, config.embedding_width
         self.dense = empty_linear(d, e, bias=config.has_bias("classifier_bias"))
         self.norm = layer_norm(config, e)
-        self.decoder = TiedDecoder(config.vocab_size, has_bias=config.has_bias("decoder_bias"))
+        self.decoder = Decoder(config)
         self.activation = config.mlm_act
 
     def transform(self, hidden: Tensor) -> Tensor:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from bertcore.architecture.config import MOST_LAYERS, BertConfig
+from bertcore.architecture.config import MOST_LAYERS, BertConfig, check_positions
 from bertcore.architecture.families import Family
 from bertcore.base.json_data import named_values
 from bertcore.others.families import OTHERS, OtherFamily
@@ -54,6 +54,8 @@ def transformers_config(model_type: str, values: Mapping[str, Any]) -> Any:
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
     config_class = CONFIG_MAPPING[model_type]
+    if "position_embedding_type" not in (f.name for f in fields(config_class)):
+        check_positions(values)
     declared = {*(f.name for f in fields(config_class)), *config_class.attribute_map, *_OLDER}
     known = {key: value for key, value in values.items() if key in declared - _NEVER}
     _check_numbers(known)

@@ -45,15 +45,22 @@ _NUM_PROBED = 6
 _CLOSE = 1e-4
 
 
-@lru_cache
 def generic_family(model_type: str) -> OtherFamily | None:
-    """Return a text encoder as described by `transformers`, or None (see `why_not`).
+    """Return a text encoder without a table here, or None (see `why_not`).
 
     Args:
         model_type: The `model_type` of config.json.
     """
-    if model_type in SAME_NETWORK or model_type in FAMILIES or model_type in OTHERS:
-        return None
+    has_table = model_type in SAME_NETWORK or model_type in FAMILIES or model_type in OTHERS
+    return None if has_table else described_family(model_type)
+
+
+@lru_cache
+def described_family(model_type: str) -> OtherFamily | None:
+    """Return a text encoder as described by `transformers`, or None (see `why_not`).
+
+    Also one of FAMILIES, for a checkpoint with a value that our network does not compute.
+    """
     base = _base_class(model_type)
     if base is None or why_not(model_type) is not None:
         return None
@@ -68,7 +75,7 @@ def generic_family(model_type: str) -> OtherFamily | None:
         if isinstance(_names(table).get(model_type), str)
     }
     return family(
-        _name(model_type),
+        FAMILIES[model_type].name if model_type in FAMILIES else _name(model_type),
         openers=tuple(openers),
         words=MASKED,
         signs=(),
@@ -201,6 +208,7 @@ def probed(network: OtherNetwork) -> OtherConfig:
         config,
         other=other,
         position_offset=offset,
+        num_hidden_layers=len(states.attentions),
         num_attention_heads=states.attentions.shape[2],
     )
 
@@ -242,7 +250,8 @@ def _states(network: OtherNetwork, ids: Tensor, segments: Tensor) -> States:
         ) from error
     hidden, weights = out.hidden_states or (), out.attentions or ()
     shape = (1, length, network.config.hidden_size)
-    depth = network.config.num_hidden_layers
+    # An ALBERT layer may be several, run one after the other.
+    depth = len(weights) or network.config.num_hidden_layers
     if len(hidden) != depth + 1 or any(tuple(one.shape) != shape for one in hidden):
         shapes = [list(one.shape[1:]) for one in hidden]
         raise RuntimeError(

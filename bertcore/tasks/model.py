@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Generator, Tensor, nn
 
-from bertcore.architecture.families import CAUSAL_BERT, FAMILIES, TASK_CLASSES, HeadForm, task_kind
+from bertcore.architecture.families import FAMILIES, TASK_CLASSES, HeadForm, task_kind
 from bertcore.bert import with_parts
 from bertcore.checkpoints import save
 from bertcore.checkpoints.files import open_source
@@ -27,7 +27,6 @@ from bertcore.network import Network
 from bertcore.network.task_heads import LSTM, TaskNetwork, initialize_head
 from bertcore.network.task_module import TaskModule
 from bertcore.others.families import OTHERS, OtherFamily
-from bertcore.others.generic import family_of
 from bertcore.others.model import OtherModel
 from bertcore.others.task_network import OtherTaskNetwork, task_network
 from bertcore.tasks.registry import TASKS, find_task
@@ -364,10 +363,8 @@ def _read_head(source: str | Path, *, allow_pickle: bool = False) -> _StoredHead
     architectures = config.get("architectures") or [""]
     architecture = str(architectures[0]) if isinstance(architectures, list) else ""
     with files.open() as weights:
-        model_type = which_family(config, weights.stored, files.config_file).model_type
-        if model_type in FAMILIES:
-            is_causal = model_type == "bert" and config.get("is_decoder") is True
-            family = CAUSAL_BERT if is_causal else FAMILIES[model_type]
+        family = which_family(config, weights.stored, files.config_file).family
+        if not isinstance(family, OtherFamily):
             kind = task_kind(architecture)
             if kind:
                 family.check_task_class(architecture, kind)
@@ -379,11 +376,9 @@ def _read_head(source: str | Path, *, allow_pickle: bool = False) -> _StoredHead
             names = [f"{layer}.{part}" for layer in layers for part in ("weight", "bias")]
             names += [name for name in stored if name.startswith(LSTM)]
         else:
-            other = family_of(model_type)
-            assert other is not None
-            kind = _other_kind(other, architecture, source)
-            head = other.task_heads.get(kind or "")
-            stored = head_names(weights.stored, other)
+            kind = _other_kind(family, architecture, source)
+            head = family.task_heads.get(kind or "")
+            stored = head_names(weights.stored, family)
             lasts = (head.last,) if head is not None and head.last else _LAST_LAYERS
             last = next((name for name in lasts if f"{name}.weight" in stored), lasts[0])
             names = list(stored) if f"{last}.weight" in stored else []
@@ -401,7 +396,7 @@ def _read_head(source: str | Path, *, allow_pickle: bool = False) -> _StoredHead
             return None
     number = 0 if rows is None else len(rows)
     named = config.get("id2label")
-    is_labelling = model_type not in FAMILIES and kind in ("sequence", "token")
+    is_labelling = isinstance(family, OtherFamily) and kind in ("sequence", "token")
     is_strict = is_labelling and isinstance(named, dict)
     return _StoredHead(
         architecture=architecture,

@@ -27,7 +27,7 @@ class WordSteps:
     norm: Tensor
     """LayerNorm of that, [E]: what is compared with every word."""
     products: Tensor
-    """Its dot product with each row of the token table, [V]."""
+    """Its dot product with each row of the decoder, usually the token table, [V]."""
     biases: Tensor
     """The decoder's bias, [V]."""
     logits: Tensor
@@ -68,7 +68,7 @@ def masked_word_steps(bert: Model, trace: Trace, position: int) -> WordSteps:
     dense = linear(state, head.dense)
     activation = activate(dense, head.activation)
     norm = normalized(activation, head.norm)
-    products = network.token_table.detach().to(norm) @ norm
+    products = network.decoder_table.detach().to(norm) @ norm
     biases = head.word_bias.detach().to(norm)
     logits = products + biases
     return WordSteps(

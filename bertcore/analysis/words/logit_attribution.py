@@ -413,11 +413,11 @@ class _WordRun(HeldRun):
     def _products(self, vectors: Tensor) -> Tensor:
         """Return the products of vectors [..., E] with every word, float32 [..., V]."""
         # float32: the table of a large vocabulary would take 200 MB more in float64.
-        return vectors.float() @ self.network.token_table.detach().float().cpu().T
+        return vectors.float() @ self.network.decoder_table.detach().float().cpu().T
 
     def _row(self, word_id: int) -> tuple[Tensor, float]:
-        """Return a word's row of the token table, [E], and its bias."""
-        row = self.network.token_table[word_id].detach().to("cpu", torch.float64)
+        """Return a word's row of the decoder, [E], and its bias."""
+        row = self.network.decoder_table[word_id].detach().to("cpu", torch.float64)
         return row, float(self.head.word_bias[word_id])
 
     def raised(self, layer: int, neurons: list[int]) -> Tensor:

@@ -142,9 +142,9 @@ class DistillationWithLoss(nn.Module):
             wanted = theirs.transform(teacher)
         return soft_word_loss(
             ours.transform(student),
-            Decoder(self.network.token_table, ours.word_bias),
+            Decoder(self.network.decoder_table, ours.word_bias),
             wanted,
-            Decoder(self.teacher.token_table, theirs.word_bias),
+            Decoder(self.teacher.decoder_table, theirs.word_bias),
             temperature=self.config.temperature,
         )
 

@@ -130,7 +130,7 @@ def loss_of_hidden(
     weights = batch.weights.flatten()
     mlm_loss, words_right = word_loss(
         head.transform(at_masks.flatten(0, 1)),  # [B * P, D]
-        network.token_table,
+        network.decoder_table,
         head.word_bias,
         batch.labels.flatten(),
         weights / batch.total_masked,

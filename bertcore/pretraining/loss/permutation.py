@@ -74,7 +74,7 @@ def permutation_loss(
     labels = rows.input_ids.gather(1, rows.positions).flatten()
     loss, right = word_loss(
         head.transform(states.flatten(0, 1)),
-        network.token_table,
+        network.decoder_table,
         head.word_bias,
         labels,
         weights / rows.total_predicted,

@@ -236,6 +236,7 @@ def generator_shape(shape: BertConfig, fraction: float) -> BertConfig:
     embeddings = shape.embedding_width
     return replace(
         shape,
+        tie_word_embeddings=True,
         hidden_size=width,
         num_attention_heads=heads,
         intermediate_size=4 * width,

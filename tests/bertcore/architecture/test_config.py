@@ -68,10 +68,10 @@ def test_presets() -> None:
         ({"hidden_dropout_prob": 1.0}, r"hidden_dropout_prob is 1\.0"),
         ({"hidden_dropout_prob": math.nan}, "hidden_dropout_prob is nan"),
         ({"attention_probs_dropout_prob": -0.1}, "attention_probs_dropout_prob is -0.1"),
-        ({"layer_norm_eps": 0}, "layer_norm_eps is 0"),
+        ({"layer_norm_eps": -1}, "layer_norm_eps is -1"),
         ({"layer_norm_eps": math.inf}, "layer_norm_eps is inf"),
         ({"initializer_range": "small"}, "initializer_range is 'small'"),
-        ({"hidden_act": "swish"}, r"hidden_act is 'swish'.*gelu, gelu_new, relu"),
+        ({"hidden_act": "snake"}, r"hidden_act is 'snake'.*gelu, .*relu"),
         ({"hidden_act": ["gelu"]}, "hidden_act is"),
         ({"pad_token_id": -1}, "pad_token_id is -1"),
         ({"pad_token_id": "0"}, "pad_token_id is '0'"),
@@ -90,7 +90,7 @@ def test_wrong_values_are_named(changes: dict[str, Any], message: str) -> None:
         ({"is_decoder": True, "model_type": "electra"}, "is_decoder = True"),
         ({"is_decoder": "yes"}, "is_decoder is 'yes'"),
         ({"add_cross_attention": True}, "add_cross_attention = True"),
-        ({"position_embedding_type": "relative_key"}, "position_embedding_type = 'relative_key'"),
+        ({"position_embedding_type": "relative_key"}, "position_embedding_type 'relative_key'"),
     ],
 )
 def test_what_is_no_bert_is_refused(changes: dict[str, Any], message: str) -> None:

@@ -316,12 +316,6 @@ def test_wrapped_keys_of_a_relative_are_mended(tmp_path: Path) -> None:
     assert torch.equal(ours.trace(TEXT).hidden_states, wanted)
 
 
-def test_layer_groups_are_refused(tmp_path: Path) -> None:
-    make("AlbertForMaskedLM", tmp_path, num_hidden_groups=3)
-    with pytest.raises(RuntimeError, match="num_hidden_groups = 3; ALBERT as in the paper has 1"):
-        opened(tmp_path)
-
-
 def test_names_that_prove_nothing() -> None:
     assert certain_family(["bert.encoder.layer.0.output.dense.weight"]) is None
     assert likely_family(["bert.encoder.layer.0.output.dense.weight"]) == "bert"

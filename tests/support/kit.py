@@ -1,0 +1,122 @@
+"""Small checkpoints as people have them, written by `transformers`: 2 layers, 32 wide.
+
+The kit of the cases from public threads; the reference is always `reference`.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+import bertcore
+
+SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
+_WORDS = "the food was cold but our waiter friendly river bank john smith lives in paris"
+WORDS = [*SPECIAL, *_LETTERS, *".,!?'-", *(f"##{c}" for c in _LETTERS), *_WORDS.split()]
+TEXT = "the food was [MASK] but our waiter lives in paris."
+_SHAPE = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
+_SHAPE |= {"intermediate_size": 64, "max_position_embeddings": 64}
+_RENAMED = {
+    "DistilBert": {
+        "hidden_size": "dim",
+        "num_hidden_layers": "n_layers",
+        "num_attention_heads": "n_heads",
+        "intermediate_size": "hidden_dim",
+    }
+}
+
+
+def mini(folder: Path, name: str = "BertForSequenceClassification", **config: Any) -> Any:
+    """Write a checkpoint of a class of `transformers` with a vocabulary of WORDS; return the model.
+
+    Args:
+        folder: New, or written over.
+        name: The class.
+        config: Fields of its configuration; `words`: another vocabulary.
+    """
+    torch.manual_seed(0)
+    words = config.pop("words", WORDS)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "vocab.txt").write_text("\n".join(words) + "\n", encoding="utf-8")
+    model_class = getattr(transformers, name)
+    renamed = next((n for start, n in _RENAMED.items() if name.startswith(start)), {})
+    shape = {renamed.get(key, key): value for key, value in _SHAPE.items()}
+    if name.startswith(("Roberta", "XLMRoberta", "ModernBert")):
+        shape["pad_token_id"] = 0
+    shape = {**shape, "vocab_size": len(words), **config}
+    model = model_class(model_class.config_class(**shape)).eval()
+    for key, parameter in model.named_parameters():
+        if key.endswith("bias"):  # biases of 0 would be reported as a fresh head
+            torch.nn.init.normal_(parameter, std=0.3)
+    model.save_pretrained(folder)
+    settings = {"tokenizer_class": "BertTokenizer", "do_lower_case": True, "model_max_length": 64}
+    put(folder, "tokenizer_config.json", settings)
+    return model
+
+
+def put(folder: Path, name: str, value: object) -> None:
+    """Write a JSON file."""
+    (folder / name).write_text(json.dumps(value), encoding="utf-8")
+
+
+def edit(folder: Path, **fields: Any) -> None:
+    """Change fields of config.json; None removes one."""
+    values = json.loads((folder / "config.json").read_text(encoding="utf-8")) | fields
+    put(folder, "config.json", {k: v for k, v in values.items() if v is not None})
+
+
+def state(folder: Path) -> dict[str, Tensor]:
+    """Return the tensors of a folder."""
+    return load_file(folder / "model.safetensors")
+
+
+def store(folder: Path, tensors: dict[str, Tensor]) -> None:
+    """Replace the tensors of a folder."""
+    copies = {name: tensor.contiguous().clone() for name, tensor in tensors.items()}
+    save_file(copies, folder / "model.safetensors", metadata={"format": "pt"})
+
+
+@torch.no_grad()
+def reference(
+    folder: Path, name: str, text: str = TEXT, pair: str | None = None, **options: Any
+) -> Any:
+    """Return the output of a class of `transformers` for a text, with hidden states."""
+    model_class = getattr(transformers, name)
+    model = model_class.from_pretrained(folder, attn_implementation="eager", **options).eval()
+    tokenizer = transformers.BertTokenizer.from_pretrained(folder)
+    inputs = tokenizer(text, pair, return_tensors="pt")
+    if not getattr(model.config, "type_vocab_size", 0):
+        del inputs["token_type_ids"]
+    return model(**inputs, output_hidden_states=True)
+
+
+def opened(folder: Path, **options: Any) -> bertcore.Model:
+    """Open a folder on the CPU."""
+    return bertcore.load(folder, device="cpu", **options)
+
+
+def assert_same_states(folder: Path, name: str, text: str = TEXT) -> bertcore.Model:
+    """Compare the last hidden states, and the words' logits if there are any; return the model."""
+    theirs, model = reference(folder, name, text), opened(folder)
+    trace = model.trace(text)
+    torch.testing.assert_close(
+        trace.hidden_states[-1], theirs.hidden_states[-1][0], atol=1e-5, rtol=0
+    )
+    if name.endswith("ForMaskedLM"):
+        assert "mlm" in model.capabilities
+        logits = model.module.mlm_logits(trace.word_states)
+        torch.testing.assert_close(logits, theirs.logits[0], atol=1e-5, rtol=0)
+    return model
+
+
+def sentences(model: bertcore.Model) -> str:
+    """Return the load report as one text."""
+    assert model.report is not None
+    return "\n".join(model.report.sentences())
