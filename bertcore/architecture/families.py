@@ -6,7 +6,7 @@ model with further differences is not in this file.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, get_args
@@ -132,6 +132,15 @@ class Family:
     is_causal: bool = False
     """Whether a token attends only to itself and the tokens before it; the word head then predicts
     the next token."""
+
+    @property
+    def kinds(self) -> Collection[str]:
+        """The kinds of task head that it can have, of TASK_CLASSES."""
+        return self.tasks.keys()
+
+    def task_kind(self, class_name: str) -> str | None:
+        """Return the kind of task head of a class of `transformers`, or None."""
+        return task_kind(class_name)
 
     def task_class(self, kind: str) -> str:
         """Return the class of `transformers` with a task head.

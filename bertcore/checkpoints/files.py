@@ -22,9 +22,14 @@ from bertcore.checkpoints.folder import (
     read_json,
 )
 from bertcore.checkpoints.source import base_source, resolve
+from bertcore.checkpoints.task import PART_OF
 from bertcore.checkpoints.weights import OpenWeights, open_weights
 
 CONFIG = "config.json"
+_WITH_ITS_FIELDS = {"dpr": "bert"}
+"""`model_type` of models around one encoder, whose fields they have -> that of the encoder."""
+_PARTS = ("encoder", "text_config", "question_encoder", "text_encoder")
+"""Fields of config.json with the configuration of a text encoder inside a larger model."""
 _TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model")
 _HEAD_KINDS = {"SEQ_CLS": "sequence", "TOKEN_CLS": "token", "QUESTION_ANS": "span"}
 """peft's task_type -> the kind of task head, of TASK_CLASSES."""
@@ -76,13 +81,14 @@ class CheckpointFolder:
     def config(self) -> dict[str, Any]:
         """Content of config.json, read once; with an adapter for a task, it names the task's class.
 
-        Anything in it may be wrong or strange.
+        Anything in it may be wrong or strange. For an encoder inside a larger model, the fields of
+        that encoder, and PART_OF.
 
         Raises:
             ValueError: If an adapter's base is quantised.
             RuntimeError: If the file is missing or damaged.
         """
-        values = read_json(self.config_file)
+        values = _of_encoder(read_json(self.config_file))
         return values if self.adapter is None else _with_task(values, self.adapter)
 
     @contextmanager
@@ -93,12 +99,16 @@ class CheckpointFolder:
             ValueError: If the adapter is not plain LoRA.
             RuntimeError: If a file is damaged, or the adapter does not fit the base.
         """
-        if self.adapter is None:
-            with open_weights(self.weights) as weights:
-                yield weights
-        else:
-            with open_merged(self.weights, self.adapter) as merged:
-                yield merged
+        ours = self.config.get("bertscope")
+        encoder = ours.get("encoder") if isinstance(ours, dict) else None
+        opened = (
+            open_weights(self.weights)
+            if self.adapter is None
+            else open_merged(self.weights, self.adapter)
+        )
+        with opened as weights:
+            weights.encoder = encoder if isinstance(encoder, str) else ""
+            yield weights
 
 
 def open_source(source: str | Path, *, allow_pickle: bool) -> CheckpointFolder:
@@ -147,6 +157,19 @@ def _base_folder(folder: Path, settings: Mapping[str, Any], *, allow_pickle: boo
             "that one with peft first."
         )
     return base
+
+
+def _of_encoder(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of the text encoder that a config.json describes."""
+    outer = values.get("model_type")
+    if outer in _WITH_ITS_FIELDS:
+        return {**values, "model_type": _WITH_ITS_FIELDS[outer], PART_OF: outer}
+    parts = (values.get(name) for name in _PARTS)
+    for part in parts if outer not in FAMILIES else ():
+        inner = _of_encoder(part) if isinstance(part, dict) else {}
+        if isinstance(inner.get("model_type"), str) and inner["model_type"] in FAMILIES:
+            return {**inner, PART_OF: str(outer)}
+    return values
 
 
 def _with_task(values: Mapping[str, Any], adapter: Adapter) -> dict[str, Any]:

@@ -70,13 +70,26 @@ class MendedKeys:
     """LayerNorm tensors called gamma and beta, as in conversions from TensorFlow."""
     doubled: list[str]
     """Stored names whose corrected form is already taken by another tensor; not used."""
+    others: list[str]
+    """The prefixes of further encoders in the file; their tensors are not used."""
+
+    def is_of_other(self, key: str, family: Family) -> bool:
+        """Return whether a key belongs to one of these encoders."""
+        starts = (prefix for prefix in self.others if key.startswith(prefix))
+        return any(key[len(prefix) :].startswith(family.parts) for prefix in starts)
 
 
-def mend_keys(names: Iterable[str], family: Family = BERT) -> MendedKeys:
+def mend_keys(names: Iterable[str], family: Family = BERT, encoder: str = "") -> MendedKeys:
     """Find the encoder's prefix, make it the family's (`bert.`), and rename gamma and beta.
 
     Everything before the name of the token table is the prefix, so that files written by
     data-parallel wrappers (`module.`), trainers (`model.`) or bare encoders (none) open too.
+
+    Args:
+        names: The stored names.
+        family: Of the encoder.
+        encoder: Start of the prefix of the encoder to read, if there are several in the file;
+            without one, the nearest to the top is read, by the alphabet if several are.
 
     Source: ours. gamma and beta: google-research/bert's variable names.
     """
@@ -84,10 +97,10 @@ def mend_keys(names: Iterable[str], family: Family = BERT) -> MendedKeys:
     bare = family.embeddings[0][1]
     tables = [name for name in names if f".{name}".endswith(f".{bare}")]
 
-    def distance(name: str) -> tuple[bool, int]:
-        return not name.startswith(family.prefix), name.count(".")
+    def distance(name: str) -> tuple[bool, bool, int]:
+        is_wanted = bool(encoder) and name.startswith(encoder)
+        return not is_wanted, not name.startswith(family.prefix), name.count(".")
 
-    # With several encoders in one file, the one nearest to the top is used.
     table = min(tables, key=distance, default="")
     prefix = table.removesuffix(bare) if table else family.prefix
     stored: dict[str, str] = {}
@@ -106,6 +119,7 @@ def mend_keys(names: Iterable[str], family: Family = BERT) -> MendedKeys:
         prefix=None if prefix == family.prefix else prefix,
         num_renamed=num_renamed,
         doubled=doubled,
+        others=[one.removesuffix(bare) for one in tables if one != table],
     )
 
 

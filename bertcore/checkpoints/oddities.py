@@ -21,6 +21,7 @@ from bertcore.checkpoints.folder import (
     find_weights,
 )
 from bertcore.checkpoints.report import TaskFacts, list_up_to
+from bertcore.checkpoints.task import PART_OF
 from bertcore.checkpoints.weights import OpenWeights, open_weights
 from bertcore.tokenizer import Tokenizer
 
@@ -84,6 +85,7 @@ def find_oddities(
         stored_dtype: Number format of the token table.
     """
     return (
+        *_around(files, family),
         *_own_programs(files, family),
         *_labels(task),
         *_kind_of_tokenizer(files, tokenizer, family),
@@ -149,6 +151,16 @@ def _alone(weights: OpenWeights, others: OpenWeights) -> list[str]:
         return any(torch.equal(tensor, others.read(other).to(tensor.dtype)) for other in alike)
 
     return [name for name in names if not name.endswith("position_ids") and not is_copy(name)]
+
+
+def _around(files: CheckpointFolder, family: str) -> Iterator[str]:
+    outer = files.config.get(PART_OF)
+    if outer is not None:
+        vector = " Its vector of a text is the last state of [CLS]." if outer == "dpr" else ""
+        yield (
+            f"config.json describes a model around an encoder (model_type {str(outer)[:50]!r}); "
+            f"the {family} in it was opened.{vector}"
+        )
 
 
 def _own_programs(files: CheckpointFolder, family: str) -> Iterator[str]:

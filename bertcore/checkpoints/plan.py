@@ -20,7 +20,7 @@ from bertcore.checkpoints.keys import (
     token_table,
 )
 from bertcore.checkpoints.report import Shape, TensorReport, list_up_to
-from bertcore.checkpoints.task import fresh_heads
+from bertcore.checkpoints.task import fresh_heads, outside
 from bertcore.checkpoints.weights import OpenWeights
 from bertcore.network import Network
 
@@ -49,8 +49,19 @@ def plan_loading(weights: OpenWeights, config: BertConfig, folder: Path) -> Load
             stored as floats; the message names them.
     """
     family = config.family
-    keys = mend_keys(weights.stored, family)
+    keys = mend_keys(weights.stored, family, weights.encoder)
     stored = keys.stored
+    prefix = family.prefix if keys.prefix is None else keys.prefix
+    if not prefix.startswith(weights.encoder):
+        raise RuntimeError(
+            f"{folder / 'config.json'} names the encoder {weights.encoder[:50]!r} (bertscope), but "
+            f"the weights have {', '.join(map(repr, [prefix, *keys.others]))}. Name one of them."
+        )
+    if any(".crossattention." in key and key.startswith(family.prefix) for key in stored):
+        raise RuntimeError(
+            f"the weights in {folder} are a decoder's, whose layers also attend to the states of "
+            "an encoder (crossattention). Open its encoder."
+        )
     num_stored_layers = _count_layers(weights, stored, config, folder)
     is_tied = _is_tied(weights, stored, config)
     config = replace(config, tie_word_embeddings=is_tied)
@@ -74,7 +85,8 @@ def plan_loading(weights: OpenWeights, config: BertConfig, folder: Path) -> Load
     unused = {*shapes, family.decoder_bias, family.decoder_weight, family.prefix + POSITION_IDS}
     others = {key: shape for key, shape in found.items() if key not in unused}
     others |= {name: weights.stored[name].shape for name in keys.doubled}
-    tasks = {k: v for k, v in others.items() if not k.startswith((family.prefix, "cls."))}
+    beside = [key for key in outside(keys, family) if not key.startswith(family.prefix)]
+    tasks = {key: others[key] for key in beside if key in others}
     with torch.device("meta"):
         network = Network(config, heads)
     return LoadPlan(
@@ -86,6 +98,7 @@ def plan_loading(weights: OpenWeights, config: BertConfig, folder: Path) -> Load
             missing={theirs: shape for theirs, shape in shapes.items() if theirs not in found},
             unexpected={k: v for k, v in others.items() if k not in tasks},
             mis_shaped={stored[key]: (found[key], shapes[key]) for key in wrong},
+            other_encoders=tuple(keys.others),
             mended_prefix=keys.prefix,
             num_renamed=keys.num_renamed,
             num_stored_layers=num_stored_layers,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,19 @@ class TaskFacts:
     """Labels in config.json, in the order of their ids; () if these are not 0, 1, 2 ..."""
     num_outputs: int | None
     """Rows of the task head's last matrix; None if there is no task head."""
+    kind: str | None = None
+    """Kind of the task head that can be applied, of TASK_CLASSES; None: there is none."""
+    problem_type: str = ""
+    """As in config.json, or by the name of the class; "" if neither states it."""
+    note: str | None = None
+    """How the head was recognised, if not by a class of `transformers`, as a sentence."""
+    refusal: str | None = None
+    """Why tensors beside the encoder are not applied as a task head, in sentences."""
+
+    @property
+    def class_name(self) -> str:
+        """The class that config.json names; "" if it names none."""
+        return self.architecture or ""
 
     def sentences(self) -> Iterator[str]:
         """Yield the facts as sentences, with warnings if files disagree."""
@@ -39,6 +52,8 @@ class TaskFacts:
             yield f"config.json names the class {self.architecture}{meaning}."
         elif self.task is not None:
             yield f"By its tensors it predicts {self.task}."
+        if self.refusal is not None:
+            return
         number = len(self.label_names)
         if self.num_outputs is not None and number:
             count = number if number <= 10 else 8
@@ -71,6 +86,8 @@ class TensorReport:
     mis_shaped: dict[str, tuple[Shape, Shape]]
     """Tensors of heads that were left out because of their shape: name -> (shape in the file,
     expected shape). A mis-shaped tensor of the encoder is an error instead."""
+    other_encoders: tuple[str, ...] = ()
+    """Prefixes of further encoders in the file, which are not read."""
     mended_prefix: str | None
     """The prefix of the encoder's names instead of the family's (`bert.`); None if it was right."""
     num_renamed: int
@@ -111,8 +128,6 @@ class LoadReport(TensorReport):
     """Heads that checkpoints of this family can have."""
     is_other: bool
     """Whether it is of another architecture, run by `transformers`."""
-    task_classes: tuple[str, ...]
-    """For another architecture: the classes whose task heads are used."""
     lacks: tuple[str, ...]
     """What checkpoints of this family never have, one sentence each."""
     task: TaskFacts
@@ -215,17 +230,17 @@ class LoadReport(TensorReport):
 
     def _task_sentences(self) -> Iterator[str]:
         """The task head, and what it was trained for."""
-        if self.task_heads:
+        if self.task.refusal is not None:
+            yield (
+                "Warning: no task head is read, neither on the Inspect page nor by bertscope "
+                f"evaluate. {self.task.refusal}"
+            )
+        elif self.task_heads:
             use = "The Inspect page and the command bertscope evaluate use it."
-            if self.is_other and self.task.architecture not in self.task_classes:
-                known = ", ".join(self.task_classes)
-                use = (
-                    "The Inspect page and the command bertscope evaluate do not read it: "
-                    f"{self.family} runs on its own code in transformers"
-                    f"{f'; they read {known}' if known else ''}."
-                )
             yield f"Task head: {_some(self.task_heads)}. {use}"
-        if self.fresh_heads:
+        if self.task.note is not None:
+            yield self.task.note
+        if self.fresh_heads and self.task.refusal is None:
             verb = "is" if len(self.fresh_heads) == 1 else "are"
             yield (
                 f"Warning: {_some(self.fresh_heads)} {verb} exactly 0, as in a head that was added "
@@ -239,10 +254,23 @@ class LoadReport(TensorReport):
             head = "word head" if self.is_other else "masked-word head"
             yield f"The decoder of the {head} is the token table itself (tied)."
         if self.unexpected:
-            yield f"Not part of {self.family}, not used: {_some(self.unexpected)}."
+            yield f"Not part of {self.family}, not used: {named_shapes(self.unexpected)}."
         if self.mended_prefix is not None:
             came = repr(self.mended_prefix) if self.mended_prefix else "nothing"
             yield f"Names were corrected: they had {came} instead of the family's prefix."
+        if self.other_encoders:
+            others = ", ".join(map(repr, self.other_encoders))
+            taken = repr(self.mended_prefix) if self.mended_prefix is not None else "the family's"
+            yield (
+                f"Warning: the file has {len(self.other_encoders) + 1} encoders; the one with the "
+                f"prefix {taken} was opened, and not {others}."
+            )
+            other = next((one for one in self.other_encoders if "decoder" not in one), None)
+            if other is not None:
+                yield (
+                    "To open another encoder of the file, write its prefix into config.json: "
+                    f'"bertscope": {{"encoder": "{other}"}}.'
+                )
         if self.num_renamed:
             yield f"{self.num_renamed} tensors called gamma or beta were renamed."
 
@@ -288,6 +316,12 @@ def list_up_to(items: list[str], limit: int = 10) -> str:
     """Join the first `limit` items and count the rest."""
     more = f" and {len(items) - limit} more" if len(items) > limit else ""
     return "; ".join(items[:limit]) + more
+
+
+def named_shapes(tensors: Mapping[str, Shape], limit: int = 6) -> str:
+    """Name tensors with their shapes, the first `limit` of them, and count the rest."""
+    more = f" and {len(tensors) - limit} more" if len(tensors) > limit else ""
+    return ", ".join(f"{n} {list(s)}" for n, s in [*tensors.items()][:limit]) + more
 
 
 def _some(names: Collection[str]) -> str:

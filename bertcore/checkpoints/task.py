@@ -1,13 +1,24 @@
-"""The task a checkpoint was fine-tuned for, from config.json and its tensor names."""
+"""The task a checkpoint was fine-tuned for, from config.json and its tensor names.
+
+The only place that decides whether a task head can be applied: load report, Inspect, `evaluate` and
+`finetune` ask it. A head is applied only if its class, or else its tensors, leave one reading.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from bertcore.checkpoints.report import Shape, TaskFacts
+from bertcore.architecture.families import FAMILIES, TASK_CLASSES, Family, HeadForm, task_kind
+from bertcore.checkpoints.keys import MendedKeys, mend_keys
+from bertcore.checkpoints.report import Shape, TaskFacts, named_shapes
 from bertcore.checkpoints.weights import OpenWeights
+from bertcore.network.task_heads import LSTM
 
+PART_OF = "part_of"
+"""Key, beside the fields of an encoder, for the `model_type` of the larger model around it."""
 _KINDS = {
     "ForSequenceClassification": "a class or a number for a text or pair",
     "ForTokenClassification": "a tag for each token",
@@ -25,6 +36,21 @@ _KINDS = {
     "Model": "nothing by itself: it is an encoder without heads",
 }
 """Endings of the classes of `transformers`, and what they predict; the first match is used."""
+_HINTS = {
+    "choice": r"MultipleChoice",
+    "token": r"Token|Tagg|NER(?![a-z])|Ner(?![a-z])|SequenceLabel",
+    "span": r"QuestionAnswer|QA",
+    "sequence": r"Classif|MultiLabel|Multilabel|Sentiment|Regress",
+}
+"""Parts of the names of people's own classes -> the kind of task head; the first match is used."""
+_MULTI_LABEL = re.compile(r"multi_?label", re.IGNORECASE)
+_TAG = re.compile(r"[BIESLU]-.+")
+_BESIDE = re.compile(
+    r"(^|\.)((position|token_type)_ids$|(loss|criterion|class_weight|pos_weight|fit_dense)\w*)|"
+    r"^cls\.(predictions|seq_relationship)\."
+)
+"""Tensors that take no part in an answer: buffers, losses, TinyBERT's map to its teacher's width,
+heads of BERT's pretraining."""
 _LAST_MATRICES = (
     "classifier.out_proj.weight",
     "classifier.weight",
@@ -38,21 +64,266 @@ _MOST_OUTPUTS = 100_000
 """Longer biases are not checked."""
 
 
-def read_task(values: Mapping[str, Any], task_heads: Mapping[str, Shape]) -> TaskFacts:
-    """Return the head as config.json describes it, checked against the tensors.
+def read_task(values: Mapping[str, Any], weights: OpenWeights, family: Family) -> TaskFacts:
+    """Return the task of a checkpoint of the BERT family, and whether its head can be applied.
 
     Args:
         values: The content of config.json; anything in it may be wrong or strange.
-        task_heads: Tensors that are neither encoder nor pretraining head.
+        weights: Its opened weight files.
+        family: Its family.
     """
-    architectures = values.get("architectures")
-    named = architectures[0] if isinstance(architectures, list) and architectures else None
-    architecture = named if isinstance(named, str) else None
-    return TaskFacts(
-        architecture=architecture,
-        task=_task(architecture, task_heads),
-        label_names=_label_names(values),
-        num_outputs=_num_outputs(task_heads),
+    keys = mend_keys(weights.stored, family, weights.encoder)
+    shapes = {key: weights.stored[name].shape for key, name in keys.stored.items()}
+    beside = {key: shapes[key] for key in outside(keys, family)}
+    facts = _Facts(values, beside)
+    if not beside:
+        return facts.told()
+    if PART_OF in values:
+        return facts.refused(f"They belong to the {values[PART_OF]} around the encoder.")
+    width = _width(shapes, family)
+    has_pooler = any(name.startswith(f"{family.prefix}pooler.") for name in shapes)
+    forms = {
+        kind: form
+        for kind, form in family.tasks.items()
+        if (has_pooler or form.reads != "pooler") and _is_whole(form, shapes, width)
+    }
+    kind = facts.kind_by_name(family)
+    if kind is None and not facts.is_known_class:
+        kind = facts.kind_by_tensors(
+            {kind: form for kind, form in forms.items() if not _unread(beside, form, family)},
+            family,
+        )
+    if kind is None:
+        return facts.refused(_what_to_write(facts.architecture, beside, family))
+    form = family.tasks.get(kind)
+    if form is None:
+        return facts.refused(f"{family.name} has no head of that kind here.")
+    unread = _unread(beside, form, family)
+    if kind not in forms:
+        return facts.refused(_misses(form, shapes, width))
+    facts.kind = kind
+    if unread or keys.others:
+        return without_unread(facts.told(), unread, keys.others)
+    return facts.told()
+
+
+def outside(keys: MendedKeys, family: Family) -> list[str]:
+    """Return the keys of tensors that are neither of the encoder nor of a pretraining head."""
+    last = {f"{form.classifier}.weight" for form in family.tasks.values()} & keys.stored.keys()
+    layers = {layer for form in family.tasks.values() for layer in (form.dense, form.norm)}
+    heads = {name for pairs in family.heads.values() for _, name in pairs}
+    heads |= {family.decoder_weight, family.decoder_bias or ""}
+    if last:  # ModernBERT's classifiers begin like its masked-word head
+        heads = {name for name in heads if name and name.rpartition(".")[0] not in layers}
+    encoder = _encoder_pattern(family)
+    return [
+        key
+        for key in keys.stored
+        if key not in heads
+        and not encoder.fullmatch(key)
+        and not _BESIDE.search(key)
+        and not keys.is_of_other(key, family)
+    ]
+
+
+def _encoder_pattern(family: Family) -> re.Pattern[str]:
+    single = [name for _, name in (*family.embeddings, *family.projection, *family.last)]
+    layer = re.escape(family.layer_prefix).replace(r"\{\}", r"\d+")
+    parts = "|".join(re.escape(theirs) for _, theirs in family.layer)
+    names = "|".join(map(re.escape, single))
+    pooler = r"pooler\.(dense\.)?(weight|bias)"
+    return re.compile(
+        rf"{re.escape(family.prefix)}({names}|{layer}({parts})(weight|bias)|{pooler})"
+    )
+
+
+def _width(shapes: Mapping[str, Shape], family: Family) -> int:
+    """Return D, by the first layer's output projection; 0 if it is not there."""
+    name = family.prefix + family.layer_prefix.format(0) + dict(family.layer)["attention.output"]
+    return next(iter(shapes.get(f"{name}weight", ())), 0)
+
+
+def _is_whole(form: HeadForm, shapes: Mapping[str, Shape], width: int) -> bool:
+    """Return whether all layers of a head are there, and its last one reads vectors of width D."""
+    layers = [f"{name}.weight" for name in (form.dense, form.norm, form.classifier) if name]
+    return all(name in shapes for name in layers) and shapes[layers[-1]][1:] == (width,)
+
+
+def _unread(beside: Mapping[str, Shape], form: HeadForm, family: Family) -> dict[str, Shape]:
+    """Return the tensors beside the encoder that a head does not read, other whole heads apart."""
+    read = {form.dense, form.norm, form.classifier}
+    others = {other.classifier for other in family.tasks.values()} - {"classifier"}
+    if form.classifier in others:
+        others.add("classifier")
+    return {
+        name: shape
+        for name, shape in beside.items()
+        if name.rpartition(".")[0] not in read | others
+        and not (form.reads == "all" and name.startswith(LSTM))
+    }
+
+
+class _Facts:
+    """What config.json says of a task, and the names of the tensors beside the encoder."""
+
+    def __init__(self, values: Mapping[str, Any], beside: Mapping[str, Shape]) -> None:
+        architectures = values.get("architectures")
+        named = architectures[0] if isinstance(architectures, list) and architectures else None
+        self.architecture = named if isinstance(named, str) else None
+        self.labels = _label_names(values)
+        problem = values.get("problem_type")
+        self.problem = problem if isinstance(problem, str) else ""
+        self.beside = beside
+        self.kind: str | None = None
+        """Kind of the head that is applied; None until one is found."""
+        self.note: str | None = None
+
+    @property
+    def is_known_class(self) -> bool:
+        """Whether config.json names a class of `transformers`, or what could be one."""
+        return self.architecture is not None and self.architecture.endswith(tuple(_KINDS))
+
+    def kind_by_name(self, family: Family) -> str | None:
+        """Return the kind of head of the class that config.json names, exactly or by its words."""
+        named = self.architecture or ""
+        exact = family.task_kind(named)
+        if exact is not None or self.is_known_class:
+            return exact
+        words = (kind for kind, words in _HINTS.items() if re.search(words, named))
+        kind = next(words, None)
+        if kind is not None:
+            self.note = f"{named} is a class of its authors' own; it was read as a "
+            self.note += f"{family.task_class(kind)}." if kind in family.kinds else "head."
+        if kind == "sequence" and not self.problem and _MULTI_LABEL.search(named):
+            self.problem = "multi_label_classification"
+            self.note = f"{self.note} By its name, several labels can hold at once (multi-label)."
+        return kind
+
+    def kind_by_tensors(self, forms: Mapping[str, HeadForm], family: Family) -> str | None:
+        """Return the only kind of head that tensors and label names fit, or None."""
+        has_tags = "O" in self.labels and any(map(_TAG.fullmatch, self.labels))
+        kinds = [kind for kind in ("span", "token", "sequence") if kind in forms]
+        if "sequence" in kinds and forms["sequence"].reads == "pooler" and not has_tags:
+            kinds = ["sequence"]  # a tagger would not have kept its pooler
+        elif has_tags and "token" in kinds:
+            kinds = ["token"]
+        if len(kinds) != 1:
+            return None
+        named = f"names the class {self.architecture}" if self.architecture else "names no class"
+        self.note = (
+            f"config.json {named}; its tensors were read as those of a "
+            f"{family.task_class(kinds[0])} with {_num_outputs(self.beside)} outputs. If it is "
+            "another head, write its class into config.json (architectures)."
+        )
+        return kinds[0]
+
+    def refused(self, reason: str) -> TaskFacts:
+        """Return the facts without a head, and why, naming the tensors."""
+        beside = f"Beside the encoder are {named_shapes(self.beside)}. " if self.beside else ""
+        return replace(self.told(), refusal=beside + reason)
+
+    def told(self) -> TaskFacts:
+        """Return the facts."""
+        return TaskFacts(
+            architecture=self.architecture,
+            task=_meaning(self.architecture, self.kind),
+            label_names=self.labels,
+            num_outputs=_num_outputs(self.beside),
+            kind=self.kind,
+            problem_type=self.problem,
+            note=self.note if self.kind else None,
+            refusal=None,
+        )
+
+
+def facts_of(values: Mapping[str, Any], beside: Mapping[str, Shape], family: Family) -> TaskFacts:
+    """Return the task of a checkpoint of another architecture, by its class alone.
+
+    Args:
+        values: The content of config.json.
+        beside: Tensors outside the encoder that are of no pretraining head.
+        family: An architecture that `transformers` runs.
+    """
+    facts = _Facts(values, beside)
+    kind = facts.kind_by_name(family)
+    if task_kind(facts.architecture or "") is not None and kind not in family.kinds:
+        known = [family.task_class(kind) for kind in family.kinds]
+        ours = f"BertScope reads those of {', '.join(one.name for one in FAMILIES.values())}"
+        of_family = f"Of {family.name} are read: {', '.join(known)}"
+        return facts.refused(
+            f"It is of the class {facts.architecture}, whose head is not read here. "
+            f"{of_family if known else ours}."
+        )
+    if not beside or kind in family.kinds:
+        facts.kind = kind if beside else None
+        return facts.told()
+    return facts.refused(_what_to_write(facts.architecture, beside, family))
+
+
+def without_unread(
+    facts: TaskFacts, unread: Mapping[str, Shape], others: Sequence[str] = ()
+) -> TaskFacts:
+    """Return the facts, without a head if its class does not read all of the file.
+
+    Args:
+        facts: With a head.
+        unread: Tensors that the class does not read.
+        others: Prefixes of further encoders.
+    """
+    unread = {name: shape for name, shape in unread.items() if not _BESIDE.search(name)}
+    if not unread and not others:
+        return facts
+    what = named_shapes(unread) if unread else f"a further encoder, {others[0]!r}"
+    return replace(
+        facts,
+        kind=None,
+        note=None,
+        refusal=f"Beside the layers of its class, the file has {what}. The head may have been "
+        "trained on what they compute, so it is not applied to the encoder alone. If they take no "
+        "part in its answers, save the checkpoint without them.",
+    )
+
+
+def _what_to_write(named: str | None, beside: Mapping[str, Shape], family: Family) -> str:
+    """Return why no kind of head is known, and what to write or rename."""
+    classes = [family.task_class(kind) for kind in ("sequence", "token") if kind in family.kinds]
+    known = f', such as "architectures": ["{classes[0]}"]' if classes else ""
+    linear = [n.removesuffix(".weight") for n, shape in beside.items() if len(shape) == 2]
+    last = next((form.classifier for form in family.tasks.values()), "classifier")
+    rows = {name: re.sub(r"(^|\.)\d+$", "", name) for name in linear}
+    chain = next((row for row in rows.values() if [*rows.values()].count(row) > 1), None)
+    if chain is not None:
+        return (
+            f"Its layers {chain or 'without a name'} in a row are of no class of transformers. "
+            "Open it with the program that trained it, or fine-tune the encoder here."
+        )
+    if linear and last not in linear and classes:
+        alone = "" if len(linear) == 1 else ", save it without the others"
+        return (
+            f"No class of transformers has a layer {linear[0]}. If it reads what the classifier "
+            f"of a {' or a '.join(classes)} reads, rename it to {last}{alone}, and write that "
+            f"class into config.json{known}."
+        )
+    return (
+        "config.json does not state the task of the head "
+        f"(architectures: {named or 'none'}). Write the class into it{known}."
+    )
+
+
+def _misses(form: HeadForm, shapes: Mapping[str, Shape], width: int) -> str:
+    """Return why the head of a known class is not whole."""
+    layers = [f"{name}.weight" for name in (form.dense, form.norm, form.classifier) if name]
+    lost = [name for name in layers if name not in shapes]
+    if lost:
+        return (
+            f"Its class also has {', '.join(lost)}. If the file has them under other names, rename "
+            "them; if it has other layers, open it with the program that trained it."
+        )
+    if shapes[layers[-1]][1:] != (width,):
+        return f"{layers[-1]} does not read one vector of width {width}, as in its class."
+    return (
+        "The task head reads the pooler, which this checkpoint lacks. Copy it again, with all its "
+        "tensors."
     )
 
 
@@ -69,13 +340,11 @@ def fresh_heads(weights: OpenWeights, task_heads: Mapping[str, Shape]) -> tuple[
     return tuple(fresh)
 
 
-def _task(architecture: str | None, task_heads: Mapping[str, Shape]) -> str | None:
-    for ending, meaning in _KINDS.items():
-        if architecture is not None and architecture.endswith(ending):
-            return meaning
-    if any(name.startswith("qa_outputs.") for name in task_heads):
-        return _KINDS["ForQuestionAnswering"]
-    return "a classifier" if any("classifier" in name for name in task_heads) else None
+def _meaning(architecture: str | None, kind: str | None) -> str | None:
+    if kind is not None:
+        return _KINDS[TASK_CLASSES[kind]]
+    named = architecture or ""
+    return next((meaning for ending, meaning in _KINDS.items() if named.endswith(ending)), None)
 
 
 def _label_names(values: Mapping[str, Any]) -> tuple[str, ...]:

@@ -43,6 +43,9 @@ class StoredTensor:
 class OpenWeights(ABC):
     """Opened weight files: `stored` describes every tensor, `read` brings one into memory."""
 
+    encoder = ""
+    """Start of the names of the encoder to read if there are several; "": the first."""
+
     def __init__(self, stored: dict[str, StoredTensor]) -> None:
         self.stored = stored
 

@@ -111,7 +111,12 @@ def _load_bert(
     network, not_finite = _fill(plan, weights, device, fit.dtype)
     fingerprint = _fingerprint(files, plan, weights)
     return Opened(
-        Bert(network, tokenizer, name=name), plan.report, not_finite, fingerprint, fit.note
+        Bert(network, tokenizer, name=name),
+        plan.report,
+        read_task(files.config, weights, config.family),
+        not_finite,
+        fingerprint,
+        fit.note,
     )
 
 
@@ -136,11 +141,9 @@ def _report(
     if isinstance(family, OtherFamily):
         family_heads = tuple(sorted(frozenset().union(*(o.heads for o in family.openers))))
         lacks = [family.absent[key] for key in _REPORTED if key in family.absent]
-        task_classes = tuple(head.class_name for head in family.task_heads.values())
     else:
-        family_heads, task_classes = as_capabilities(config, family.heads), ()
+        family_heads = as_capabilities(config, family.heads)
         lacks = list(family.absent.values())
-    task = read_task(files.config, tensors.task_heads)
     return LoadReport(
         **{field.name: getattr(tensors, field.name) for field in fields(tensors)},
         source=source,
@@ -152,11 +155,10 @@ def _report(
         family_note=note,
         family_heads=family_heads,
         is_other=isinstance(family, OtherFamily),
-        task_classes=task_classes,
         lacks=tuple(dict.fromkeys(lacks)),  # one sentence may have two keys
-        task=task,
+        task=opened.task,
         sentence_encoder=tuple(lines),
-        oddities=find_oddities(files, tokenizer, task, family.name, tensors.stored_dtype),
+        oddities=find_oddities(files, tokenizer, opened.task, family.name, tensors.stored_dtype),
         precision_note=opened.precision_note,
         not_finite=opened.not_finite,
         num_layers=config.num_hidden_layers,

@@ -20,8 +20,8 @@ from bertcore.base.memory import fit_dtype
 from bertcore.checkpoints.files import CheckpointFolder
 from bertcore.checkpoints.fingerprint import fingerprint_of
 from bertcore.checkpoints.plan import misfit
-from bertcore.checkpoints.report import Shape, TensorReport, list_up_to
-from bertcore.checkpoints.task import fresh_heads
+from bertcore.checkpoints.report import Shape, TaskFacts, TensorReport, list_up_to
+from bertcore.checkpoints.task import facts_of, fresh_heads, without_unread
 from bertcore.checkpoints.weights import OpenWeights
 from bertcore.loading.family import Architecture
 from bertcore.model import Model
@@ -51,6 +51,7 @@ class Opened(NamedTuple):
 
     model: Model
     tensors: TensorReport
+    task: TaskFacts
     not_finite: tuple[str, ...]
     """Names of tensors that contain NaN or infinity."""
     fingerprint: str
@@ -140,9 +141,11 @@ def load_other(
     if family.is_generic:
         network.config = probed(network)
         network.other = network.config.other
+    tensors = _tensor_report(weights, match, preferred=matches[0], network=network)
     return Opened(
         OtherModel(network, fitted, name=name),
-        _tensor_report(weights, match, preferred=matches[0], network=network),
+        tensors,
+        read_other_task(files.config, weights, family, config),
         not_finite,
         fingerprint_of(match.table, weights),
         fit.note,
@@ -177,6 +180,33 @@ def _check_tokenizer(folder: Path, model_type: str, family: OtherFamily) -> None
             f"{folder} contains only vocab.txt, which does not define how {family.name} splits a "
             "text. Save its fast tokenizer there (tokenizer.json)."
         )
+
+
+def read_other_task(
+    values: Mapping[str, Any], weights: OpenWeights, family: OtherFamily, config: Any
+) -> TaskFacts:
+    """Return the task of a checkpoint of another architecture, and whether its head can be applied.
+
+    Args:
+        values: The content of config.json.
+        weights: Its weights under the names of the classes.
+        family: Its architecture.
+        config: The configuration of `transformers`.
+    """
+    outside = head_names(weights.stored, family)
+    beside = {
+        bare: weights.stored[name].shape
+        for bare, name in outside.items()
+        if _is_task_head(bare) and not _is_buffer(name)
+    }
+    facts = facts_of(values, beside, family)
+    if facts.kind is None:
+        return facts
+    known = {name for name in outside if _is_buffer(name) or ".pooler." in f".{name}"}
+    for class_name in (family.openers[0].class_name, family.task_class(facts.kind)):
+        known |= _shapes_of(Opener(class_name), config)[1].keys()
+    unread = {n: weights.stored[s].shape for n, s in outside.items() if n not in known}
+    return without_unread(facts, unread)
 
 
 def _tensor_report(
@@ -219,14 +249,9 @@ def _matches(
     openers: Iterable[Opener], config: Any, weights: OpenWeights, file: Path
 ) -> Iterator[_Match]:
     """Yield the match of the stored tensors with each class; allocates nothing."""
-    import transformers
-
     for opener in openers:
-        model_class = getattr(transformers, opener.class_name)
         try:
-            with torch.device("meta"):
-                model = model_class(config, **opener.options)
-                shapes = {name: tuple(t.shape) for name, t in model.state_dict().items()}
+            model, shapes = _shapes_of(opener, config)
         except Exception as error:  # an impossible shape may raise anything
             reason = " ".join(str(error).split())[:200]
             raise RuntimeError(
@@ -234,6 +259,15 @@ def _matches(
                 "Use the one that belongs to the weights."
             ) from error
         yield _match(opener, model, shapes, weights)
+
+
+def _shapes_of(opener: Opener, config: Any) -> tuple[Any, dict[str, Shape]]:
+    """Return a class without weights, and the shapes of its tensors by name."""
+    import transformers
+
+    with torch.device("meta"):
+        model = getattr(transformers, opener.class_name)(config, **opener.options)
+        return model, {name: tuple(t.shape) for name, t in model.state_dict().items()}
 
 
 def _match(opener: Opener, model: Any, shapes: dict[str, Shape], weights: OpenWeights) -> _Match:

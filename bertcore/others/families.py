@@ -1,6 +1,6 @@
 """The other supported architectures: how each predicts words, and what each lacks."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
@@ -64,6 +64,10 @@ class OtherFamily(Family):
     """If `is_generic`: path of the LayerNorm after the embeddings."""
     is_generic: bool = False
     """Whether it is known here only through its classes in `transformers`."""
+
+    @property
+    def kinds(self) -> Collection[str]:
+        return self.task_heads.keys()
 
     def task_class(self, kind: str) -> str:
         """Return the class of `transformers` with a task head."""

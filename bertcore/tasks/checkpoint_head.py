@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from bertcore.architecture.families import HeadForm, task_kind
+from bertcore.architecture.families import HeadForm
 from bertcore.checkpoints.files import CheckpointFolder, open_folder
 from bertcore.checkpoints.keys import mend_keys
 from bertcore.checkpoints.report import LoadReport
@@ -37,21 +37,10 @@ def read_task_head(bert: Model) -> TaskReader | None:
         return None
     bert.require("parts")
     tensors = stored_task_head(bert)
-    values = _files(report).config
     form = _form(bert, report, tensors)
-    last = f"{form.classifier}.weight"
-    if last not in tensors:
-        raise ValueError(
-            f"the task head ({', '.join(sorted(tensors)[:3])}) is of a kind BertScope cannot read: "
-            f"expected {form.classifier} with a weight and a bias."
-        )
-    kind = _kind(report, values, tensors[last])
-    if form.reads == "pooler" and "pooler" not in bert.capabilities:
-        raise ValueError(
-            "the task head reads the pooler, which this checkpoint lacks. Copy it again, with all "
-            "its tensors."
-        )
-    count = len(tensors[last])
+    weight = tensors[f"{form.classifier}.weight"]
+    kind = _kind(report, weight)
+    count = len(weight)
     if kind == "score" and count > 1:
         raise ValueError(
             f"the task head predicts {count} numbers, but only one can be used. Use a checkpoint "
@@ -74,7 +63,8 @@ def stored_task_head(bert: Model) -> dict[str, Tensor]:
     if report is None or not report.task_heads:
         return {}
     with _files(report).open() as weights:
-        return _read(weights, report, mend_keys(weights.stored, bert.config.family).stored)
+        keys = mend_keys(weights.stored, bert.config.family, weights.encoder)
+        return _read(weights, report, keys.stored)
 
 
 def _shared_with_words(
@@ -89,7 +79,7 @@ def _shared_with_words(
     if not names or report is None:
         return {}
     with _files(report).open() as weights:
-        stored = mend_keys(weights.stored, bert.config.family).stored
+        stored = mend_keys(weights.stored, bert.config.family, weights.encoder).stored
         return {name: weights.read(stored[name]).clone() for name in names if name in stored}
 
 
@@ -119,42 +109,31 @@ def _read(weights: OpenWeights, report: LoadReport, stored: dict[str, str]) -> d
 
 
 def _form(bert: Model, report: LoadReport, tensors: dict[str, Tensor]) -> HeadForm:
-    """Return the form of the head that config.json names."""
+    """Return the form of the head."""
     if any(name.startswith("features.lstm.") for name in tensors):
         raise ValueError(
             "the task head is a BiLSTM over the last four layers, so it cannot be read from the "
             "last layer alone. Its answers are shown by: bertscope evaluate --task tag."
         )
-    named = report.task.architecture or ""
-    kind = task_kind(named)
+    kind = report.task.kind
     if kind == "choice":
         raise ValueError(
             "a multiple-choice head compares several texts with each other, so its score for one "
             "text has no meaning."
         )
-    forms = bert.config.family.tasks
     if kind is None:
-        kind = "span" if "qa_outputs.weight" in tensors else None
-    if kind is None and "classifier.out_proj.weight" in tensors:
-        kind = "sequence"
-    if kind is None or kind not in forms:
-        raise ValueError(
-            f"config.json does not state the task of the head (architectures: "
-            f"{named or 'none'}). Write the class into it, such as "
-            '"architectures": ["BertForSequenceClassification"].'
-        )
-    bert.config.family.check_task_class(named or bert.config.family.task_class(kind), kind)
-    return forms[kind]
+        raise ValueError(f"the task head is not read. {report.task.refusal}")
+    family = bert.config.family
+    family.check_task_class(report.task.class_name or family.task_class(kind), kind)
+    return family.tasks[kind]
 
 
-def _kind(report: LoadReport, values: dict[str, Any], weight: Tensor) -> str:
+def _kind(report: LoadReport, weight: Tensor) -> str:
     """Return one of READER_KINDS."""
-    kind = task_kind(report.task.architecture or "")
-    if kind == "token":
-        return "tags"
-    if kind == "span" or "qa_outputs.weight" in report.task_heads:
-        return "span"
-    problem = values.get("problem_type")
+    kind = {"token": "tags", "span": "span"}.get(report.task.kind or "")
+    if kind is not None:
+        return kind
+    problem = report.task.problem_type
     if problem == "multi_label_classification":
         return "labels"
     return "score" if problem == "regression" or len(weight) == 1 else "classes"

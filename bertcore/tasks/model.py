@@ -11,22 +11,25 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Generator, Tensor, nn
 
-from bertcore.architecture.families import FAMILIES, TASK_CLASSES, HeadForm, task_kind
+from bertcore.architecture.families import FAMILIES
 from bertcore.bert import with_parts
 from bertcore.checkpoints import save
 from bertcore.checkpoints.files import open_source
 from bertcore.checkpoints.keys import mend_keys
+from bertcore.checkpoints.report import TaskFacts
 from bertcore.checkpoints.save import write_checkpoint
 from bertcore.checkpoints.source import DEFAULT
+from bertcore.checkpoints.task import read_task
 from bertcore.data.labels import MAX_LABELS, match_labels, some_labels
 from bertcore.loading import load
 from bertcore.loading.family import which_family
-from bertcore.loading.other import head_names
+from bertcore.loading.other import head_names, read_other_config, read_other_task
 from bertcore.loading.untrained import untrained
 from bertcore.network import Network
 from bertcore.network.task_heads import LSTM, TaskNetwork, initialize_head
 from bertcore.network.task_module import TaskModule
-from bertcore.others.families import OTHERS, OtherFamily
+from bertcore.others.converted import converted
+from bertcore.others.families import OtherFamily
 from bertcore.others.model import OtherModel
 from bertcore.others.task_network import OtherTaskNetwork, task_network
 from bertcore.tasks.registry import TASKS, find_task
@@ -36,7 +39,6 @@ from bertcore.tokenizer import Tokenizer
 if TYPE_CHECKING:
     from bertcore.model import Model
 
-_CLASSIFIER = HeadForm("all")
 _LAST_LAYERS = (
     *("classifier", "classifier.out_proj", "logits_proj"),
     *("qa_outputs", "qa_classifier.qa_outputs"),
@@ -138,15 +140,12 @@ class TaskModel:
 class _StoredHead:
     """The head stored in a checkpoint."""
 
-    architecture: str
-    kind: str | None
-    """Kind of head of that class, of TASK_CLASSES; None: it has none of ours."""
+    facts: TaskFacts
+    """Its class and kind, or why it is not applied."""
     task: str | None
     """Its task if we wrote it."""
     labels: tuple[str, ...]
     """One for each output; LABEL_0, LABEL_1, ... where config.json does not name them all."""
-    problem_type: str
-    """Of config.json; "" where it is none of Hugging Face's."""
     max_seq_length: int | None
     tensors: dict[str, Tensor]
     """Of the head under Hugging Face's names, with the BiLSTM of a feature-based tagger; {}: the
@@ -164,7 +163,8 @@ class _StoredHead:
     @property
     def problem(self) -> str:
         """The problem type, as for `Task.reads_head`."""
-        return self.problem_type or ("regression" if self.num_outputs == 1 else "")
+        stated = self.facts.problem_type if self.facts.problem_type in _PROBLEMS else ""
+        return stated or ("regression" if self.num_outputs == 1 else "")
 
 
 def start_task_model(
@@ -255,6 +255,8 @@ def open_task_model(
         RuntimeError: If its files are damaged.
     """
     stored = _read_head(source, allow_pickle=allow_pickle)
+    if stored is not None and stored.facts.refusal is not None:
+        raise ValueError(f"the task head of {str(source)!r} is not read. {stored.facts.refusal}")
     if stored is None or not stored.tensors:
         raise ValueError(
             f"the checkpoint {str(source)!r} has no task head, so there is nothing to score. "
@@ -265,7 +267,7 @@ def open_task_model(
         chosen = chosen.feature_form or chosen
     if not _is_for(stored, chosen):
         raise ValueError(
-            f"the checkpoint {str(source)!r} is of the class {stored.architecture}"
+            f"the checkpoint {str(source)!r} is of the class {stored.facts.class_name}"
             f"{_PROBLEMS.get(stored.problem, '')}, which is not for the task "
             f"{chosen.name!r}. Name its own task."
         )
@@ -360,24 +362,28 @@ def _read_head(source: str | Path, *, allow_pickle: bool = False) -> _StoredHead
     """
     files = open_source(source, allow_pickle=allow_pickle)
     config = files.config
-    architectures = config.get("architectures") or [""]
-    architecture = str(architectures[0]) if isinstance(architectures, list) else ""
     with files.open() as weights:
-        family = which_family(config, weights.stored, files.config_file).family
+        architecture = which_family(config, weights.stored, files.config_file)
+        family = architecture.family
         if not isinstance(family, OtherFamily):
-            kind = task_kind(architecture)
-            if kind:
-                family.check_task_class(architecture, kind)
-            stored = mend_keys(weights.stored, family).stored
-            # A class that config.json does not name: all kinds share the same classifier.
-            form = family.tasks[kind] if kind else _CLASSIFIER
-            layers = [name for name in (form.dense, form.norm, form.classifier) if name]
-            last = form.classifier
+            facts = read_task(config, weights, family)
+            stored = mend_keys(weights.stored, family, weights.encoder).stored
+            layers, last = [], ""
+            if facts.kind:
+                family.check_task_class(
+                    facts.class_name or family.task_class(facts.kind), facts.kind
+                )
+                form = family.tasks[facts.kind]
+                layers = [name for name in (form.dense, form.norm, form.classifier) if name]
+                last = form.classifier
             names = [f"{layer}.{part}" for layer in layers for part in ("weight", "bias")]
             names += [name for name in stored if name.startswith(LSTM)]
         else:
-            kind = _other_kind(family, architecture, source)
-            head = family.task_heads.get(kind or "")
+            if family.is_generic:
+                weights = converted(weights, architecture.model_type)
+            stated = read_other_config(architecture.model_type, files, weights)
+            facts = read_other_task(config, weights, family, stated)
+            head = family.task_heads.get(facts.kind or "")
             stored = head_names(weights.stored, family)
             lasts = (head.last,) if head is not None and head.last else _LAST_LAYERS
             last = next((name for name in lasts if f"{name}.weight" in stored), lasts[0])
@@ -388,47 +394,24 @@ def _read_head(source: str | Path, *, allow_pickle: bool = False) -> _StoredHead
     ours = config.get("bertscope")
     ours = ours if isinstance(ours, dict) else {}
     length = ours.get("max_seq_length")
-    problem = str(config.get("problem_type"))
     rows = tensors.get(f"{last}.weight")
     if rows is None:
         tensors = {}
-        if kind is None:
+        if facts.kind is None and facts.refusal is None:
             return None
     number = 0 if rows is None else len(rows)
     named = config.get("id2label")
-    is_labelling = isinstance(family, OtherFamily) and kind in ("sequence", "token")
+    is_labelling = isinstance(family, OtherFamily) and facts.kind in ("sequence", "token")
     is_strict = is_labelling and isinstance(named, dict)
     return _StoredHead(
-        architecture=architecture,
-        kind=kind,
+        facts=facts,
         task=str(ours["task"]) if "task" in ours else None,
         labels=_read_labels(named, number),
-        problem_type=problem if problem in _PROBLEMS else "",
         max_seq_length=length if isinstance(length, int) and length > 2 else None,
         tensors=tensors,
         num_outputs=number,
         num_named=len(named) if is_strict and isinstance(named, dict) else None,
     )
-
-
-def _other_kind(family: OtherFamily, architecture: str, source: str | Path) -> str | None:
-    """Return the kind of task head that a class of another architecture has; None: it has none.
-
-    Raises:
-        ValueError: If its head is not read here.
-    """
-    kind = family.task_kind(architecture)
-    if kind is None and any(ending in architecture for ending in TASK_CLASSES.values()):
-        heads = [head.class_name for head in family.task_heads.values()]
-        others = ", ".join(other.name for other in OTHERS.values() if other.task_heads)
-        do = f"Of {family.name} are read: {', '.join(heads)}."
-        if not heads:
-            known = ", ".join(family.name for family in FAMILIES.values())
-            do = f"Task heads are trained, inspected and scored for {known}, {others}."
-        raise ValueError(
-            f"{str(source)!r} is of the class {architecture}, whose head is not read here. {do}"
-        )
-    return kind
 
 
 def _read_labels(id2label: object, number: int) -> tuple[str, ...]:
@@ -441,7 +424,7 @@ def _read_labels(id2label: object, number: int) -> tuple[str, ...]:
 
 
 def _is_for(stored: _StoredHead, task: Task) -> bool:
-    is_read = task.reads_head(stored.kind, stored.problem)
+    is_read = task.reads_head(stored.facts.kind, stored.problem)
     return stored.has_lstm == task.feature_based and is_read
 
 
@@ -449,12 +432,9 @@ def _guess_task(stored: _StoredHead, source: str | Path) -> str:
     if stored.task:
         return stored.task
     for task in TASKS.values():
-        if task.reads_head(stored.kind, stored.problem):
+        if task.reads_head(stored.facts.kind, stored.problem):
             return task.name
-    raise ValueError(
-        f"config.json of {str(source)!r} does not state the task of the head (architectures: "
-        f"{stored.architecture or 'none'}). Name the task."
-    )
+    raise ValueError(f"the head of {str(source)!r} is for no task here. Name the task.")
 
 
 def _knows(stored: _StoredHead, labels: Sequence[str]) -> bool:

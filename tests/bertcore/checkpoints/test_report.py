@@ -12,9 +12,10 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from bertcore import Bert, load
+from bertcore.architecture.families import BERT
 from bertcore.checkpoints import LoadReport
 from bertcore.checkpoints.keys import count_layers, key_table, mend_keys
-from bertcore.checkpoints.task import read_task
+from bertcore.checkpoints.task import facts_of
 from tests.support.reopened import TEXT, opened, report_of, rewrite, same
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
 
@@ -250,7 +251,7 @@ def test_the_report_is_json(folder: Path) -> None:
     ],
 )
 def test_a_class_is_told_with_what_it_predicts(class_name: str, predicts: str) -> None:
-    facts = read_task({"architectures": [class_name]}, {})
+    facts = facts_of({"architectures": [class_name]}, {}, BERT)
     assert facts.task is not None
     assert predicts in facts.task
 

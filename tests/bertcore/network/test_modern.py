@@ -141,7 +141,7 @@ def test_both_generations_of_field_names_are_read() -> None:
         ({"local_attention": 0}, "local_attention is 0"),
         ({"local_attention": "wide"}, "local_attention is 'wide'"),
         ({"classifier_pooling": "max"}, "classifier_pooling is 'max'"),
-        ({"classifier_activation": "silu"}, "activation is 'silu'; expected one of gelu"),
+        ({"classifier_activation": "snake"}, "activation is 'snake'; expected one of gelu"),
         ({"classifier_activation": ["gelu"]}, "classifier_activation is "),
         ({"rope_parameters": {"full_attention": {"rope_type": "yarn"}}}, "type 'yarn'"),
         ({"rope_parameters": {"full_attention": {"type": "linear", "factor": 4}}}, "'linear'"),

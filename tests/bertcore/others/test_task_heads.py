@@ -288,8 +288,8 @@ def test_labels_that_disagree_with_the_weights(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "class_name", "words"),
     [
-        ("BartForConditionalGeneration", "BartForSequenceClassification", "scored for BERT"),
-        ("GPT2LMHeadModel", "GPT2ForTokenClassification", "scored for BERT"),
+        ("BartForConditionalGeneration", "BartForSequenceClassification", "those of BERT"),
+        ("GPT2LMHeadModel", "GPT2ForTokenClassification", "those of BERT"),
         ("XLNetLMHeadModel", "XLNetForQuestionAnswering", "XLNetForQuestionAnsweringSimple"),
     ],
 )

@@ -1,0 +1,300 @@
+"""Task heads as people save them: what leaves one reading is applied, the rest is named."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+
+from bertcore.tasks import open_task_model, start_task_model
+from bertcore.tasks.checkpoint_head import read_task_head
+from tests.support import command_line
+from tests.support.kit import edit, mini, opened, put, reference, sentences, state, store
+
+TEXT = "the food was cold but our waiter was friendly"
+IDS = torch.tensor([[2, 60, 70, 80, 90, 3]])
+
+
+def refusal(folder: Path, **options: Any) -> str:
+    """Return why a head is not read; report, evaluation and Inspect must agree."""
+    model = opened(folder, **options)
+    with pytest.raises(ValueError, match="is not read") as evaluated:
+        open_task_model(folder, device="cpu", **options)
+    with pytest.raises(ValueError, match="is not read"):
+        read_task_head(model)
+    reason = model.report.task.refusal
+    assert reason is not None
+    assert reason in str(evaluated.value)
+    text = sentences(model)
+    assert reason in text
+    assert "bertscope evaluate use it" not in text
+    return reason
+
+
+# ---- own class names, and none ----
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize(
+    ("made", "named", "task"),
+    [
+        ("BertForSequenceClassification", "BertForMultiLabelSequenceClassification", "multilabel"),
+        ("BertForSequenceClassification", "BertForSequenceClassificationWithWeights", "classify"),
+        ("BertForSequenceClassification", "BertClassifier", "classify"),
+        ("BertForSequenceClassification", "ToxicBert", "classify"),
+        ("BertForSequenceClassification", None, "classify"),
+        ("RobertaForSequenceClassification", "RobertaForMultiLabelClassification", "multilabel"),
+        ("RobertaForSequenceClassification", None, "classify"),
+        ("DistilBertForSequenceClassification", "DistilBertMultilabelClassifier", "multilabel"),
+        ("DistilBertForSequenceClassification", None, "classify"),
+        ("ElectraForSequenceClassification", "ElectraSentiment", "classify"),
+        ("AlbertForSequenceClassification", None, "classify"),
+        ("BertForTokenClassification", "BertNER", "tag"),
+        ("BertForTokenClassification", "BertTagger", "tag"),
+        ("BertForTokenClassification", None, "tag"),
+        ("BertForQuestionAnswering", "BertQA", "qa"),
+        ("BertForQuestionAnswering", None, "qa"),
+        ("DebertaV2ForSequenceClassification", "DebertaMultiLabelClassifier", "multilabel"),
+    ],
+)
+def test_a_class_that_leaves_one_reading(
+    made: str, named: str | None, task: str, tmp_path: Path
+) -> None:
+    labels = {} if "Question" in made else {"num_labels": 6}
+    theirs = mini(tmp_path, made, **labels)
+    edit(tmp_path, architectures=[named] if named else None, problem_type=None)
+    model = open_task_model(tmp_path, device="cpu")
+    assert model.task.name == task
+    out = theirs(IDS)
+    logits = torch.stack([out.start_logits, out.end_logits], -1) if task == "qa" else out.logits
+    torch.testing.assert_close(model.module(IDS), logits, atol=1e-5, rtol=0)
+    text = sentences(opened(tmp_path))
+    assert made in text
+    assert "bertscope evaluate use it" in text
+    if made.startswith("Bert") and task != "qa":
+        reader = read_task_head(opened(tmp_path))
+        kind = {"classify": "classes", "multilabel": "labels", "tag": "tags"}[task]
+        assert reader is not None
+        assert reader.kind == kind
+
+
+def test_old_files_of_a_tagger_with_a_pooler_are_known_by_their_tags(tmp_path: Path) -> None:
+    """transformers 2.0 wrote no architectures, and every BERT had a pooler."""
+    mini(tmp_path, num_labels=3)
+    names = {"0": "O", "1": "B-PER", "2": "I-PER"}
+    edit(tmp_path, architectures=None, id2label=names)
+    assert open_task_model(tmp_path, device="cpu").task.name == "tag"
+
+
+def test_two_readings_are_not_guessed(tmp_path: Path) -> None:
+    mini(tmp_path, "ModernBertForSequenceClassification", num_labels=6)
+    edit(tmp_path, architectures=None)
+    assert '"architectures": ["ModernBertForSequenceClassification"]' in refusal(tmp_path)
+    edit(tmp_path, architectures=["ModernBertForTokenClassification"])
+    assert open_task_model(tmp_path, device="cpu").task.name == "tag"
+
+
+def test_a_kept_head_of_an_own_class_is_trained_further(tmp_path: Path) -> None:
+    mini(tmp_path, num_labels=3)
+    names = {"0": "bad", "1": "good", "2": "so-so"}
+    edit(tmp_path, architectures=["BertForMultiLabelSequenceClassification"], id2label=names)
+    head = state(tmp_path)["classifier.weight"]
+    model = start_task_model(
+        tmp_path, task="multilabel", labels=("bad", "good"), generator=torch.Generator()
+    )
+    assert torch.equal(model.require_parts("This").head.classifier.weight, head)
+    folder = model.save(tmp_path / "saved")
+    values = json.loads((folder / "config.json").read_text())
+    assert values["architectures"] == ["BertForSequenceClassification"]
+    assert values["problem_type"] == "multi_label_classification"
+
+
+# ---- heads that were trained on something else ----
+
+
+@pytest.mark.parametrize(
+    ("tensors", "words"),
+    [
+        # a second encoder over segments, as in long-document classifiers
+        (["bert.seg_encoder.layers.0.norm2.bias"], "bert.seg_encoder.layers.0.norm2.bias [32]"),
+        (["lstm.weight_ih_l0"], "lstm.weight_ih_l0 [32]"),
+        (["crf.transitions"], "crf.transitions [32]"),
+        (["conv1d.weight", "conv1d.bias"], "conv1d.bias [32], conv1d.weight [32]"),
+        (["attention_pool.query"], "attention_pool.query [32]"),
+    ],
+)
+@pytest.mark.parametrize("named", ["BertForSequenceClassification", "LongBert", None])
+def test_tensors_between_encoder_and_classifier(
+    named: str | None, tensors: list[str], words: str, tmp_path: Path
+) -> None:
+    mini(tmp_path)
+    store(tmp_path, {**state(tmp_path), **{name: torch.ones(32) for name in tensors}})
+    edit(tmp_path, architectures=[named] if named else None)
+    assert words in refusal(tmp_path)
+
+
+def test_a_hierarchical_encoder_of_another_architecture(tmp_path: Path) -> None:
+    mini(tmp_path, "DebertaV2ForSequenceClassification")
+    store(tmp_path, {**state(tmp_path), "seg_encoder.weight": torch.ones(3, 32)})
+    model = opened(tmp_path)
+    assert "seg_encoder.weight [3, 32]" in str(model.report.task.refusal)
+    with pytest.raises(ValueError, match=r"seg_encoder.weight \[3, 32\]"):
+        open_task_model(tmp_path, device="cpu")
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [
+        {"loss_fct.weight": torch.ones(2)},
+        {"criterion.pos_weight": torch.ones(2)},
+        {"class_weights": torch.ones(2)},
+        {"fit_dense.weight": torch.ones(48, 32), "fit_dense.bias": torch.ones(48)},
+        {"bert.embeddings.position_ids": torch.arange(64)[None]},
+        {"cls.seq_relationship.weight": torch.ones(2, 32)},
+        {"cls.predictions.bias": torch.ones(9)},
+        {"qa_outputs.weight": torch.ones(2, 32), "qa_outputs.bias": torch.ones(2)},
+    ],
+    ids=lambda extra: next(iter(extra)),
+)
+def test_tensors_that_take_no_part_in_the_answer(
+    extra: dict[str, torch.Tensor], tmp_path: Path
+) -> None:
+    theirs = mini(tmp_path)
+    store(tmp_path, {**state(tmp_path), **extra})
+    model = open_task_model(tmp_path, device="cpu")
+    torch.testing.assert_close(model.module(IDS), theirs(IDS).logits, atol=1e-5, rtol=0)
+
+
+# ---- modules of people's own ----
+
+
+def own(folder: Path, prefix: str, heads: dict[str, tuple[int, ...]], **config: Any) -> None:
+    """Write an encoder under a prefix with further layers."""
+    mini(folder, "BertModel")
+    tensors = {f"{prefix}{name}": tensor for name, tensor in state(folder).items()}
+    store(folder, tensors | {name: torch.ones(shape) for name, shape in heads.items()})
+    edit(folder, **config)
+
+
+def test_a_layer_of_another_name(tmp_path: Path) -> None:
+    own(tmp_path, "l1.", {"l3.weight": (6, 32), "l3.bias": (6,)})
+    text = refusal(tmp_path)
+    assert "l3.bias [6], l3.weight [6, 32]" in text
+    assert "rename it to classifier" in text
+    theirs = transformers.BertModel.from_pretrained(tmp_path)  # its names are not found there
+    assert theirs is not None
+    tensors = state(tmp_path)
+    renamed = {name.replace("l3.", "classifier."): tensor for name, tensor in tensors.items()}
+    store(tmp_path, renamed)
+    edit(tmp_path, architectures=["BertForSequenceClassification"])
+    assert open_task_model(tmp_path, device="cpu").task.name == "classify"
+
+
+def test_two_heads_and_layers_in_a_row(tmp_path: Path) -> None:
+    heads = {
+        f"{name}_classifier.linear.weight": (n, 32) for name, n in {"intent": 6, "slot": 9}.items()
+    }
+    own(tmp_path / "joint", "bert.", heads, architectures=["JointBERT"])
+    text = refusal(tmp_path / "joint")
+    assert "intent_classifier.linear.weight [6, 32], slot_classifier.linear.weight [9, 32]" in text
+    assert "save it without the others" in text
+    heads = {"classifier.0.weight": (32, 32), "classifier.3.weight": (6, 32)}
+    own(tmp_path / "row", "bert.", heads, architectures=["BertClassifier"])
+    text = refusal(tmp_path / "row")
+    assert "classifier.0.weight [32, 32], classifier.3.weight [6, 32]" in text
+
+
+def test_every_surface_says_that_no_head_is_read(tmp_path: Path) -> None:
+    own(tmp_path, "l1.", {"l3.weight": (6, 32), "l3.bias": (6,)})
+    shown = " ".join(command_line.succeed("inspect", tmp_path).split())
+    assert "no task head is read" in shown
+    assert "l3.weight [6, 32]" in shown
+    table = tmp_path / "table.csv"
+    table.write_text("text,label\nthe food was cold,1\n" * 3)
+    refused = command_line.refusal(
+        "evaluate", "--task", "classify", "--checkpoint", tmp_path, "--data", table
+    )
+    assert "rename it to classifier" in refused
+
+
+# ---- encoders inside other models ----
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize(
+    ("name", "attribute"),
+    [
+        ("DPRQuestionEncoder", "question_encoder"),
+        ("DPRContextEncoder", "ctx_encoder"),
+        ("DPRReader", "span_predictor.encoder"),
+    ],
+)
+def test_dpr(name: str, attribute: str, tmp_path: Path) -> None:
+    theirs = mini(tmp_path, name, projection_dim=16)
+    model = opened(tmp_path)
+    tokenizer = transformers.BertTokenizer.from_pretrained(tmp_path)
+    with torch.no_grad():
+        inner = theirs.get_submodule(attribute).bert_model
+        wanted = inner(**tokenizer(TEXT, return_tensors="pt")).last_hidden_state[0]
+    torch.testing.assert_close(model.trace(TEXT).hidden_states[-1], wanted, atol=1e-5, rtol=0)
+    text = sentences(model)
+    assert f"'{attribute}.bert_model.'" in text
+    assert "(model_type 'dpr'); the BERT in it was opened" in text
+    assert f"{attribute}.encode_proj.weight [16, 32]" in text
+
+
+@pytest.mark.parity
+def test_the_encoder_of_an_encoder_decoder(tmp_path: Path) -> None:
+    encoder = mini(tmp_path, "BertModel")
+    config = transformers.EncoderDecoderConfig.from_encoder_decoder_configs(
+        encoder.config, transformers.BertConfig.from_dict(encoder.config.to_dict())
+    )
+    theirs = transformers.EncoderDecoderModel(config).eval()
+    theirs.save_pretrained(tmp_path)
+    model = opened(tmp_path)
+    tokenizer = transformers.BertTokenizer.from_pretrained(tmp_path)
+    with torch.no_grad():
+        wanted = theirs.encoder(**tokenizer(TEXT, return_tensors="pt")).last_hidden_state[0]
+    torch.testing.assert_close(model.trace(TEXT).hidden_states[-1], wanted, atol=1e-5, rtol=0)
+    assert "the one with the prefix 'encoder.' was opened" in sentences(model)
+    edit(tmp_path, bertscope={"encoder": "decoder.bert."})
+    values = json.loads((tmp_path / "config.json").read_text())
+    put(tmp_path, "config.json", values["encoder"] | {"bertscope": values["bertscope"]})
+    with pytest.raises(RuntimeError, match="a decoder's"):
+        opened(tmp_path)
+
+
+def test_two_encoders_in_a_file(tmp_path: Path) -> None:
+    mini(tmp_path, "BertModel")
+    ours = state(tmp_path)
+    wanted = {
+        "q.": reference(tmp_path, "BertModel", TEXT).last_hidden_state[0],
+        "d.": None,
+    }
+    store(tmp_path, {name: tensor / 2 for name, tensor in ours.items()})
+    wanted["d."] = reference(tmp_path, "BertModel", TEXT).last_hidden_state[0]
+    both = {f"q.bert.{name}": tensor for name, tensor in ours.items()}
+    both |= {f"d.bert.{name}": tensor / 2 for name, tensor in ours.items()}
+    store(tmp_path, both)
+    for taken, other in (("d.", "q."), ("q.", "d.")):
+        model = opened(tmp_path)
+        states = model.trace(TEXT).hidden_states[-1]
+        torch.testing.assert_close(states, wanted[taken], atol=1e-5, rtol=0)
+        text = sentences(model)
+        assert f"prefix '{taken}bert.' was opened, and not '{other}bert.'" in text
+        assert f'"bertscope": {{"encoder": "{other}bert."}}' in text
+        assert "Task head" not in text
+        edit(tmp_path, bertscope={"encoder": f"{other}bert."})
+    store(
+        tmp_path, {**both, "classifier.weight": torch.ones(2, 64), "classifier.bias": torch.ones(2)}
+    )
+    edit(tmp_path, architectures=["BiEncoder"])
+    assert "classifier.weight [2, 64]" in refusal(tmp_path)
+    store(tmp_path, {**both, "classifier.weight": torch.ones(2, 32)})
+    edit(tmp_path, architectures=["BiEncoderForSequenceClassification"])
+    assert "a further encoder" in refusal(tmp_path)
+    edit(tmp_path, bertscope={"encoder": "x."})
+    with pytest.raises(RuntimeError, match=r"names the encoder 'x\.'.*'d\.bert\.', 'q\.bert\.'"):
+        opened(tmp_path)
