@@ -11,6 +11,7 @@ import os
 from pathlib import Path
 
 from bertcore.checkpoints.adapter import adapter_base
+from bertcore.checkpoints.archive import MAX_DEPTH
 from bertcore.checkpoints.folder import is_adapter, is_checkpoint
 from bertcore.checkpoints.source import SHIPPED
 
@@ -25,7 +26,7 @@ MAX_FOUND = 200
 """Most checkpoints that are listed below a folder."""
 PATTERNS = ("*", "*/checkpoints/*", "*/runs/*/checkpoints/*")
 """A checkpoint; those of a run; those kept by `bertscope finetune --keep-epochs`."""
-_OWN_PATTERNS = tuple("/".join("*" * depth) for depth in range(2, 7))
+_OWN_PATTERNS = tuple("/".join("*" * depth) for depth in range(2, MAX_DEPTH + 4))
 """Uploads are nested as deep as in their zip files."""
 
 

@@ -20,10 +20,12 @@ HOW_TO_ZIP = (
 )
 LAST_FIVE = "The last five uploads are kept there."
 OF_VISIT = "Nobody else can open it, and it is deleted when your visit ends."
+OTHER_ARCHIVES = ("gz", "tgz", "tar", "rar", "7z", "bz2", "xz")
+"""Accepted to be refused with a sentence."""
 _BOX = UploadBox(
     key="checkpoint_zip",
     label="Zip file",
-    types=("zip",),
+    types=("zip", *OTHER_ARCHIVES),
     megabytes=uploads.MAX_MEGABYTES,
     shows_label=False,
 )

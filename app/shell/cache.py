@@ -231,11 +231,13 @@ def _load(key: BertKey) -> Model:
 def _is_untrusted(place: str) -> bool:
     """Return whether a checkpoint is first opened in a process of its own.
 
-    On a closed server all are except the shipped ones; on an open one uploads and those of the hub.
+    On a closed server all are except the shipped ones; on an open one uploads, zip files and those
+    of the hub.
     """
     if place in SHIPPED:
         return False
-    return policy().is_closed or is_remote(place) or _is_upload(place)
+    is_zip = place.lower().endswith(".zip")
+    return policy().is_closed or is_zip or is_remote(place) or _is_upload(place)
 
 
 def _is_upload(place: str) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import IO
 
-from bertcore.checkpoints.archive import unpack_checkpoint
+from bertcore.checkpoints.archive import MAX_DEPTH, unpack_checkpoint
 from bertcore.checkpoints.folder import find_checkpoint
 from bertcore.data import packed_files
 from bertcore.data.texts_file import shown_name
@@ -71,7 +71,7 @@ def receive(upload: IO[bytes]) -> Path:
                 fresh.rename(target)
     target.touch()
     keep_newest(MAX_KEPT, target)
-    return find_checkpoint(target)
+    return find_checkpoint(target, depth=MAX_DEPTH)
 
 
 def discard(checkpoint: Path) -> None:

@@ -5,6 +5,10 @@ import os
 import stat
 from pathlib import Path
 
+_POINTER = b"version https://git-lfs"
+_START = 100
+"""Bytes that show a stand-in."""
+
 
 def leads_out(file: Path) -> bool:
     """Return whether a file is a link to a place outside its folder.
@@ -39,9 +43,33 @@ def check_file(file: Path, max_bytes: float) -> None:
 def read_file(file: Path, max_bytes: int) -> bytes:
     """Return the content of a file that `check_file` accepts.
 
-    RuntimeError or OSError as `check_file`.
+    RuntimeError or OSError as `check_file` and `refuse_stand_in`.
     """
-    return _read(file, max_bytes, max_bytes)
+    content = _read(file, max_bytes, max_bytes)
+    refuse_stand_in(file, content[:_START])
+    return content
+
+
+def refuse_stand_in(file: Path, start: bytes) -> None:
+    """Detect what broken downloads have in place of a file: a pointer of Git LFS, or a web page.
+
+    Args:
+        file: The file, for the message.
+        start: Its first bytes.
+
+    Raises:
+        RuntimeError: If it is one.
+    """
+    if start.startswith(_POINTER):
+        raise RuntimeError(
+            f"{file} is a Git LFS pointer, not the file itself. Run `git lfs pull` in its folder, "
+            "or download the file again."
+        )
+    if start.lstrip()[:15].lower().startswith((b"<!doctype html", b"<html")):
+        raise RuntimeError(
+            f"{file} is a web page, not the file itself: the address of the page that shows it was "
+            "downloaded. Download the file behind it (hf download, or the arrow beside its name)."
+        )
 
 
 def read_start(file: Path, num_bytes: int) -> bytes:

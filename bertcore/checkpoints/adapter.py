@@ -19,15 +19,14 @@ from torch import Tensor
 from bertcore.architecture.families import FAMILIES, Family
 from bertcore.checkpoints.folder import (
     ADAPTER_CONFIG,
-    ADAPTER_WEIGHTS,
     WeightFiles,
+    adapter_files,
     is_adapter,
     read_json,
 )
 from bertcore.checkpoints.weights import OpenWeights, StoredTensor, open_weights
 
 _PREFIX = "base_model.model."
-_PICKLE = "adapter_model.bin"
 _LORA = re.compile(r"(?P<module>.+)\.(?P<part>lora_(?:embedding_)?[AB])(?:\.weight)?")
 _BASE_LAYER = ".base_layer."
 """Part of the names of tensors that peft saves whole beside their LoRA pair."""
@@ -70,6 +69,8 @@ class Adapter:
     """The settings of a LoRA adapter, from peft's adapter_config.json."""
 
     folder: Path
+    weights: WeightFiles
+    """Its file."""
     base: str
     """A folder or hub id, as the adapter names it."""
     task_type: str | None
@@ -122,11 +123,12 @@ def adapter_base(folder: Path) -> str | None:
     return None if values is None else values["base_model_name_or_path"]
 
 
-def read_adapter(folder: Path, values: Mapping[str, Any]) -> Adapter:
+def read_adapter(folder: Path, values: Mapping[str, Any], *, allow_pickle: bool = False) -> Adapter:
     """Return an adapter by its settings, those of `adapter_settings`.
 
     Raises:
-        ValueError: If it is of a kind that cannot be merged here, or its weights are a pickle.
+        OnlyPickleError: If its weights are a pickle and `allow_pickle` is False.
+        ValueError: If it is of a kind that cannot be merged here.
         RuntimeError: If its files are damaged.
     """
     file = folder / ADAPTER_CONFIG
@@ -134,6 +136,7 @@ def read_adapter(folder: Path, values: Mapping[str, Any]) -> Adapter:
     task = values.get("task_type")
     return Adapter(
         folder=folder,
+        weights=adapter_files(folder, allow_pickle=allow_pickle),
         base=values["base_model_name_or_path"],
         task_type=task if isinstance(task, str) else None,
         rank=int(_number(values, "r", file)),
@@ -164,13 +167,6 @@ def _refuse_kind(values: Mapping[str, Any], folder: Path) -> None:
         raise ValueError(
             f"{folder} is {found}; BertScope merges only plain LoRA. Merge it with peft "
             "(merge_and_unload), and open the result."
-        )
-    if not (folder / ADAPTER_WEIGHTS).is_file():
-        is_pickle = (folder / _PICKLE).is_file()
-        came = f"its weights in {_PICKLE}, a pickle, which can contain code" if is_pickle else ""
-        raise ValueError(
-            f"{folder} has {came or f'an {ADAPTER_CONFIG} but no weights'}. Expected "
-            f"{ADAPTER_WEIGHTS}. Save it again with peft."
         )
 
 
@@ -211,8 +207,7 @@ def open_merged(base: WeightFiles, adapter: Adapter) -> Iterator[MergedWeights]:
         ValueError: If the adapter contains tensors that are not plain LoRA.
         RuntimeError: If a file is damaged, or the adapter does not fit the base.
     """
-    files = WeightFiles((adapter.folder / ADAPTER_WEIGHTS,), is_pickle=False)
-    with open_weights(base) as ours, open_weights(files) as theirs:
+    with open_weights(base) as ours, open_weights(adapter.weights) as theirs:
         yield MergedWeights(ours, theirs, adapter)
 
 
@@ -274,6 +269,11 @@ class MergedWeights(OpenWeights):
         if found is None and not is_new:
             raise self._other_base(f"saves {name[:150]}")
         return found or name
+
+    @property
+    def task_type(self) -> str | None:
+        """The task that it was trained for, in peft's words."""
+        return self._settings.task_type
 
     def has_new(self, name: str) -> bool:
         """Return whether the adapter saved a module of the base whole, with other numbers."""

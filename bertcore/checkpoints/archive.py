@@ -13,7 +13,7 @@ from contextlib import nullcontext
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from bertcore.checkpoints.folder import find_checkpoint
+from bertcore.checkpoints.folder import WEIGHT_FILES, find_checkpoint, other_format
 
 MAX_ENTRIES = 500
 """Files and folders in an archive; a checkpoint has about ten."""
@@ -21,6 +21,8 @@ MAX_BYTES = 8 * 2**30
 """Size of all unpacked files: BERT-large has 1.3 GB in float32."""
 MAX_RATIO = 200
 """Unpacked to packed size. Weights shrink to 0.5 at best, text to 0.1, bombs to 0.001."""
+MAX_DEPTH = 10
+"""Folders around a file."""
 _FREE_BYTES = 20 * 2**20
 """Up to this size any compression is allowed: a vocabulary of blanks is harmless."""
 _SUFFIXES = frozenset({".json", ".txt", ".model", ".safetensors", ".bin", ".md"})
@@ -35,6 +37,18 @@ _MAX_ENTRY_BYTES = 1000
 """Bytes of an entry in the list, with its name; the mean over all."""
 _MAX_NAME_BYTES = 255
 """Limit of file systems for the name of one file or folder."""
+_ZIP = "Zip the folder that has config.json, model.safetensors and the tokenizer's files."
+_START = 300
+_OTHER = (
+    ("gzip (.tar.gz)", 0, b"\x1f\x8b"),
+    ("tar", 257, b"ustar"),
+    ("RAR", 0, b"Rar!"),
+    ("7-Zip", 0, b"7z\xbc\xaf\x27\x1c"),
+    ("bzip2", 0, b"BZh"),
+    ("xz", 0, b"\xfd7zXZ"),
+    ("Zstandard", 0, b"\x28\xb5\x2f\xfd"),
+)
+"""Other archives: name, and the mark at a place of the file."""
 _OF_THE_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EACCES})
 """Errors of the disk, not of the archive: it is full, broken or not writable."""
 
@@ -63,14 +77,15 @@ def unpack_checkpoint(
         _check_directory(archive)
         with zipfile.ZipFile(archive) as opened:
             left = int(min(max_bytes, MAX_BYTES))
-            entries = _checked(opened.infolist(), left)
+            infos = opened.infolist()
+            names = [n for i in infos if "__MACOSX" not in (n := i.filename.replace("\\", "/"))]
+            entries = _checked(infos, names, left)
             folder.mkdir(parents=True, exist_ok=True)
             for entry, name in entries:
                 left -= _write(opened, entry, folder / name, left)
     except zipfile.BadZipFile as error:
-        raise ValueError(
-            f"this is not a zip file, or it is damaged ({error}). Zip the folder of the checkpoint."
-        ) from error
+        what = other_archive(archive) or f"this is not a zip file, or it is damaged ({error})."
+        raise ValueError(f"{what} {_ZIP}") from error
     except (zlib.error, lzma.LZMAError, EOFError, NotImplementedError) as error:
         raise RuntimeError(f"the zip file cannot be unpacked ({error}). Zip it again.") from error
     except OSError as error:
@@ -79,7 +94,24 @@ def unpack_checkpoint(
         # As bz2 reports damage. A path in its message would be one of this machine.
         reason = error.strerror or error
         raise RuntimeError(f"the zip file cannot be unpacked ({reason}). Zip it again.") from error
-    return find_checkpoint(folder)
+    try:
+        return find_checkpoint(folder, depth=MAX_DEPTH)
+    except ValueError as error:
+        has_weights = any(PurePosixPath(name).name in WEIGHT_FILES for name in names)
+        other = None if has_weights else other_format(names)
+        if other is not None:
+            raise ValueError(f"the zip file contains no checkpoint to open. {other}") from error
+        text = str(error).replace(str(folder), "the zip file")
+        raise ValueError(text.replace("Choose one", "Zip only one")) from error
+
+
+def other_archive(archive: Path | IO[bytes]) -> str | None:
+    """Return a sentence on an archive that is not a zip file, or None."""
+    with archive.open("rb") if isinstance(archive, Path) else nullcontext(archive) as file:
+        file.seek(0)
+        start = file.read(_START)
+    found = next((name for name, place, mark in _OTHER if start[place:].startswith(mark)), None)
+    return f"this is a {found} archive, and only zip files are unpacked." if found else None
 
 
 def _check_directory(archive: Path | IO[bytes]) -> None:
@@ -108,7 +140,7 @@ def _check_directory(archive: Path | IO[bytes]) -> None:
 
 
 def _checked(
-    infos: list[zipfile.ZipInfo], max_bytes: int
+    infos: list[zipfile.ZipInfo], names: list[str], max_bytes: int
 ) -> list[tuple[zipfile.ZipInfo, PurePosixPath]]:
     """Return the entries to unpack with their names; reject malicious archives."""
     if len(infos) > MAX_ENTRIES:
@@ -133,30 +165,29 @@ def _checked(
     packed = sum(info.compress_size for info, _ in chosen)
     if total > max(_FREE_BYTES, MAX_RATIO * packed):
         raise ValueError(_too_tight(total, packed))
-    names = [str(name).lower() for _, name in chosen]
-    twice = sorted({name for name in names if names.count(name) > 1})
+    lower = [str(name).lower() for _, name in chosen]
+    twice = sorted({name for name in lower if lower.count(name) > 1})
     if twice:
         raise ValueError(
             f"the zip file contains {twice[0]!r} more than once. Zip the folder again."
         )
-    parents = {parent for name in names for parent in PurePosixPath(name).parents}
-    both = sorted(name for name in names if PurePosixPath(name) in parents)
+    parents = {parent for name in lower for parent in PurePosixPath(name).parents}
+    both = sorted(name for name in lower if PurePosixPath(name) in parents)
     if both:
         raise ValueError(
             f"the zip file contains {both[0]!r} as a file and as a folder. Zip the folder again."
         )
     if not chosen:
         raise ValueError(
-            "the zip file contains no file of a checkpoint. Zip the folder that has config.json, "
-            "model.safetensors and the tokenizer's files."
+            f"the zip file contains no file of a checkpoint. {other_format(names) or _ZIP}"
         )
     return chosen
 
 
 def _checked_name(info: zipfile.ZipInfo) -> PurePosixPath:
-    name = PurePosixPath(info.filename)
-    # A backslash or a drive would be a path on Windows.
-    outside = name.is_absolute() or ".." in name.parts or "\\" in info.filename
+    # Some programs of Windows write backslashes; a drive would be a path there.
+    name = PurePosixPath(info.filename.replace("\\", "/"))
+    outside = name.is_absolute() or ".." in name.parts
     if outside or (name.parts and ":" in name.parts[0]) or "\0" in info.orig_filename:
         raise ValueError(
             f"the zip file contains {info.filename!r}, a path that leads out of its folder. It is "
@@ -164,7 +195,7 @@ def _checked_name(info: zipfile.ZipInfo) -> PurePosixPath:
         )
     if stat.S_ISLNK(info.external_attr >> 16):
         raise ValueError(f"the zip file contains a link, {info.filename!r}. It is not opened.")
-    if len(name.parts) > 10 or len(info.filename) > 500:
+    if len(name.parts) > MAX_DEPTH + 1 or len(info.filename) > 500:
         raise ValueError("the zip file has folders nested too deeply. Zip only the checkpoint.")
     longest = max(name.parts, key=_num_bytes, default="")
     if _num_bytes(longest) > _MAX_NAME_BYTES:

@@ -13,7 +13,6 @@ from bertcore.architecture.families import FAMILIES, TASK_CLASSES
 from bertcore.checkpoints.adapter import Adapter, adapter_settings, open_merged, read_adapter
 from bertcore.checkpoints.folder import (
     ADAPTER_CONFIG,
-    ADAPTER_WEIGHTS,
     WEIGHT_FILES,
     WeightFiles,
     find_checkpoint,
@@ -21,6 +20,7 @@ from bertcore.checkpoints.folder import (
     is_adapter,
     read_json,
 )
+from bertcore.checkpoints.pruned import whole_weights
 from bertcore.checkpoints.source import base_source, resolve
 from bertcore.checkpoints.task import PART_OF
 from bertcore.checkpoints.weights import OpenWeights, open_weights
@@ -63,7 +63,7 @@ class CheckpointFolder:
     def paths(self) -> tuple[Path, ...]:
         if self.adapter is None:
             return self.weights.files
-        return (*self.weights.files, self.adapter.folder / ADAPTER_WEIGHTS)
+        return (*self.weights.files, *self.adapter.weights.files)
 
     @property
     def num_bytes(self) -> int:
@@ -75,7 +75,8 @@ class CheckpointFolder:
         kind = WEIGHT_FILES[2] if self.weights.is_pickle else "safetensors"
         count = len(self.weights.files)
         whole = kind if count == 1 else f"{kind} in {count} files"
-        return whole if self.adapter is None else f"{whole} and {ADAPTER_WEIGHTS}"
+        own = None if self.adapter is None else self.adapter.weights.files[0].name
+        return whole if own is None else f"{whole} and {own}"
 
     @cached_property
     def config(self) -> dict[str, Any]:
@@ -106,7 +107,8 @@ class CheckpointFolder:
             if self.adapter is None
             else open_merged(self.weights, self.adapter)
         )
-        with opened as weights:
+        with opened as stored:
+            weights = whole_weights(stored, self.config)
             weights.encoder = encoder if isinstance(encoder, str) else ""
             yield weights
 
@@ -137,7 +139,7 @@ def open_folder(folder: Path, *, allow_pickle: bool) -> CheckpointFolder:
     settings = adapter_settings(folder)
     adapter = None
     if settings is not None:
-        adapter = read_adapter(folder, settings)
+        adapter = read_adapter(folder, settings, allow_pickle=allow_pickle)
         base = _base_folder(folder, settings, allow_pickle=allow_pickle)
     return CheckpointFolder(folder, base, find_weights(base, allow_pickle=allow_pickle), adapter)
 

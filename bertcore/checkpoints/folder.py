@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
@@ -19,28 +20,129 @@ MODULES = "modules.json"
 """File of sentence-transformers with the parts of a sentence encoder, each in a folder."""
 ADAPTER_CONFIG, ADAPTER_WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 """Files of peft: an adapter, which is opened on its base."""
+ADAPTER_PICKLE = "adapter_model.bin"
+"""The weights of an adapter in older versions of peft."""
 WEIGHT_FILES = (SAFETENSORS, SAFETENSORS_INDEX, PICKLE, PICKLE_INDEX)
+_LAST = "transformers 5 no longer reads them; 4.57 was the last. Convert them with it"
+_COPY = "Or open a copy of the model with model.safetensors."
+_IN_PYTHON = (
+    "in Python AutoModel.from_pretrained(FOLDER, {}=True).save_pretrained(NEW), with the class "
+    f"that config.json names instead of AutoModel. {_COPY}"
+)
+_RENAME = "Rename it to {}, beside its config.json and tokenizer."
 _OTHER_FORMATS = (
     (
-        (".gguf", ".ggml"),
+        r"\.(gguf|ggml)$",
         "GGUF weights of llama.cpp, which are packed for its programs",
         "Open the checkpoint that they were made from.",
     ),
     (
-        ("tf_model.h5", "flax_model.msgpack", ".ckpt.index"),
-        "weights of TensorFlow or Flax",
-        f"BertScope reads {SAFETENSORS}: convert them with transformers, then open the result.",
+        r"\.h5$|\.keras$",
+        "weights of TensorFlow",
+        f"{_LAST}: pip install transformers==4.57.6 torch tf-keras, and "
+        + _IN_PYTHON.format("from_tf"),
     ),
     (
-        (".onnx", ".tflite", ".mlmodel", ".mlpackage"),
-        "a program of its network (ONNX, TFLite or Core ML) instead of named weights",
+        r"ckpt.*\.index$|\.data-\d+-of-\d+$",
+        "weights of TensorFlow 1",
+        f"{_LAST}: pip install transformers==4.57.6 torch tensorflow, and transformers-cli convert "
+        "--model_type bert --tf_checkpoint bert_model.ckpt --config bert_config.json "
+        f"--pytorch_dump_output pytorch_model.bin; rename bert_config.json to config.json. {_COPY}",
+    ),
+    (
+        r"\.msgpack$",
+        "weights of Flax",
+        f"{_LAST}: pip install transformers==4.57.6 torch flax, and "
+        + _IN_PYTHON.format("from_flax"),
+    ),
+    (
+        r"\.(onnx|tflite|mlmodel|mlpackage|ort|engine)$|openvino_model\.(xml|bin)$|saved_model\.pb$",
+        "a program of its network (such as ONNX, OpenVINO, TFLite, Core ML or SavedModel) instead "
+        "of named weights",
         "Open the checkpoint that it was exported from.",
     ),
+    (
+        r"(^|/)rust_model\.ot$",
+        "weights of rust-bert",
+        "Open the checkpoint that they were converted from.",
+    ),
+    (
+        r"(^|/)zero_to_fp32\.py$|_(model|optim)_states\.pt$",
+        "parts of a training by DeepSpeed",
+        "Merge them in their folder: python zero_to_fp32.py . merged --safe_serialization (older "
+        "scripts: python zero_to_fp32.py . pytorch_model.bin).",
+    ),
+    (
+        r"\.distcp$",
+        "parts of a training by FSDP",
+        "Merge them: accelerate merge-weights FOLDER NEW, with the folder of these parts.",
+    ),
+    (
+        r"(^|/)data\.pkl$",
+        "the parts of one file of PyTorch, which is a zip file itself",
+        f"Put the file as {PICKLE} into the folder with config.json and the tokenizer.",
+    ),
+    (
+        r"(^|/)pytorch_adapter\.bin$",
+        "an adapter of AdapterHub without the model it belongs to",
+        "Merge it with the library adapters (model.merge_adapter), and save the model.",
+    ),
+    (
+        r"(^|/)adapter_model\.(safetensors|bin)$",
+        f"an adapter of peft without its {ADAPTER_CONFIG}",
+        "Copy that file, too.",
+    ),
 )
-"""Endings of files, their content, and what to do with it."""
+"""Names of files, as regular expressions, what they are, and what to do; the first is used."""
+_OTHER_NAMES = (
+    (
+        r"-\d+-of-\d+\.(safetensors|bin)$",
+        "parts of weights without their index",
+        f"Copy {SAFETENSORS_INDEX} (or {PICKLE_INDEX}) from the same place, too.",
+    ),
+    (
+        r"(^|/)model\.[\w-]+\.safetensors$",
+        "a variant of the weights under a name of its own",
+        _RENAME.format(SAFETENSORS),
+    ),
+    (
+        r"(^|/)pytorch_model\.[\w-]+\.bin$",
+        "a variant of the weights under a name of its own",
+        _RENAME.format(PICKLE),
+    ),
+    (
+        r"\.safetensors$",
+        "weights under another name",
+        _RENAME.format(SAFETENSORS),
+    ),
+    (
+        r"(^|/)(?!training_args|optimizer|scheduler|scaler|rng_state)[^/]*\.(ckpt|pth|pt|bin)$",
+        "a file of PyTorch under another name",
+        f"If it has the weights, r{_RENAME.format(PICKLE)[1:]} It is a pickle, which is read only "
+        "if you agree (--allow-pickle).",
+    ),
+    (
+        r"\.(pkl|pickle|joblib)$",
+        "a pickle of a whole object, which is never opened",
+        "Save the weights in the program that wrote it: model.save_pretrained(FOLDER).",
+    ),
+    (
+        r"\.(zip|tar|gz|tgz|rar|7z)$",
+        "an archive",
+        "If the weights are in it, unpack it there.",
+    ),
+    (
+        r"(^|/)(training_args|optimizer|scheduler|scaler|rng_state)[^/]*$",
+        "the state of a training without its model",
+        f"Copy {SAFETENSORS} from the same folder too.",
+    ),
+)
+"""The same for files that mean this only beside a config.json, or where a checkpoint should be."""
 MAX_DEPTH = 3
 """Levels of folders below the chosen one that are searched for a checkpoint."""
 _MAX_FOLDERS = 1000
+_NEAR = ("*", "*/*", "*/*/*")
+"""Where files are looked for that are there instead of weights."""
 _CARD_LIMIT = 200_000
 _JSON_LIMIT = 50_000_000
 
@@ -85,12 +187,16 @@ def is_adapter(folder: Path) -> bool:
     return (folder / ADAPTER_CONFIG).is_file() and not has_weights(folder)
 
 
-def find_checkpoint(folder: Path) -> Path:
+def find_checkpoint(folder: Path, *, depth: int = MAX_DEPTH) -> Path:
     """Return `folder`, or the one folder below it with weights if it has none itself.
 
-    Searches MAX_DEPTH folders deep, level by level, and stops at the first level with weights. For
-    a sentence encoder (modules.json) it is the folder of the encoder, the first module. A peft
-    adapter counts as weights.
+    Searches level by level, and stops at the first level with weights. For a sentence encoder
+    (modules.json) it is the folder of the encoder, the first module. A peft adapter counts as
+    weights.
+
+    Args:
+        folder: The folder.
+        depth: How many folders deep to search.
 
     Raises:
         ValueError: If there are no weights, or several folders with weights.
@@ -103,7 +209,7 @@ def find_checkpoint(folder: Path) -> Path:
         raise ValueError(f"{folder} is not readable. Change its permissions.") from error
     if _steps(folder):
         raise ValueError(_no_weights(folder))
-    for _ in range(MAX_DEPTH):
+    for _ in range(depth):
         # A link such as `latest` leads to a folder that is already listed.
         by_path = {child.resolve(): child for child in reversed(level) if _holds_encoder(child)}
         nested = sorted(by_path.values())
@@ -201,32 +307,38 @@ def _steps(folder: Path) -> list[Path]:
 
 
 def other_format(names: Iterable[str]) -> str | None:
-    """Return a sentence on weights in an unsupported format and what to do, or None."""
+    """Return a sentence on weights in an unsupported format and what to do, or None.
+
+    Args:
+        names: Of files, with slashes for folders.
+    """
     names = sorted(names)
-    for endings, what, advice in _OTHER_FORMATS:
-        found = next((name for name in names if name.endswith(endings)), None)
+    homes = {"", *(name.rpartition("/")[0] for name in names if name.endswith("/config.json"))}
+    near = [name for name in names if name.rpartition("/")[0] in homes]
+    rules = [(names, rule) for rule in _OTHER_FORMATS] + [(near, rule) for rule in _OTHER_NAMES]
+    for places, (pattern, what, advice) in rules:
+        found = next((name for name in places if re.search(pattern, name)), None)
         if found is not None:
             return f"It contains {what} ({found[:100]}). {advice}"
     return None
 
 
 def _no_weights(folder: Path) -> str:
-    other = other_format([path.name for path in islice(folder.glob("*"), _MAX_FOLDERS)])
-    if other is not None:
-        return f"{folder} has no {SAFETENSORS}. {other}"
-    others = sorted(p.name for p in folder.glob("*") if p.suffix in {".safetensors", ".bin", ".pt"})
-    unused = f" It has {', '.join(others[:5])}, which BERT does not use." if others else ""
     steps = _steps(folder)
     if steps:
         newest = max(steps, key=lambda step: step.stat().st_mtime)
         return f"{folder} is a training run. Open one of its checkpoints, such as {newest}."
+    files = (path for pattern in _NEAR for path in islice(folder.glob(pattern), _MAX_FOLDERS))
+    other = other_format(path.relative_to(folder).as_posix() for path in files)
+    if other is not None:
+        return f"{folder} has no {SAFETENSORS}. {other}"
     if (folder / "config.json").is_file():
         return (
-            f"{folder} has a config.json but no weights.{unused} Expected {SAFETENSORS}. "
+            f"{folder} has a config.json but no weights. Expected {SAFETENSORS}. "
             "Copy the complete checkpoint."
         )
     return (
-        f"{folder} contains no checkpoint.{unused} Expected {SAFETENSORS}, config.json and "
+        f"{folder} contains no checkpoint. Expected {SAFETENSORS}, config.json and "
         "vocab.txt. Choose the folder that has them."
     )
 
@@ -247,14 +359,36 @@ def find_weights(folder: Path, *, allow_pickle: bool, prefer_pickle: bool = Fals
     if (folder / SAFETENSORS_INDEX).is_file() and not prefer_pickle:
         return WeightFiles(_shards(folder / SAFETENSORS_INDEX), is_pickle=False)
     if not allow_pickle:
-        raise OnlyPickleError(
-            f"{folder} has its weights in {PICKLE}, a pickle, which can contain code. "
-            "If you trust its source, pass allow_pickle=True (--allow-pickle): "
-            "then only its weights are read."
-        )
+        raise _only_pickle(folder, PICKLE)
     if (folder / PICKLE).is_file():
         return WeightFiles((folder / PICKLE,), is_pickle=True)
     return WeightFiles(_shards(folder / PICKLE_INDEX), is_pickle=True)
+
+
+def adapter_files(folder: Path, *, allow_pickle: bool) -> WeightFiles:
+    """Return the weight file of an adapter's folder; safetensors come first.
+
+    Raises:
+        OnlyPickleError: If there is only a pickle and `allow_pickle` is False.
+        ValueError: If there is none.
+    """
+    if (folder / ADAPTER_WEIGHTS).is_file():
+        return WeightFiles((folder / ADAPTER_WEIGHTS,), is_pickle=False)
+    if not (folder / ADAPTER_PICKLE).is_file():
+        raise ValueError(
+            f"{folder} has an {ADAPTER_CONFIG} but no weights. Expected {ADAPTER_WEIGHTS}. Save it "
+            "again with peft."
+        )
+    if not allow_pickle:
+        raise _only_pickle(folder, ADAPTER_PICKLE)
+    return WeightFiles((folder / ADAPTER_PICKLE,), is_pickle=True)
+
+
+def _only_pickle(folder: Path, name: str) -> OnlyPickleError:
+    return OnlyPickleError(
+        f"{folder} has its weights in {name}, a pickle, which can contain code. If you trust its "
+        "source, pass allow_pickle=True (--allow-pickle): then only its weights are read."
+    )
 
 
 def _shards(index: Path) -> tuple[Path, ...]:

@@ -36,6 +36,7 @@ from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
 from bertcore.checkpoints.folder import (
     ADAPTER_CONFIG,
+    ADAPTER_PICKLE,
     ADAPTER_WEIGHTS,
     MODULES,
     PICKLE,
@@ -70,7 +71,7 @@ _SETTINGS = (
 )
 _WEIGHTS = ((SAFETENSORS,), (SAFETENSORS_INDEX, "model-*.safetensors"))
 """Forms of the weights; the first available one is used."""
-_PICKLES = ((PICKLE,), (PICKLE_INDEX, "pytorch_model-*.bin"))
+_PICKLES = ((PICKLE,), (PICKLE_INDEX, "pytorch_model-*.bin"), (ADAPTER_PICKLE,))
 _HttpError = cast(type[Exception], HfHubHTTPError.__bases__[0])
 """Base of the HTTP client's errors; the client depends on the hub library's version."""
 _SECONDS = 5.0
@@ -313,7 +314,8 @@ def _needed(folder: str, listed: dict[str, RepoSibling], allow_pickle: bool) -> 
     inside = [name.removeprefix(place) for name in listed if name.startswith(place)]
     inside = [name for name in inside if "/" not in name]
     chosen = _matching(inside, _SETTINGS)
-    for form in (*_WEIGHTS, *(_PICKLES if allow_pickle else ())):
+    pickles = _PICKLES if allow_pickle and ADAPTER_WEIGHTS not in inside else ()
+    for form in (*_WEIGHTS, *pickles):
         if form[0] in inside:
             chosen += _matching(inside, form)
             break
@@ -336,11 +338,13 @@ def _check_weights(hub_id: HubId, names: list[str], folder: str, *, allow_pickle
         return
     if {ADAPTER_CONFIG, ADAPTER_WEIGHTS} <= {*names}:
         return
-    if {f"{place}{name}" for name in (PICKLE, PICKLE_INDEX)} & {*names}:
+    pickles = [n for n in (PICKLE, PICKLE_INDEX) if f"{place}{n}" in names]
+    pickles += [ADAPTER_PICKLE] if {ADAPTER_CONFIG, ADAPTER_PICKLE} <= {*names} else []
+    if pickles:
         if allow_pickle:
             return
         raise OnlyPickleError(
-            f"{hub_id} has no model.safetensors on the hub, only {PICKLE}, a pickle, which can "
+            f"{hub_id} has no model.safetensors on the hub, only {pickles[0]}, a pickle, which can "
             "contain code. If you trust its author, pass allow_pickle=True (--allow-pickle): "
             "then only its weights are read."
         )
@@ -382,7 +386,7 @@ def _is_complete(folder: Path) -> bool:
         if (folder / MODULES).is_file():
             encoder = folder / read_modules(folder)[0].path
         if is_adapter(encoder):
-            return (encoder / ADAPTER_WEIGHTS).is_file()
+            return any((encoder / n).is_file() for n in (ADAPTER_WEIGHTS, ADAPTER_PICKLE))
         if not (encoder / "config.json").is_file() or not has_weights(encoder):
             return False
         find_weights(encoder, allow_pickle=True)  # raises if one of several parts is missing

@@ -20,14 +20,22 @@ from bertcore.checkpoints.folder import (
     SAFETENSORS_INDEX,
     find_weights,
 )
+from bertcore.checkpoints.pruned import pruned_heads
 from bertcore.checkpoints.report import TaskFacts, list_up_to
 from bertcore.checkpoints.task import PART_OF
 from bertcore.checkpoints.weights import OpenWeights, open_weights
 from bertcore.tokenizer import Tokenizer
 
 _MADE_UP = re.compile(r"LABEL_\d+")
-_PACKED = re.compile(r"\.(qweight|qzeros|weight_packed|quant_state\b.*|absmax|SCB)$")
-"""Tensor names of programs that pack weights: GPTQ, AWQ, compressed-tensors, bitsandbytes."""
+_PACKED = {
+    r"\.SCB$|\.absmax$|\.quant_state\b": "bitsandbytes",
+    r"\.(qweight|qzeros)$": "GPTQ or AWQ",
+    r"\.weight_packed$": "compressed-tensors",
+    r"\.zero_point$|\b_packed_params\b": "torch (quantize_dynamic)",
+    r"\.weight\._(data|scale)$": "quanto",
+    r"\.W_q$": "HQQ",
+}
+"""Ends of names of tensors -> the program that packs weights so."""
 _USUAL_KINDS: Mapping[str, str] = {
     "BERT": "WordPiece",
     "DistilBERT": "WordPiece",
@@ -52,26 +60,26 @@ def refuse_quantised(values: Mapping[str, Any], weights: OpenWeights, folder: Pa
         ValueError: If they are quantised.
     """
     settings = values.get("quantization_config")
-    packed = sorted(
-        {
-            tensor.dtype
-            for name, tensor in weights.stored.items()
-            if (
-                not tensor.is_float
-                and (tensor.dtype.startswith(("F8", "F4")) or "float8" in tensor.dtype)
-            )
-            or _PACKED.search(name)
-            or (isinstance(settings, dict) and not tensor.is_float and name.endswith(".weight"))
-        }
-    )
-    if not packed:
+    settings = settings if isinstance(settings, dict) else {}
+    packed = {
+        tensor.dtype
+        for name, tensor in weights.stored.items()
+        if not tensor.is_float
+        and (
+            tensor.dtype.startswith(("F8", "F4", "torch.qint", "torch.quint"))
+            or "float8" in tensor.dtype
+            or (bool(settings) and name.endswith(".weight"))
+        )
+    }
+    by = [by for end, by in _PACKED.items() if any(re.search(end, name) for name in weights.stored)]
+    if not packed and not by:
         return
-    method = settings.get("quant_method") if isinstance(settings, dict) else None
-    by = f" by {str(method)[:40]}" if method else ""
+    method = settings.get("quant_method") or (by[0] if by else None)
+    named = f" by {str(method)[:40]}" if method else ""
+    kinds = f" ({', '.join(sorted(packed))[:100]})" if packed else ""
     raise ValueError(
-        f"the weights in {folder} are quantised{by} ({', '.join(packed)[:100]}): only the program "
-        "that packed them reads them. Open the checkpoint that they were made from, in float32, "
-        "float16 or bfloat16."
+        f"the weights in {folder} are quantised{named}{kinds}: only the program that packed them "
+        "reads them. Open the checkpoint that they were made from, in float32, float16 or bfloat16."
     )
 
 
@@ -86,6 +94,8 @@ def find_oddities(
     """
     return (
         *_around(files, family),
+        *_beside(files),
+        *_pruned(files),
         *_own_programs(files, family),
         *_labels(task),
         *_kind_of_tokenizer(files, tokenizer, family),
@@ -160,6 +170,23 @@ def _around(files: CheckpointFolder, family: str) -> Iterator[str]:
         yield (
             f"config.json describes a model around an encoder (model_type {str(outer)[:50]!r}); "
             f"the {family} in it was opened.{vector}"
+        )
+
+
+def _pruned(files: CheckpointFolder) -> Iterator[str]:
+    heads = [f"{layer}/{h}" for layer, cut in pruned_heads(files.config).items() for h in cut]
+    if heads:
+        yield (
+            f"{len(heads)} heads were pruned (layer/head {list_up_to(heads)}): they are shown with "
+            "weights of 0, and add nothing."
+        )
+
+
+def _beside(files: CheckpointFolder) -> Iterator[str]:
+    if (files.base / "model_head.pkl").is_file():
+        yield (
+            "model_head.pkl, the classifier of SetFit, is a pickle of scikit-learn and is never "
+            "opened: only the encoder was. Fine-tune it here to classify, or use setfit."
         )
 
 

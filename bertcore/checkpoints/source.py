@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import atexit
+import hashlib
 import logging
+import shutil
+import tempfile
+import threading
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from bertcore.checkpoints.adapter import adapter_settings
+from bertcore.checkpoints.archive import MAX_DEPTH, other_archive, unpack_checkpoint
 from bertcore.checkpoints.folder import (
     ADAPTER_CONFIG,
     find_checkpoint,
@@ -17,6 +24,7 @@ from bertcore.checkpoints.folder import (
 from bertcore.checkpoints.hub import cached, download, is_hub_id
 
 log = logging.getLogger("bertcore")
+_unpacking = threading.Lock()
 
 DEFAULT = "default"
 """The pretrained checkpoint that ships with BertScope."""
@@ -42,10 +50,11 @@ def labelled_file(name: str) -> Path:
 
 
 def resolve(source: str | Path, *, allow_pickle: bool = False) -> Path:
-    """Return the folder of a source; a hub id is fetched.
+    """Return the folder of a source; a hub id is fetched, a zip file unpacked.
 
     Raises:
-        ValueError: If there is no such folder, or it is a file.
+        ValueError: If there is no such folder, it is another file, or a zip file without a
+            checkpoint.
         RuntimeError: If the hub cannot be reached.
     """
     folder = _local_folder(source)
@@ -117,6 +126,8 @@ def base_source(folder: Path, settings: Mapping[str, Any] | None) -> str | None:
     base: str = settings["base_model_name_or_path"]
     if folder.parent.name == "snapshots":
         check_foreign_base(folder, base, "the hub")
+    if _place.cache_info().currsize and folder.resolve().is_relative_to(_place()):
+        check_foreign_base(folder, base, "a zip file")
     if "@" in base or _local_folder(base) is not None:
         return base
     revision = settings.get("revision")
@@ -130,8 +141,36 @@ def base_source(folder: Path, settings: Mapping[str, Any] | None) -> str | None:
     return f"{base}@{revision}"
 
 
+@lru_cache
+def _place() -> Path:
+    """Return the folder for zip files that this process opened; it goes when the process ends."""
+    folder = tempfile.mkdtemp(prefix="bertscope-zip-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder).resolve()
+
+
+def _unpacked(archive: Path) -> Path:
+    """Return the checkpoint in a zip file, unpacked once while the file does not change.
+
+    Raises:
+        ValueError, RuntimeError: As `unpack_checkpoint`.
+    """
+    state = archive.stat()
+    key = f"{archive}\0{state.st_size}\0{state.st_mtime_ns}"
+    target = _place() / hashlib.sha256(key.encode()).hexdigest()[:16]
+    with _unpacking:
+        if not target.is_dir():
+            with tempfile.TemporaryDirectory(dir=_place()) as fresh:
+                unpack_checkpoint(archive, Path(fresh) / "new")
+                (Path(fresh) / "new").rename(target)
+    return find_checkpoint(target, depth=MAX_DEPTH)
+
+
 def _local_folder(source: str | Path) -> Path | None:
-    """Return the folder of this machine that a source names, or None if it is a hub id."""
+    """Return the folder of this machine that a source names, or None if it is a hub id.
+
+    A zip file is unpacked.
+    """
     text = str(source).strip()
     if not text or "\0" in text:
         raise ValueError(f"checkpoint is {text!r}; expected 'default', a folder, or a hub id.")
@@ -151,8 +190,13 @@ def _local_folder(source: str | Path) -> Path | None:
         is_file = path.exists()
     except OSError as error:  # such as a name that is too long
         raise ValueError(f"{text[:100]!r} cannot be a folder ({error.strerror}).") from error
+    if is_file and path.suffix.lower() == ".zip":
+        return _unpacked(path.resolve())
     if is_file:
-        raise ValueError(f"{path} is a file. Open the folder that it is in: {path.parent}")
+        what = other_archive(path) if path.is_file() else None
+        raise ValueError(
+            f"{path} is a file. {what or f'Open the folder that it is in: {path.parent}'}"
+        )
     name, _, _ = text.partition("@")  # a revision may contain slashes: refs/pr/1
     looks_like_path = text.startswith((".", "/", "~")) or "\\" in text or name.count("/") > 1
     if looks_like_path or isinstance(source, Path) or not is_hub_id(text):

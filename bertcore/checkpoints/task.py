@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from bertcore.architecture.families import FAMILIES, TASK_CLASSES, Family, HeadForm, task_kind
+from bertcore.checkpoints.adapter import MergedWeights
 from bertcore.checkpoints.keys import MendedKeys, mend_keys
 from bertcore.checkpoints.report import Shape, TaskFacts, named_shapes
 from bertcore.checkpoints.weights import OpenWeights
@@ -43,6 +44,8 @@ _HINTS = {
     "sequence": r"Classif|MultiLabel|Multilabel|Sentiment|Regress",
 }
 """Parts of the names of people's own classes -> the kind of task head; the first match is used."""
+_OF_ADAPTERS = ("SEQ_CLS", "TOKEN_CLS", "QUESTION_ANS")
+"""peft's names for tasks with a head."""
 _MULTI_LABEL = re.compile(r"multi_?label", re.IGNORECASE)
 _TAG = re.compile(r"[BIESLU]-.+")
 _BESIDE = re.compile(
@@ -77,7 +80,7 @@ def read_task(values: Mapping[str, Any], weights: OpenWeights, family: Family) -
     beside = {key: shapes[key] for key in outside(keys, family)}
     facts = _Facts(values, beside)
     if not beside:
-        return facts.told()
+        return facts.without_tensors(weights)
     if PART_OF in values:
         return facts.refused(f"They belong to the {values[PART_OF]} around the encoder.")
     width = _width(shapes, family)
@@ -217,6 +220,17 @@ class _Facts:
         )
         return kinds[0]
 
+    def without_tensors(self, weights: OpenWeights) -> TaskFacts:
+        """Return the facts of a file without a head; of an adapter's, why it has none."""
+        kind = weights.task_type if isinstance(weights, MergedWeights) else None
+        if kind not in _OF_ADAPTERS:
+            return self.told()
+        return self.refused(
+            f"The adapter was trained with a head ({kind}) that neither it nor its base has: peft "
+            "did not save it (modules_to_save), and a new one would answer at random. Copy it from "
+            "the training, or fine-tune the adapter's checkpoint here."
+        )
+
     def refused(self, reason: str) -> TaskFacts:
         """Return the facts without a head, and why, naming the tensors."""
         beside = f"Beside the encoder are {named_shapes(self.beside)}. " if self.beside else ""
@@ -236,11 +250,17 @@ class _Facts:
         )
 
 
-def facts_of(values: Mapping[str, Any], beside: Mapping[str, Shape], family: Family) -> TaskFacts:
+def facts_of(
+    values: Mapping[str, Any],
+    weights: OpenWeights,
+    beside: Mapping[str, Shape],
+    family: Family,
+) -> TaskFacts:
     """Return the task of a checkpoint of another architecture, by its class alone.
 
     Args:
         values: The content of config.json.
+        weights: Its opened weight files.
         beside: Tensors outside the encoder that are of no pretraining head.
         family: An architecture that `transformers` runs.
     """
@@ -254,8 +274,10 @@ def facts_of(values: Mapping[str, Any], beside: Mapping[str, Shape], family: Fam
             f"It is of the class {facts.architecture}, whose head is not read here. "
             f"{of_family if known else ours}."
         )
-    if not beside or kind in family.kinds:
-        facts.kind = kind if beside else None
+    if not beside:
+        return facts.without_tensors(weights)
+    if kind in family.kinds:
+        facts.kind = kind
         return facts.told()
     return facts.refused(_what_to_write(facts.architecture, beside, family))
 

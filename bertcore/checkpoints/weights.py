@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -14,10 +15,12 @@ from typing import Any
 import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
+from torch.serialization import get_unsafe_globals_in_checkpoint, safe_globals
 
+from bertcore.base.links import refuse_stand_in
 from bertcore.checkpoints.folder import WeightFiles
+from bertcore.checkpoints.report import list_up_to
 
-_POINTER = b"version https://git-lfs"
 _DTYPES = {
     "F64": torch.float64,
     "F32": torch.float32,
@@ -121,7 +124,7 @@ def open_weights(weights: WeightFiles) -> Iterator[OpenWeights]:
 def _open_safetensors(file: Path, stack: ExitStack) -> Any:
     """Open one file; safetensors compares the header's claims with the file's size, so that a
     false header allocates nothing."""
-    _refuse_pointer(file)
+    _refuse_stand_in(file)
     try:
         return stack.enter_context(safe_open(file, framework="pt"))
     except SafetensorError as error:
@@ -132,18 +135,12 @@ def _open_safetensors(file: Path, stack: ExitStack) -> Any:
         raise RuntimeError(f"{file} cannot be read ({error}).") from error
 
 
-def _refuse_pointer(file: Path) -> None:
-    """Detect the most common broken download: a clone without the large files."""
+def _refuse_stand_in(file: Path) -> None:
     try:
         with file.open("rb") as stream:
-            is_pointer = stream.read(len(_POINTER)) == _POINTER
+            refuse_stand_in(file, stream.read(100))
     except OSError as error:
         raise RuntimeError(f"{file} cannot be read ({error.strerror}).") from error
-    if is_pointer:
-        raise RuntimeError(
-            f"{file} is a Git LFS pointer, not the weights. "
-            "Run `git lfs pull` in its folder, or download the file again."
-        )
 
 
 def _read_pickles(files: tuple[Path, ...]) -> dict[str, Tensor]:
@@ -164,21 +161,56 @@ def _stored_twice(name: str, file: Path) -> str:
     )
 
 
+class _Settings:
+    """What stands for an object that trainers save beside the weights; it does nothing."""
+
+    def __init__(self, *arguments: object) -> None:
+        pass
+
+    def __setstate__(self, state: object) -> None:
+        pass
+
+
+class _Table:
+    """What stands for a dictionary of another class: a plain one."""
+
+    def __new__(cls, *arguments: object) -> Any:
+        return {}
+
+
+_SETTINGS = re.compile(
+    r"argparse\.Namespace|pathlib\.(Pure)?(Posix|Windows)?Path|"
+    r"numpy\.(_?core\.multiarray\.(scalar|_reconstruct)|dtype|ndarray|dtypes\.\w+)|"
+    r"((pytorch_)?lightning(_fabric)?|omegaconf|transformers)(\.\w+)*\.[A-Z]\w*(Dict|Config|"
+    r"Arguments|State|Strategy|Type|Node|Metadata)"
+)
+"""Classes of such objects, by name: settings, paths and numbers. None of them is imported."""
+
+
 def _read_pickle(file: Path) -> dict[str, Tensor]:
-    _refuse_pointer(file)
+    _refuse_stand_in(file)
+    is_zip = zipfile.is_zipfile(file)  # files of torch before 1.6 are not, and cannot be mapped
+    strange: list[str] = []
     try:
-        # Files of torch before 1.6 are not zip archives and cannot be mapped.
-        content = torch.load(
-            file, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(file)
-        )
+        strange = sorted(get_unsafe_globals_in_checkpoint(file)) if is_zip else []
+        known: list[Any] = [
+            (_Table if name.endswith("Dict") else _Settings, name)
+            for name in strange
+            if _SETTINGS.fullmatch(name)
+        ]
+        with safe_globals(known):
+            content = torch.load(file, map_location="cpu", weights_only=True, mmap=is_zip)
     except pickle.UnpicklingError as error:
+        strange = [name for name in strange if not _SETTINGS.fullmatch(name)]
+        strange.sort(key=lambda name: name.startswith("torch."))
+        what = f" ({list_up_to(strange, 3)})" if strange else ""
         raise RuntimeError(
-            f"{file} contains more than weights, or is damaged, and is not opened. "
-            "Convert it to model.safetensors with the program that wrote it."
+            f"{file} contains more than weights{what}, or is damaged, and is not opened. In the "
+            "program that wrote it, save the weights alone: torch.save(model.state_dict(), FILE)."
         ) from error
     except Exception as error:  # a truncated pickle may raise anything
         raise RuntimeError(f"{file} is damaged or not a PyTorch file ({error}).") from error
-    for key in ("state_dict", "model_state_dict", "model"):  # as trainers nest them
+    for key in ("state_dict", "model_state_dict", "model", "module", "net"):  # as trainers do
         if isinstance(content, dict) and isinstance(content.get(key), dict):
             content = content[key]
     tensors = {

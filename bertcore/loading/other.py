@@ -199,7 +199,7 @@ def read_other_task(
         for bare, name in outside.items()
         if _is_task_head(bare) and not _is_buffer(name)
     }
-    facts = facts_of(values, beside, family)
+    facts = facts_of(values, weights, beside, family)
     if facts.kind is None:
         return facts
     known = {name for name in outside if _is_buffer(name) or ".pooler." in f".{name}"}

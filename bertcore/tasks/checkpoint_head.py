@@ -94,7 +94,7 @@ def stored_task_fields(bert: Model) -> dict[str, Any]:
 
 def _files(report: LoadReport) -> CheckpointFolder:
     # The user agreed to the pickle when opening it.
-    return open_folder(report.folder, allow_pickle=not report.format.startswith("safetensors"))
+    return open_folder(report.folder, allow_pickle=".bin" in report.format)
 
 
 def _read(weights: OpenWeights, report: LoadReport, stored: dict[str, str]) -> dict[str, Tensor]:

@@ -76,17 +76,6 @@ def test_a_training_run_names_its_newest_checkpoint(folder: Path, tmp_path: Path
     refused(run, "is a training run.*step-100")
 
 
-@pytest.mark.parametrize("name", ["tf_model.h5", "flax_model.msgpack", "bert_model.ckpt.index"])
-def test_tensorflow_weights(name: str, folder: Path) -> None:
-    (folder / "model.safetensors").rename(folder / name)
-    refused(folder, f"TensorFlow or Flax .{name}")
-
-
-def test_weights_under_another_name_are_mentioned(folder: Path) -> None:
-    (folder / "model.safetensors").rename(folder / "adapter_model.safetensors")
-    refused(folder, "adapter_model.safetensors, which BERT does not use")
-
-
 @pytest.mark.parametrize("length", [0, 1, 7, 8, 9, 100, 5000, 50_000, -1])
 def test_a_file_that_was_cut_off(length: int, folder: Path) -> None:
     file = folder / "model.safetensors"

@@ -16,6 +16,7 @@ from bertcore.architecture.families import BERT
 from bertcore.checkpoints import LoadReport
 from bertcore.checkpoints.keys import count_layers, key_table, mend_keys
 from bertcore.checkpoints.task import facts_of
+from bertcore.checkpoints.weights import OpenWeights
 from tests.support.reopened import TEXT, opened, report_of, rewrite, same
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
 
@@ -237,6 +238,11 @@ def test_the_report_is_json(folder: Path) -> None:
     assert values["folder"] == str(folder)
 
 
+class _NoWeights(OpenWeights):
+    def read(self, name: str) -> Tensor:
+        raise AssertionError(name)
+
+
 @pytest.mark.parametrize(
     ("class_name", "predicts"),
     [
@@ -251,7 +257,7 @@ def test_the_report_is_json(folder: Path) -> None:
     ],
 )
 def test_a_class_is_told_with_what_it_predicts(class_name: str, predicts: str) -> None:
-    facts = facts_of({"architectures": [class_name]}, {}, BERT)
+    facts = facts_of({"architectures": [class_name]}, _NoWeights({}), {}, BERT)
     assert facts.task is not None
     assert predicts in facts.task
 

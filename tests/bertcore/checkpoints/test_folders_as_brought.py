@@ -1,0 +1,424 @@
+"""Folders and zip files as people bring them: each opens, or a sentence names what to do today."""
+
+import argparse
+import io
+import pathlib
+import re
+import sys
+import tarfile
+import types
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from torch.nn.utils import prune as prune_module
+
+import bertcore
+from bertcore.checkpoints.archive import unpack_checkpoint
+from bertcore.checkpoints.folder import OnlyPickleError
+from bertcore.tasks import open_task_model
+from tests.support import command_line
+from tests.support.adapters import make_adapter
+from tests.support.kit import edit, mini, opened, put, sentences, state, store
+
+TEXT = "the food was cold"
+WEIGHTS = "model.safetensors"
+POINTER = (
+    b"version https://git-lfs.github.com/spec/v1\n"
+    b"oid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 123\n"
+)
+PAGE = b"\n<!DOCTYPE html>\n<html><body>model.safetensors</body></html>"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    mini(tmp_path / "bert")
+    return tmp_path / "bert"
+
+
+def refusal(source: Path | str, **options: Any) -> str:
+    """Return the sentence with which a source is refused."""
+    with pytest.raises((ValueError, RuntimeError)) as error:
+        bertcore.load(source, device="cpu", **options)
+    return str(error.value)
+
+
+def zipped(folder: Path, prefix: str = "", separator: str = "/") -> io.BytesIO:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as target:
+        for file in sorted(folder.rglob("*")):
+            if file.is_file():
+                name = f"{prefix}{file.relative_to(folder).as_posix()}"
+                target.writestr(name.replace("/", separator), file.read_bytes())
+    out.seek(0)
+    return out
+
+
+# ---- what is there instead of weights ----
+
+TENSORFLOW = "transformers==4.57.6 torch tf-keras.*from_tf=True"
+INSTEAD = {
+    # files in place of the weights, and what the sentence says
+    "tf_model.h5": TENSORFLOW,
+    "bert_model.ckpt.index": "transformers-cli convert --model_type bert",
+    "model.ckpt-1000.data-00000-of-00001": "transformers-cli convert --model_type bert",
+    "saved_model/1/saved_model.pb": "SavedModel.*exported from",
+    "flax_model.msgpack": "transformers==4.57.6 torch flax.*from_flax=True",
+    "model.onnx": "ONNX.*exported from",
+    "onnx/model_quantized.onnx": "ONNX.*exported from",
+    "openvino_model.bin": "OpenVINO.*exported from",
+    "rust_model.ot": "rust-bert.*converted from",
+    "model-q4.gguf": "GGUF.*made from",
+    "model.fp16.safetensors": "model.fp16.safetensors.*[Rr]ename it to model.safetensors",
+    "pytorch_model.fp16.bin": "pytorch_model.fp16.bin.*[Rr]ename it to pytorch_model.bin",
+    "model-00001-of-00002.safetensors": "without their index.*model.safetensors.index.json",
+    "my-bert.safetensors": "my-bert.safetensors.*[Rr]ename it to model.safetensors",
+    "epoch=3-step=100.ckpt": "epoch=3-step=100.ckpt.*rename it to pytorch_model.bin",
+    "best.pth": "best.pth.*rename it to pytorch_model.bin.*--allow-pickle",
+    "model.pt": "model.pt.*rename it to pytorch_model.bin",
+    "model.pkl": r"model.pkl.*save_pretrained",
+    "optimizer.pt": "state of a training without its model.*Copy model.safetensors",
+    "global_step5/mp_rank_00_model_states.pt": r"DeepSpeed.*python zero_to_fp32.py \. merged",
+    "pytorch_model_fsdp_0/__0_0.distcp": "FSDP.*accelerate merge-weights",
+    "adapter_model.safetensors": "without its adapter_config.json",
+    "pytorch_adapter.bin": "AdapterHub.*merge_adapter",
+    "model.tar.gz": "an archive.*unpack it",
+}
+
+
+@pytest.mark.parametrize("name", INSTEAD)
+def test_what_is_there_instead_of_weights(name: str, folder: Path, tmp_path: Path) -> None:
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    (folder / WEIGHTS).rename(folder / name)
+    sentence = refusal(folder)
+    assert f"({name})" in sentence
+    assert re.search(INSTEAD[name], sentence)
+    with pytest.raises(ValueError, match=INSTEAD[name]) as error:
+        unpack_checkpoint(zipped(folder, "bert/"), tmp_path / "new")
+    assert f"(bert/{name})" in str(error.value)
+    assert str(tmp_path) not in str(error.value)
+
+
+def test_a_renamed_file_opens_as_the_sentence_says(folder: Path) -> None:
+    wanted = opened(folder).trace(TEXT).hidden_states
+    tensors = state(folder)
+    (folder / WEIGHTS).unlink()
+    torch.save({"state_dict": tensors, "epoch": 3}, folder / "best.pth")
+    refusal(folder)
+    (folder / "best.pth").rename(folder / "pytorch_model.bin")
+    model = opened(folder, allow_pickle=True)
+    assert torch.equal(model.trace(TEXT).hidden_states, wanted)
+
+
+def test_other_weights_beside_safetensors_do_no_harm(folder: Path) -> None:
+    for name in ("tf_model.h5", "flax_model.msgpack", "model.onnx", "training_args.bin"):
+        (folder / name).write_bytes(b"x")
+    assert opened(folder).config.hidden_size == 32
+
+
+@pytest.mark.parametrize("content", [POINTER, PAGE], ids=["pointer", "page"])
+@pytest.mark.parametrize("name", [WEIGHTS, "config.json", "vocab.txt", "tokenizer.json"])
+def test_a_stand_in_for_a_file(name: str, content: bytes, folder: Path) -> None:
+    (folder / name).write_bytes(content)
+    sentence = refusal(folder)
+    assert name in sentence
+    assert ("git lfs pull" if content == POINTER else "a web page") in sentence
+
+
+@pytest.mark.parametrize("content", [POINTER, PAGE], ids=["pointer", "page"])
+def test_a_stand_in_for_a_pickle(content: bytes, folder: Path) -> None:
+    (folder / WEIGHTS).unlink()
+    (folder / "pytorch_model.bin").write_bytes(content)
+    sentence = refusal(folder, allow_pickle=True)
+    assert ("git lfs pull" if content == POINTER else "a web page") in sentence
+
+
+# ---- zip files ----
+
+
+@pytest.mark.parametrize(
+    ("prefix", "separator"),
+    [
+        ("bert/", "\\"),
+        ("content/drive/MyDrive/bert/", "/"),
+        ("content/drive/MyDrive/bert/", "\\"),
+        ("a/b/c/d/e/f/g/h/i/bert/", "/"),
+    ],
+)
+def test_a_zip_as_made(prefix: str, separator: str, folder: Path, tmp_path: Path) -> None:
+    place = unpack_checkpoint(zipped(folder, prefix, separator), tmp_path / "new")
+    assert place == tmp_path / "new" / prefix
+    assert opened(place).config.hidden_size == 32
+
+
+def test_what_a_mac_adds_is_left_out(folder: Path, tmp_path: Path) -> None:
+    archive = zipped(folder, "bert/")
+    with zipfile.ZipFile(archive, "a") as target:
+        for name in ("config.json", WEIGHTS, "tf_model.h5"):
+            target.writestr(f"__MACOSX/bert/._{name}", b"\0\5\x16\7")
+    archive.seek(0)
+    place = unpack_checkpoint(archive, tmp_path / "new")
+    assert opened(place).config.hidden_size == 32
+
+
+def test_several_models_in_a_zip(folder: Path, tmp_path: Path) -> None:
+    mini(folder.parent / "both" / "one")
+    mini(folder.parent / "both" / "two")
+    with pytest.raises(ValueError, match=r"several checkpoints: one, two\. Zip only one") as error:
+        unpack_checkpoint(zipped(folder.parent / "both"), tmp_path / "new")
+    assert str(tmp_path) not in str(error.value)
+
+
+def other_archives(folder: Path) -> dict[str, bytes]:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as target:
+        target.add(folder, "bert")
+    plain = io.BytesIO()
+    with tarfile.open(fileobj=plain, mode="w") as target:
+        target.add(folder, "bert")
+    return {
+        "gzip": packed.getvalue(),
+        "tar": plain.getvalue(),
+        "RAR": b"Rar!\x1a\x07\x01\x00" + bytes(99),
+        "7-Zip": b"7z\xbc\xaf\x27\x1c" + bytes(99),
+    }
+
+
+@pytest.mark.parametrize("kind", ["gzip", "tar", "RAR", "7-Zip"])
+def test_another_archive_is_named(kind: str, folder: Path, tmp_path: Path) -> None:
+    content = other_archives(folder)[kind]
+    with pytest.raises(ValueError, match=f"a {kind}.*archive, and only zip files.*Zip the folder"):
+        unpack_checkpoint(io.BytesIO(content), tmp_path / "new")
+    file = tmp_path / "model.tar.gz"
+    file.write_bytes(content)
+    assert f"a {kind}" in refusal(file)
+
+
+def test_a_file_of_pytorch_is_a_zip_without_a_checkpoint(folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "pytorch_model.zip"
+    torch.save(state(folder), file)
+    with pytest.raises(ValueError, match=r"one file of PyTorch.*as pytorch_model\.bin"):
+        unpack_checkpoint(file, tmp_path / "new")
+
+
+def test_a_zip_opens_by_its_path(folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "my model.zip"
+    file.write_bytes(zipped(folder, "a/b/c/d/bert/").getvalue())
+    wanted = opened(folder)
+    model = bertcore.load(file, device="cpu")
+    assert torch.equal(model.trace(TEXT).hidden_states, wanted.trace(TEXT).hidden_states)
+    assert model.report.source == str(file)
+    assert "Report" in command_line.succeed("inspect", file)
+    assert open_task_model(str(file), device="cpu").task.name == "classify"
+    table = tmp_path / "table.csv"
+    table.write_text("text,label\n" + "the food was cold,LABEL_0\nfriendly waiter,LABEL_1\n" * 4)
+    scored = command_line.succeed(
+        "evaluate", "--task", "classify", "--checkpoint", file, "--data", table
+    )
+    assert "accuracy" in scored.lower()
+    mini(folder, hidden_size=48)  # another one under the same name
+    file.write_bytes(zipped(folder, "bert/").getvalue())
+    assert bertcore.load(file, device="cpu").config.hidden_size == 48
+
+
+def test_an_adapter_in_a_zip_opens_no_folder_of_this_machine(folder: Path, tmp_path: Path) -> None:
+    base = tmp_path / "base"
+    mini(base, "BertModel")
+    make_adapter(base, tmp_path / "adapter", target_modules=["query"])
+    file = tmp_path / "adapter.zip"
+    file.write_bytes(zipped(tmp_path / "adapter").getvalue())
+    assert "comes from a zip file, but its base is" in refusal(file)
+
+
+# ---- quantised, pruned ----
+
+
+def test_weights_quantised_by_torch(folder: Path) -> None:
+    model = mini(folder)
+    (folder / WEIGHTS).unlink()
+    quantised = torch.ao.quantization.quantize_dynamic(model, {torch.nn.Linear}, torch.qint8)
+    torch.save(quantised.state_dict(), folder / "pytorch_model.bin")
+    sentence = refusal(folder, allow_pickle=True)
+    assert "quantised by torch (quantize_dynamic)" in sentence
+    assert "Open the checkpoint that they were made from" in sentence
+
+
+@pytest.mark.parametrize(
+    ("names", "dtype", "by", "settings"),
+    [
+        (["{}", "{}".replace("weight", "SCB")], torch.int8, "bitsandbytes", None),
+        (["{}"], torch.int8, "bitsandbytes", {"quant_method": "bitsandbytes"}),
+        (["{}.absmax", "{}.quant_state.bitsandbytes__nf4"], torch.uint8, "bitsandbytes", None),
+        (["qweight", "qzeros", "scales"], torch.int32, "gptq", {"quant_method": "gptq"}),
+        (["qweight", "qzeros", "scales"], torch.int32, "awq", {"quant_method": "awq"}),
+        (["qweight", "qzeros", "scales"], torch.int32, "GPTQ or AWQ", None),
+        (["weight_packed"], torch.int32, "compressed-tensors", None),
+    ],
+)
+def test_weights_packed_by_other_programs(
+    names: list[str], dtype: torch.dtype, by: str, settings: dict[str, str] | None, folder: Path
+) -> None:
+    tensors = state(folder)
+    place = "bert.encoder.layer.0.attention.self.query"
+    tensors.pop(f"{place}.weight")
+    for name in names:
+        key = name.format(f"{place}.weight") if "{}" in name else f"{place}.{name}"
+        tensors[key] = torch.ones(8, 8, dtype=dtype)
+    if by == "bitsandbytes" and settings is None and dtype == torch.int8:
+        tensors[f"{place}.SCB"] = torch.ones(8)
+    store(folder, tensors)
+    edit(folder, quantization_config=settings)
+    sentence = refusal(folder)
+    assert f"quantised by {by}" in sentence
+    assert "F32" not in sentence
+
+
+def prune(folder: Path, heads: dict[int, list[int]], names: tuple[str, ...], out: str) -> None:
+    """Cut heads off as transformers 4 did, where they have no effect, and write them down."""
+    tensors = state(folder)
+    for layer, cut in heads.items():
+        rows = [row for row in range(32) if row // 8 not in cut]
+        for name in names:
+            for kind in ("weight", "bias"):
+                key = f"{name.format(layer)}.{kind}"
+                tensors[key] = tensors[key][rows]
+        key = f"{out.format(layer)}.weight"
+        tensors[key] = tensors[key][:, rows]
+    store(folder, tensors)
+    edit(folder, pruned_heads={str(layer): cut for layer, cut in heads.items()})
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize(
+    ("name", "inputs", "out"),
+    [
+        (
+            "BertForSequenceClassification",
+            tuple(f"bert.encoder.layer.{{}}.attention.self.{p}" for p in ("query", "key", "value")),
+            "bert.encoder.layer.{}.attention.output.dense",
+        ),
+        (
+            "DistilBertForSequenceClassification",
+            tuple(f"distilbert.transformer.layer.{{}}.attention.{p}_lin" for p in "qkv"),
+            "distilbert.transformer.layer.{}.attention.out_lin",
+        ),
+    ],
+)
+def test_pruned_heads(name: str, inputs: tuple[str, ...], out: str, tmp_path: Path) -> None:
+    theirs = mini(tmp_path, name)
+    heads = {0: [1, 3], 1: [0]}
+    with torch.no_grad():  # a head without output is as good as none
+        for layer, cut in heads.items():
+            weight = theirs.get_parameter(f"{out.format(layer)}.weight")
+            for head in cut:
+                weight[:, 8 * head : 8 * head + 8] = 0
+    ids = torch.tensor([[2, 60, 70, 80, 3]])
+    wanted = theirs(ids).logits
+    prune(tmp_path, heads, inputs, out)
+    model = open_task_model(tmp_path, device="cpu")
+    torch.testing.assert_close(model.module(ids), wanted, atol=1e-5, rtol=0)
+    assert "3 heads were pruned (layer/head 0/1; 0/3; 1/0)" in sentences(opened(tmp_path))
+
+
+@pytest.mark.parametrize("strange", [[], {"a": [1]}, {"0": "x"}, {"0": [99]}, {"7": [1]}, "x"])
+def test_a_strange_table_of_pruned_heads_does_no_harm(strange: object, folder: Path) -> None:
+    edit(folder, pruned_heads=strange)
+    assert opened(folder).config.hidden_size == 32
+
+
+def test_masks_of_torch_prune(folder: Path) -> None:
+    model = mini(folder)
+    layer = model.bert.encoder.layer[0].intermediate.dense
+    prune_module.l1_unstructured(layer, "weight", 0.5)
+    ids = torch.tensor([[2, 60, 70, 80, 3]])
+    wanted = model(ids).logits
+    store(folder, dict(model.state_dict()))
+    assert "bert.encoder.layer.0.intermediate.dense.weight_mask" in state(folder)
+    ours = open_task_model(folder, device="cpu")
+    torch.testing.assert_close(ours.module(ids), wanted, atol=1e-5, rtol=0)
+
+
+# ---- pickles with more than weights ----
+
+
+def lightning(name: str) -> Any:
+    """Return an object of a class of Lightning, which is not installed."""
+    module, _, attribute = name.rpartition(".")
+    kind = type(attribute, (dict,), {"__module__": module})
+    parts = module.split(".")
+    for end in range(len(parts)):
+        sys.modules.setdefault(".".join(parts[: end + 1]), types.ModuleType(parts[end]))
+    setattr(sys.modules[module], attribute, kind)
+    return kind(lr=1e-3)
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"args": argparse.Namespace(lr=1e-3, out=pathlib.PurePosixPath("/x"))},
+        {"best": np.float64(0.9), "scores": np.arange(3.0)},
+        {"hyper_parameters": lightning("pytorch_lightning.utilities.parsing.AttributeDict")},
+        {"optimizer_states": [{"state": {}}], "epoch": 3, "pytorch-lightning_version": "2.1"},
+    ],
+    ids=lambda beside: next(iter(beside)),
+)
+def test_what_trainers_save_beside_the_weights(beside: dict[str, Any], folder: Path) -> None:
+    wanted = opened(folder).trace(TEXT).hidden_states
+    tensors = {f"model.{name}": tensor for name, tensor in state(folder).items()}
+    (folder / WEIGHTS).unlink()
+    torch.save({"state_dict": tensors, **beside}, folder / "pytorch_model.bin")
+    model = opened(folder, allow_pickle=True)
+    assert torch.equal(model.trace(TEXT).hidden_states, wanted)
+
+
+def test_a_whole_model_in_a_pickle_says_how_to_save_its_weights(folder: Path) -> None:
+    model = mini(folder)
+    (folder / WEIGHTS).unlink()
+    torch.save(model, folder / "pytorch_model.bin")
+    sentence = refusal(folder, allow_pickle=True)
+    assert "torch.save(model.state_dict(), FILE)" in sentence
+    assert "transformers.models.bert" in sentence
+
+
+# ---- adapters ----
+
+
+def test_an_adapter_in_a_pickle(tmp_path: Path) -> None:
+    base = tmp_path / "base"
+    mini(base, "BertModel")
+    merged = make_adapter(base, tmp_path / "a", target_modules=["query"])
+    wanted = open_task_model(tmp_path / "a", device="cpu")
+    weights = tmp_path / "a" / "adapter_model.safetensors"
+    torch.save(load_file(weights), tmp_path / "a" / "adapter_model.bin")
+    weights.unlink()
+    with pytest.raises(OnlyPickleError, match=r"adapter_model\.bin, a pickle"):
+        opened(tmp_path / "a")
+    model = opened(tmp_path / "a", allow_pickle=True)
+    assert model.report.format.endswith("and adapter_model.bin")
+    ours = open_task_model(tmp_path / "a", device="cpu", allow_pickle=True)
+    ids = torch.tensor([[2, 7, 9, 3]])
+    torch.testing.assert_close(ours.module(ids), wanted.module(ids))
+    torch.testing.assert_close(ours.module(ids), merged(ids).logits, atol=1e-5, rtol=0)
+
+
+def test_an_adapter_whose_head_was_not_saved(tmp_path: Path) -> None:
+    base = tmp_path / "base"
+    mini(base, "BertModel")
+    make_adapter(base, tmp_path / "a", target_modules=["query"])
+    weights = tmp_path / "a" / "adapter_model.safetensors"
+    kept = {n: t for n, t in load_file(weights).items() if "lora_" in n}
+    save_file(kept, weights, metadata={"format": "pt"})
+    model = opened(tmp_path / "a")
+    with pytest.raises(ValueError, match=r"trained with a head \(SEQ_CLS\).*modules_to_save"):
+        open_task_model(tmp_path / "a", device="cpu")
+    assert "trained with a head (SEQ_CLS)" in sentences(model)
+
+
+def test_the_classifier_of_setfit_is_named(folder: Path) -> None:
+    (folder / "model_head.pkl").write_bytes(b"never read")
+    put(folder, "config_setfit.json", {"labels": ["no", "yes"]})
+    assert "model_head.pkl, the classifier of SetFit" in sentences(opened(folder))
