@@ -329,7 +329,7 @@ def _no_weights(folder: Path) -> str:
         newest = max(steps, key=lambda step: step.stat().st_mtime)
         return f"{folder} is a training run. Open one of its checkpoints, such as {newest}."
     files = (path for pattern in _NEAR for path in islice(folder.glob(pattern), _MAX_FOLDERS))
-    other = other_format(path.relative_to(folder).as_posix() for path in files)
+    other = other_format(p.relative_to(folder).as_posix() for p in files if p.exists())
     if other is not None:
         return f"{folder} has no {SAFETENSORS}. {other}"
     if (folder / "config.json").is_file():

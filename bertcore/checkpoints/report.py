@@ -240,7 +240,7 @@ class LoadReport(TensorReport):
             yield f"Task head: {_some(self.task_heads)}. {use}"
         if self.task.note is not None:
             yield self.task.note
-        if self.fresh_heads and self.task.refusal is None:
+        if self.fresh_heads:
             verb = "is" if len(self.fresh_heads) == 1 else "are"
             yield (
                 f"Warning: {_some(self.fresh_heads)} {verb} exactly 0, as in a head that was added "

@@ -50,10 +50,10 @@ _MULTI_LABEL = re.compile(r"multi_?label", re.IGNORECASE)
 _TAG = re.compile(r"[BIESLU]-.+")
 _BESIDE = re.compile(
     r"(^|\.)((position|token_type)_ids$|(loss|criterion|class_weight|pos_weight|fit_dense)\w*)|"
-    r"^cls\.(predictions|seq_relationship)\."
+    r"^cls\.(predictions|seq_relationship)\.|\.(modules_to_save|original_module)\."
 )
 """Tensors that take no part in an answer: buffers, losses, TinyBERT's map to its teacher's width,
-heads of BERT's pretraining."""
+heads of BERT's pretraining, peft's copies."""
 _LAST_MATRICES = (
     "classifier.out_proj.weight",
     "classifier.weight",

@@ -36,7 +36,7 @@ ROWS = [
 @pytest.mark.parametrize(("declared", "tensor", "model_type", "note"), ROWS)
 def test_decision(declared: object, tensor: str, model_type: str, note: str | None) -> None:
     values = {} if declared is None else {"model_type": declared}
-    decided, said = which_family(values, [tensor], Path("config.json"))
+    decided, said, _ = which_family(values, [tensor], Path("config.json"))
     assert decided == model_type
     assert said is None if note is None else note in str(said)
 
@@ -70,7 +70,7 @@ def test_each_row_of_the_table(row: tuple[str, str]) -> None:
         with pytest.raises(RuntimeError):
             which_family({"model_type": declared}, tensors, Path("config.json"))
     else:
-        chosen, note = which_family({"model_type": declared}, tensors, Path("config.json"))
+        chosen, note, _ = which_family({"model_type": declared}, tensors, Path("config.json"))
         assert (chosen == declared) == (decision == "declared") == (note is None)
 
 
