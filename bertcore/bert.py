@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,13 +51,9 @@ class Bert(Model):
     ) -> Encoding:
         """Return the tokens of a text or pair, truncated to what the position table allows.
 
-        Or to `max_length` tokens, if that is less. If the checkpoint has no second segment, all
-        segment ids are 0, even for a pair.
+        Or to `max_length` tokens, if that is less.
         """
-        encoding = self.tokenizer.encode(text, text_pair, max_length=self.limit(max_length))
-        if text_pair is not None and self.config.type_vocab_size < 2:
-            return replace(encoding, segment_ids=[0] * len(encoding))
-        return encoding
+        return self.tokenizer.encode(text, text_pair, max_length=self.limit(max_length))
 
     def trace(
         self,

@@ -63,7 +63,7 @@ class Model(ABC):
         sentence_modules: The modules of a sentence encoder, or None for any other checkpoint.
 
     Raises:
-        ValueError: If the vocabulary is much larger than the table (`Tokenizer.for_table`).
+        ValueError: If the vocabulary is much larger than the table (`Tokenizer.for_network`).
     """
 
     def __init__(
@@ -76,7 +76,8 @@ class Model(ABC):
         sentence_modules: SentenceModules | None = None,
     ) -> None:
         self.module = module
-        self.tokenizer = tokenizer.for_table(module.config.vocab_size)
+        config = module.config
+        self.tokenizer = tokenizer.for_network(config.vocab_size, config.type_vocab_size)
         self.name = name
         self.report = report
         self.sentence_modules = sentence_modules

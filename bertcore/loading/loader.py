@@ -104,7 +104,7 @@ def _load_bert(
     dtype: str,
 ) -> Opened:
     """Open a checkpoint of the BERT family; arguments as for `load_other`."""
-    tokenizer = open_tokenizer(files.tokenizer_folder)
+    tokenizer = open_tokenizer(files.tokenizer_folder, model_type=architecture.model_type)
     config = read_shape(files.config, architecture, files.config_file)
     plan = plan_loading(weights, config, files.folder)
     fit = fit_dtype(dtype, sum(p.numel() for p in plan.network.parameters()), device)

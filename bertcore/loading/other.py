@@ -17,6 +17,7 @@ from torch import Tensor
 
 from bertcore.architecture.families import FAMILIES
 from bertcore.base.memory import fit_dtype
+from bertcore.base.quiet import quiet_transformers
 from bertcore.checkpoints.files import CheckpointFolder
 from bertcore.checkpoints.fingerprint import fingerprint_of
 from bertcore.checkpoints.plan import misfit
@@ -28,11 +29,11 @@ from bertcore.model import Model
 from bertcore.others.config import read_config, transformers_config
 from bertcore.others.converted import converted
 from bertcore.others.families import OTHERS, SPANS, Opener, OtherFamily
-from bertcore.others.generic import has_wordpiece, probed, settle
+from bertcore.others.generic import probed, settle
 from bertcore.others.model import OtherModel
 from bertcore.others.network import OtherNetwork
 from bertcore.others.words import network_class
-from bertcore.tokenizer import Tokenizer, open_other_tokenizer, open_tokenizer
+from bertcore.tokenizer import open_tokenizer
 
 _RTD = "mask_predictions."
 """Part of the names of DeBERTa-v3's replaced-token head in its authors' code."""
@@ -111,19 +112,14 @@ def load_other(
             weights = converted(weights, model_type)
         except ValueError as error:
             raise RuntimeError(f"{family.name} is not supported here: {error}.") from error
-    tokenizer: Tokenizer
-    if model_type in FAMILIES:
-        tokenizer = open_tokenizer(files.tokenizer_folder)
-    else:
-        if family.is_generic:
-            _check_tokenizer(files.tokenizer_folder, model_type, family)
-        tokenizer = open_other_tokenizer(files.tokenizer_folder, family.tokens)
+    tokens = None if model_type in FAMILIES else family.tokens
+    tokenizer = open_tokenizer(files.tokenizer_folder, model_type=model_type, tokens=tokens)
     config = read_other_config(model_type, files, weights)
     matches = list(_matches(family.openers, config, weights, files.config_file))
     match = _choose(matches, weights, files.folder)
     shape = read_config(config, heads=match.opener.heads, family=family)
     try:
-        fitted = tokenizer.for_table(shape.vocab_size)
+        fitted = tokenizer.for_network(shape.vocab_size, shape.type_vocab_size)
     except ValueError as error:
         raise RuntimeError(f"{files.folder}: {error}") from error
     stored = {name: weights.stored[name].shape for name in match.table.values()}
@@ -170,16 +166,6 @@ def read_other_config(model_type: str, files: CheckpointFolder, weights: OpenWei
     except ValueError as error:
         advice = "" if str(error).endswith(".") else ". Use the one that belongs to the weights."
         raise RuntimeError(f"{files.config_file}: {error}{advice}") from error
-
-
-def _check_tokenizer(folder: Path, model_type: str, family: OtherFamily) -> None:
-    """Reject a vocabulary without its rules if it may split text in another way than BERT's."""
-    has_rules = (folder / "tokenizer.json").is_file()
-    if not has_rules and (folder / "vocab.txt").is_file() and not has_wordpiece(model_type):
-        raise RuntimeError(
-            f"{folder} contains only vocab.txt, which does not define how {family.name} splits a "
-            "text. Save its fast tokenizer there (tokenizer.json)."
-        )
 
 
 def read_other_task(
@@ -355,7 +341,6 @@ def _fill(
 ) -> tuple[Any, tuple[str, ...]]:
     """Return the model with its weights, and the names of tensors that are not finite."""
     import transformers
-    from transformers.utils import logging
 
     state: dict[str, Tensor] = {}
     not_finite = []
@@ -364,17 +349,10 @@ def _fill(
         if not is_finite:
             not_finite.append(name)
     model_class = getattr(transformers, match.opener.class_name)
-    shows_bars, level = logging.is_progress_bar_enabled(), logging.get_verbosity()
-    logging.disable_progress_bar()
-    logging.set_verbosity_error()
-    try:
+    with quiet_transformers():
         model = model_class.from_pretrained(
             None, config=config, state_dict=state, dtype=dtype, **match.opener.options
         )
-    finally:
-        logging.set_verbosity(level)
-        if shows_bars:
-            logging.enable_progress_bar()
     return model.eval().to(device), tuple(dict.fromkeys(not_finite))
 
 

@@ -39,8 +39,6 @@ _OTHER_INPUTS = {
     "input_values": "sound",
     "xpath_tags_seq": "the tags of a web page",
 }
-_WORDPIECE = ("BertTokenizer", "DistilBertTokenizer", "ElectraTokenizer")
-"""Tokenizers of `transformers` for which vocab.txt alone defines how a text is split."""
 _NUM_PROBED = 6
 _CLOSE = 1e-4
 
@@ -124,13 +122,6 @@ def own_prefix(model_type: str) -> str:
     """Return the prefix of its encoder's tensors in a model with a head."""
     base = _base_class(model_type)
     return "" if base is None else f"{base.base_model_prefix}."
-
-
-def has_wordpiece(model_type: str) -> bool:
-    """Return whether vocab.txt alone defines how a text is split, as in BERT."""
-    from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES
-
-    return TOKENIZER_MAPPING_NAMES.get(model_type) in _WORDPIECE
 
 
 def settle(config: Any) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -35,8 +34,6 @@ class OtherModel(Model):
             raise ValueError(
                 "the text has no token: this tokenizer adds none before or after it. Type a word."
             )
-        if self.config.type_vocab_size < 2:
-            return replace(encoding, segment_ids=[0] * len(encoding))
         return encoding
 
     @torch.no_grad()

@@ -48,7 +48,7 @@ from bertcore.pretraining.loss.distillation import (
 from bertcore.pretraining.objectives import objective_named
 from bertcore.pretraining.run import Pretraining
 from bertcore.pretraining.start.starting_weights import check_start, keep_start, kept_start
-from bertcore.tokenizer import Tokenizer
+from bertcore.tokenizer import Tokenizer, open_wordpiece
 from bertcore.training.processes import launched_rank
 from bertcore.training.provenance import (
     check_files,
@@ -296,7 +296,7 @@ def resume_run(folder: Path) -> Pretraining:
         ) from error
     lock = lock_run(run.path) if launched_rank() == 0 else nullcontext()
     with lock, run.explaining_full_disk():
-        tokenizer = Tokenizer.open(run.data / "tokenizer")
+        tokenizer = open_wordpiece(run.data / "tokenizer")
         if launched_rank() == 0:
             _check_record(run, settings, tokenizer)
         teacher = kept_teacher(run.data)

@@ -4,7 +4,7 @@ tokenizers of BERT's relatives."""
 from bertcore.tokenizer.encoding import AddedToken, Encoding, Pieces, Template
 from bertcore.tokenizer.growth import grow_vocabulary
 from bertcore.tokenizer.library import WORD_MARKS, LibraryTokenizer
-from bertcore.tokenizer.opening import open_other_tokenizer, open_tokenizer
+from bertcore.tokenizer.opening import open_tokenizer, open_wordpiece
 from bertcore.tokenizer.tokenizer import MAX_WORD_LENGTH, Tokenizer
 from bertcore.tokenizer.training import PREFIX, SPECIAL_TOKENS, train_vocabulary
 from bertcore.tokenizer.truncation import Truncation
@@ -26,7 +26,7 @@ __all__ = [
     "WordSteps",
     "explain",
     "grow_vocabulary",
-    "open_other_tokenizer",
     "open_tokenizer",
+    "open_wordpiece",
     "train_vocabulary",
 ]

@@ -1,7 +1,9 @@
 """Input and output of the tokenizer: added tokens and encoded texts."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
 from bertcore.tokenizer.truncation import Truncation
@@ -16,6 +18,17 @@ class AddedToken:
     """True if it is matched in the normalised text: "covid" then also keeps "COVID" whole."""
     special: bool = True
     """True if decoding may leave it out."""
+    lstrip: bool = False
+    """True if it includes the white space before it."""
+    rstrip: bool = False
+    """True if it includes the white space after it."""
+    single_word: bool = False
+    """True if it is not matched within a word."""
+
+    def told(self) -> dict[str, str | bool]:
+        """Return its fields, without the rare flags that are not set."""
+        rare = ("lstrip", "rstrip", "single_word")
+        return {name: value for name, value in asdict(self).items() if value or name not in rare}
 
 
 class Template(NamedTuple):
@@ -34,6 +47,17 @@ class Template(NamedTuple):
     def num_special(self) -> int:
         """Number of special tokens that it adds."""
         return len(self.before) + len(self.between) + len(self.after)
+
+    @property
+    def has_segments(self) -> bool:
+        """Whether a token has another segment than 0."""
+        added = (segment for part in self[:3] for _, segment in part)
+        return any((*added, *self.segments))
+
+    def in_one_segment(self) -> Template:
+        """Return it with segment 0 for all tokens, for a network without a second one."""
+        before, between, after = (tuple((id, 0) for id, _ in part) for part in self[:3])
+        return Template(before, between, after, (0, 0))
 
     def cls_place(self, num_tokens: int) -> int:
         """Return the position of the token that represents the whole text.

@@ -1,118 +1,193 @@
-"""Which files of a folder a tokenizer is read from, and by which class."""
+"""Open the tokenizer of a checkpoint's folder, of any kind."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any
 
+from tokenizers import Tokenizer as FastTokenizer
+
+from bertcore.tokenizer.bounds import MOST_PIECES, check_number
+from bertcore.tokenizer.classes import BERTS, Chosen, build, choose_class
 from bertcore.tokenizer.files import (
+    CONFIG_FILE,
     MALFORMED,
-    MERGES_FILE,
     ROLES,
+    SPECIAL_TOKENS_FILE,
     TOKENIZER_FILE,
-    VOCAB_FILE,
-    VOCAB_JSON_FILE,
     TokenizerFolder,
-    is_wordpiece,
     malformed,
 )
 from bertcore.tokenizer.library import LibraryTokenizer
-from bertcore.tokenizer.older_files import SENTENCEPIECE_FILES
-from bertcore.tokenizer.tokenizer import Tokenizer
+from bertcore.tokenizer.remarks import Lines, foreign_pieces, read_lines, remarks
+from bertcore.tokenizer.tokenizer import BERTS_ROLES, Tokenizer, is_berts
 from bertcore.tokenizer.training import SPECIAL_TOKENS
 
-WORDPIECE, LIBRARY, CONVERTED = "WordPiece", "library", "converted"
-"""Readers: `Tokenizer.open`, `LibraryTokenizer.open` and `LibraryTokenizer.convert`."""
-Readers: TypeAlias = Mapping[tuple[str, ...], tuple[str, str]]
-"""Files -> the reader if they split text as BERT does, and otherwise; the first files that are all
-there decide."""
-_SENTENCEPIECE: Readers = {(name,): (CONVERTED, CONVERTED) for name in SENTENCEPIECE_FILES}
-BERT_FAMILY: Readers = {
-    (TOKENIZER_FILE,): (WORDPIECE, LIBRARY),
-    (VOCAB_JSON_FILE, MERGES_FILE): (LIBRARY, LIBRARY),
-    (VOCAB_FILE,): (WORDPIECE, WORDPIECE),
-    **_SENTENCEPIECE,
+_USUAL = {
+    "pad_token": ("<pad>", "[PAD]"),
+    "unk_token": ("<unk>", "[UNK]"),
+    "cls_token": ("<s>", "[CLS]"),
+    "sep_token": ("</s>", "[SEP]"),
+    "mask_token": ("<mask>", "[MASK]"),
 }
-OTHERS: Readers = {
-    (TOKENIZER_FILE,): (WORDPIECE, LIBRARY),
-    (VOCAB_FILE,): (WORDPIECE, CONVERTED),
-    (VOCAB_JSON_FILE, MERGES_FILE): (CONVERTED, CONVERTED),
-    **_SENTENCEPIECE,
-}
+"""Names of the special tokens if no file gives them."""
+_DEFAULTS = {"do_lower_case": True, "strip_accents": None, "tokenize_chinese_chars": True}
 
 
-def open_tokenizer(folder: str | Path) -> Tokenizer:
-    """Return the tokenizer of a checkpoint of the BERT family, of any kind.
-
-    Raises:
-        FileNotFoundError: If the folder lacks the tokenizer's files.
-        RuntimeError: If they are damaged.
-    """
-    files = TokenizerFolder(folder)
-    try:
-        # The WordPiece reader rejects a file that is not a tokenizer at all, with its message.
-        is_other = isinstance(files.rules.get("model"), dict) and not _is_wordpiece(files)
-        if not files.has(TOKENIZER_FILE):
-            _check_both(files)
-        reader = choose_reader(files, BERT_FAMILY, is_berts=not is_other) or WORDPIECE
-        return _read(files, reader, None)
-    except MALFORMED as error:
-        raise malformed(folder, error) from error
-
-
-def open_other_tokenizer(folder: str | Path, tokens: Mapping[str, str]) -> Tokenizer:
-    """Return the tokenizer of an architecture other than BERT; it may lack special tokens.
+def open_tokenizer(
+    folder: str | Path,
+    *,
+    model_type: str | None = None,
+    tokens: Mapping[str, str] | None = None,
+) -> Tokenizer:
+    """Return the tokenizer of a checkpoint, with the ids that `transformers` gives.
 
     Args:
-        folder: The checkpoint's folder.
-        tokens: Special tokens by role, used if the files do not name them.
+        folder: The folder of the tokenizer's files.
+        model_type: Of the checkpoint, if the folder's config.json does not state it.
+        tokens: Special tokens by role if no file names them, for an architecture that may lack
+            some; None: the files must name all.
 
     Raises:
         FileNotFoundError: If the folder lacks the tokenizer's files.
-        RuntimeError: If they are damaged.
+        RuntimeError: If they are damaged, or its class runs a program of its own.
     """
     files = TokenizerFolder(folder)
+    if not files.path.is_dir():
+        raise FileNotFoundError(f"{files.path} is not a folder. Pass the folder of a checkpoint.")
     try:
-        berts = dict(zip(ROLES, SPECIAL_TOKENS, strict=True))
-        has_berts_names = {**berts, **tokens, **files.roles} == berts
-        is_berts = has_berts_names and (not files.has(TOKENIZER_FILE) or _is_wordpiece(files))
-        reader = choose_reader(files, OTHERS, is_berts=is_berts)
-        if reader is not None:
-            return _read(files, reader, tokens)
+        chosen = choose_class(files, model_type)
+        lines = read_lines(chosen)
+        tokenizer = _plain(files, chosen, lines) or _built(files, chosen, lines, tokens)
+        tokenizer.remarks = tuple(remarks(files, chosen, lines, tokenizer))
+        tokenizer.foreign = foreign_pieces(tokenizer)
     except MALFORMED as error:
         raise malformed(folder, error) from error
-    raise FileNotFoundError(
-        f"{folder} contains no tokenizer: neither {TOKENIZER_FILE} nor {VOCAB_JSON_FILE} with "
-        f"{MERGES_FILE} nor {SENTENCEPIECE_FILES[0]}. Copy the checkpoint's tokenizer into it."
-    )
+    return tokenizer
 
 
-def choose_reader(files: TokenizerFolder, readers: Readers, *, is_berts: bool) -> str | None:
-    """Return the reader of the first files that are all there, or None."""
-    found = next((pair for names, pair in readers.items() if files.has(*names)), None)
-    return None if found is None else found[0 if is_berts else 1]
+def open_wordpiece(folder: str | Path) -> Tokenizer:
+    """Return a tokenizer that splits text as BERT does.
 
-
-def _read(files: TokenizerFolder, reader: str, tokens: Mapping[str, str] | None) -> Tokenizer:
-    if reader == WORDPIECE:
-        return Tokenizer.open(files)
-    if reader == LIBRARY:
-        return LibraryTokenizer.open(files, tokens=tokens)
-    return LibraryTokenizer.convert(files, tokens=tokens)
-
-
-def _is_wordpiece(files: TokenizerFolder) -> bool:
-    return is_wordpiece(files.rules, follows_rules=files.follows_rules)
-
-
-def _check_both(files: TokenizerFolder) -> None:
-    """Raise FileNotFoundError if one of the two files of a byte-level BPE is missing."""
-    names = (VOCAB_JSON_FILE, MERGES_FILE)
-    present = [name for name in names if files.has(name)]
-    if len(present) == 1:
-        lacks = next(name for name in names if name not in present)
-        raise FileNotFoundError(
-            f"{files.path} has {present[0]} but neither {lacks}, which belongs to it, nor "
-            f"{TOKENIZER_FILE}. Copy it from the source of the checkpoint."
+    Raises:
+        FileNotFoundError, RuntimeError: As `open_tokenizer`, and if it is of another kind.
+    """
+    tokenizer = open_tokenizer(folder)
+    if isinstance(tokenizer, LibraryTokenizer):
+        raise RuntimeError(
+            f"the tokenizer in {folder} is {tokenizer.kind} with the special tokens "
+            f"{', '.join(tokenizer.special_tokens)}; expected WordPiece as in BERT, with "
+            f"{', '.join(SPECIAL_TOKENS)} around a text. Choose the folder of such a tokenizer."
         )
+    return tokenizer
+
+
+def _plain(files: TokenizerFolder, chosen: Chosen, lines: Lines | None) -> Tokenizer | None:
+    """Return a tokenizer with nothing unusual as BertTokenizer builds it, or None.
+
+    Only for this, the most frequent one, it is told here without `transformers`, which takes half
+    a second to import.
+    """
+    if chosen.name != BERTS or not _has_only_berts_tokens(files):
+        return None
+    if files.has(TOKENIZER_FILE):
+        model = files.rules["model"]
+        ids = model["vocab"]
+        if model.get("type", "WordPiece") != "WordPiece" or not isinstance(ids, dict):
+            return None
+        check_number("pieces", len(ids), MOST_PIECES)
+        pieces = sorted(ids, key=ids.__getitem__)
+        if [ids[piece] for piece in pieces] != [*range(len(pieces))]:
+            return None
+    elif lines is None or not lines.are_regular:
+        return None
+    else:
+        pieces = lines.pieces
+    settings: dict[str, Any] = {
+        name: files.config.get(name, usual) for name, usual in _DEFAULTS.items()
+    }
+    is_known = all(isinstance(value, bool) or value is None for value in settings.values())
+    if not is_known or None in (settings["do_lower_case"], settings["tokenize_chinese_chars"]):
+        return None
+    if not set(SPECIAL_TOKENS) <= set(pieces):
+        return None
+    return Tokenizer(pieces, model_max_length=files.max_length, **settings)
+
+
+def _has_only_berts_tokens(files: TokenizerFolder) -> bool:
+    """Return whether the files add no token but BERT's five, each without rare flags."""
+    listed = [*(files.rules.get("added_tokens") or ())]
+    listed += (files.config.get("added_tokens_decoder") or {}).values()
+    for entry in listed:
+        if not isinstance(entry, dict) or not entry.get("special"):
+            return False
+        if entry.get("content") not in SPECIAL_TOKENS or _has_rare_flags(entry):
+            return False
+    for content in (files.config, files.special):
+        if content.get("split_special_tokens"):
+            return False
+        for name, value in content.items():
+            if name.endswith("_token") and not isinstance(value, bool) and value is not None:
+                is_plain = not isinstance(value, dict) or not _has_rare_flags(value)
+                text = value.get("content") if isinstance(value, dict) else value
+                if not is_plain or text != BERTS_ROLES.get(name):
+                    return False
+            if name.endswith("_special_tokens") and value:
+                return False
+    return set(files.added) <= set(SPECIAL_TOKENS)
+
+
+def _has_rare_flags(entry: Mapping[str, Any]) -> bool:
+    names = ("lstrip", "rstrip", "single_word")
+    return any(entry.get(name) for name in names) or entry.get("normalized") is not False
+
+
+def _built(
+    files: TokenizerFolder,
+    chosen: Chosen,
+    lines: Lines | None,
+    tokens: Mapping[str, str] | None,
+) -> Tokenizer:
+    """Return the tokenizer that the class of `transformers` builds."""
+    built = build(files, chosen)
+    fast, names = built.fast, {} if lines is None else dict(enumerate(lines.pieces))
+    roles = _roles(files, fast, built.roles, tokens)
+    try:
+        if is_berts(fast, roles):
+            return Tokenizer.of(fast, model_max_length=files.max_length, names=names)
+        return LibraryTokenizer(
+            fast,
+            special_tokens=roles,
+            model_max_length=files.max_length,
+            settings=built.settings,
+            names=names,
+        )
+    except ValueError as error:
+        raise RuntimeError(f"{chosen.file}: {error}") from error
+
+
+def _roles(
+    files: TokenizerFolder,
+    fast: FastTokenizer,
+    roles: Mapping[str, str],
+    tokens: Mapping[str, str] | None,
+) -> dict[str, str]:
+    """Return the special tokens by role.
+
+    Raises:
+        RuntimeError: If all are expected and one is not named.
+    """
+    vocab = fast.get_vocab(with_added_tokens=True)
+    if tokens is not None:
+        return {role: name for role, name in {**tokens, **roles}.items() if name in vocab}
+    special = {
+        role: roles.get(role) or next((n for n in _USUAL[role] if n in vocab), "") for role in ROLES
+    }
+    untold = [role for role, token in special.items() if not token]
+    if untold:
+        raise RuntimeError(
+            f"{files.path}: neither {CONFIG_FILE} nor {SPECIAL_TOKENS_FILE} names the "
+            f"{', '.join(untold)}. Copy the complete checkpoint."
+        )
+    return special

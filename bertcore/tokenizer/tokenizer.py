@@ -4,63 +4,31 @@ import copy
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from tokenizers import AddedToken as FastAddedToken
 from tokenizers import Encoding as FastEncoding
 from tokenizers import Tokenizer as FastTokenizer
 from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
 
+from bertcore.tokenizer.bounds import MOST_ADDED, MOST_PIECES, check_number
 from bertcore.tokenizer.encoding import AddedToken, Encoding, Pieces, Template
-from bertcore.tokenizer.files import (
-    MALFORMED,
-    ROLES,
-    VOCAB_FILE,
-    TokenizerFolder,
-    malformed,
-    read_wordpiece,
-    write_rules,
-)
+from bertcore.tokenizer.errors import library_errors
+from bertcore.tokenizer.files import ROLES, VOCAB_FILE, write_rules
+from bertcore.tokenizer.template import read_templates
 from bertcore.tokenizer.training import PREFIX, SPECIAL_TOKENS
 from bertcore.tokenizer.truncation import describe_cut, longest_first
 
+BERTS_ROLES: Mapping[str, str] = dict(zip(ROLES, SPECIAL_TOKENS, strict=True))
 MAX_WORD_LENGTH = 100
 """A word with more characters than this becomes [UNK], as in every published BERT."""
 MIN_SURPLUS = 8
 """Pieces without a row in the token table that are always allowed; in a large table, 1% of the
 rows. With more, the vocabulary belongs to another checkpoint."""
-
-
-_CANNOT_CUT = (
-    "the tokenizer cannot split this text ({}). Leave it out, or correct the tokenizer.json of the "
-    "checkpoint."
-)
-
-
-@contextmanager
-def library_errors(message: str = _CANNOT_CUT) -> Iterator[None]:
-    """Turn any error of the `tokenizers` library into ValueError.
-
-    Except TypeError, which it raises for invalid text.
-
-    Args:
-        message: The message, with {} for the library's reason.
-    """
-    try:
-        yield
-    except (TypeError, ValueError):
-        raise
-    except BaseException as error:
-        # A panic in Rust, such as from an endless regular expression, is not an Exception, and its
-        # class cannot be imported.
-        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
-            raise
-        raise ValueError(message.format(" ".join(str(error).split())[:200])) from error
 
 
 class Tokenizer:
@@ -69,10 +37,17 @@ class Tokenizer:
     Instances do not change after construction, so threads may share one.
 
     Attributes:
-        vocab: The pieces in the order of their ids, including added tokens.
-        surplus: Pieces after them without a row in the token table (`for_table`); a text that
+        vocab: The pieces in the order of their ids, including added tokens. An id that no piece
+            has is named after the piece that the file has there, or "[no piece 7]".
+        surplus: Pieces after them without a row in the token table (`for_network`); a text that
             needs one is rejected.
+        remarks: What was odd in its files, in sentences.
+        foreign: The remark that its pieces are those of another kind of tokenizer, or "".
     """
+
+    remarks: tuple[str, ...] = ()
+    foreign = ""
+    surplus: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -102,56 +77,126 @@ class Tokenizer:
         _check_vocab(vocab, added_tokens)
         special = [AddedToken(token) for token in SPECIAL_TOKENS]
         others = [token for token in added_tokens if token.content not in SPECIAL_TOKENS]
-        self.added_tokens = (*special, *others)
-        self.num_pieces = len(vocab)
-        pieces = set(vocab)
-        self.surplus: tuple[str, ...] = ()
-        self.vocab = [*vocab, *(token.content for token in others if token.content not in pieces)]
-        self.do_lower_case = do_lower_case
-        self.strip_accents = strip_accents
-        self.tokenize_chinese_chars = tokenize_chinese_chars
-        self.model_max_length = _checked_length(model_max_length, "model_max_length", least=3)
-        self._ids = {token: index for index, token in enumerate(self.vocab)}
-        self.pad_id, self.unk_id, self.cls_id, self.sep_id, self.mask_id = (
-            self._ids[token] for token in SPECIAL_TOKENS
+        fast = FastTokenizer(
+            models.WordPiece(
+                {token: index for index, token in enumerate(vocab)},
+                unk_token="[UNK]",
+                max_input_chars_per_word=MAX_WORD_LENGTH,
+                continuing_subword_prefix=PREFIX,
+            )
         )
-        self.unk_token, self.mask_token = "[UNK]", "[MASK]"
-        self.special_tokens = tuple(SPECIAL_TOKENS)
-        self.kind = "WordPiece"
-        self._fast = self._build()
+        fast.normalizer = normalizers.BertNormalizer(
+            clean_text=True,
+            handle_chinese_chars=tokenize_chinese_chars,
+            strip_accents=strip_accents,
+            lowercase=do_lower_case,
+        )
+        fast.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+        fast.decoder = decoders.WordPiece(prefix=PREFIX)
+        fast.post_processor = processors.TemplateProcessing(
+            single="[CLS]:0 $A:0 [SEP]:0",
+            pair="[CLS]:0 $A:0 [SEP]:0 $B:1 [SEP]:1",
+            special_tokens=[(token, vocab.index(token)) for token in ("[CLS]", "[SEP]")],
+        )
+        fast.add_tokens([FastAddedToken(**asdict(token)) for token in (*special, *others)])
+        _checked_length(model_max_length, "model_max_length", least=3)
+        self._adopt(fast, BERTS_ROLES, model_max_length)
 
     @classmethod
-    def open(cls, folder: str | Path | TokenizerFolder) -> Self:
-        """Read the tokenizer of a checkpoint folder, as Hugging Face or `save` wrote it.
+    def of(
+        cls, fast: FastTokenizer, *, model_max_length: int, names: Mapping[int, str] | None = None
+    ) -> Self:
+        """Return the tokenizer that the library has built by BERT's rules (`is_berts`).
+
+        Args:
+            fast: It is not copied.
+            model_max_length: Default of `max_length` in `encode`.
+            names: Names of ids that no piece has.
 
         Raises:
-            FileNotFoundError: If the folder contains neither vocab.txt nor tokenizer.json.
-            RuntimeError: If the files describe another kind of tokenizer, or are damaged.
+            ValueError: As the constructor.
         """
-        files = folder if isinstance(folder, TokenizerFolder) else TokenizerFolder(folder)
-        try:
-            source, arguments = read_wordpiece(files)
-        except MALFORMED as error:
-            raise malformed(files.path, error) from error
-        try:
-            return cls(**arguments)
-        except ValueError as error:
-            raise RuntimeError(f"{source}: {error}") from error
+        self = cls.__new__(cls)
+        _checked_length(model_max_length, "model_max_length", least=3)
+        self._adopt(fast, BERTS_ROLES, model_max_length, names)
+        return self
 
-    def for_table(self, num_rows: int) -> Self:
-        """Return the tokenizer for a token table of `num_rows` rows, which may be too small.
+    def _adopt(
+        self,
+        fast: FastTokenizer,
+        roles: Mapping[str, str],
+        model_max_length: int,
+        names: Mapping[int, str] | None = None,
+    ) -> None:
+        """Use a tokenizer of the library.
 
-        Fine-tuned checkpoints may have a few added tokens for which the table was never resized.
-        These pieces become `surplus`: the vocabulary ends before them, and texts that need one
-        are rejected. Padding without a row becomes id 0, since attention never reads it.
+        Args:
+            fast: The tokenizer.
+            roles: Special tokens by role. A missing one has id -1 and an empty name; padding is
+                then 0.
+            model_max_length: Default of `max_length` in `encode`.
+            names: Names of ids that no piece has.
+
+        Raises:
+            ValueError: If ids are out of bounds, or no text can be split.
+        """
+        fast.no_truncation()
+        fast.no_padding()
+        self._fast, self._ids = fast, fast.get_vocab(with_added_tokens=True)
+        pieces = fast.get_vocab(with_added_tokens=False)
+        size = max(self._ids.values(), default=-1) + 1
+        check_number("ids", size, MOST_PIECES + MOST_ADDED)
+        added = sorted(fast.get_added_tokens_decoder().items())
+        known = {id: token for token, id in self._ids.items()}
+        known = {**(names or {}), **known, **{id: token.content for id, token in added}}
+        self.vocab = [known.get(id, f"[no piece {id}]") for id in range(size)]
+        self.num_pieces = max(pieces.values(), default=-1) + 1
+        self.model_max_length = model_max_length
+        tokens = [roles.get(role, "") for role in ROLES]
+        self.pad_id, self.unk_id, self.cls_id, self.sep_id, self.mask_id = (
+            self._ids[token] if token else -1 for token in tokens
+        )
+        self.pad_id = max(self.pad_id, 0)  # attention never reads padding
+        self.unk_token, self.mask_token = tokens[1], tokens[4]
+        self.special_tokens = tuple(dict.fromkeys(token for token in tokens if token))
+        self.added_tokens = tuple(
+            AddedToken(**{flag: getattr(token, flag) for flag in AddedToken.__dataclass_fields__})
+            for _, token in added
+        )
+        normalizer = state(fast.normalizer)
+        self.kind = kind_of(fast)
+        self.do_lower_case = _lower_cases(normalizer)
+        is_wordpiece = self.kind == "WordPiece"
+        self.strip_accents: bool | None = normalizer["strip_accents"] if is_wordpiece else None
+        self.tokenize_chinese_chars = is_wordpiece and bool(normalizer["handle_chinese_chars"])
+        self._templates = read_templates(fast, self.vocab)
+
+    def for_network(self, num_rows: int, num_segments: int = 2) -> Self:
+        """Return the tokenizer for a network whose tables may be too small.
+
+        Fine-tuned checkpoints may have a few added tokens for which the token table was never
+        resized. These pieces become `surplus`: the vocabulary ends before them, and texts that need
+        one are rejected. Padding without a row becomes id 0, since attention never reads it. With
+        fewer than two segments, all segment ids are 0, even for a pair.
+
+        Args:
+            num_rows: Rows of the token table.
+            num_segments: Rows of the segment table; 0 without one.
 
         Raises:
             ValueError: If more than 1% of the rows (at least MIN_SURPLUS) are missing, or the row
                 of a special token is.
         """
         surplus = self.vocab[num_rows:]
-        if not surplus:
+        has_segments = any(template.has_segments for template in self._templates)
+        if not surplus and (num_segments > 1 or not has_segments):
             return self
+        fitted = copy.copy(self)
+        if num_segments < 2:
+            single, pair = self._templates
+            fitted._templates = single.in_one_segment(), pair.in_one_segment()
+        if not surplus:
+            return fitted
         if len(surplus) > max(MIN_SURPLUS, num_rows // 100):
             raise ValueError(
                 f"the tokenizer has {self.vocab_size} pieces but the network has {num_rows} token "
@@ -166,43 +211,46 @@ class Tokenizer:
                     f"network has {num_rows} token embeddings. Use the tokenizer that belongs to "
                     "this checkpoint."
                 )
-        fitted = copy.copy(self)
         fitted.vocab = self.vocab[:num_rows]
         fitted.surplus = (*surplus, *self.surplus)
-        fitted._ids = {token: index for index, token in enumerate(fitted.vocab)}
+        fitted._ids = {token: id for token, id in self._ids.items() if id < num_rows}
         fitted.special_tokens = tuple(t for t in self.special_tokens if t in fitted._ids)
         fitted.pad_id = self.pad_id if self.pad_id < num_rows else 0
         return fitted
 
     def save(self, folder: str | Path) -> None:
-        """Write vocab.txt, tokenizer.json and its settings, for `open` and for transformers.
+        """Write vocab.txt, tokenizer.json and its settings, for `open_tokenizer` and transformers.
 
-        Raises:
-            ValueError: If a vocabulary entry contains a line break, which vocab.txt cannot
-                represent.
+        Without vocab.txt if a piece contains a line break, which it cannot represent.
         """
         folder, vocab = Path(folder), [*self.vocab, *self.surplus]
-        broken = [token for token in vocab if "\n" in token or "\r" in token]
-        if broken:
-            raise ValueError(f"vocabulary entry {broken[0]!r} contains a line break; remove it.")
-        folder.mkdir(parents=True, exist_ok=True)
-        text = "".join(f"{token}\n" for token in vocab[: self.num_pieces])
-        (folder / VOCAB_FILE).write_text(text, encoding="utf-8", newline="\n")
-        roles = dict(zip(ROLES, SPECIAL_TOKENS, strict=True))
-        flags = {"lstrip": False, "rstrip": False, "single_word": False}
-        ids = {token: id for id, token in enumerate(vocab)}
         config = {
             "added_tokens_decoder": {
-                str(ids[token.content]): asdict(token) | flags for token in self.added_tokens
+                str(id): {flag: getattr(token, flag) for flag in AddedToken.__dataclass_fields__}
+                for id, token in sorted(self._fast.get_added_tokens_decoder().items())
             },
-            **roles,
+            **BERTS_ROLES,
             "do_lower_case": self.do_lower_case,
             "model_max_length": self.model_max_length,
             "strip_accents": self.strip_accents,
             "tokenize_chinese_chars": self.tokenize_chinese_chars,
             "tokenizer_class": "BertTokenizer",
         }
-        write_rules(folder, self._fast, config, roles)
+        write_rules(folder, self._fast, config, dict(BERTS_ROLES))
+        pieces = vocab[: self.num_pieces]
+        if not any("\n" in piece for piece in pieces):
+            text = "".join(f"{piece}\n" for piece in pieces)
+            (folder / VOCAB_FILE).write_text(text, encoding="utf-8", newline="\n")
+
+    @property
+    def fast(self) -> FastTokenizer:
+        """The tokenizer of the library; not to be changed."""
+        return self._fast
+
+    @property
+    def ids(self) -> Mapping[str, int]:
+        """The id of each token; ids that no piece has are left out."""
+        return self._ids
 
     @property
     def special_ids(self) -> list[int]:
@@ -232,7 +280,7 @@ class Tokenizer:
             self.strip_accents,
             self.tokenize_chinese_chars,
             self.model_max_length,
-            [asdict(token) for token in self.added_tokens],
+            [token.told() for token in self.added_tokens],
         ]
         return hashlib.sha256(
             json.dumps([[*self.vocab, *self.surplus], options]).encode()
@@ -339,10 +387,12 @@ class Tokenizer:
 
     def template(self, *, is_pair: bool) -> Template:
         """Return the special tokens that `encode` adds to a text or a pair."""
-        cls, sep = self.cls_id, self.sep_id
-        if not is_pair:
-            return Template(((cls, 0),), (), ((sep, 0),), (0, 1))
-        return Template(((cls, 0),), ((sep, 0),), ((sep, 1),), (0, 1))
+        return self._templates[is_pair]
+
+    def piece_id(self, piece: str) -> int | None:
+        """Return the id of a piece that words are split into, or None; not of an added token."""
+        id: int | None = self._fast.model.token_to_id(piece)
+        return id
 
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = False) -> str:
         """Join pieces to text; what normalisation removed is not restored.
@@ -353,36 +403,6 @@ class Tokenizer:
         for id in ids:
             self.id_to_token(id)
         return self._fast.decode(list(ids), skip_special_tokens=skip_special_tokens)
-
-    def _build(self) -> FastTokenizer:
-        fast = FastTokenizer(
-            models.WordPiece(
-                {token: index for index, token in enumerate(self.vocab[: self.num_pieces])},
-                unk_token="[UNK]",
-                max_input_chars_per_word=MAX_WORD_LENGTH,
-                continuing_subword_prefix=PREFIX,
-            )
-        )
-        fast.normalizer = normalizers.BertNormalizer(
-            clean_text=True,
-            handle_chinese_chars=self.tokenize_chinese_chars,
-            strip_accents=self.strip_accents,
-            lowercase=self.do_lower_case,
-        )
-        fast.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-        fast.decoder = decoders.WordPiece(prefix=PREFIX)
-        fast.post_processor = processors.TemplateProcessing(
-            single="[CLS]:0 $A:0 [SEP]:0",
-            pair="[CLS]:0 $A:0 [SEP]:0 $B:1 [SEP]:1",
-            special_tokens=[("[CLS]", self.cls_id), ("[SEP]", self.sep_id)],
-        )
-        fast.add_tokens(
-            [
-                FastAddedToken(token.content, normalized=token.normalized, special=token.special)
-                for token in self.added_tokens
-            ]
-        )
-        return fast
 
     def _encode_part(self, text: str) -> FastEncoding:
         self.check_text(text)
@@ -438,6 +458,57 @@ class Tokenizer:
     def _place(self, text: str, span: tuple[int, int]) -> tuple[int, int]:
         """Return the place of a token in its text."""
         return span
+
+
+def state(part: Any) -> dict[str, Any]:
+    """Return a part of a tokenizer, such as its normalizer, as in tokenizer.json; {} for None."""
+    return {} if part is None else dict(json.loads(part.__getstate__()))
+
+
+def kind_of(fast: FastTokenizer) -> str:
+    """Return the kind of a tokenizer; "WordPiece" if it splits text as BERT does.
+
+    Then `explain` gives its steps.
+    """
+    model, pre_tokenizer = fast.model, state(fast.pre_tokenizer)
+    kind = type(model).__name__
+    if isinstance(model, models.WordPiece):
+        normalizer = state(fast.normalizer)
+        is_berts = (
+            normalizer.get("type") == "BertNormalizer"
+            and normalizer["clean_text"]
+            and pre_tokenizer.get("type") == "BertPreTokenizer"
+            and model.continuing_subword_prefix == PREFIX
+            and model.max_input_chars_per_word == MAX_WORD_LENGTH
+            and not fast.encode_special_tokens
+        )
+        return kind if is_berts else "WordPiece by rules of its own"
+    if isinstance(model, models.BPE) and '"ByteLevel"' in json.dumps(pre_tokenizer):
+        return "byte-level BPE"
+    return kind
+
+
+def is_berts(fast: FastTokenizer, roles: Mapping[str, str]) -> bool:
+    """Return whether a tokenizer is BERT's: its rules, its special tokens and where they stand."""
+    ids = fast.get_vocab(with_added_tokens=True)
+    if kind_of(fast) != "WordPiece" or dict(roles) != dict(BERTS_ROLES):
+        return False
+    if fast.model.unk_token != "[UNK]":
+        return False
+    cls, sep = ids["[CLS]"], ids["[SEP]"]
+    expected = (
+        Template(((cls, 0),), (), ((sep, 0),), (0, 0)),
+        Template(((cls, 0),), ((sep, 0),), ((sep, 1),), (0, 1)),
+    )
+    return read_templates(fast, sorted(ids, key=ids.__getitem__)) == expected
+
+
+def _lower_cases(normalizer: object) -> bool:
+    """Return whether a normalizer of tokenizer.json lower-cases."""
+    if isinstance(normalizer, dict):
+        is_lowercase = normalizer.get("type") == "Lowercase" or normalizer.get("lowercase") is True
+        return is_lowercase or _lower_cases(normalizer.get("normalizers"))
+    return isinstance(normalizer, list) and any(_lower_cases(part) for part in normalizer)
 
 
 def _check_vocab(vocab: Sequence[str], added_tokens: Sequence[AddedToken]) -> None:

@@ -5,13 +5,15 @@ gives the same pieces, ids and places as the fast one, which uses the `tokenizer
 """
 
 import re
+import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from bertcore.tokenizer.characters import is_punctuation, is_whitespace
+from bertcore.tokenizer.encoding import AddedToken
 from bertcore.tokenizer.normalization import Character, Stage, normalize
 from bertcore.tokenizer.tokenizer import MAX_WORD_LENGTH, Tokenizer
 from bertcore.tokenizer.training import PREFIX
@@ -67,10 +69,10 @@ def explain(text: str, tokenizer: Tokenizer) -> list[WordSteps]:
         )
     tokenizer.check_text(text)
     words: list[WordSteps] = []
-    raw_tokens = [token.content for token in tokenizer.added_tokens if not token.normalized]
-    for start, end, is_token in _find_tokens(text, raw_tokens):
-        if is_token:
-            words.append(_kept_whole(text, (start, end), text[start:end], tokenizer))
+    raw_tokens = {token.content: token for token in tokenizer.added_tokens if not token.normalized}
+    for start, end, token in _find_tokens(text, raw_tokens):
+        if token is not None:
+            words.append(_kept_whole(text, (start, end), token, tokenizer))
         else:
             words += _explain_part(text, start, end, tokenizer)
     return words
@@ -96,8 +98,8 @@ def match_pieces(word: str, tokenizer: Tokenizer) -> tuple[list[Piece], str | No
         tried: list[str] = []
         for end in range(len(word), start, -1):
             candidate = (PREFIX if start else "") + word[start:end]
-            id = tokenizer.token_to_id(candidate)
-            if id is not None and id < tokenizer.num_pieces:
+            id = tokenizer.piece_id(candidate)
+            if id is not None:
                 pieces.append(Piece(candidate, id, (start, end), tried))
                 start = end
                 break
@@ -118,17 +120,43 @@ def _no_piece(word: str, start: int, pieces: list[str]) -> str:
     )
 
 
-def _find_tokens(text: str, tokens: Sequence[str]) -> list[tuple[int, int, bool]]:
-    """Split the text at the given tokens: (start, end, True for such a token)."""
+def _find_tokens(text: str, tokens: Mapping[str, AddedToken]) -> list[tuple[int, int, str | None]]:
+    """Split the text at added tokens: (start, end, the token if it is one).
+
+    Args:
+        text: The text, or a part of it.
+        tokens: The added tokens by their spelling in it.
+    """
     if not tokens:
-        return [(0, len(text), False)]
+        return [(0, len(text), None)]
     longest = "|".join(re.escape(token) for token in sorted(tokens, key=len, reverse=True))
-    parts: list[tuple[int, int, bool]] = []
-    end = 0
+    parts: list[tuple[int, int, str | None]] = []
+    last = 0
     for match in re.finditer(longest, text):
-        parts += [(end, match.start(), False), (match.start(), match.end(), True)]
-        end = match.end()
-    return [part for part in [*parts, (end, len(text), False)] if part[0] < part[1]]
+        token, (start, end) = tokens[match.group()], match.span()
+        if token.single_word and (
+            _is_of_word(text[start - 1 : start]) or _is_of_word(text[end : end + 1])
+        ):
+            continue
+        if token.lstrip:
+            start = max(last, len(text[:start].rstrip()))
+        if token.rstrip:
+            end = len(text) - len(text[end:].lstrip())
+        parts += [(last, start, None), (start, end, token.content)]
+        last = end
+    return [part for part in [*parts, (last, len(text), None)] if part[0] < part[1]]
+
+
+def _is_of_word(character: str) -> bool:
+    """Return whether a character, or "" at an end of the text, belongs to a word.
+
+    Source: Unicode's definition of a word character, as in regular expressions of the library.
+    """
+    return bool(character) and (
+        character.isalpha()
+        or unicodedata.category(character) in ("Mn", "Mc", "Me", "Nd", "Nl", "Pc")
+        or character in "\u200c\u200d"
+    )
 
 
 def _explain_part(text: str, start: int, end: int, tokenizer: Tokenizer) -> list[WordSteps]:
@@ -177,15 +205,15 @@ def _stages(text: str, start: int, tokenizer: Tokenizer) -> list[Stage]:
 def _find_words(characters: list[Character], tokenizer: Tokenizer) -> Iterator[_Word]:
     """Split a normalised text at its added tokens, spaces and punctuation marks."""
     added = {
-        "".join(c.text for c in _stages(token.content, 0, tokenizer)[-1].characters): token.content
+        "".join(c.text for c in _stages(token.content, 0, tokenizer)[-1].characters): token
         for token in tokenizer.added_tokens
         if token.normalized
     }
     text = "".join(character.text for character in characters)
-    for first, last, is_token in _find_tokens(text, list(added)):
+    for first, last, token in _find_tokens(text, added):
         part = characters[first:last]
-        if is_token:
-            yield _Word(part, [], added[text[first:last]])
+        if token is not None:
+            yield _Word(part, [], token)
             continue
         for is_space, run in groupby(part, key=lambda c: is_whitespace(c.text)):
             if not is_space:

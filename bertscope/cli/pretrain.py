@@ -275,7 +275,7 @@ def _plan(texts: Texts, sources: Sources, settings: dict[str, Any], recipe: Reci
     from bertcore.pretraining.loss.distillation import Teacher
     from bertcore.pretraining.objectives import check_has_teacher, objective_named
     from bertcore.pretraining.start.starting_weights import check_start
-    from bertcore.tokenizer import SPECIAL_TOKENS, Tokenizer
+    from bertcore.tokenizer import SPECIAL_TOKENS, Tokenizer, open_wordpiece
 
     debias = DebiasConfig(**chosen(DebiasConfig, settings))
     data_values = {**recipe.data, **chosen(DataConfig, settings)}
@@ -306,7 +306,7 @@ def _plan(texts: Texts, sources: Sources, settings: dict[str, Any], recipe: Reci
         size = Shape(**chosen(Shape, settings))
         tokenizer = None
         if texts.tokenizer:
-            tokenizer = objective.tokenizer(Tokenizer.open(texts.tokenizer))
+            tokenizer = objective.tokenizer(open_wordpiece(texts.tokenizer))
         shape = shape_of(
             size.family,
             vocab_size=tokenizer.vocab_size if tokenizer else texts.vocab_size,

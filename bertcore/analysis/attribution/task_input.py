@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -62,10 +61,7 @@ def _encoded(model: TaskModel, text: str, text_pair: str | None) -> Encoding:
     longest = model.max_length
     if not model.task.answers_each_token and model.max_seq_length is not None:
         longest = min(longest, model.max_seq_length)
-    encoding = model.tokenizer.encode(text, text_pair, max_length=longest)
-    if text_pair is not None and model.module.network.config.type_vocab_size < 2:
-        encoding = replace(encoding, segment_ids=[0] * len(encoding))
-    return encoding
+    return model.tokenizer.encode(text, text_pair, max_length=longest)
 
 
 def without(

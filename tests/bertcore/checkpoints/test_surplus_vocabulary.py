@@ -23,7 +23,7 @@ from bertcore.analysis.words.predictions import fill_in_turn, predict_masks
 from bertcore.others.model import OtherModel
 from bertcore.pretraining.start.starting_weights import check_start
 from bertcore.tasks import open_task_model, read_task_data, start_task_model
-from bertcore.tokenizer import AddedToken
+from bertcore.tokenizer import AddedToken, open_wordpiece
 from bertscope.cli.main import app
 from tests.support.finetuning_files import write_reviews
 from tests.support.tiny import tiny_config, tiny_network, tiny_tokenizer, tiny_vocabulary
@@ -108,7 +108,7 @@ def test_saving_keeps_the_pieces(bert: Bert, tmp_path: Path) -> None:
     assert again.tokenizer.surplus == ADDED
     assert again.tokenizer.vocab == bert.tokenizer.vocab == tiny_vocabulary()
     assert again.tokenizer.fingerprint == tokenizer_with_added().fingerprint
-    assert Tokenizer.open(tmp_path / "again").vocab == [*tiny_vocabulary(), *ADDED]
+    assert open_wordpiece(tmp_path / "again").vocab == [*tiny_vocabulary(), *ADDED]
 
 
 def test_fine_tuning_reads_texts_without_them(folder: Path, tmp_path: Path) -> None:
@@ -132,10 +132,10 @@ def test_pretraining_from_it_is_refused(bert: Bert) -> None:
 
 def test_one_percent_of_a_large_table_may_be_missing() -> None:
     tokenizer = Tokenizer([*tiny_vocabulary(), *(f"piece{i}" for i in range(1851))])
-    assert len(tokenizer.for_table(1981).surplus) == 19
+    assert len(tokenizer.for_network(1981).surplus) == 19
     with pytest.raises(ValueError, match="2000 pieces but the network has 1980"):
-        tokenizer.for_table(1980)
-    assert tokenizer.for_table(2000) is tokenizer
+        tokenizer.for_network(1980)
+    assert tokenizer.for_network(2000) is tokenizer
 
 
 def test_special_tokens_need_a_row() -> None:

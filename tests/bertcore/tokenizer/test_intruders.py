@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from bertcore.tokenizer import Tokenizer, open_other_tokenizer, open_tokenizer
-from bertcore.tokenizer.older_files import OLDER_FILES
+from bertcore.tokenizer import Tokenizer, open_tokenizer
+from bertcore.tokenizer.classes import VOCABULARIES
 from tests.support.refused import REFUSALS
 from tests.support.tiny_families import CORPUS, byte_level_bpe, save_fast
 
@@ -53,7 +53,7 @@ def said(folder: Path) -> str:
     seen: list[str] = []
     openers: list[Callable[[Path], Tokenizer]] = [
         open_tokenizer,
-        lambda folder: open_other_tokenizer(folder, {}),
+        lambda folder: open_tokenizer(folder, tokens={}),
     ]
     for opener in openers:
         try:
@@ -88,7 +88,7 @@ def test_no_class_opens_a_file_that_the_checkpoint_names(
     class_name: str, file: str, tmp_path: Path, secret: Path
 ) -> None:
     paths = (str(secret), f"../{secret.name}")
-    for number, (vocabulary, path) in enumerate(itertools.product(OLDER_FILES, paths)):
+    for number, (vocabulary, path) in enumerate(itertools.product(VOCABULARIES, paths)):
         folder = intruder(
             tmp_path / str(number), path, file=file, class_name=class_name, vocabulary=vocabulary
         )
@@ -109,14 +109,18 @@ def test_no_key_of_a_whole_tokenizer_opens_a_file(
     settings = json.loads((folder / "tokenizer_config.json").read_text())
     settings["tokenizer_class"] = "RobertaTokenizer"
     (folder / "tokenizer_config.json").write_text(json.dumps(settings))
-    expected = open_other_tokenizer(folder, {}).encode(CORPUS[0]).input_ids
+    expected = open_tokenizer(folder, tokens={}).encode(CORPUS[0]).input_ids
     content = json.loads((folder / file).read_text()) if (folder / file).is_file() else {}
     (folder / file).write_text(json.dumps({**content, key: str(secret)}))
     assert word_in(secret) not in said(folder)
-    assert open_other_tokenizer(folder, {}).encode(CORPUS[0]).input_ids == expected
+    if (key, file) == ("auto_map", "tokenizer_config.json"):
+        with pytest.raises(RuntimeError, match="no code of a checkpoint is run"):
+            open_tokenizer(folder, tokens={})
+    else:
+        assert open_tokenizer(folder, tokens={}).encode(CORPUS[0]).input_ids == expected
 
 
-@pytest.mark.parametrize("name", [*OLDER_FILES, "tokenizer.json", "added_tokens.json"])
+@pytest.mark.parametrize("name", [*VOCABULARIES, "tokenizer.json", "added_tokens.json"])
 def test_no_link_leads_out(name: str, tmp_path: Path, secret: Path) -> None:
     folder = intruder(
         tmp_path / "folder",
@@ -135,8 +139,8 @@ def test_no_link_leads_out(name: str, tmp_path: Path, secret: Path) -> None:
 _OPEN = """
 import sys
 from pathlib import Path
-from bertcore.tokenizer import open_other_tokenizer, open_tokenizer
-for opener in (open_tokenizer, lambda folder: open_other_tokenizer(folder, {})):
+from bertcore.tokenizer import open_tokenizer
+for opener in (open_tokenizer, lambda folder: open_tokenizer(folder, tokens={})):
     try:
         opener(Path(sys.argv[1]))
     except (RuntimeError, ValueError, FileNotFoundError):
@@ -254,6 +258,6 @@ def test_rules_that_take_time_or_memory_are_refused_before_a_library_sees_them(
 ) -> None:
     save_fast(byte_level_bpe(), tmp_path)
     (tmp_path / "tokenizer.json").write_text(json.dumps(rules(**BOMBS[bomb])))
-    for opener in (open_tokenizer, lambda folder: open_other_tokenizer(folder, {})):
+    for opener in (open_tokenizer, lambda folder: open_tokenizer(folder, tokens={})):
         with pytest.raises(RuntimeError, match=r"tokenizer.json cannot be read \(its "):
             opener(tmp_path)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from bertcore.pretraining import train_tokenizer
-from bertcore.tokenizer import SPECIAL_TOKENS, Tokenizer, train_vocabulary
+from bertcore.tokenizer import SPECIAL_TOKENS, Tokenizer, open_wordpiece, train_vocabulary
 from bertcore.tokenizer.training import COVERED, LARGEST_PART, LEAST_ALPHABET
 from tests.support.nasty_text import LETTERS, PARAGRAPH
 
@@ -198,7 +198,7 @@ def test_rules_of_text_are_those_of_transformers_after_saving(
     assert any("Е" in piece for piece in tokenizer.vocab) is not do_lower_case
     tokenizer.save(tmp_path / "saved")
     theirs = transformers.BertTokenizerFast.from_pretrained(tmp_path / "saved")
-    opened = Tokenizer.open(tmp_path / "saved")
+    opened = open_wordpiece(tmp_path / "saved")
     for text in texts[:3]:
         ids = theirs(text)["input_ids"]
         assert opened.encode(text).input_ids == tokenizer.encode(text).input_ids == ids

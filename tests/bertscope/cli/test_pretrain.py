@@ -27,7 +27,7 @@ from bertcore.pretraining import (
     fixed_batches,
     read_documents,
 )
-from bertcore.tokenizer import Tokenizer
+from bertcore.tokenizer import open_wordpiece
 from bertscope.cli import pretrain
 from tests.support.command_line import invoke, make_texts, metrics, refusal, succeed, words_of
 from tests.support.small_corpus import small_corpus
@@ -150,9 +150,9 @@ def test_a_vocabulary_is_learned_whole_or_not_at_all(texts: Path, tmp_path: Path
     assert "does not exist" in refusal("train-tokenizer", "--corpus", "nowhere", "--out", out)
     assert list(tmp_path.iterdir()) == []
     told = succeed(*command, "90")
-    characters = sum(len(piece) == 1 for piece in Tokenizer.open(out).vocab)
+    characters = sum(len(piece) == 1 for piece in open_wordpiece(out).vocab)
     assert f"90 pieces ({characters} characters) written" in told
-    assert Tokenizer.open(out).vocab_size == 90
+    assert open_wordpiece(out).vocab_size == 90
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
     assert "already exists" in refusal(*command, "90")
     command[command.index(out)] = tmp_path / "few"
@@ -178,11 +178,11 @@ def test_capitals_and_accents_are_two_choices(texts: Path, tmp_path: Path) -> No
     corpus.write_text("Ещё один Йод и ёлка.\n" * 3, encoding="utf-8")
     line = ["train-tokenizer", "--corpus", corpus, "--vocab-size", "30"]
     succeed(*line, "--out", tmp_path / "kept", "--keep-accents")
-    kept = Tokenizer.open(tmp_path / "kept")
+    kept = open_wordpiece(tmp_path / "kept")
     assert (kept.do_lower_case, kept.strip_accents) == (True, False)
     assert kept.decode(kept.encode("Йод").input_ids[1:-1]) == "йод"
     succeed(*line, "--out", tmp_path / "stripped")
-    assert "й" not in Tokenizer.open(tmp_path / "stripped").vocab
+    assert "й" not in open_wordpiece(tmp_path / "stripped").vocab
     refused = refusal(*words_of(texts, tmp_path / "run"), "--keep-accents")
     assert "--strip-accents" in refused
     words = words_of(texts, tmp_path / "run", "--steps", "1", "--vocab-size", "90")

@@ -18,7 +18,7 @@ from bertcore.pretraining.data.sentinels import (
     with_sentinels,
 )
 from bertcore.pretraining.data.text_rows import pieces_of, row_sources, text_rows
-from bertcore.tokenizer import Tokenizer
+from bertcore.tokenizer import Tokenizer, open_wordpiece
 from tests.support.small_corpus import small_corpus, small_documents
 from tests.support.tiny import tiny_tokenizer, tiny_vocabulary
 
@@ -101,7 +101,7 @@ def test_sentinels_are_added_behind_the_pieces(tmp_path: Path) -> None:
     text = "the river bank was steep"
     assert more.encode(text).input_ids == TOKENIZER.encode(text).input_ids
     more.save(tmp_path)
-    again = Tokenizer.open(tmp_path)
+    again = open_wordpiece(tmp_path)
     assert (again.vocab, sentinel_ids(again)) == (more.vocab, sentinel_ids(more))
     theirs = transformers.AutoTokenizer.from_pretrained(tmp_path)
     assert theirs.convert_tokens_to_ids("<extra_id_3>") == size + 3

@@ -15,7 +15,7 @@ from bertcore.pretraining import resume_run
 from bertcore.pretraining.data.packed_rows import PackedRows
 from bertcore.pretraining.data.sentinels import sentinel_ids, with_sentinels
 from bertcore.pretraining.loss.sequence_loss import SequenceTensors
-from bertcore.tokenizer import Tokenizer
+from bertcore.tokenizer import open_wordpiece
 from tests.bertcore.pretraining.objectives.test_objectives import build
 from tests.support.command_line import make_texts, metrics, refusal, succeed, words_of
 from tests.support.tiny import tiny_tokenizer
@@ -166,7 +166,7 @@ def test_from_the_command_line(texts: Path, tmp_path: Path) -> None:
         again = resume_run(out)
         assert again.progress.step == 2
         assert again.run() is not None
-    tokenizer = Tokenizer.open(tmp_path / "denoise-t5" / "data" / "tokenizer")
+    tokenizer = open_wordpiece(tmp_path / "denoise-t5" / "data" / "tokenizer")
     assert len(sentinel_ids(tokenizer)) == 100
     assert tokenizer.vocab_size == tiny_tokenizer().vocab_size + 100
 
@@ -177,7 +177,7 @@ def test_a_vocabulary_is_learned_with_its_sentinels(texts: Path, tmp_path: Path)
     out = tmp_path / "run"
     more = ["--objective", "denoise-t5", "--steps", "1", "--batch-size", "4", "--device", "cpu"]
     succeed("pretrain", *inputs, *size, "--out", out, *more, "--max-seq-length", "24")
-    tokenizer = Tokenizer.open(out / "data" / "tokenizer")
+    tokenizer = open_wordpiece(out / "data" / "tokenizer")
     assert (tokenizer.vocab_size, len(sentinel_ids(tokenizer))) == (250, 100)
 
 
