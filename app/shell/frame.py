@@ -165,6 +165,9 @@ def _note_unreadable(page: Page) -> None:
     else:
         return
     name = plain(sidebar.brief_name(page.bert_key.source))
+    if tokenizer.foreign:
+        st.warning(f"{name}: {plain(tokenizer.foreign.removeprefix('Warning: '))}")
+        return
     problem = f"{reads}: the vocabulary of {name} does not have the words of this text. "
     shipped = "zh" if is_chinese else "ru" if is_russian else None
     if shipped in (None, page.bert_key.source):

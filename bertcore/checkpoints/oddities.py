@@ -97,6 +97,7 @@ def find_oddities(
         *_beside(files),
         *_pruned(files),
         *_own_programs(files, family),
+        *tokenizer.remarks,
         *_labels(task),
         *_kind_of_tokenizer(files, tokenizer, family),
         *_case(tokenizer),
@@ -237,13 +238,21 @@ def _kind_of_tokenizer(files: CheckpointFolder, tokenizer: Tokenizer, family: st
 
 
 def _case(tokenizer: Tokenizer) -> Iterator[str]:
-    words = [piece for piece in tokenizer.vocab if piece.isascii() and not piece.startswith("[")]
-    num_upper = sum(piece != piece.lower() for piece in words)
-    if tokenizer.do_lower_case and words and num_upper > _MANY * len(words):
+    added = {token.content for token in tokenizer.added_tokens}
+    words = [
+        piece
+        for piece in tokenizer.vocab
+        if piece.isascii() and not piece.startswith("[") and piece not in added
+    ]
+    upper = [piece for piece in words if piece != piece.lower()]
+    num_upper = len(upper)
+    if tokenizer.do_lower_case and upper:
+        pieces = f"{num_upper:,} piece{'s' * (num_upper > 1)}"
         yield (
-            f"Warning: text is lower-cased, but {num_upper:,} pieces of the vocabulary have "
-            "capitals and so never occur. If the checkpoint is a cased one, set do_lower_case to "
-            "false in tokenizer_config.json."
+            f"{'Warning: t' if num_upper > _MANY * len(words) else 'T'}ext is lower-cased, so that "
+            f"{pieces} with capitals ({', '.join(upper[:3])}{', ...' if num_upper > 3 else ''}) "
+            "cannot occur. If the checkpoint is a cased one, set do_lower_case to false in "
+            "tokenizer_config.json."
         )
     elif not tokenizer.do_lower_case and tokenizer.kind == "WordPiece" and words and not num_upper:
         yield (

@@ -108,11 +108,14 @@ def test_question_answering_without_a_cls_is_a_sentence(folder: Path) -> None:
     change_tensors(folder, add)
     change(folder, architectures=["BertForQuestionAnswering"])
     (folder / "tokenizer.json").unlink()
-    for file in folder.iterdir():
-        if file.suffix in (".txt", ".json") and file.name != "config.json":
-            file.write_text(file.read_text().replace("[CLS]", "other"))
-    with pytest.raises((RuntimeError, ValueError), match=r"\[CLS\]"):
-        bertcore.load(folder, device="cpu")
+    for name in ("vocab.txt", "tokenizer_config.json", "special_tokens_map.json"):
+        file = folder / name
+        file.write_text(file.read_text().replace("[CLS]", "other"))
+        if name == "vocab.txt":
+            with pytest.raises((RuntimeError, ValueError), match=r"the special token \[CLS\] has"):
+                bertcore.load(folder, device="cpu")
+    # All files name another token, as transformers allows.
+    assert bertcore.load(folder, device="cpu").tokenize("the").tokens[0] == "other"
 
 
 def test_a_tokenizer_that_lower_cases_a_cased_vocabulary(tmp_path: Path) -> None:
@@ -120,7 +123,15 @@ def test_a_tokenizer_that_lower_cases_a_cased_vocabulary(tmp_path: Path) -> None
     assert oddities(cased) == ""
     (cased / "tokenizer.json").unlink()
     change(cased, "tokenizer_config.json", do_lower_case=True)
-    assert "have capitals and so never occur" in oddities(cased)
+    assert "Warning: text is lower-cased, so that" in oddities(cased)
+
+
+def test_few_capitals_that_cannot_occur_are_counted(folder: Path) -> None:
+    (folder / "tokenizer.json").unlink()
+    words = (folder / "vocab.txt").read_text().split("\n")
+    words[-4:-1] = ["Paris", "NATO", "##A"]
+    (folder / "vocab.txt").write_text("\n".join(words))
+    assert "so that 3 pieces with capitals (Paris, NATO, ##A) cannot occur" in oddities(folder)
 
 
 def test_a_tokenizer_that_keeps_capitals_that_its_vocabulary_lacks(folder: Path) -> None:
