@@ -24,13 +24,13 @@ from bertcore.checkpoints.pruned import whole_weights
 from bertcore.checkpoints.source import base_source, resolve
 from bertcore.checkpoints.task import PART_OF
 from bertcore.checkpoints.weights import OpenWeights, open_weights
+from bertcore.tokenizer.files import TOKENIZER_FILE, VOCABULARIES
 
 CONFIG = "config.json"
 _WITH_ITS_FIELDS = {"dpr": "bert"}
 """`model_type` of models around one encoder, whose fields they have -> that of the encoder."""
 _PARTS = ("encoder", "text_config", "question_encoder", "text_encoder")
 """Fields of config.json with the configuration of a text encoder inside a larger model."""
-_TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model")
 _HEAD_KINDS = {"SEQ_CLS": "sequence", "TOKEN_CLS": "token", "QUESTION_ANS": "span"}
 """peft's task_type -> the kind of task head, of TASK_CLASSES."""
 _LABEL_FIELDS = ("id2label", "label2id", "num_labels", "problem_type", "bertscope")
@@ -56,7 +56,7 @@ class CheckpointFolder:
     @property
     def tokenizer_folder(self) -> Path:
         """Folder of the tokenizer's files; an adapter may have its own."""
-        own = any((self.folder / name).is_file() for name in _TOKENIZER_FILES)
+        own = any((self.folder / name).is_file() for name in (TOKENIZER_FILE, *VOCABULARIES))
         return self.folder if own else self.base
 
     @property

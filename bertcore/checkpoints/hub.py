@@ -50,6 +50,7 @@ from bertcore.checkpoints.folder import (
     other_format,
     read_modules,
 )
+from bertcore.tokenizer.files import VOCABULARIES
 
 _SETTINGS = (
     "config.json",
@@ -57,11 +58,7 @@ _SETTINGS = (
     "tokenizer_config.json",
     "special_tokens_map.json",
     "added_tokens.json",
-    "vocab.txt",
-    "vocab.json",
-    "merges.txt",
-    "spiece.model",
-    "sentencepiece.bpe.model",
+    *VOCABULARIES,
     "README.md",
     ADAPTER_CONFIG,
     ADAPTER_WEIGHTS,

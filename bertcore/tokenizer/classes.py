@@ -47,6 +47,7 @@ from bertcore.tokenizer.files import (
     TOKENIZER_FILE,
     VOCAB_FILE,
     VOCAB_JSON_FILE,
+    VOCABULARIES,
     TokenizerFolder,
 )
 from bertcore.tokenizer.training import SPECIAL_TOKENS
@@ -150,17 +151,14 @@ def choose_class(files: TokenizerFolder, model_type: str | None) -> Chosen:
     if named is None:
         return _by_files(files, name)
     there = [file for file in VOCABULARIES if files.has(file)]
+    if not there:
+        raise _nothing(files)
     raise FileNotFoundError(
         f"{files.path} names a {named}, which reads {TOKENIZER_FILE}"
-        f"{' or ' + ' with '.join(reads) if reads else ''}, but has "
-        f"{' and '.join(there) if there else 'neither'}. Copy the file from the source of the "
-        f"checkpoint, or write the class that made these files into {CONFIG_FILE} "
-        "(tokenizer_class)."
+        f"{' or ' + ' with '.join(reads) if reads else ''}, but has {' and '.join(there)}. Copy "
+        "the file from the source of the checkpoint, or write the class that made these files into "
+        f"{CONFIG_FILE} (tokenizer_class)."
     )
-
-
-VOCABULARIES = (*SENTENCEPIECE_FILES, VOCAB_JSON_FILE, MERGES_FILE, VOCAB_FILE)
-"""Vocabularies beside or instead of tokenizer.json."""
 
 
 def _is_berts(named: str | None, model_type: str | None) -> bool:
@@ -235,7 +233,11 @@ def _by_files(files: TokenizerFolder, usual: str | None) -> Chosen:
             f"tokenizer{family}. Write it into {CONFIG_FILE} (tokenizer_class), or save the fast "
             f"tokenizer there ({TOKENIZER_FILE})."
         )
-    raise FileNotFoundError(
+    raise _nothing(files)
+
+
+def _nothing(files: TokenizerFolder) -> FileNotFoundError:
+    return FileNotFoundError(
         f"{files.path} contains neither {VOCAB_FILE} nor {TOKENIZER_FILE} (nor {VOCAB_JSON_FILE} "
         f"with {MERGES_FILE}, nor a SentencePiece model such as {SENTENCEPIECE_FILES[0]}). Copy "
         "the tokenizer's files into it (tokenizer.save_pretrained writes them)."

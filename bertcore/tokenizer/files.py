@@ -24,6 +24,8 @@ SENTENCEPIECE_FILES = (
     "spm.model",
     "sentencepiece.model",
 )
+VOCABULARIES = (*SENTENCEPIECE_FILES, VOCAB_JSON_FILE, MERGES_FILE, VOCAB_FILE)
+"""Vocabularies beside or instead of tokenizer.json."""
 
 MAX_BYTES = 200_000_000
 """Maximum size of a file: a tokenizer.json of a million pieces has half of that."""

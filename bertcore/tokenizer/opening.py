@@ -92,9 +92,9 @@ def _plain(files: TokenizerFolder, chosen: Chosen, lines: Lines | None) -> Token
     if chosen.name != BERTS or not _has_only_berts_tokens(files):
         return None
     if files.has(TOKENIZER_FILE):
-        model = files.rules["model"]
-        ids = model["vocab"]
-        if model.get("type", "WordPiece") != "WordPiece" or not isinstance(ids, dict):
+        model, ids = files.rules["model"], files.rules["model"]["vocab"]
+        kinds = (model.get("type", "WordPiece"), *_types(files.rules))
+        if kinds != ("WordPiece", "BertNormalizer", "BertPreTokenizer"):
             return None
         check_number("pieces", len(ids), MOST_PIECES)
         pieces = sorted(ids, key=ids.__getitem__)
@@ -113,6 +113,11 @@ def _plain(files: TokenizerFolder, chosen: Chosen, lines: Lines | None) -> Token
     if not set(SPECIAL_TOKENS) <= set(pieces):
         return None
     return Tokenizer(pieces, model_max_length=files.max_length, **settings)
+
+
+def _types(rules: Mapping[str, Any]) -> tuple[object, ...]:
+    parts = (rules.get("normalizer"), rules.get("pre_tokenizer"))
+    return tuple(part.get("type") if isinstance(part, dict) else part for part in parts)
 
 
 def _has_only_berts_tokens(files: TokenizerFolder) -> bool:

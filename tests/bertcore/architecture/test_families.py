@@ -395,9 +395,11 @@ def test_segments_of_the_tokenizer_without_a_row_are_refused(
         "special_tokens": {"<s>": {"id": "<s>", "ids": [0], "tokens": ["<s>"]}},
     }
     file.write_text(json.dumps(content))
+    assert opened(folder).tokenize(TEXT).segment_ids == [0] * len(opened(folder).tokenize(TEXT))
+    widen_segments(folder)
     ours = opened(folder)
     asked = (lambda: ours.fill_mask("The <mask>."), lambda: ours.encode(["The bank."]))
     for ask in (*asked, lambda: ours.trace(TEXT), lambda: ours.hidden(ours.tokenize(TEXT))):
-        with pytest.raises(ValueError, match=r"segment_ids contains 7; this checkpoint has 0 to 0"):
+        with pytest.raises(ValueError, match=r"segment_ids contains 7; this checkpoint has 0 to 1"):
             ask()
     assert ours.trace(TEXT, PAIR).tokens[0] == "The"

@@ -262,7 +262,8 @@ def test_a_vocabulary_alone_does_not_say_how_another_cuts(tmp_path: Path) -> Non
     vocab = json.loads((tmp_path / "tokenizer.json").read_text())["model"]["vocab"]
     (tmp_path / "vocab.txt").write_text("\n".join(sorted(vocab, key=vocab.__getitem__)))
     (tmp_path / "tokenizer.json").unlink()
-    with pytest.raises(RuntimeError, match="does not define how RoFormer splits a text"):
+    (tmp_path / "tokenizer_config.json").unlink()
+    with pytest.raises(RuntimeError, match="is a RoFormerTokenizer, which splits Chinese into wor"):
         opened(tmp_path)
 
 

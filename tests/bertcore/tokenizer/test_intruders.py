@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from bertcore.tokenizer import Tokenizer, open_tokenizer
-from bertcore.tokenizer.classes import VOCABULARIES
+from bertcore.tokenizer.files import VOCABULARIES
 from tests.support.refused import REFUSALS
 from tests.support.tiny_families import CORPUS, byte_level_bpe, save_fast
 
