@@ -196,7 +196,7 @@ def test_nan_weights_are_told(tmp_path: Path) -> None:
 def test_a_missing_tokenizer_names_the_files(tmp_path: Path) -> None:
     make_other("T5ForConditionalGeneration", tmp_path)
     (tmp_path / "tokenizer.json").unlink()
-    with pytest.raises(FileNotFoundError, match="contains neither vocab.txt nor tokenizer.json"):
+    with pytest.raises(FileNotFoundError, match=r"contains neither vocab.txt nor tokenizer"):
         opened(tmp_path)
 
 
@@ -213,7 +213,7 @@ def test_a_malformed_tokenizer_is_told(name: str, change: dict[str, Any], tmp_pa
     tiny_tokenizer().save(tmp_path)
     file = tmp_path / name
     file.write_text(json.dumps(json.loads(file.read_text()) | change))
-    with pytest.raises(RuntimeError, match="have an unexpected form"):
+    with pytest.raises(RuntimeError, match=r"(have an unexpected form|cannot be read \().*Copy"):
         opened(tmp_path)
 
 
