@@ -1,7 +1,7 @@
 """Readers of files: texts, tables, tagged sentences, treebanks, questions, and their labels."""
 
 __all__ = (
-    "conllu corpus examples files guess labels packed_files questions read_choices read_labels "
-    "read_questions read_tags read_texts records rows sentences tables tagged_corpus texts_file "
-    "word_tags"
+    "conllu corpus examples files guess label_lists labels packed_files questions read_choices "
+    "read_labels read_questions read_spans read_tags read_texts records rows sentences tables "
+    "tag_schemes tagged_corpus texts_file word_tags"
 ).split()

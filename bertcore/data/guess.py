@@ -22,7 +22,7 @@ from bertcore.data.read_labels import (
     YES,
     labels_of_cell,
 )
-from bertcore.data.read_tags import JSON_TAGS, JSON_WORDS
+from bertcore.data.read_tags import cells_of, look_at_columns, tag_columns
 from bertcore.data.read_texts import LABELS, PAIRS, SCORES, SINGLES, is_stsb
 from bertcore.data.tables import open_table
 
@@ -103,7 +103,7 @@ def guess(path: Path) -> Guess:
     if kind == ".json" and _is_squad(path):
         return Guess(form="questions", columns=(), rows=(), task="qa", chosen=Columns())
     if kind == ".conllu" or (kind not in (".csv", ".json", ".jsonl", ".ndjson") and _is_tags(path)):
-        return _guess_tags(path, is_treebank=kind == ".conllu")
+        return _guess_tags(path)
     return _guess_table(path)
 
 
@@ -138,10 +138,9 @@ def _guess_table(path: Path) -> Guess:
         names, first = tuple(first[0]), first[1:]
     rows = [row for row in first if len(row) == width]
     lowered = [name.lower() for name in names]
-    words, tags = _find(names, JSON_WORDS), _find(names, JSON_TAGS)
-    has_lists = words and rows and rows[0][names.index(words)].startswith("[")
-    if is_json and tags and has_lists:
-        return _made("table", names, rows, "tag", Columns(text=words, label=tags))
+    tagged = tag_columns(names, rows[:20])
+    if tagged is not None:
+        return _made("table", names, rows, "tag", tagged)
     if {"sent1", "ending0", "ending1"} <= set(lowered):
         label = _find(names, ("label",))
         return _made("table", names, rows, "choice", Columns(label=label))
@@ -240,29 +239,21 @@ def _made(
 
 def _is_tags(path: Path) -> bool:
     """Return whether a file has one word per line with its columns, and blank lines in between."""
-    with open_text(path) as file:
-        lines = _first_lines(file, path)
-    filled = [line for line in lines if line.strip() and not line.startswith("-DOCSTART-")]
-    has_blanks = any(not line.strip() for line in lines)
-    if not filled or not has_blanks:
-        return False
-    cells = [_cells(line) for line in filled]
-    width, num = Counter(map(len, cells)).most_common(1)[0]
-    words = [row[0] for row in cells]
-    is_short = sum(" " not in word for word in words) > 0.95 * len(words)
-    return width >= 2 and num > 0.9 * len(filled) and is_short
+    layout = look_at_columns(path)
+    return layout.has_blanks and layout.width >= 2 and layout.share > 0.9 and layout.is_short
 
 
-def _guess_tags(path: Path, *, is_treebank: bool) -> Guess:
+def _guess_tags(path: Path) -> Guess:
+    layout = look_at_columns(path)
     with open_text(path) as file:
-        lines = _first_lines(file, path)
-    kept = [_cells(line) for line in lines if line.strip() and not line.startswith("#")]
-    rows = [cells for cells in kept if not cells[0].startswith("-DOCSTART-")]
+        kept = [line for line in _first_lines(file, path) if line.strip()]
+    rows = [cells_of(line) for line in kept if not line.startswith(("#\t", "# ", "-DOCSTART-"))]
     width = max((len(row) for row in rows), default=0)
     check_width(width, repr(str(path)))
     names = tuple(map(str, range(1, width + 1)))
-    chosen = Columns(text="2", label="4") if is_treebank else Columns(text="1", label=str(width))
-    return _made("tags", names, rows, "tag", chosen)
+    tag = layout.tag % max(1, layout.width)
+    chosen = Columns(text=str(layout.word + 1), label=str(tag + 1))
+    return _made("tags", names, rows[layout.has_header :], "tag", chosen)
 
 
 def _first_rows(rows: Iterable[list[str]]) -> list[list[str]]:
@@ -283,10 +274,6 @@ def _first_rows(rows: Iterable[list[str]]) -> list[list[str]]:
 
 def _first_lines(file: TextIO, path: Path) -> list[str]:
     return [line for [line] in _first_rows([line] for line in lines_of(file, path))]
-
-
-def _cells(line: str) -> list[str]:
-    return line.split("\t") if "\t" in line else line.split()
 
 
 def _is_squad(path: Path) -> bool:

@@ -11,7 +11,8 @@ import pyarrow as pa
 
 from bertcore.data.conllu import ParsedSentence, stream_conllu
 from bertcore.data.files import BadRows, kind_of, lines_of, open_text
-from bertcore.data.read_tags import are_entities, read_columns, to_iob2
+from bertcore.data.read_tags import cells_of, read_columns
+from bertcore.data.tag_schemes import scheme_of, to_iob2
 from bertcore.data.word_tags import WordTags, joined, spans_in
 
 TAGGED = (".conllu", ".conll")
@@ -56,7 +57,8 @@ def tag_fields(path: Path) -> tuple[pa.Field, ...]:
     # Problems of a sentence are reported, or counted, when it is read.
     blocks = read_columns(path, 0, (1,), bad_rows=BadRows(skip=True))
     first = [block.tags[0] for block in islice(blocks, _LOOK_AT_SENTENCES)]
-    is_ner = bool(first) and all(map(are_entities, first))
+    scheme = scheme_of(tag for tags in first for tag in tags)
+    is_ner = scheme is not None and scheme.form != "bare"
     return (pa.field("ner" if is_ner else "tag", pa.string()),)
 
 
@@ -111,7 +113,7 @@ def _num_columns(path: Path) -> int:
     with open_text(path) as file:
         for number, line in enumerate(lines_of(file, path), start=1):
             if line.strip() and not line.startswith("-DOCSTART-"):
-                num = len(line.split("\t") if "\t" in line else line.split())
+                num = len(cells_of(line))
                 if num not in (2, 4):
                     raise ValueError(
                         f"line {number} of {str(path)!r} has {num} column{'s' * (num != 1)}; "

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Literal, get_args
 
 import numpy as np
 
 from bertcore.data.conllu import ParsedSentence, read_conllu
+from bertcore.data.examples import TaggedExample
 from bertcore.data.files import BadRows, kind_of, lines_of, open_text
-from bertcore.data.read_tags import are_entities, read_tags
+from bertcore.data.labels import order_labels, read_named, some_labels
+from bertcore.data.read_tags import read_tags
+from bertcore.data.tag_schemes import FileTags
 from bertcore.data.word_tags import joined
 
 BUNDLED = Path(__file__).parent / "data" / "ewt-dev.conllu.xz"
@@ -94,8 +97,7 @@ def read_probe_data(path: Path, task: Task, *, bad_rows: BadRows | None = None) 
             )
         bad = bad_rows or BadRows()
         data = ProbeData(task, tuple(_tagged(path, task, bad)))
-        note = bad.sentence()
-        data = ProbeData(task, data.sentences, (note,) if note else ())
+        data = ProbeData(task, data.sentences, tuple(bad.notes()))
     check_enough(data, str(path))
     return data
 
@@ -225,12 +227,14 @@ def _same(data: ProbeData, first: int, second: int) -> bool:
 
 
 def _tagged(path: Path, task: Task, bad_rows: BadRows) -> Iterator[ProbeSentence]:
-    for example in read_tags(path, bad_rows=bad_rows):
-        if task == "ner" and not are_entities(example.tags):
-            wrong = next(tag for tag in example.tags if not are_entities([tag]))
+    tags = FileTags()
+    read = partial(read_tags, path)
+    for example in read_named(lambda bad: read(bad_rows=bad), tags, path, bad_rows):
+        assert isinstance(example, TaggedExample)
+        if task == "ner" and tags.scheme is None:
+            wrong = order_labels(tags.counts or ())
             raise ValueError(
-                f"the task is 'ner', but the sentence at line {example.row} of {str(path)!r} has "
-                f"the tag {wrong[:40]!r}; expected O, B-TYPE or I-TYPE. Choose the task pos for "
-                "other tags."
+                f"the task is 'ner', but {str(path)!r} has the tags {some_labels(wrong)}; expected "
+                "O, B-TYPE or I-TYPE. Choose the task pos for other tags."
             )
         yield of_words(example.words, example.tags)

@@ -17,15 +17,19 @@ from torch import Tensor
 
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.data.examples import TaggedExample
-from bertcore.data.files import BadRows, kind_of
-from bertcore.data.read_tags import are_entities, read_tags
+from bertcore.data.files import BadRows
+from bertcore.data.read_tags import is_tag_table, read_tags
 from bertcore.data.rows import IGNORED, Batch, RowBuilder
-from bertcore.data.tables import JSON_LINES, Table
+from bertcore.data.tables import Table
+from bertcore.data.tag_schemes import OUTSIDE, scheme_of
 from bertcore.distillation import soft_target_loss
+from bertcore.evaluation.assignment import assignment_notes
 from bertcore.evaluation.metrics import Metrics, Scores, class_metrics, entity_metrics
 from bertcore.tasks.answers import Goal, TaskAnswer
 from bertcore.tasks.inputs import TaskInput
 from bertcore.tasks.judged import (
+    ROWS_AT_ONCE,
+    FileJudge,
     Intervals,
     Judged,
     JudgedAnswers,
@@ -39,11 +43,13 @@ from bertcore.tasks.judged import (
 )
 from bertcore.tasks.targets import TagTarget
 from bertcore.tasks.task import Task
-from bertcore.tasks.task_data import LabelNumbers, TaskData
+from bertcore.tasks.task_data import LabelNumbers, TaskData, settled
 from bertcore.tokenizer import Tokenizer
 
 _TAG_METRICS = {"macro_f1": "f1", "accuracy": "accuracy"}
 """Class metrics that judge tags without entities, by our name for them."""
+_MOST_STARTS = 9
+"""Entities that begin with I- for each that begins with B-, above which answers are IOB1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +126,8 @@ class Tag(Task):
         return read_tags(path, columns=columns, bad_rows=bad_rows)
 
     def open_columns(self, path: Path, columns: Columns = USUAL) -> AbstractContextManager[Table]:
-        """Open JSON lines; a file with one word per line has no column for whole sentences."""
-        if kind_of(path) not in JSON_LINES:
+        """Open a table; a file with one word per line has no column for whole sentences."""
+        if not is_tag_table(path):
             raise ValueError(
                 f"{str(path)!r} has one word per line, so none of its columns describes a whole "
                 "sentence. Write JSON lines with tokens, tags and a field for each column."
@@ -191,9 +197,14 @@ class Tag(Task):
         # Tokens of the sentence of each word.
         lengths = np.repeat(data.rows.lengths, [len(row) for row in best_of_row])
         assert data.sentence_lengths is not None
+        gold = settled(gold, predicted, data.alike)
+        first = data.sentence_lengths[:ROWS_AT_ONCE]
+        if _are_iob1(predicted[: first.sum()], first, data.labels):
+            gold = _as_iob1(gold, data.sentence_lengths, data.labels)
         tagging = self._metrics(
             gold, predicted, data.sentence_lengths, data.labels, with_intervals=options.in_full
         )
+        broken_down = breakdown_fields(options, gold, predicted, confidence, lengths, data.labels)
         scores = Scores(
             num_examples=data.num_examples,
             loss=loss / max(1, len(gold)),
@@ -202,7 +213,8 @@ class Tag(Task):
             confusion=tagging.confusion.tolist(),
             confusion_labels=data.labels,
             by_type=tagging.by_type,
-            **breakdown_fields(options, gold, predicted, confidence, lengths, data.labels),
+            notes=(*broken_down.pop("notes", ()), *_assignment_notes(gold, predicted, data.labels)),
+            **broken_down,
         )
         sentences = data.sentence_lengths
         predictions = [
@@ -248,8 +260,10 @@ class Tag(Task):
         metrics, intervals, matrix = class_metrics(
             gold, predicted, len(labels), with_intervals=with_intervals
         )
-        if are_entities(labels):
-            tags = (_tags_by_sentence(ids, sentences, labels) for ids in (gold, predicted))
+        scheme = scheme_of(labels)
+        if scheme is not None:
+            plain = list(map(scheme.plain, labels))
+            tags = (_tags_by_sentence(ids, sentences, plain) for ids in (gold, predicted))
             metrics, intervals, by_type = entity_metrics(*tags, with_intervals=with_intervals)
             return _TagScores(metrics, intervals, matrix, by_type)
         metrics = {ours: metrics[name] for name, ours in _TAG_METRICS.items()}
@@ -265,22 +279,49 @@ class Tag(Task):
         firsts = logits[[word.start for word in source.words]]
         return TagAnswer(labels, torch.softmax(firsts, -1).numpy())
 
+    def file_judge(self, path: Path, labels: Sequence[str]) -> FileJudge:
+        """Return the judge of a file, whose first part decides on the scheme of the answers."""
+        is_iob1: bool | None = None
+
+        def judge(part: Part, logits: Sequence[NDArray[np.float32]]) -> Judged:
+            nonlocal is_iob1
+            best = np.concatenate([one.argmax(-1) for one in logits])
+            best = best[part.data.rows.targets != IGNORED]
+            assert part.data.sentence_lengths is not None
+            if is_iob1 is None:
+                is_iob1 = _are_iob1(best, part.data.sentence_lengths, labels)
+            return self._judge(labels, part, logits, is_iob1=is_iob1)
+
+        return judge
+
     def judge(
         self, labels: Sequence[str], part: Part, logits: Sequence[NDArray[np.float32]]
     ) -> Judged:
         """Compare the tag of each word with the true one."""
+        return self._judge(labels, part, logits, is_iob1=False)
+
+    def _judge(
+        self,
+        labels: Sequence[str],
+        part: Part,
+        logits: Sequence[NDArray[np.float32]],
+        *,
+        is_iob1: bool,
+    ) -> Judged:
         rows, counts = part.data.rows, part.data.sentence_lengths
         assert counts is not None
         is_word = rows.targets != IGNORED
         probabilities = softmax(np.concatenate(list(logits)), axis=-1)[is_word]
-        gold = rows.targets[is_word].astype(np.int32)
         best = probabilities.argmax(1).astype(np.int32)
+        gold = settled(rows.targets[is_word].astype(np.int64), best, part.data.alike)
+        if is_iob1:
+            gold = _as_iob1(gold, counts, labels)
         confidence = probabilities[np.arange(len(best)), best]
         right = gold == best
         # The row of each word, whose tokens are counted.
         row = np.repeat(np.arange(len(rows)), np.diff(rows.starts))[is_word]
         answers = JudgedAnswers(
-            gold=gold,
+            gold=gold.astype(np.int32),
             predicted=best,
             confidence=confidence,
             quality=right.astype(np.float32),
@@ -316,6 +357,10 @@ class Tag(Task):
         tagging = self._metrics(gold, predicted, answers.sentences, labels)
         return MetricTable(tagging.metrics, tagging.intervals, tagging.confusion)
 
+    def file_notes(self, answers: JudgedAnswers, labels: Sequence[str]) -> list[str]:
+        """Return a sentence on types of entities, or tags, that seem to be named otherwise."""
+        return _assignment_notes(answers.gold, answers.predicted, labels)
+
 
 class FeatureTag(Tag):
     """Tagging by a BiLSTM over the last four layers: `transformers` opens only the encoder."""
@@ -339,6 +384,65 @@ def _fitting(pieces: Sequence[Sequence[int]], room: int) -> Iterator[range]:
             start, used = word, 0
         used += size
     yield range(start, len(pieces))
+
+
+def _assignment_notes(
+    gold: NDArray[Any], predicted: NDArray[Any], labels: Sequence[str]
+) -> list[str]:
+    scheme = scheme_of(labels)
+    kinds = [scheme.plain(label)[2:] or OUTSIDE for label in labels] if scheme else labels
+    return assignment_notes(gold, predicted, kinds)
+
+
+class _PlainTags(NamedTuple):
+    """The tags of a checkpoint that are IOB, by class."""
+
+    letters: NDArray[np.str_]
+    """[C]; O, B or I."""
+    kinds: NDArray[np.str_]
+    """Types of entities, [C]."""
+
+    def begins(self, ids: NDArray[np.integer], sentences: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """Return which words, [N], are of another type than the word before."""
+        before = self.kinds[np.roll(ids, 1)]
+        before[np.cumsum(sentences) - sentences] = ""
+        return np.asarray((self.letters[ids] != OUTSIDE) & (self.kinds[ids] != before))
+
+
+def _plain_tags(labels: Sequence[str]) -> _PlainTags | None:
+    scheme = scheme_of(labels)
+    if scheme is None or scheme.letters != "BI":
+        return None
+    plain = list(map(scheme.plain, labels))
+    return _PlainTags(np.array([tag[0] for tag in plain]), np.array([tag[2:] for tag in plain]))
+
+
+def _are_iob1(
+    predicted: NDArray[np.integer], sentences: NDArray[np.integer], labels: Sequence[str]
+) -> bool:
+    """Return whether answers are IOB1, in which B- stands only between neighbours of one type.
+
+    Args:
+        predicted: Classes of all words, [N].
+        sentences: Words of each sentence.
+        labels: Names of the classes.
+    """
+    tags = _plain_tags(labels)
+    if tags is None or not len(predicted):
+        return False
+    starts = tags.letters[predicted[tags.begins(predicted, sentences)]]
+    return bool((starts == "I").sum() > _MOST_STARTS * (starts == "B").sum())
+
+
+def _as_iob1(
+    gold: NDArray[np.int64], sentences: NDArray[np.integer], labels: Sequence[str]
+) -> NDArray[np.int64]:
+    """Return true classes of IOB2, [N], in IOB1, as `_are_iob1` has it."""
+    tags = _plain_tags(labels)
+    assert tags is not None
+    inside = {kind: i for i, (letter, kind) in enumerate(zip(*tags, strict=True)) if letter == "I"}
+    moved = np.array([inside.get(kind, i) for i, kind in enumerate(tags.kinds)])
+    return np.where(tags.begins(gold, sentences), moved[gold], gold)
 
 
 def _tags_by_sentence(

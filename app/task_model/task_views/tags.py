@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import streamlit as st
 
 from bertcore.analysis.attribution import FileRun, MetricTable, TagAnswer, TagTarget, TaskInput
-from bertcore.data.files import kind_of
 from bertcore.data.packed_files import open_bytes
+from bertcore.data.read_tags import is_tag_table
 
 from ...plots.formats import percent, shorten_middle
 from ...shell import frame
@@ -37,8 +37,8 @@ TAGS = Picture(
 class TagView(TaskView):
     """A tag for each word."""
 
-    upload = "Tagged sentences: CoNLL columns, CoNLL-U or JSON lines"
-    file_types = ("txt", "conll", "conllu", "tsv", "jsonl", "json", *PACKED)
+    upload = "Tagged sentences: CoNLL columns, CoNLL-U, tables of words, or JSON with spans"
+    file_types = ("txt", "conll", "conllu", "iob", "bio", "tsv", "csv", "jsonl", "json", *PACKED)
     columns: ClassVar[Mapping[str, str]] = {"text": "Words", "label": "Tags"}
     quality = "right tags"
     errors = TaskView.errors._replace(is_long=True)
@@ -99,8 +99,8 @@ class TagView(TaskView):
         return label_in_words(answer.labels[answer.tag(word)], p)
 
     def column_names(self, path: Path) -> tuple[str, ...]:
-        """Return the columns of JSON lines; others have no names."""
-        return super().column_names(path) if kind_of(path) in (".jsonl", ".json") else ()
+        """Return the columns of a table; a file with a word per line has no names."""
+        return super().column_names(path) if is_tag_table(path) else ()
 
     def rough_number(self, path: Path) -> int:
         """Count blank lines between sentences, and lines of JSON."""

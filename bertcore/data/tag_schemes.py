@@ -1,0 +1,315 @@
+"""Tag schemes: how tags mark entities (IOB, BIOES, BILOU ...), and the same entities in another."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from bertcore.data.examples import Example, TaggedExample
+from bertcore.data.files import BadRows
+from bertcore.data.labels import (
+    FileLabels,
+    describe_match,
+    describe_unseen,
+    match_labels,
+    some_labels,
+    write_label_map,
+)
+
+OUTSIDE = "O"
+_PLAIN = {"B": "B", "I": "I", "M": "I", "E": "E", "L": "E", "S": "S", "U": "S", "W": "S"}
+"""From the letters of BIOES, BILOU and BMEWO to those of BIOES, which seqeval knows."""
+_PREFIX = re.compile(r"([BIMELSUW])([-_:/.])(.+)", re.IGNORECASE | re.DOTALL)
+_SUFFIX = re.compile(r"(.+)([-_:/.])([BIMELSUW])", re.IGNORECASE | re.DOTALL)
+_NO_TAG = re.compile(r"\[?(CLS|SEP|PAD)\]?|<?/?(pad|start|stop|s)>?|X|-X-", re.IGNORECASE)
+"""Classes that a tagger has for special tokens and for later pieces of a word."""
+
+
+_BRACKETS = re.compile(r"(\([^()*\s]+)*\*\)*|(\([^()*\s]+)+\)+")
+"""Tags of OntoNotes (CoNLL-2012)."""
+_NO_MARKS = ("", "-100", "-1")
+"""What stands for the tag of a word that has none."""
+
+
+_UNNAMED = "entity"
+"""Type of the entities whose tags are B and I alone."""
+
+
+class Entity(NamedTuple):
+    """An entity: its type, and its words from `first` to before `end`."""
+
+    kind: str
+    first: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class TagScheme:
+    """How the tags of a file or of a checkpoint mark entities."""
+
+    form: Literal["prefix", "suffix", "bare", "letter"]
+    """B-PER, PER-B, PER alone, or B alone."""
+    separator: str
+    letters: str
+    """Those that occur, in capitals, in the order of the alphabet; "" for bare types."""
+    is_lower: bool = False
+    """Whether they are small letters."""
+    outside: str = OUTSIDE
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        found = set(self.letters)
+        if self.form == "bare":
+            return "types without B- and I-"
+        if found & set("LU"):
+            return "BILOU"
+        if found & set("MW"):
+            return "BMES"
+        return "BIOES" if found & set("ES") else "IOB"
+
+    def plain(self, tag: str) -> str:
+        """Return a tag as seqeval reads it: B-, I-, E- or S- with the type, or O."""
+        if self.form == "bare":
+            return OUTSIDE if _is_outside(tag) else f"I-{tag}"
+        if self.form == "letter":
+            return f"{_PLAIN[tag]}-{_UNNAMED}" if tag in _PLAIN else OUTSIDE
+        parts = (_PREFIX if self.form == "prefix" else _SUFFIX).fullmatch(tag)
+        if parts is None or parts[2] != self.separator:
+            return OUTSIDE
+        letter, kind = (parts[1], parts[3]) if self.form == "prefix" else (parts[3], parts[1])
+        return f"{_PLAIN[letter.upper()]}-{kind}"
+
+    def entities(self, tags: Sequence[str]) -> list[Entity]:
+        """Return the entities of a sentence.
+
+        Source: conlleval and seqeval's default mode, which read each sequence of tags, valid or
+            not: an entity begins at B and S, after O, E and S, and where the type changes.
+        """
+        found: list[Entity] = []
+        before = OUTSIDE
+        for place, tag in enumerate([*map(self.plain, tags), OUTSIDE]):
+            letter, kind = tag[0], tag[2:]
+            if tag != OUTSIDE and before[0] in "BI" and letter in "IE" and kind == before[2:]:
+                found[-1] = found[-1]._replace(end=place + 1)
+            elif tag != OUTSIDE:
+                found.append(Entity(kind, place, place + 1))
+            before = tag
+        return found
+
+    def tags(self, entities: Iterable[Entity], length: int) -> list[str]:
+        """Return the tags of a sentence of `length` words with these entities."""
+        tags = [self.outside] * length
+        for kind, first, end in entities:
+            for place in range(first, end):
+                tags[place] = self._tag(kind, is_first=place == first, is_last=place == end - 1)
+        return tags
+
+    def _tag(self, kind: str, *, is_first: bool, is_last: bool) -> str:
+        if self.form == "bare":
+            return kind
+        wanted = {(True, True): "SUWBI", (True, False): "BI", (False, True): "ELIM"}
+        choices = wanted.get((is_first, is_last), "IM")
+        letter = next((one for one in choices if one in self.letters), "I")
+        letter = letter.lower() if self.is_lower else letter
+        if self.form == "letter":
+            return letter
+        parts = (letter, kind) if self.form == "prefix" else (kind, letter)
+        return self.separator.join(parts)
+
+    def standard(self) -> TagScheme:
+        """Return the scheme in which a new head learns these tags: IOB1 becomes IOB2."""
+        if self.form in ("bare", "letter"):
+            return self
+        return TagScheme("prefix", "-", "".join(sorted({*self.letters, "B"})))
+
+
+IOB2 = TagScheme("prefix", "-", "BI")
+
+
+def scheme_of(tags: Iterable[str]) -> TagScheme | None:
+    """Return how tags mark entities; None if they mark none, such as parts of speech.
+
+    Types alone (PER, LOC) are entities only beside O, and if they have two letters or more; B and I
+    alone are entities of one type.
+
+    >>> scheme_of(["O", "B_PER", "I_PER"]).name, scheme_of(["PER-S", "O"]).form
+    ('IOB', 'suffix')
+    >>> scheme_of(["NOUN", "VERB"]) is None
+    True
+    """
+    seen = set(tags)
+    outside = min(filter(_is_outside, seen), default=OUTSIDE)
+    kept = [tag for tag in seen if not _is_outside(tag) and not _NO_TAG.fullmatch(tag)]
+    for form, pattern, letter in (("prefix", _PREFIX, 1), ("suffix", _SUFFIX, 3)):
+        found = [parts for tag in kept if (parts := pattern.fullmatch(tag))]
+        if found and len(found) == len(kept) and len({parts[2] for parts in found}) == 1:
+            letters = {parts[letter] for parts in found}
+            upper = "".join(sorted({one.upper() for one in letters}))
+            is_lower = all(map(str.islower, letters))
+            return TagScheme(form, found[0][2], upper, is_lower, outside)  # type: ignore[arg-type]
+    if {"B", "I"} <= set(kept) <= _PLAIN.keys():
+        return TagScheme("letter", "", "".join(sorted(kept)), False, outside)
+    is_bare = kept and OUTSIDE in seen and all(_is_type(tag) for tag in kept)
+    return TagScheme("bare", "", "") if is_bare else None
+
+
+def _is_outside(tag: str) -> bool:
+    return tag in (OUTSIDE, "o", "0")
+
+
+def _is_type(tag: str) -> bool:
+    is_marked = _PREFIX.fullmatch(tag) or _SUFFIX.fullmatch(tag)
+    return is_marked is None and sum(map(str.isalpha, tag)) > 1
+
+
+def from_brackets(tags: Sequence[str]) -> list[str] | None:
+    """Return tags of OntoNotes as IOB2: (PER*, *, *), and (LOC) for one word; None for others.
+
+    Of nested entities the outer one is kept.
+
+    >>> from_brackets(["(PER*", "*)", "*", "(LOC)"])
+    ['B-PER', 'I-PER', 'O', 'B-LOC']
+    """
+    if not all(map(_BRACKETS.fullmatch, tags)):
+        return None
+    entities, first, depth, kind = [], 0, 0, ""
+    for place, tag in enumerate(tags):
+        if "(" in tag and not depth:
+            first, kind = place, re.split(r"[(*)]", tag)[1]
+        depth += tag.count("(") - tag.count(")")
+        if ")" in tag and depth <= 0:
+            entities.append(Entity(kind, first, place + 1))
+            depth = 0
+    return IOB2.tags(entities, len(tags))
+
+
+def to_iob2(tags: Sequence[str]) -> list[str]:
+    """Return entity tags with B- at each beginning; other tags are unchanged.
+
+    >>> to_iob2(["I-PER", "I-PER", "O", "I-LOC", "B-LOC", "I-ORG"])
+    ['B-PER', 'I-PER', 'O', 'B-LOC', 'B-LOC', 'B-ORG']
+    >>> to_iob2(["NOUN", "VERB"])
+    ['NOUN', 'VERB']
+    """
+    scheme = scheme_of(tags)
+    return list(tags) if scheme is None else IOB2.tags(scheme.entities(tags), len(tags))
+
+
+class FileTags(FileLabels):
+    """What the tags of one file stand for: its entities, in the scheme of the known tags."""
+
+    scheme: TagScheme | None = None
+    """Of the file; None where its tags or the known ones are no entities."""
+    target: TagScheme = IOB2
+    """Of what is known or learned."""
+
+    def __init__(
+        self, known: Sequence[str] | None = None, label_map: Mapping[str, str] | None = None
+    ) -> None:
+        scheme = scheme_of(known or ())
+        self.known_kinds = () if scheme is None else kinds_of(scheme, known or ())
+        self.kinds: dict[str, str] = {}
+        """What types of entities stand for; O for no entity."""
+        self.num_left_out = 0
+        """Words without a tag."""
+        super().__init__(known, label_map)
+
+    def _may_be(self, label: str) -> bool:
+        return super()._may_be(label) or label in (OUTSIDE, *self.known_kinds)
+
+    def needs_survey(self, example: Example) -> bool:
+        """Return whether no sentence was read yet."""
+        return self.counts is None
+
+    def survey(self, counts: Counter[str]) -> None:
+        """Decide on the scheme and on all types, or else on each tag."""
+        scheme = scheme_of(name for name in counts if name not in _NO_MARKS)
+        target = scheme.standard() if scheme and self.known is None else scheme_of(self.known or ())
+        if scheme is None or target is None:
+            super().survey(counts)
+            return
+        self.counts, self.scheme, self.target = counts, scheme, target
+        kinds = kinds_of(scheme, counts)
+        found = match_labels(kinds, self.known_kinds) if self.known else {k: k for k in kinds}
+        found = {kind: self.label_map.get(to, to) for kind, to in found.items()}
+        self.kinds = found | {kind: to for kind, to in self.label_map.items() if kind in kinds}
+
+    def unknown(self) -> str | None:
+        """Return a tag, or a type of entity, that stands for none of the known ones, if any."""
+        if self.scheme is None:
+            return super().unknown()
+        kinds = kinds_of(self.scheme, self.counts or ())
+        return next((kind for kind in kinds if kind not in self.kinds), None)
+
+    def named(self, example: Example, bad_rows: BadRows, path: Path) -> Example | None:
+        """Return a sentence with its entities in the known scheme; None if it cannot be used."""
+        if self.scheme is None:
+            named = super().named(example, bad_rows, path)
+            self.num_left_out += len(example.labels) - len(named.labels) if named else 0
+            return named
+        assert isinstance(example, TaggedExample)
+        pairs = zip(example.words, example.tags, strict=True)
+        tagged = [(word, tag) for word, tag in pairs if tag not in _NO_MARKS]
+        words, tags = [word for word, _ in tagged], [tag for _, tag in tagged]
+        self.num_left_out += len(example.words) - len(words)
+        if not words:
+            bad_rows.add_unlabelled("")
+            return None
+        entities = self.scheme.entities(tags)
+        unseen = next((one.kind for one in entities if one.kind not in self.kinds), None)
+        kept = [one._replace(kind=self.kinds.get(one.kind, OUTSIDE)) for one in entities]
+        new = self.target.tags((one for one in kept if one.kind not in ("", OUTSIDE)), len(words))
+        lacking = next((tag for tag in new if tag not in (self.known or new)), None)
+        if unseen is None and lacking is None:
+            return TaggedExample(words, new, example.row)
+        wrong = describe_unseen(lacking or "", self.known or ()).replace("the label", "the tag")
+        wrong = wrong if unseen is None else self._describe_unseen(unseen)
+        bad_rows.add(f"{example.where} of {str(path)!r} has {wrong}.")
+        return None
+
+    def _describe_unseen(self, name: str) -> str:
+        if self.scheme is None:
+            return super()._describe_unseen(name)
+        kinds = self.known_kinds or (OUTSIDE,)
+        return (
+            f"entities of the type {name[:40]!r}, which is not one of {some_labels(kinds)}. Give "
+            f"both the same name, or name it with {write_label_map({name[:40]: kinds[0]})} "
+            f"({name[:40]}={OUTSIDE}: no entity)"
+        )
+
+    @property
+    def alike(self) -> tuple[int, ...]:
+        """As in FileLabels; () where entities are compared."""
+        return () if self.scheme is not None else super().alike
+
+    def notes(self) -> Iterator[str]:
+        """Yield how the tags were read, a sentence each."""
+        if self.num_left_out:
+            yield f"{self.num_left_out:,} words without a tag were left out of their sentences."
+        if self.scheme is None:
+            yield from super().notes()
+            return
+        pair = [Entity("X", 0, 2)]
+        ours, theirs = (", ".join(one.tags(pair, 2)) for one in (self.target, self.scheme))
+        if self.scheme.form == "bare" == self.target.form:
+            yield "Tags are types without B- and I-: neighbours of one type are one entity."
+        elif self.scheme.name != self.target.name or (ours != theirs and theirs != "I-X, I-X"):
+            whose = "a new head learns" if self.known is None else "the checkpoint has"
+            yield (
+                f"Tags of the file are {self.scheme.name} ({theirs}); {whose} {self.target.name} "
+                f"({ours}): the entities were carried over."
+            )
+        others = {kind: to for kind, to in self.kinds.items() if to not in ("", kind)}
+        if others:
+            yield describe_match(others, is_chosen=bool(self.label_map))
+
+
+def kinds_of(scheme: TagScheme, tags: Iterable[str]) -> tuple[str, ...]:
+    """Return the types of entities that tags name, in the order of the tags."""
+    plain = (scheme.plain(tag) for tag in tags if tag and not _NO_TAG.fullmatch(tag))
+    return tuple(dict.fromkeys(tag[2:] for tag in plain if tag != OUTSIDE))
