@@ -71,7 +71,10 @@ def _show_example(page: frame.Page) -> frame.Page:
 def show_text(page: frame.Page) -> None:
     """Draw the answer to the text in the box, and one way to explain it."""
     with frame.guard(stop=True):
-        to_explain = show_answer(page, view_of(inspection.model(page.bert_key).task))
+        model = inspection.model(page.bert_key)
+        for note in model.notes:
+            st.caption(plain(note))
+        to_explain = show_answer(page, view_of(model.task))
     if to_explain is None:
         return
     texts, chosen = to_explain

@@ -190,7 +190,9 @@ LAYER_FAITHFULNESS = Picture(
 
 def unit(query: Query) -> str:
     """Return the unit of attributions."""
-    return "score" if isinstance(query.target, ScoreTarget) else "log-odds"
+    target = query.target
+    is_score = isinstance(target, ScoreTarget) and not target.is_sigmoid
+    return "score" if is_score else "log-odds"
 
 
 def measured(query: Query) -> str:

@@ -197,7 +197,8 @@ def labels_table(answer: LabelsAnswer) -> pd.DataFrame:
 
 def score_table(answer: ScoreAnswer) -> pd.DataFrame:
     """Return the score."""
-    return pd.DataFrame({"score": [answer.score]})
+    output = answer.score if answer.output is None else answer.output
+    return pd.DataFrame({"score": [answer.score], "output": [output]})
 
 
 def span_table(answer: SpanAnswers) -> pd.DataFrame:

@@ -20,6 +20,7 @@ from bertcore.checkpoints.folder import (
     SAFETENSORS_INDEX,
     find_weights,
 )
+from bertcore.checkpoints.label_names import odd_labels
 from bertcore.checkpoints.pruned import pruned_heads
 from bertcore.checkpoints.report import TaskFacts, list_up_to
 from bertcore.checkpoints.task import PART_OF
@@ -98,7 +99,7 @@ def find_oddities(
         *_pruned(files),
         *_own_programs(files, family),
         *tokenizer.remarks,
-        *_labels(task),
+        *_labels(task, files),
         *_kind_of_tokenizer(files, tokenizer, family),
         *_case(tokenizer),
         *_precision(stored_dtype),
@@ -203,9 +204,11 @@ def _own_programs(files: CheckpointFolder, family: str) -> Iterator[str]:
         )
 
 
-def _labels(task: TaskFacts) -> Iterator[str]:
+def _labels(task: TaskFacts, files: CheckpointFolder) -> Iterator[str]:
     names = task.label_names
-    if task.num_outputs is not None and names and all(map(_MADE_UP.fullmatch, names)):
+    if task.num_outputs is not None:
+        yield from odd_labels(files.config)
+    if (task.num_outputs or 0) > 1 and names and all(map(_MADE_UP.fullmatch, names)):
         yield (
             f"Its labels are called {names[0]} to {names[-1]}, the default of transformers for "
             "labels without names. Write the names into config.json (id2label), in the order of "

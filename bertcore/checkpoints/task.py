@@ -14,6 +14,7 @@ from typing import Any
 from bertcore.architecture.families import FAMILIES, TASK_CLASSES, Family, HeadForm, task_kind
 from bertcore.checkpoints.adapter import MergedWeights
 from bertcore.checkpoints.keys import MendedKeys, mend_keys
+from bertcore.checkpoints.label_names import label_names
 from bertcore.checkpoints.report import Shape, TaskFacts, named_shapes
 from bertcore.checkpoints.weights import OpenWeights
 from bertcore.network.task_heads import LSTM
@@ -173,7 +174,7 @@ class _Facts:
         architectures = values.get("architectures")
         named = architectures[0] if isinstance(architectures, list) and architectures else None
         self.architecture = named if isinstance(named, str) else None
-        self.labels = _label_names(values)
+        self.labels = label_names(values)
         problem = values.get("problem_type")
         self.problem = problem if isinstance(problem, str) else ""
         self.beside = beside
@@ -367,20 +368,6 @@ def _meaning(architecture: str | None, kind: str | None) -> str | None:
         return _KINDS[TASK_CLASSES[kind]]
     named = architecture or ""
     return next((meaning for ending, meaning in _KINDS.items() if named.endswith(ending)), None)
-
-
-def _label_names(values: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the names of `id2label` in the order of their ids; none if they are not 0, 1, 2 ..."""
-    names = values.get("id2label")
-    if not isinstance(names, dict):
-        return ()
-    try:
-        ordered = sorted((int(number), str(name)) for number, name in names.items())
-    except (TypeError, ValueError):
-        return ()
-    if [number for number, _ in ordered] != list(range(len(ordered))):
-        return ()
-    return tuple(name for _, name in ordered)
 
 
 def _num_outputs(task_heads: Mapping[str, Shape]) -> int | None:

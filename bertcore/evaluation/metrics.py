@@ -160,11 +160,59 @@ def score_metrics(
 ) -> tuple[Metrics, dict[str, tuple[float, float]]]:
     """Return Pearson's and Spearman's correlation and their mean, GLUE's metric for STS-B.
 
-    The correlations are 0 if all predictions are equal, and NaN if one is not finite.
+    Of labels 0 and 1 also average precision, and accuracy and F1 at the best thresholds. The
+    correlations are 0 if all predictions are equal, and NaN if one is not finite.
     """
     pairs = np.stack([gold, predicted], axis=1).astype(np.float64)
-    metrics = _correlations(pairs)
-    return metrics, bootstrap(pairs, _correlations, num_resamples=200) if with_intervals else {}
+    measure = _yes_or_no if are_yes_or_no(gold) and np.isfinite(predicted).all() else _correlations
+    metrics = measure(pairs)
+    return metrics, bootstrap(pairs, measure, num_resamples=200) if with_intervals else {}
+
+
+def are_yes_or_no(gold: NDArray[np.float32]) -> bool:
+    """Return whether true scores are labels, 0 and 1."""
+    return set(np.unique(gold).tolist()) == {0.0, 1.0}
+
+
+def _yes_or_no(pairs: NDArray[np.float64]) -> Metrics:
+    """Return also average precision, and the accuracy and F1 at the best thresholds.
+
+    Source: CrossEncoderClassificationEvaluator of sentence-transformers.
+    """
+    _, accuracy, f1, average_precision = _by_threshold(pairs)
+    return {
+        **_correlations(pairs),
+        "average_precision": average_precision,
+        "best_accuracy": float(max(accuracy.max(), 1 - pairs[:, 0].mean())),
+        "best_f1": float(f1.max()),
+    }
+
+
+def _by_threshold(
+    pairs: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], float]:
+    """Return the thresholds, the accuracy and F1 if scores from there on are 1; and the AP."""
+    gold, predicted = pairs[np.argsort(-pairs[:, 1], kind="stable")].T
+    is_last = np.append(predicted[1:] != predicted[:-1], True)  # equal scores are on one side
+    right, given = np.cumsum(gold)[is_last], np.flatnonzero(is_last) + 1
+    num_yes = gold.sum()
+    accuracy = (2 * right + len(gold) - num_yes - given) / len(gold)
+    gains = np.diff(right, prepend=0.0) / max(num_yes, 1)
+    average_precision = float((right / given * gains).sum())
+    return predicted[is_last], accuracy, 2 * right / (given + num_yes), average_precision
+
+
+def yes_or_no_notes(gold: NDArray[np.float32], predicted: NDArray[np.float32]) -> list[str]:
+    """Return the thresholds behind the accuracy and F1 of scores whose labels are 0 and 1."""
+    if not are_yes_or_no(gold) or not np.isfinite(predicted).all():
+        return []
+    scores, accuracy, f1, _ = _by_threshold(np.stack([gold, predicted], axis=1).astype(np.float64))
+    return [
+        "The head gives a score, and the labels are 0 and 1: accuracy and F1 are those at the best "
+        f"thresholds for this file ({scores[accuracy.argmax()]:.3f} and {scores[f1.argmax()]:.3f}, "
+        "from which on a score counts as 1), as in sentence-transformers; average precision needs "
+        "none."
+    ]
 
 
 def _correlations(pairs: NDArray[np.float64]) -> Metrics:

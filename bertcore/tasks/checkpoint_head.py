@@ -10,6 +10,7 @@ from torch import Tensor
 from bertcore.architecture.families import HeadForm
 from bertcore.checkpoints.files import CheckpointFolder, open_folder
 from bertcore.checkpoints.keys import mend_keys
+from bertcore.checkpoints.label_names import label_names
 from bertcore.checkpoints.report import LoadReport
 from bertcore.checkpoints.weights import OpenWeights
 from bertcore.model import Model
@@ -50,7 +51,8 @@ def read_task_head(bert: Model) -> TaskReader | None:
     head = TaskHead(bert.config, wanted, form).requires_grad_(requires_grad=False).eval()
     _fill(head, tensors | _shared_with_words(bert, head, tensors), report)
     head.to(bert.device, bert.dtype)
-    return TaskReader(kind, _labels(report, kind, count), head)
+    labels = () if kind in ("score", "span") else label_names(_files(report).config, count)
+    return TaskReader(kind, labels, head)
 
 
 def stored_task_head(bert: Model) -> dict[str, Tensor]:
@@ -137,13 +139,6 @@ def _kind(report: LoadReport, weight: Tensor) -> str:
     if problem == "multi_label_classification":
         return "labels"
     return "score" if problem == "regression" or len(weight) == 1 else "classes"
-
-
-def _labels(report: LoadReport, kind: str, count: int) -> tuple[str, ...]:
-    if kind in ("score", "span"):
-        return ()
-    names = report.task.label_names
-    return names if len(names) == count else tuple(f"LABEL_{i}" for i in range(count))
 
 
 @torch.no_grad()

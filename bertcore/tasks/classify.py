@@ -14,6 +14,7 @@ from torch import Tensor
 
 from bertcore.data.examples import TextExample
 from bertcore.data.read_texts import TextForm
+from bertcore.evaluation.assignment import assignment_notes
 from bertcore.evaluation.metrics import Scores, class_metrics
 from bertcore.tasks.answers import Goal, TaskAnswer
 from bertcore.tasks.inputs import TaskInput
@@ -31,7 +32,7 @@ from bertcore.tasks.judged import (
 )
 from bertcore.tasks.sequence import SequenceTask
 from bertcore.tasks.targets import ClassTarget
-from bertcore.tasks.task_data import TaskData
+from bertcore.tasks.task_data import TaskData, settled
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,11 +148,12 @@ def judge_classes(part: Part, logits: Sequence[NDArray[np.float32]]) -> JudgedAn
         logits: Logits of each example, [C].
     """
     table = np.stack(logits)
-    gold = part.data.rows.targets.astype(np.int32)
     best = table.argmax(1).astype(np.int32)
+    gold = part.data.rows.targets.astype(np.int64)
+    gold = settled(gold, best, part.data.alike)
     right = gold == best
     return JudgedAnswers(
-        gold=gold,
+        gold=gold.astype(np.int32),
         predicted=best,
         confidence=softmax(table, axis=-1)[np.arange(len(best)), best],
         quality=right.astype(np.float32),
@@ -178,8 +180,8 @@ def score_classes(
     """
     num = len(data.rows)
     logits, loss = logits_of_rows(outputs, num)
-    gold = data.rows.targets.astype(np.int64)
     best = logits.argmax(1)
+    gold = settled(data.rows.targets.astype(np.int64), best, data.alike)
     confidence = softmax(logits, axis=-1)[np.arange(num), best]
     names = labels or tuple(str(i) for i in range(logits.shape[1]))
     predictions = [
@@ -192,6 +194,8 @@ def score_classes(
     if only is not None:
         metrics = {name: metrics[name] for name in only}
         intervals = {name: pair for name, pair in intervals.items() if name in only}
+    broken_down = breakdown_fields(options, gold, best, confidence, data.rows.lengths, names)
+    notes = (*broken_down.pop("notes", ()), *assignment_notes(gold, best, labels))
     scores = Scores(
         num_examples=num,
         loss=loss / num,
@@ -199,6 +203,7 @@ def score_classes(
         intervals=intervals,
         confusion=matrix.tolist(),
         confusion_labels=names,
-        **breakdown_fields(options, gold, best, confidence, data.rows.lengths, names),
+        notes=notes,
+        **broken_down,
     )
     return Scored(scores, predictions)

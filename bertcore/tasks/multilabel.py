@@ -21,6 +21,7 @@ from bertcore.data.labels import order_labels
 from bertcore.data.read_labels import FORM, SEPARATOR, label_header, read_labels
 from bertcore.data.rows import Batch
 from bertcore.data.tables import Table, open_table
+from bertcore.evaluation.assignment import assignment_notes
 from bertcore.evaluation.metrics import Scores, label_set_metrics
 from bertcore.evaluation.slices import Slice, by_member
 from bertcore.tasks.answers import Goal, TaskAnswer
@@ -211,7 +212,12 @@ class Multilabel(SequenceTask):
             for row in range(num)
         ]
         scores = Scores(
-            num_examples=num, loss=loss / num, metrics=metrics, intervals=intervals, by_type=by_type
+            num_examples=num,
+            loss=loss / num,
+            metrics=metrics,
+            intervals=intervals,
+            by_type=by_type,
+            notes=tuple(assignment_notes(gold, found.given, names)),
         )
         return Scored(scores, predictions)
 

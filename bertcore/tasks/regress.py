@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch.nn.functional as F
 from numpy.typing import NDArray
+from scipy.special import expit
 from torch import Tensor
 
 from bertcore.data.examples import TextExample
 from bertcore.data.read_texts import TextForm
 from bertcore.data.rows import Batch
-from bertcore.evaluation.metrics import Scores, score_metrics
+from bertcore.evaluation.metrics import Scores, score_metrics, yes_or_no_notes
 from bertcore.tasks.answers import Goal, TaskAnswer
 from bertcore.tasks.inputs import TaskInput
 from bertcore.tasks.judged import (
@@ -39,30 +40,33 @@ class ScoreAnswer(TaskAnswer):
     """The score of a text or pair."""
 
     score: float
+    output: float | None = None
+    """Output of the head, of which the score is the sigmoid; None if it is the score."""
 
     def target(self, source: TaskInput, word: int = 1) -> ScoreTarget:
         """Return the score as target."""
-        return ScoreTarget()
+        return ScoreTarget(is_sigmoid=self.output is not None)
 
     def goal(
         self, source: TaskInput, *, word: int | None, label: int | None, score_change: float
     ) -> Goal:
         """Return the goal of a score at least `score_change` away, up or down."""
-        return _OtherScore(self.score, score_change)
+        return _OtherScore(self, score_change)
 
 
 class _OtherScore(Goal):
-    def __init__(self, first: float, change: float) -> None:
+    def __init__(self, first: ScoreAnswer, change: float) -> None:
         self.first, self.change = first, change
 
     def is_reached(self, answer: ScoreAnswer) -> bool:
-        return abs(answer.score - self.first) >= self.change
+        return abs(answer.score - self.first.score) >= self.change
 
     def target(self, source: TaskInput) -> ScoreTarget:
-        return ScoreTarget()
+        return self.first.target(source)
 
     def progress(self, value: float) -> float:
-        return abs(value - self.first)
+        first = self.first.score if self.first.output is None else self.first.output
+        return abs(value - first)
 
     def rank(self, importance: NDArray[np.float32]) -> NDArray[np.float32]:
         return np.abs(importance)
@@ -77,6 +81,12 @@ class Regress(SequenceTask):
     has_confidence = False
     decision = "score"
     form = TextForm(task="regress", headerless="STS-B", is_score=True, looks_for_pair=True)
+    is_sigmoid: ClassVar[bool] = False
+    """Whether the score is the sigmoid of the head's output."""
+
+    def _scores(self, outputs: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return scores from outputs [N, 1], [N]."""
+        return expit(outputs[:, 0]) if self.is_sigmoid else outputs[:, 0]
 
     def num_outputs(self, labels: Sequence[str]) -> int:
         return 1
@@ -118,7 +128,7 @@ class Regress(SequenceTask):
         """Return the correlations of predicted and true scores."""
         num, targets = len(data.rows), data.rows.targets
         logits, loss = logits_of_rows(outputs, num)
-        predicted = logits[:, 0]
+        predicted = self._scores(logits)
         metrics, intervals = score_metrics(
             targets.astype(np.float32), predicted, with_intervals=options.in_full
         )
@@ -126,7 +136,13 @@ class Regress(SequenceTask):
             {"gold": round(float(gold), 6), "predicted": round(float(value), 6)}
             for gold, value in zip(targets, predicted, strict=True)
         ]
-        scores = Scores(num_examples=num, loss=loss / num, metrics=metrics, intervals=intervals)
+        scores = Scores(
+            num_examples=num,
+            loss=loss / num,
+            metrics=metrics,
+            intervals=intervals,
+            notes=tuple(yes_or_no_notes(targets.astype(np.float32), predicted)),
+        )
         return Scored(scores, predictions)
 
     def wrong_answer(
@@ -139,14 +155,15 @@ class Regress(SequenceTask):
     def answer(
         self, source: TaskInput, logits: Tensor, labels: tuple[str, ...], *, num_spans: int = 5
     ) -> ScoreAnswer:
-        return ScoreAnswer(float(logits[0]))
+        output = float(logits[0])
+        return ScoreAnswer(float(expit(output)), output) if self.is_sigmoid else ScoreAnswer(output)
 
     def judge(
         self, labels: Sequence[str], part: Part, logits: Sequence[NDArray[np.float32]]
     ) -> Judged:
         """Measure the distance from the true score."""
         gold = part.data.rows.targets.astype(np.float32)
-        predicted = np.stack(logits)[:, 0]
+        predicted = self._scores(np.stack(logits))
         distance = np.abs(gold - predicted)
         answers = JudgedAnswers(
             gold=gold,
@@ -167,6 +184,30 @@ class Regress(SequenceTask):
         gold, predicted = (x.astype(np.float32) for x in (answers.gold, answers.predicted))
         return MetricTable(*score_metrics(gold, predicted), None)
 
+    def file_notes(self, answers: JudgedAnswers, labels: Sequence[str]) -> list[str]:
+        """Return the score from which answers to labels of 0 and 1 are counted as 1."""
+        return yes_or_no_notes(*(x.astype(np.float32) for x in (answers.gold, answers.predicted)))
+
     def slice_names(self, labels: tuple[str, ...]) -> tuple[str, ...]:
         """Return (): true scores are not groups."""
         return ()
+
+
+class Probability(Regress):
+    """A score that is the sigmoid of the output, as a cross-encoder stores it."""
+
+    is_sigmoid = True
+
+    def reduced_loss(
+        self, logits: Tensor, targets: Tensor, class_weights: Tensor | None, reduction: str
+    ) -> Tensor:
+        """Return the mean squared error of the sigmoids."""
+        return super().reduced_loss(logits.sigmoid(), targets, class_weights, reduction)
+
+    def config_fields(self, labels: Sequence[str]) -> dict[str, Any]:
+        """Return that the head predicts a score, and how it is read."""
+        activation = {"activation_fn": "torch.nn.modules.activation.Sigmoid"}
+        return {**super().config_fields(labels), "sentence_transformers": activation}
+
+
+SIGMOID = Probability()

@@ -96,11 +96,15 @@ class SpanTarget:
 class ScoreTarget:
     """The number predicted by a regression; logits [B, 1]."""
 
+    is_sigmoid: bool = False
+    """Whether the score is the sigmoid of the output, whose log-odds are explained."""
+
     def value(self, logits: Tensor) -> Tensor:
         return logits[:, 0]
 
     def measure(self, logits: Tensor) -> Tensor:
-        return logits[:, 0].float()
+        score = logits[:, 0].float()
+        return score.sigmoid() if self.is_sigmoid else score
 
 
 def log_odds(logits: Tensor, label: int) -> Tensor:

@@ -20,6 +20,7 @@ from bertcore.data.files import BadRows
 from bertcore.data.rows import IGNORED, Batch
 from bertcore.data.tables import Table, open_table
 from bertcore.distillation import soft_target_loss
+from bertcore.evaluation.assignment import assignment_notes
 from bertcore.evaluation.metrics import class_metrics
 from bertcore.evaluation.slices import Slice, by_label
 from bertcore.tasks.answers import TaskAnswer
@@ -307,6 +308,10 @@ class Task(ABC):
         """Return the metrics of a labelled file, the same as those of `score`."""
         gold, predicted = answers.gold.astype(np.int64), answers.predicted.astype(np.int64)
         return MetricTable(*class_metrics(gold, predicted, len(labels)))
+
+    def file_notes(self, answers: JudgedAnswers, labels: Sequence[str]) -> list[str]:
+        """Return what is to be said of the answers to a labelled file, a sentence each."""
+        return assignment_notes(answers.gold, answers.predicted, labels) if self.has_labels else []
 
     def slice_names(self, labels: tuple[str, ...]) -> tuple[str, ...]:
         """Return the names of the groups numbered in `JudgedAnswers.gold`; () for scores."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from bertcore.analysis.attribution import FileRun, MetricTable, ScoreAnswer, ScoreTarget, TaskInput
+from bertcore.analysis.attribution import FileRun, MetricTable, ScoreAnswer, TaskInput
 
 from ...shell import frame
 from ...shell.picture import Picture
@@ -18,7 +18,7 @@ from .view import Chosen, Errors, TaskView
 SCORE = Picture(
     name="inspect-score",
     table=score_table,
-    how="The output of the head; a regression does not say how certain it is.",
+    how="A score of the head; a regression does not say how certain it is.",
     code=ANSWER_CODE,
 )
 SCORES = Picture(
@@ -49,8 +49,10 @@ class ScoreView(TaskView):
     def show(self, page: frame.Page, answer: ScoreAnswer, source: TaskInput, setup: str) -> Chosen:
         """Draw the score."""
         st.header(f"The model gives the score **{answer.score:.3f}**", anchor=False)
+        if answer.output is not None:
+            st.caption(f"The sigmoid of the head's output, {answer.output:.3f}.")
         SCORE.offer(page, answer, setup=setup)
-        return Chosen(ScoreTarget(), None)
+        return Chosen(answer.target(source), None)
 
     def in_words(self, answer: ScoreAnswer, word: int | None) -> str:
         """Return the score."""
