@@ -14,5 +14,7 @@ TEXT_CHOICES = tuple(Field(name, "") for name in CHOICE_TEXTS)
 """For multiple choice: the texts to choose from."""
 SCORE_CHANGE = Field("inspect_score", 1.0)
 SKIP_BAD_ROWS = Field("inspect_skip", False)
+LABEL_MAP = Field("label_map", "")
+"""What labels of the file stand for, as `Columns.label_map` takes it."""
 COLUMNS = {name: Field(f"column_{name}", USUAL_COLUMN) for name in ("text", "text_pair", "label")}
 """Which column of a file is read, by field of `Columns`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from operator import itemgetter
 
 import streamlit as st
@@ -12,9 +13,10 @@ from bertcore.configs import Columns
 from ..plots.formats import shorten_middle
 from ..shell import frame
 from ..shell.source import UploadSource
+from ..shell.state import Field
 from ..shell.uploads import Copy
 from . import labelled_files
-from .choices import COLUMNS, JOINT_COLUMNS, SKIP_BAD_ROWS, USUAL_COLUMN
+from .choices import COLUMNS, JOINT_COLUMNS, LABEL_MAP, SKIP_BAD_ROWS, USUAL_COLUMN
 from .labelled_files import Labelled
 from .task_views import TaskView
 
@@ -66,9 +68,27 @@ def choose_file(view: TaskView, source: str, labels: tuple[str, ...]) -> Labelle
                 box.refuse(error)
             raise
         columns = _columns(view, names, view.joint_columns(names, labels))
+        if labels:
+            columns = replace(columns, label_map=choose_label_map(LABEL_MAP))
         skip = st.toggle("Leave out rows that cannot be read", key=SKIP_BAD_ROWS.key())
         labelled = Labelled(path, columns, skip)
     return labelled
+
+
+def choose_label_map(field: Field[str]) -> str | None:
+    """Draw the box for what a file's labels stand for, where they are to be named."""
+    typed = st.text_input(
+        "Labels of the file",
+        key=field.key(),
+        placeholder="by their names: or 0=negative, 1=positive",
+        help=(
+            "What labels of the file stand for, if they are not found by their names or numbers, "
+            "or wrongly: 0=negative, 1=positive. With nothing after the = the rows are left out. "
+            "In a terminal: --label-map."
+        ),
+        width=380,
+    )
+    return typed.strip() or None
 
 
 def _columns(view: TaskView, names: tuple[str, ...], joint: str | None) -> Columns:

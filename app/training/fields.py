@@ -34,6 +34,8 @@ DEV_PATH = Field("dev_path", "")
 TASK = Field("table_task", next(iter(TASKS)), tuple(TASKS))
 COLUMNS = {name: Field(f"table_{name}", NO_COLUMN) for name in ("text", "text_pair", "label")}
 """Which columns of the table are read, by field of `Columns`."""
+LABEL_MAP = Field("table_label_map", "")
+"""What labels of the table stand for, as `Columns.label_map` takes it."""
 LABEL_COLUMNS: Field[list[str]] = Field("table_labels", [])
 """For texts with several labels: the column that lists them, or the columns of 0 and 1."""
 SKIP_BAD_ROWS = Field("table_skip", False)

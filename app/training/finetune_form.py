@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from bertcore import Model
 from bertcore.configs import Columns, FinetuneConfig
 from bertcore.configs.finetune import default_rate
 from bertcore.data.guess import Guess
-from bertcore.data.labels import MAX_LABELS
+from bertcore.data.labels import MAX_LABELS, why_no_labels
 from bertcore.finetuning.speed import Speed
 from bertcore.tasks import find_task
 from bertcore.tasks.model import head_fits
@@ -29,6 +29,7 @@ from ..shell import cache, frame, sidebar
 from ..shell.compute import Compute
 from ..shell.jobs import waiting
 from ..shell.one_of import one_of
+from ..task_model.file_choice import choose_label_map
 from . import fields, tables
 from .finetune_plan import Plan, rounded, sample_sizes
 from .new_run import choose_name, copied, copy_data, explaining_full_disk, new_run, show_at_once
@@ -124,6 +125,8 @@ def _choose_reading(table: TableFile, guessed: Guess) -> Reading | None:
         columns = _choose_columns(task, guessed)
     if columns is None:
         return None
+    if find_task(task).has_labels:
+        columns = replace(columns, label_map=fields.LABEL_MAP.value.strip() or None)
     with frame.guard():
         return tables.reading_of(table.path, task, columns)
     return None
@@ -276,6 +279,10 @@ def _tell_survey(reading: Reading, found: Survey) -> bool:
         num = len(found.labels)
         parts.append(f"**{num:,}** {what}{'' if num == 1 else 's'}: {listed}")
     st.markdown(" · ".join(parts))
+    for note in found.notes:
+        st.caption(plain(note))
+    if found.labels:
+        choose_label_map(fields.LABEL_MAP)
     if not found.num_bad:
         return False
     rows = "1 row" if found.num_bad == 1 else f"{found.num_bad:,} rows"
@@ -302,6 +309,9 @@ def problem_of(reading: Reading, found: Survey) -> str:
             f"{where} has one value, {only[:40]!r}, in all {found.num_examples:,} examples; at "
             "least two are needed to learn a difference. Choose another column, or another table."
         )
+    reason = why_no_labels(found.labels)
+    if reason is not None and reading.task != "tag":
+        return f"{where}: {reason}."
     if len(found.labels) > MAX_LABELS:
         return (
             f"{where} has more than {MAX_LABELS:,} different values, such as "
@@ -381,17 +391,8 @@ def _survey_dev(dev: TableFile, reading: Reading, found: Survey) -> Survey | Non
     """Return what the file to score on contains; None if it cannot be used, with a message."""
     if tables.look(dev, "dev") is None:
         return None
-    own = tables.reading_of(dev.path, reading.task, reading.columns)
+    own = tables.reading_of(dev.path, reading.task, reading.columns, tuple(found.labels))
     found_dev = Compute(name="dev-survey")(tables.survey_table, own)
-    unseen = [label for label in found_dev.labels if label not in found.labels]
-    if unseen:
-        st.error(
-            plain(
-                f"The file to score on has the label {unseen[0][:40]!r}, which the table lacks. "
-                "Use a file with the same labels."
-            )
-        )
-        return None
     if found_dev.num_bad or not found_dev.num_examples:
         st.error(f"The file to score on cannot be used: {plain(found_dev.first_bad)}")
         return None
@@ -497,6 +498,7 @@ def _options(run: Path, key: cache.BertKey, chosen: Chosen) -> list[str]:
         ("--text", reading.columns.text),
         ("--text-pair", reading.columns.text_pair),
         ("--label", reading.columns.label),
+        ("--label-map", reading.columns.label_map),
     ):
         options += [flag, column] if column else []
     options += ["--skip-bad-rows"] if chosen.skip_bad_rows else []

@@ -76,6 +76,8 @@ class Reading:
     """Size and time of the file."""
     task: str
     columns: Columns
+    labels: tuple[str, ...] = ()
+    """Those that are known; () takes those of the file."""
 
 
 def shipped_tables() -> dict[str, Path]:
@@ -178,14 +180,14 @@ def _recode(file: TableFile, slot: str, encoding: str) -> None:
         box.replace(_Table(box.value.copy, target))
 
 
-def reading_of(path: Path, task: str, columns: Columns) -> Reading:
+def reading_of(path: Path, task: str, columns: Columns, labels: tuple[str, ...] = ()) -> Reading:
     """Return how a file is read.
 
     Raises:
         OSError: If the file is no longer there.
     """
     stat = path.stat()
-    return Reading(path, (stat.st_size, stat.st_mtime_ns), task, columns)
+    return Reading(path, (stat.st_size, stat.st_mtime_ns), task, columns, labels)
 
 
 def survey_table(reading: Reading, *, progress: Progress) -> Survey:
@@ -194,7 +196,13 @@ def survey_table(reading: Reading, *, progress: Progress) -> Survey:
     def on_rows(number: int) -> None:
         progress(0.0, f"Counting the rows: {number:,} so far")
 
-    return survey(reading.path, reading.task, columns=reading.columns, on_rows=on_rows)
+    return survey(
+        reading.path,
+        reading.task,
+        columns=reading.columns,
+        labels=reading.labels or None,
+        on_rows=on_rows,
+    )
 
 
 def measuring(key: cache.BertKey, reading: Reading, found: Survey, config: FinetuneConfig) -> Work:

@@ -22,12 +22,12 @@ from bertcore.bias.group_gaps import Rate
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.data.examples import LabelsExample, TextExample
 from bertcore.data.files import BadRows
-from bertcore.data.labels import KnownLabels
 from bertcore.debiasing.swap_words import PRONOUNS, Change, Pair, Swapped, WordSwap
 from bertcore.evaluation.intervals import bootstrap_means, wilson_interval
+from bertcore.tasks.judged import ROWS_AT_ONCE
 from bertcore.tasks.model import TaskModel
 from bertcore.tasks.multilabel import Multilabel, joined_names
-from bertcore.tasks.read import ROWS_AT_ONCE, stream_examples
+from bertcore.tasks.read import stream_examples
 from bertcore.tasks.sequence import SequenceTask
 
 MOST_TEXTS = 200
@@ -140,7 +140,7 @@ def flip_file(
         task,
         model.tokenizer,
         max_length=length,
-        known=KnownLabels(model.labels),
+        labels=model.labels,
         columns=columns,
         bad_rows=bad,
         rows_at_once=rows_at_once,
@@ -152,9 +152,8 @@ def flip_file(
         gathered.take(examples, length)
         on_rows(gathered.num_examples)
     if not gathered.num_examples:
-        raise ValueError(f"{str(path)!r} has no example to use (0 rows). {bad.first}".strip())
-    note = bad.sentence()
-    return gathered.finish(is_whole, () if note is None else (note,))
+        raise ValueError(f"{str(path)!r} has no example to use (0 rows). {bad.why_empty()}")
+    return gathered.finish(is_whole, tuple(bad.notes()))
 
 
 class _Flipped(NamedTuple):

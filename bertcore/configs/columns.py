@@ -16,6 +16,9 @@ class Columns:
     label: str | None = None
     """Column of the label, score or tag; multilabel: labels separated by |, or 0/1 columns
     separated by commas."""
+    label_map: str | None = None
+    """What labels of the file stand for, such as 0=negative,1=positive,-1= (without a label: left
+    out); by default it is found by names, numbers and ids, and noted."""
 
 
 USUAL = Columns()

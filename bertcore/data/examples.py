@@ -127,16 +127,23 @@ def named_labels(example: Example) -> Sequence[str]:
 
 
 def rename_labels(example: Example, names: Mapping[str, str]) -> Example:
-    """Return an example with its labels renamed.
+    """Return an example with its labels renamed; those that become "" are left out.
+
+    A word of a tagged sentence is left out with its tag.
 
     Args:
         example: Of a kind that has labels.
         names: Of each of its labels.
     """
     if isinstance(example, TaggedExample):
-        return replace(example, tags=[names[tag] for tag in example.tags])
+        tagged = [(word, names[tag]) for word, tag in zip(example.words, example.tags, strict=True)]
+        kept = [(word, tag) for word, tag in tagged if tag]
+        return replace(example, words=[word for word, _ in kept], tags=[tag for _, tag in kept])
     if isinstance(example, LabelsExample):
-        labels, asked = ([names[name] for name in part] for part in (example.labels, example.asked))
-        return replace(example, labels=tuple(labels), asked=tuple(asked))
+        labels, asked = (
+            tuple(dict.fromkeys(names[name] for name in part if names[name]))
+            for part in (example.labels, example.asked)
+        )
+        return replace(example, labels=labels, asked=asked)
     assert isinstance(example, TextExample)
     return replace(example, answer=names[example.answer])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import shutil
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -209,6 +210,9 @@ class BadRows:
         self.skip = skip
         self.num = 0
         self.first = ""
+        self.unlabelled: Counter[str] = Counter()
+        """Examples that were left out because they have no label, by what stands there."""
+        self._notes: dict[str, None] = {}
 
     def add(self, sentence: str) -> None:
         """Record an invalid row, described by a sentence with file and row.
@@ -221,9 +225,37 @@ class BadRows:
         self.num += 1
         self.first = self.first or sentence
 
+    def add_unlabelled(self, mark: str) -> None:
+        """Record an example without a label, which is left out; "" if nothing stands there."""
+        self.unlabelled[mark] += 1
+
+    def note(self, sentence: str) -> None:
+        """Record how the file was read, once."""
+        self._notes[sentence] = None
+
     def sentence(self) -> str | None:
         """Return a sentence on the rows left out; None if there are none."""
         if not self.num:
             return None
         rows = "row was" if self.num == 1 else "rows were"
         return f"{self.num:,} bad {rows} left out; the first: {self.first}"
+
+    def notes(self) -> list[str]:
+        """Return all that is to be said of the file, a sentence each."""
+        num = self.unlabelled.total()
+        marks = [f"{count:,} {mark or 'empty'}" for mark, count in self.unlabelled.most_common(4)]
+        left = f"{num:,} examples have no label and were"
+        left = "1 example has no label and was" if num == 1 else left
+        unlabelled = [f"{left} left out ({', '.join(marks)})."] if num else []
+        bad = self.sentence()
+        return [*([bad] if bad else []), *unlabelled, *self._notes]
+
+    def why_empty(self) -> str:
+        """Return why no example is left, to follow a sentence that says so."""
+        num = self.unlabelled.total()
+        if not num:
+            return self.first or "Check the file."
+        return (
+            f"{num:,} have no label ({', '.join(mark or 'empty' for mark in self.unlabelled)}), as "
+            "in test splits whose labels are kept secret. Use another split, or check the column."
+        )

@@ -1,29 +1,68 @@
-"""The list of labels, from the training data or the checkpoint, and how the two match."""
+"""What the labels of a file stand for: no label, a class, or a label of a checkpoint."""
 
 from __future__ import annotations
 
+import json
+import re
+import shlex
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+
+from bertcore.data.examples import Example, TaggedExample, TextExample, named_labels, rename_labels
+from bertcore.data.files import BadRows
 
 MAX_LABELS = 1000
 """With more, the column holds names or numbers, not labels."""
 _SHOWN = 5
 """Labels that a message lists."""
+_EMPTY = frozenset({"", "nan", "null", "<na>", "#n/a"})
+"""Cells without a value, as pandas and spreadsheets write them, in lower case."""
+UNLABELLED = ("-1", "-100", "-")
+"""Marks of examples without a label: of the hub's test splits, of PyTorch, and of SNLI."""
+TRUTH = {"true": 1, "yes": 1, "y": 1, "t": 1, "false": 0, "no": 0, "n": 0, "f": 0}
+_WHOLE = re.compile(r"\+?(-?(?:0|[1-9]\d{0,14}))(?:\.0+)?")
+_NUMBER = re.compile(r"-?\d{1,300}(\.\d{1,300})?")
+_GENERIC = re.compile(r"LABEL_(\d{1,9})", re.IGNORECASE)
+_TWIN = re.compile(r"(.*) \(id (\d+)\)", re.DOTALL)
+_RARE = 0.1
+"""Below this share, -1 beside 0 and 1 marks missing labels; above it is a class."""
+_SHORTEST = 3
+"""Letters of an abbreviation, such as pos."""
+
+
+def label_text(cell: str) -> str:
+    """Return a label in one spelling, "" for a cell without a value.
+
+    >>> label_text("1.0"), label_text("NaN"), label_text("B-PER")
+    ('1', '', 'B-PER')
+    """
+    if cell.casefold() in _EMPTY:
+        return ""
+    whole = _WHOLE.fullmatch(cell)
+    return whole[1] if whole else cell
 
 
 def order_labels(names: Iterable[str]) -> tuple[str, ...]:
-    """Return labels in order: numbers by size, others alphabetically, the tag O first.
+    """Return labels in order: by the numbers in them, then alphabetically, the tag O first.
 
     >>> order_labels(["10", "2"]), order_labels(["B-PER", "O", "B-LOC"])
     (('2', '10'), ('O', 'B-LOC', 'B-PER'))
+    >>> order_labels(["LABEL_10", "LABEL_9"])
+    ('LABEL_9', 'LABEL_10')
     """
     labels = set(names)
-    if all(label.removeprefix("-").isdecimal() for label in labels):
-        return tuple(sorted(labels, key=lambda label: (int(label), label)))
-    return tuple(sorted(labels, key=lambda label: (label != "O", label)))
+    if all(map(_NUMBER.fullmatch, labels)):
+        return tuple(sorted(labels, key=lambda label: (float(label), label)))
+    return tuple(sorted(labels, key=lambda label: (label != "O", _natural(label), label)))
+
+
+def _natural(label: str) -> list[str | int]:
+    parts = re.split(r"(\d{1,15})", label)
+    return [int(part) if place % 2 else part for place, part in enumerate(parts)]
 
 
 def balanced_weights(targets: NDArray[np.int64], num_labels: int) -> list[float]:
@@ -38,100 +77,392 @@ def balanced_weights(targets: NDArray[np.int64], num_labels: int) -> list[float]
     return [float(total / (num_labels * count)) if count else 0.0 for count in counts]
 
 
+def twins(known: Sequence[str]) -> dict[str, list[int]]:
+    """Return the outputs that share a name in config.json, by that name; see `label_names`."""
+    found: dict[str, list[int]] = {}
+    for i, label in enumerate(known):
+        twin = _TWIN.fullmatch(label)
+        if twin and int(twin[2]) == i:
+            found.setdefault(twin[1], []).append(i)
+    return {name: places for name, places in found.items() if len(places) > 1}
+
+
 def match_labels(names: Collection[str], known: Sequence[str]) -> dict[str, str]:
     """Return the known label for each name; names without one are left out.
 
-    A name is a known label itself, or the only one with the same letters in another case, or its
-    number: 0 for LABEL_0, if all labels have such names (as in `transformers`), or vice versa. If
-    two names stand for the same label, neither of them is matched.
+    A name is a known label itself, or the only one with the same letters in another spelling. If
+    no name is, they may be numbers (or true and false): those in the known labels' names, their
+    ids, or, for names without numbers, as many numbers in order. Or they are abbreviations.
 
     >>> match_labels(["0", "1"], ["LABEL_0", "LABEL_1"])
     {'0': 'LABEL_0', '1': 'LABEL_1'}
     >>> match_labels(["positive", "neutral"], ["NEGATIVE", "POSITIVE"])
     {'positive': 'POSITIVE'}
+    >>> match_labels(["neg", "pos"], ["Negative", "Positive"])
+    {'neg': 'Negative', 'pos': 'Positive'}
 
     Args:
         names: All labels of a file.
         known: Labels of a checkpoint, in the order of its head.
     """
     exact = set(known)
-    by_letters: dict[str, list[str]] = {}
-    for label in known:
-        by_letters.setdefault(label.casefold(), []).append(label)
-    others = sorted(set(names) - exact)
-    numbered = _numbered(others, known)
     matched = {name: name for name in names if name in exact}
-    found: dict[str, str] = {}
-    for name in others:
-        same = by_letters.get(name.casefold(), [])
-        if name in numbered:
-            found[name] = numbered[name]
-        elif len(same) == 1:
-            found[name] = same[0]
-    num_names = Counter((*matched.values(), *found.values()))
-    return matched | {name: label for name, label in found.items() if num_names[label] == 1}
+    for name, places in twins(known).items():
+        if name in names:
+            matched.setdefault(name, known[places[0]])
+    for spelling in (str.casefold, _letters):
+        of_known = _grouped(known, spelling)
+        for name in names:
+            same = of_known.get(spelling(name), [])
+            if len(same) == 1:
+                matched.setdefault(name, same[0])
+    left = sorted(set(names) - matched.keys())
+    if len(names) == len(known) == len(left) == 1:
+        return {left[0]: known[0]}
+    for chosen in (left, [name for name in left if name not in UNLABELLED]):
+        found = _by_number(chosen, known, are_all=not matched)
+        if found:
+            return matched | found
+    unused = [label for label in known if label not in matched.values()]
+    return matched | _by_beginning(left, unused)
 
 
-def _numbered(names: Sequence[str], known: Sequence[str]) -> dict[str, str]:
-    """Return LABEL_i for i or the reverse, if all names of that form are among the known ones."""
-    numbers = [str(i) for i in range(len(known))]
-    generic = [f"LABEL_{i}" for i in range(len(known))]
-    if list(known) == generic:
-        begin, pairs = "", dict(zip(numbers, generic, strict=True))
-    elif list(known) == numbers:
-        begin, pairs = "LABEL_", dict(zip(generic, numbers, strict=True))
-    else:
+def _letters(name: str) -> str:
+    """Return a name without case, spaces, dashes and the like; a number as it is."""
+    if _NUMBER.fullmatch(name):
+        return name
+    return re.sub(r"[\s_\-/.]+", "", name).casefold() or name
+
+
+def _grouped(names: Iterable[str], key: Callable[[str], str]) -> dict[str, list[str]]:
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        groups.setdefault(key(name), []).append(name)
+    return groups
+
+
+def _by_number(names: Sequence[str], known: Sequence[str], *, are_all: bool) -> dict[str, str]:
+    """Return the labels for names that are all numbers, if there is one reading."""
+    values = [_value(name) for name in names]
+    numbers = [value for value in values if value is not None]
+    if len(numbers) < len(names) or not names:
         return {}
-    written = {name for name in names if name.startswith(begin) and name[len(begin) :].isdecimal()}
-    # One number too many, and the file counts differently: 1 and 2 are not LABEL_1 and something.
-    return {name: pairs[name] for name in written} if written <= pairs.keys() else {}
+    inside = [re.findall(r"\d{1,9}", label) for label in known]
+    of_names = {int(found[0]): i for i, found in enumerate(inside) if len(found) == 1}
+    by_name = _places(numbers, of_names) if len(of_names) == len(known) else None
+    by_id = _places(numbers, {i: i for i in range(len(known))}) if are_all else None
+    if all(map(_GENERIC.fullmatch, known)) or all(map(_GENERIC.fullmatch, names)):
+        # LABEL_1 is the label with id 1: where names say otherwise, nothing is certain.
+        found = by_name if by_id in (by_name, None) else None if of_names else by_id
+    else:
+        found = by_name or by_id
+        ranks = {number: rank for rank, number in enumerate(sorted(set(numbers)))}
+        if found is None and are_all and not any(inside) and len(ranks) == len(known) > 1:
+            found = _places(numbers, ranks)
+    return {name: known[place] for name, place in zip(names, found or (), strict=bool(found))}
 
 
-def describe_match(match: Mapping[str, str]) -> str | None:
-    """Return a sentence on the labels that are spelled differently; None if all are the same."""
-    others = [f"{name[:40]!r} is {label[:40]!r}" for name, label in match.items() if name != label]
-    if not others:
-        return None
-    more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
-    return f"Labels in the data were matched with known labels: {', '.join(others[:_SHOWN])}{more}."
+def _value(name: str) -> int | None:
+    generic, whole = _GENERIC.fullmatch(name), _WHOLE.fullmatch(name)
+    if generic or whole:
+        return int((generic or whole)[1])  # type: ignore[index]
+    return TRUTH.get(name.casefold())
 
 
-class KnownLabels:
-    """The labels with which a file is read, and how its own were matched.
+def _places(numbers: Sequence[int], places: Mapping[int, int]) -> list[int] | None:
+    """Return the place of each number; None if one has none."""
+    return [places[number] for number in numbers] if places.keys() >= set(numbers) else None
+
+
+def _by_beginning(names: Sequence[str], known: Sequence[str]) -> dict[str, str]:
+    """Return the labels of which names are abbreviations or the reverse, one each."""
+    found = {}
+    for name in names:
+        short = _letters(name)
+        like = [label for label in known if _is_beginning(short, _letters(label))]
+        if len(like) == 1:
+            found[name] = like[0]
+    counts = Counter(found.values())
+    return {name: label for name, label in found.items() if counts[label] == 1}
+
+
+def _is_beginning(first: str, second: str) -> bool:
+    short, long = sorted((first, second), key=len)
+    return len(short) >= _SHORTEST and long.startswith(short)
+
+
+def read_label_map(text: str | None) -> dict[str, str]:
+    """Return the labels of a file, and what they stand for, from the text of `Columns.label_map`.
+
+    >>> read_label_map("0=negative,1=positive,-1=")
+    {'0': 'negative', '1': 'positive', '-1': ''}
+
+    Raises:
+        ValueError: If it is neither pairs nor a JSON object.
+    """
+    if not text:
+        return {}
+    if text.lstrip().startswith("{"):
+        try:
+            values = json.loads(text)
+        except (ValueError, RecursionError):
+            values = None
+        if isinstance(values, dict) and all(isinstance(name, str) for name in values.values()):
+            return {name.strip(): label.strip() for name, label in values.items()}
+    pairs = [part.partition("=") for part in text.split(",")]
+    if text.lstrip().startswith("{") or not all(equals for _, equals, _ in pairs):
+        raise ValueError(
+            f"--label-map is {text[:60]!r}; expected a label of the file and what it stands for, "
+            "such as 0=negative,1=positive (-1= leaves out the rows with -1), or a JSON object."
+        )
+    return {name.strip(): label.strip() for name, _, label in pairs}
+
+
+def write_label_map(names: Mapping[str, str], *, most: int = _SHOWN) -> str:
+    """Return the option that says what labels stand for, as it is typed.
+
+    >>> write_label_map({"0": "no"}), write_label_map({"a, b": "c"})
+    ('--label-map 0=no', '--label-map \'{"a, b": "c"}\'')
+    """
+    names = dict(list(names.items())[:most])
+    is_plain = not any(sign in name for pair in names.items() for name in pair for sign in ",={")
+    text = json.dumps(names, ensure_ascii=False)
+    if is_plain:
+        text = ",".join(f"{name}={label}" for name, label in names.items())
+    dash = "=" if text.startswith("-") else " "
+    return f"--label-map{dash}{shlex.quote(text)}"
+
+
+class FileLabels:
+    """What the labels of one file stand for.
 
     Args:
-        labels: Labels of a checkpoint or of the training data, in their order.
+        known: Labels of a checkpoint or of training data, in their order; None takes those of the
+            file.
+        label_map: From `read_label_map`; its keys are labels of the file, or known ones.
     """
 
-    def __init__(self, labels: Sequence[str]) -> None:
-        self.labels = tuple(labels)
-        self.match = {label: label for label in labels}
-        """From names of the file to labels."""
-        self._file_labels: tuple[str, ...] | None = None
+    def __init__(
+        self, known: Sequence[str] | None = None, label_map: Mapping[str, str] | None = None
+    ) -> None:
+        self.known = None if known is None else tuple(known)
+        self.label_map = dict(label_map or {})
+        self.names: dict[str, str] = {} if self.label_map else {name: name for name in known or ()}
+        """What each label stands for; "" for no label."""
+        self.counts: Counter[str] | None = None
+        """How often each label occurs in the file; None before `survey`."""
+        self.if_unknown: str | None = None
+        """What to do about an unknown label, if it is to refuse the file."""
+        wrong = [to for to in self.label_map.values() if not self._may_be(to)]
+        if wrong and known is not None:
+            raise ValueError(f"--label-map names {describe_unseen(wrong[0], known)}.")
 
-    @property
-    def needs_all(self) -> bool:
-        """Whether `match_all` was not called yet."""
-        return self._file_labels is None
+    def _may_be(self, label: str) -> bool:
+        return self.known is None or label in ("", *self.known)
 
-    def match_all(self, names: Collection[str]) -> None:
-        """Match the names of the whole file, so that the order of its rows does not matter."""
-        self._file_labels = order_labels(names)
-        # Names beyond this number are not labels, and their set was not fully collected.
-        if len(names) <= MAX_LABELS:
-            self.match |= match_labels(names, self.labels)
-
-    def describe_unseen(self, name: str) -> str:
-        """Return a phrase on a name that was not matched."""
-        unseen = describe_unseen(name, self.labels)
-        return (
-            f"{unseen}; the file has {some_labels(self._file_labels or ())}. Give both the same "
-            "name"
+    def needs_survey(self, example: Example) -> bool:
+        """Return whether the labels of the whole file have to be known to read an example."""
+        return self.counts is None and (
+            self.known is None or any(name not in self.names for name in named_labels(example))
         )
 
-    def sentence(self) -> str | None:
-        """Return a sentence on the matched labels; None if all labels are spelled the same."""
-        return describe_match(self.match)
+    def survey(self, counts: Counter[str]) -> None:
+        """Decide on all labels of the file, so that the order of its rows does not matter."""
+        self.counts = counts
+        left = [name for name in counts if name not in self.label_map]
+        if self.known is None:
+            names = _as_classes({name: counts[name] for name in left})
+        elif len(counts) > MAX_LABELS:  # they are not labels, and were not all collected
+            names = {name: name for name in left if name in self.known}
+        else:
+            names = dict.fromkeys(set(left).intersection(("", *UNLABELLED)), "")
+            names |= match_labels([name for name in left if name], self.known)
+        self.names = {name: self.label_map.get(label, label) for name, label in names.items()}
+        self.names |= {name: self.label_map[name] for name in counts if name in self.label_map}
+
+    def unknown(self) -> str | None:
+        """Return a label of the file that stands for none of the known ones, if there is one."""
+        return next(
+            (name for name in order_labels(self.counts or ()) if name not in self.names), None
+        )
+
+    def named(self, example: Example, bad_rows: BadRows, path: Path) -> Example | None:
+        """Return an example with what its labels stand for; None if it cannot be used."""
+        # Without known labels, those beyond MAX_LABELS were not collected, and stay as they are.
+        names = {name: self.names.get(name, name) for name in named_labels(example)}
+        unseen = next((name for name in names if name not in self.names), None)
+        if unseen is not None and self.known is not None:
+            bad_rows.add(f"{example.where} of {str(path)!r} has {self._describe_unseen(unseen)}.")
+            return None
+        named = rename_labels(example, names)
+        if isinstance(named, TextExample | TaggedExample) and not any(named.labels):
+            bad_rows.add_unlabelled(example.labels[0])
+            return None
+        return named
+
+    def _describe_unseen(self, name: str) -> str:
+        """Return a phrase on a label that stands for none of the known ones."""
+        assert self.known is not None
+        in_file = order_labels(filter(None, self.counts or ()))
+        return (
+            f"{describe_unseen(name, self.known)}; the file has {some_labels(in_file)}. Give both "
+            f"the same name, or name it with {write_label_map({name[:40]: self.known[0]})}"
+        )
+
+    def check_known(self, path: Path) -> None:
+        """Refuse a file with an unknown label if `if_unknown` is set.
+
+        Raises:
+            ValueError: If it has one.
+        """
+        unknown = self.unknown()
+        if self.if_unknown is not None and self.known is not None and unknown is not None:
+            raise ValueError(
+                f"{str(path)!r} has {self._describe_unseen(unknown)}, or: {self.if_unknown}"
+            )
+
+    @property
+    def alike(self) -> tuple[int, ...]:
+        """For each output the first with the same name, if the file uses that name; else ()."""
+        groups = twins(self.known or ())
+        if not any(name in groups and label != name for name, label in self.names.items()):
+            return ()
+        first = {place: places[0] for places in groups.values() for place in places}
+        return tuple(first.get(i, i) for i in range(len(self.known or ())))
+
+    def notes(self) -> Iterator[str]:
+        """Yield what is to be said of the labels, a sentence each."""
+        others = {name: label for name, label in self.names.items() if label not in ("", name)}
+        others = {name: others[name] for name in others if name not in twins(self.known or ())}
+        for name in self.label_map:
+            if name not in (self.counts or ()) and name not in (self.known or ()):
+                yield f"--label-map names {name[:40]!r}, which is no label of the file."
+        if self.known is not None:
+            if others:
+                yield describe_match(others, is_chosen=bool(self.label_map))
+            return
+        counts = self.counts or Counter()
+        same = _grouped((name for name in self.names if name == self.names[name]), _letters)
+        for spellings in list(same.values())[:MAX_LABELS]:
+            if len(spellings) > 1:
+                often, *rest = sorted(spellings, key=lambda name: -counts[name])
+                listed = " and ".join(f"{name[:40]!r} ({counts[name]:,})" for name in spellings[:4])
+                yield (
+                    f"{listed} differ only in spelling, and are different labels here. To make "
+                    f"them one: {write_label_map(dict.fromkeys(rest, often))}."
+                )
+        if counts["-1"] and self.names.get("-1") == "-1":
+            yield (
+                f"'-1' ({counts['-1']:,} times) is taken for a label. If it marks rows without "
+                f"one, leave them out: {write_label_map({'-1': ''})}."
+            )
+        lists = list_separator(counts)
+        if lists is not None:
+            cell = next(name for name in counts if lists in name)
+            yield (
+                f"{cell[:40]!r} is one label here. If it is a list of labels, use the task "
+                "multilabel."
+            )
+
+
+def read_named(
+    read: Callable[[BadRows], Iterable[Example]], labels: FileLabels, path: Path, bad_rows: BadRows
+) -> Iterator[Example]:
+    """Yield the examples of a file by what their labels stand for.
+
+    Examples without a label are left out and counted; those with a label that stands for none of
+    the known ones are bad rows.
+
+    Args:
+        read: Reads the file, as often as it is called.
+        labels: Takes up the labels of the file, and is asked for its notes at the end.
+        path: The file, for messages.
+        bad_rows: Collects what cannot be used.
+    """
+    for example in read(bad_rows):
+        if labels.needs_survey(example):
+            labels.survey(_counted(read(BadRows(skip=True))))
+            labels.check_known(path)
+            _note(labels, bad_rows)
+        named = labels.named(example, bad_rows, path)
+        if named is not None:
+            yield named
+    _note(labels, bad_rows)
+
+
+def _note(labels: FileLabels, bad_rows: BadRows) -> None:
+    for note in labels.notes():
+        bad_rows.note(note)
+
+
+def _counted(examples: Iterable[Example]) -> Counter[str]:
+    """Return how often each label occurs, at most enough to show that there are too many."""
+    counts: Counter[str] = Counter()
+    for example in examples:
+        counts.update(dict.fromkeys(named_labels(example), 0))
+        counts.update(example.labels)
+        if len(counts) > MAX_LABELS:
+            break
+    return counts
+
+
+def _as_classes(counts: Mapping[str, int]) -> dict[str, str]:
+    """Return what labels stand for as classes of their own: themselves, or "" for no label."""
+    names = {name: name for name in counts}
+    others = set(counts) - {"", *UNLABELLED}
+    are_numbers = all(map(_NUMBER.fullmatch, others))
+    if "" in names:
+        names[""] = ""
+    if "-100" in names:
+        names["-100"] = ""
+    if "-" in names and "+" not in names:
+        names["-"] = ""
+    if "-1" in names and not _is_class(counts, others, are_numbers=are_numbers):
+        names["-1"] = ""
+    truths = [name for name in names if name.casefold() in TRUTH]
+    if truths and len(truths) < len(others) <= len(truths) + 2 and others - {*truths} <= {"0", "1"}:
+        names |= {name: str(TRUTH[name.casefold()]) for name in truths}
+    return names
+
+
+def _is_class(counts: Mapping[str, int], others: set[str], *, are_numbers: bool) -> bool:
+    """Return whether -1 is a class beside other labels, and not the mark of a missing one."""
+    if not others or not are_numbers:
+        return False
+    if len(others) == 1 or any(name.startswith("-") for name in others):
+        return True
+    return others == {"0", "1"} and counts["-1"] >= _RARE * sum(counts.values())
+
+
+def list_separator(counts: Mapping[str, int], *, is_certain: bool = True) -> str | None:
+    """Return the sign between the labels of cells such as "cold, slow"; None if they are one each.
+
+    Args:
+        counts: The different cells.
+        is_certain: Whether the parts of most such cells have to occur in other cells too; else it
+            is enough that there are no more parts than cells.
+    """
+    for sign in "|;,\n":
+        lists = [cell for cell in counts if sign in cell]
+        cells = {cell: {part.strip() for part in cell.split(sign)} for cell in counts}
+        found = Counter(part for parts in cells.values() for part in parts)
+        parts = [part for cell in lists for part in cells[cell]]
+        recur = sum(found[part] > 1 for part in parts)
+        is_list = lists and "" not in parts and len(found) <= len(counts)
+        if is_list and (2 * recur > len(parts) or not is_certain):
+            return sign
+    return None
+
+
+def describe_match(match: Mapping[str, str], *, is_chosen: bool = False) -> str:
+    """Return a sentence on the labels that are spelled differently, and how to change that."""
+    match = {name: label for name, label in match.items() if name != label}
+    others = [f"{name[:40]!r} is {label[:40]!r}" for name, label in match.items()]
+    more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
+    said = f"Labels of the file stand for known labels: {', '.join(others[:_SHOWN])}{more}"
+    if is_chosen:
+        return f"{said} (--label-map)."
+    return f"{said}. If not, name them with {write_label_map(dict(list(match.items())[:1]))}."
 
 
 def describe_unseen(label: str, labels: Sequence[str]) -> str:
@@ -143,3 +474,14 @@ def some_labels(labels: Sequence[str]) -> str:
     """Return the first labels, quoted, for a message; "none" if there are none."""
     quoted = ", ".join(repr(label[:40]) for label in labels[:_SHOWN])
     return quoted + (f" and {len(labels) - _SHOWN} more" if len(labels) > _SHOWN else "") or "none"
+
+
+def why_no_labels(counts: Mapping[str, int]) -> str | None:
+    """Return a phrase on values that occur once each, as numbers of rows do; None for labels."""
+    if len(counts) < 3 or set(counts.values()) != {1}:
+        return None
+    return (
+        f"each of the {len(counts):,} labels ({', '.join([*counts][:3])} ...) occurs once, as in a "
+        "column that numbers or names the rows: nothing can be learned from it. Name the column of "
+        "the labels (--label)"
+    )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.data.examples import LabelsExample
 from bertcore.data.files import BadRows
-from bertcore.data.labels import some_labels
+from bertcore.data.label_lists import parsed_list
+from bertcore.data.labels import UNLABELLED, label_text, list_separator, some_labels
 from bertcore.data.read_texts import (
     LABELS,
     TextForm,
@@ -27,8 +28,10 @@ SEPARATOR = "|"
 """Between the labels of a cell."""
 LABEL_LISTS = ("labels", *LABELS, "tags")
 """Usual names of a column of labels."""
-YES, NO = frozenset({"1", "1.0", "true"}), frozenset({"0", "0.0", "false"})
+YES, NO = frozenset({"1", "true", "yes"}), frozenset({"0", "false", "no"})
 """What a cell of 0 or 1 may hold, in lower case."""
+_LOOK_AT_ROWS = 20_000
+"""Rows that decide how a column lists labels."""
 FORM = TextForm(task="multilabel")
 
 
@@ -40,8 +43,14 @@ class _Found(NamedTuple):
     """As in LabelsExample."""
 
 
-_YES_OR_NO = (_Found(("0",)), _Found(("1",)))
-"""What is found in a column of 0 and 1 that is taken for lists of labels."""
+class _Form(NamedTuple):
+    """How the cells of a column list labels, from its first rows."""
+
+    is_flag: bool = False
+    """Whether they are 0 and 1: the column is one label, yes or no."""
+    num_flags: int = 0
+    """Labels of cells such as [0, 1, 0], which are yes or no of each by its number; else 0."""
+    separator: str = SEPARATOR
 
 
 def read_labels(
@@ -49,9 +58,11 @@ def read_labels(
 ) -> Iterator[LabelsExample]:
     """Yield the texts of a table with their labels, one by one.
 
-    `columns.label` is a column whose cells list labels separated by |, or, in JSON lines, a list of
-    labels or an object of labels with 0 or 1; an empty cell is a text without a label. Or it is
-    several columns of 0 and 1, by name or number, separated by commas: toxic,insult,threat.
+    `columns.label` is a column whose cells list labels: separated by |, ; or commas, as a list of
+    JSON, Python or numpy, or as an object of labels with 0 or 1; or a list with a 0 or 1 for each
+    label by its number. An empty cell or list is a text without a label. Or it is one or several
+    columns of 0 and 1, by name or number, separated by commas: toxic,insult,threat. Texts with -1,
+    NaN or null there were not labelled: they are left out, and counted.
 
     Args:
         path: .csv, .tsv, .txt with tabs or .jsonl, optionally compressed.
@@ -60,13 +71,18 @@ def read_labels(
 
     Raises:
         ValueError: If a column is missing (the message lists the columns), the file cannot be read,
-            no row has a label, or the column has only 0 and 1.
+            or no row has a label.
     """
     label = columns.label
-    num, has_labels, is_yes_or_no = 0, False, True
+    num, has_labels = 0, False
+    with open_table(path, BadRows(skip=True), has_header=label_header(columns)) as table:
+        places = _label_places(table, label, path)
+        rows = (row.cells for row in islice(table.rows, _LOOK_AT_ROWS))
+        form = _form([cells[places[0]] for cells in rows if len(cells) > places[0]])
+    if form.separator != SEPARATOR:
+        bad_rows.note(f"Labels of a text are separated by {form.separator!r}.")
     with open_table(path, bad_rows, has_header=label_header(columns)) as table:
         text, pair = choose_texts(table.columns, path, FORM, columns)
-        places = _label_places(table, label, path)
         names = [table.columns[place] for place in places]
         for row in table.rows:
             where, cells = f"row {row.number} of {str(path)!r}", row.cells
@@ -78,24 +94,21 @@ def read_labels(
                 continue
             values = [cells[place] for place in places]
             try:
-                found = _of_columns(names, values) if len(places) > 1 else _of_cell(values[0])
+                has_flags = len(places) > 1 or form.is_flag
+                found = _of_columns(names, values) if has_flags else _of_cell(values[0], form)
             except ValueError as error:
                 bad_rows.add(f"{where} has {error}.")
                 continue
+            if found is None:
+                bad_rows.add_unlabelled(as_text(values[0]))
+                continue
             num += 1
             has_labels = has_labels or bool(found.labels)
-            is_yes_or_no = is_yes_or_no and found in _YES_OR_NO
             second = None if pair < 0 else as_text(cells[pair])
             yield LabelsExample(as_text(cells[text]), second, found.labels, row.number, found.asked)
-    listed = some_labels(names)
     if num and not has_labels:
         raise ValueError(
-            f"no row of {str(path)!r} has a label (column {listed}). Check the column."
-        )
-    if num and is_yes_or_no:
-        raise ValueError(
-            f"the column {listed} of {str(path)!r} has only 0 and 1, which is one label, yes or "
-            "no. Use --task classify, or name the columns of all labels, separated by commas."
+            f"no row of {str(path)!r} has a label (column {some_labels(names)}). Check the column."
         )
 
 
@@ -130,22 +143,44 @@ def _label_places(table: Table, label: str | None, path: Path) -> list[int]:
     return [find_column(names, name, "--label", path) for name in parts]
 
 
-def _of_columns(names: Sequence[str], values: Sequence[Any]) -> _Found:
-    """Return the labels whose cells are 1.
+def _form(cells: Sequence[Any]) -> _Form:
+    """Return how the cells of a column list labels."""
+    texts = Counter(
+        label_text(as_text(cell)) for cell in cells if not isinstance(cell, list | dict)
+    )
+    lists = [cell for cell in map(_listed, cells) if isinstance(cell, list)]
+    if not lists and texts and texts.keys() <= {"", *UNLABELLED, *YES, *NO} and YES & texts.keys():
+        return _Form(is_flag=True)
+    lengths = {len(cell) for cell in lists}
+    is_hot = len(lengths) == 1 and all(
+        label_text(as_text(item)) in ("0", "1") for cell in lists for item in cell
+    )
+    # The numbers of labels do not occur twice in a list.
+    if is_hot and max(lengths) > 1 and any(len(set(map(str, cell))) < len(cell) for cell in lists):
+        return _Form(num_flags=lengths.pop())
+    several = any(SEPARATOR in cell for cell in texts)
+    sign = None if several or lists else list_separator(texts, is_certain=False)
+    return _Form(separator=sign or SEPARATOR)
+
+
+def _listed(cell: Any) -> Any:
+    return parsed_list(cell) if isinstance(cell, str) else cell
+
+
+def _of_columns(names: Sequence[str], values: Sequence[Any]) -> _Found | None:
+    """Return the labels whose cells are 1; None if a cell says that nobody judged them.
 
     Raises:
         ValueError: If a cell is neither 0 nor 1; the message is a phrase.
     """
     labels = []
-    for name, value in zip(names, values, strict=True):
-        cell = as_text(value).lower()
-        if cell not in YES | NO:
-            raise ValueError(
-                f"{as_text(value)[:40]!r} for the label {name[:40]!r}; expected 0 or 1"
-            )
+    cells = [label_text(as_text(value)).lower() for value in values]
+    for name, cell in zip(names, cells, strict=True):
+        if cell not in YES | NO | {"", *UNLABELLED}:
+            raise ValueError(f"{cell[:40]!r} for the label {name[:40]!r}; expected 0 or 1")
         if cell in YES:
             labels.append(name)
-    return _Found(tuple(labels), tuple(names))
+    return _Found(tuple(labels), tuple(names)) if set(cells) <= YES | NO else None
 
 
 def labels_of_cell(value: Any) -> tuple[str, ...]:
@@ -154,28 +189,32 @@ def labels_of_cell(value: Any) -> tuple[str, ...]:
     Raises:
         ValueError: If it is not a list of labels.
     """
-    found = _of_cell(value)
+    found = _of_cell(value, _Form()) or _Found(())
     return found.asked or found.labels
 
 
-def _of_cell(value: Any) -> _Found:
-    """Return the labels of one cell.
+def _of_cell(value: Any, form: _Form) -> _Found | None:
+    """Return the labels of one cell; None if it says that nobody labelled the text.
 
     Raises:
         ValueError: If it is not a list of labels; the message is a phrase.
     """
-    if isinstance(value, str):
-        value = value.strip()
-        if value.startswith("["):
-            value = _json_list(value)
-        else:
-            value = value.split(SEPARATOR) if value else []
-    if isinstance(value, Mapping):
-        return _of_columns(list(value), list(value.values()))
-    items = [] if value is None else value if isinstance(value, list) else [value]
+    listed = _listed(value)
+    if isinstance(listed, Mapping):
+        return _of_columns(list(listed), list(listed.values()))
+    if listed is None:
+        text = as_text(value)
+        if value is None or (text and label_text(text) in ("", *UNLABELLED)):
+            return None
+        listed = text.split(form.separator) if text else []
+    items = listed if isinstance(listed, list) else [listed]
     if any(isinstance(item, list | dict) for item in items):
         raise ValueError("a list within its list of labels")
-    labels = tuple(as_text(item) for item in items)
+    labels = tuple(label_text(as_text(item)) for item in items)
+    if form.num_flags:
+        if len(labels) != form.num_flags:
+            raise ValueError(f"{len(labels)} labels of 0 and 1; expected {form.num_flags}")
+        return _of_columns([str(i) for i in range(len(labels))], labels)
     if "" in labels:
         raise ValueError(f"an empty label among {len(labels)}: {SEPARATOR.join(labels)[:60]!r}")
     twice = _repeated(labels)
@@ -188,15 +227,3 @@ def _repeated(names: Sequence[str]) -> str | None:
     """Return a name that occurs more than once; None if there is none."""
     name, count = max(Counter(names).items(), key=itemgetter(1), default=("", 0))
     return name if count > 1 else None
-
-
-def _json_list(text: str) -> list[Any]:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        value = None
-    if not isinstance(value, list):
-        raise ValueError(
-            f'the labels {text[:40]!r}, which is not a JSON list; write a|b, or ["a", "b"]'
-        )
-    return value

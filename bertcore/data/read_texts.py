@@ -11,6 +11,8 @@ from typing import Any, Literal
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.data.examples import TextExample
 from bertcore.data.files import BadRows, listed_columns
+from bertcore.data.label_lists import parsed_list
+from bertcore.data.labels import TRUTH, label_text
 from bertcore.data.tables import HasHeader, Table, column_place, open_table
 
 SINGLES = ("sentence", "text", "content", "review")
@@ -73,12 +75,14 @@ def read_texts(
                 bad_rows.add(f"row {row.number} of {str(path)!r} has {len(cells)} cells.")
                 continue
             where = f"row {row.number} of {str(path)!r}"
-            answer = as_text(cells[label])
-            if not answer:
-                bad_rows.add(
-                    f"{where} has no {'score' if form.is_score else 'label'} "
-                    f"(column {table.columns[label]!r} is empty)."
-                )
+            answer, several = single_label(cells[label])
+            if form.is_score and answer:
+                answer = as_text(cells[label])
+                answer = str(TRUTH.get(answer.casefold(), answer))
+            if several is not None:
+                bad_rows.add(f"{where} has {several} in column {table.columns[label]!r}.")
+            elif not answer and form.is_score:
+                bad_rows.add_unlabelled(as_text(cells[label]))
             elif form.is_score and not _is_score(answer):
                 bad_rows.add(
                     f"{where} has the score {answer[:40]!r} in column {table.columns[label]!r}; "
@@ -204,6 +208,22 @@ def _is_finite(text: str) -> bool:
 
 def _is_score(text: str) -> bool:
     return _is_finite(text) and abs(float(text)) <= LARGEST_SCORE
+
+
+def single_label(cell: Any) -> tuple[str, str | None]:
+    """Return the label of a cell, "" for none; and a phrase if it lists several."""
+    items = parsed_list(cell) if isinstance(cell, str) else cell
+    if not isinstance(items, list | dict):
+        return label_text(as_text(cell)), None
+    if isinstance(items, list) and len(items) == 1 and not isinstance(items[0], list | dict):
+        return label_text(as_text(items[0])), None
+    is_nested = isinstance(items, list) and any(isinstance(item, list | dict) for item in items)
+    what = (
+        "spans of the text, which the task tag reads,"
+        if is_nested
+        else (f"a list of {len(items)} labels, which the task multilabel reads,")
+    )
+    return "", what
 
 
 def as_text(value: Any) -> str:

@@ -21,12 +21,6 @@ from bertcore.checkpoints.folder import read_json
 from bertcore.configs import Columns, FinetuneConfig
 from bertcore.data.examples import Example
 from bertcore.data.files import BadRows
-from bertcore.data.labels import (
-    KnownLabels,
-    describe_match,
-    describe_unseen,
-    match_labels,
-)
 from bertcore.debiasing import Augmenter, WordSwap
 from bertcore.distillation.student import keep_layers
 from bertcore.finetuning.balance import Balance
@@ -48,11 +42,12 @@ from bertcore.tasks.column import column_values
 from bertcore.tasks.model import (
     TaskModel,
     check_labels,
+    kept_labels,
     open_task_model,
     start_task_model,
 )
-from bertcore.tasks.read import read_examples, read_task_data
-from bertcore.tasks.task_data import with_labels
+from bertcore.tasks.read import file_labels, read_examples, read_task_data
+from bertcore.tasks.task_data import label_counts
 from bertcore.training.processes import Processes
 from bertcore.training.progress import Progress
 from bertcore.training.provenance import check_files, record_files, versions
@@ -84,7 +79,7 @@ class Experiment:
     ) -> None:
         self.folder, self.settings = folder, settings
         self.train, self.dev = train, dev
-        self.notes = (*notes, *train.notes, *dev.notes)
+        self.notes = tuple(dict.fromkeys((*notes, *train.notes, *dev.notes)))
         """What was cut or left out, a sentence each; first what was when the data were divided."""
         self.task = find_task(settings.task, feature_based=settings.config.feature_based)
         self.labels = train.labels
@@ -139,8 +134,6 @@ class Experiment:
         model, teacher = open_models(self.settings, self.train.labels, config.seed)
         self.labels = model.labels
         train, dev = self.train, self.dev
-        if self.task.has_labels:
-            train, dev = with_labels(train, model.labels), with_labels(dev, model.labels)
         return Finetuning(
             model,
             train,
@@ -157,11 +150,12 @@ class Experiment:
     def _read_dev(self, labels: tuple[str, ...]) -> Iterable[Example]:
         """Yield the dev examples as read for scoring."""
         _, path = _data_files(self.settings, self.folder / FOLDER)
+        _, columns = _columns(self.settings)
         return read_examples(
             path,
             self.task,
-            known=KnownLabels(labels) if self.task.has_labels else None,
-            columns=_columns(self.settings)[1],
+            file_labels(self.task, labels, columns),
+            columns=columns,
             bad_rows=BadRows(skip=self.settings.skip_bad_rows),
         )
 
@@ -257,7 +251,7 @@ class Experiment:
             "runs": slim,
             "best": _without_history(best),
             "history": best["history"],
-            "notes": list(self.notes),
+            "notes": list(dict.fromkeys((*self.notes, *best["scores"].get("notes", ())))),
         }
 
 
@@ -278,14 +272,14 @@ def start_experiment(folder: Path, settings: Settings) -> Experiment:
         for name, is_train in ((settings.train, True), (settings.dev, False)):
             if is_hub_name(name):
                 fetch_hub_data(name, Path(fetched), task=settings.task, is_train=is_train)
-        note = _divide(settings, Path(fetched))
-        return _start(folder, settings, Path(fetched), [note] if note else [])
+        notes = _divide(settings, Path(fetched))
+        return _start(folder, settings, Path(fetched), notes)
 
 
-def _divide(settings: Settings, folder: Path) -> str | None:
-    """Write the divided data into a folder; return a note on what was left out."""
+def _divide(settings: Settings, folder: Path) -> tuple[str, ...]:
+    """Write the divided data into a folder; return notes on how the table was read."""
     if settings.division is None:
-        return None
+        return ()
     path = data_file(settings.train, folder, task=settings.task, is_train=True)
     groups = None
     if settings.balance is not None:
@@ -310,16 +304,12 @@ def _divide(settings: Settings, folder: Path) -> str | None:
         ) from error
 
 
-def _start(folder: Path, settings: Settings, fetched: Path, notes: list[str]) -> Experiment:
+def _start(folder: Path, settings: Settings, fetched: Path, notes: Sequence[str]) -> Experiment:
     """Read the data, the run's own from another folder, and write the folder's settings."""
     train, dev = _read(settings, fetched)
     # Report a wrong label list, setting or teacher now, not after a run.
     model, teacher = open_models(settings, train.labels, seed=0)
     check_for_labels(settings.config, model)
-    for data in (train, dev) if model.task.has_labels else ():
-        with_labels(data, model.labels)  # rejects data that do not cover all labels
-    matched = describe_match(match_labels(train.labels, model.labels))
-    notes = [*notes, *([matched] if matched else [])]
     if settings.direction is not None:
         penalty_of(model, settings.direction)
     if teacher is not None and settings.distill is not None:
@@ -340,7 +330,7 @@ def _start(folder: Path, settings: Settings, fetched: Path, notes: list[str]) ->
             "num_train": train.num_examples,
             "num_dev": dev.num_examples,
             "labels": list(train.labels),
-            "notes": notes,
+            "notes": list(notes),
         },
     }
     write_whole(folder / SETTINGS_FILE, json.dumps(values, indent=2) + "\n")
@@ -354,22 +344,15 @@ def open_models(
 
     Args:
         settings: From `make_settings`.
-        labels: Labels of the training data; if a teacher has them all, in its own names and order.
+        labels: Labels of the training data, as `_known_labels` has them.
         seed: Seed of a new head.
 
     Raises:
-        ValueError: If a checkpoint cannot be used, or the data has a label that the teacher lacks.
+        ValueError: If a checkpoint cannot be used.
     """
     teacher = None
     if settings.teacher is not None:
         teacher = open_task_model(settings.teacher, task=settings.task, device="cpu")
-        match = match_labels(labels, teacher.labels)
-        unknown = [label for label in labels if label not in match]
-        if unknown:
-            raise ValueError(
-                f"the training data has {describe_unseen(unknown[0], teacher.labels)}, the labels "
-                f"of the teacher {teacher.name!r}. Use the data that the teacher was trained on."
-            )
         labels = teacher.labels
     model = start_task_model(
         settings.checkpoint,
@@ -467,18 +450,39 @@ def _read(settings: Settings, fetched: Path) -> tuple[TaskData, TaskData]:
             doc_stride=settings.config.doc_stride,
             is_train=is_train,
             change=(augmenter or balance) if is_train else None,
+            if_unknown=_if_unknown(settings) if is_train else None,
         )
 
-    train = read(train_file, None, is_train=True)
+    train = read(train_file, _known_labels(settings), is_train=True)
     if augmenter is not None and settings.swap is not None:
         note = augmenter.note("training examples", settings.swap.name)
         train = replace(train, notes=(*train.notes, note))
     if balance is not None:
         train = balance.weigh(train)
-    check_labels(task, train.labels)
+    check_labels(task, label_counts(train))
     dev = read(dev_file, train.labels if task.has_labels else None, is_train=False)
     task.check_splits(train, dev)
     return train, dev
+
+
+def _known_labels(settings: Settings) -> tuple[str, ...] | None:
+    """Return the labels of the teacher or of the head that is kept; None: those of the data."""
+    if not find_task(settings.task).has_labels:
+        return None
+    if settings.teacher is not None:
+        return open_task_model(settings.teacher, task=settings.task, device="cpu").labels
+    if settings.new_head or settings.is_untrained:
+        return None
+    return kept_labels(
+        settings.checkpoint, task=settings.task, feature_based=settings.config.feature_based
+    )
+
+
+def _if_unknown(settings: Settings) -> str:
+    """Return what to do about labels that are not known."""
+    if settings.teacher is not None:
+        return f"use the data that the teacher {settings.teacher!r} was trained on"
+    return "learn these labels from the start with --new-head"
 
 
 def _augmenter(settings: Settings) -> Augmenter[Example] | None:

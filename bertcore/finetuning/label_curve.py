@@ -60,6 +60,8 @@ class LabelCurve:
     """Examples scored; None before the first."""
     points: tuple[LabelPoint, ...]
     """Those that are done."""
+    notes: tuple[str, ...] = ()
+    """How the data were read, a sentence each."""
 
     @property
     def num_planned(self) -> int:
@@ -97,6 +99,7 @@ def read_label_curve(folder: Path) -> LabelCurve:
         values.pop("settings")
         points = tuple(LabelPoint(**point) for point in values.pop("points"))
         numbers, seeds = tuple(values.pop("num_labels")), tuple(values.pop("seeds"))
+        values["notes"] = tuple(values.get("notes", ()))  # older series have none
         return LabelCurve(points=points, num_labels=numbers, seeds=seeds, **values)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise RuntimeError(f"{path} is damaged ({error}). Start again in a new folder.") from error
@@ -138,7 +141,7 @@ def run_label_curve(
     else:
         check_new_folder(folder)
         curve = _new(settings, num_labels, least_steps)
-        _check_data(settings, curve.num_labels)
+        curve = replace(curve, notes=_check_data(settings, curve.num_labels))
         folder.mkdir(parents=True, exist_ok=True)
         _write(folder, curve, settings)
     with lock_run(folder):
@@ -239,8 +242,8 @@ def _new(settings: Settings, num_labels: Sequence[int], least_steps: int) -> Lab
     )
 
 
-def _check_data(settings: Settings, num_labels: Sequence[int]) -> None:
-    """Reject data or a checkpoint with which the series would fail later."""
+def _check_data(settings: Settings, num_labels: Sequence[int]) -> tuple[str, ...]:
+    """Reject data or a checkpoint with which the series would fail later; return notes on them."""
     most = num_labels[-1]
     for number in (num_labels[0], most):
         with tempfile.TemporaryDirectory() as folder:
@@ -252,6 +255,7 @@ def _check_data(settings: Settings, num_labels: Sequence[int]) -> None:
             f"{most:,} labels were requested, but {settings.train!r} has "
             f"{experiment.train.num_examples:,} examples. Request fewer."
         )
+    return experiment.notes
 
 
 def _write(folder: Path, curve: LabelCurve, settings: Settings) -> None:

@@ -15,6 +15,8 @@ from bertcore.evaluation.breakdown import break_down
 from bertcore.evaluation.metrics import Metrics, Scores
 from bertcore.tasks.task_data import TaskData
 
+ROWS_AT_ONCE = 2000
+"""Examples of a part of a file."""
 Intervals = dict[str, tuple[float, float]]
 
 

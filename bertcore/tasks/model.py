@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,11 +17,12 @@ from bertcore.bert import with_parts
 from bertcore.checkpoints import save
 from bertcore.checkpoints.files import open_source
 from bertcore.checkpoints.keys import mend_keys
+from bertcore.checkpoints.label_names import label_names, odd_labels
 from bertcore.checkpoints.report import TaskFacts
 from bertcore.checkpoints.save import write_checkpoint
 from bertcore.checkpoints.source import DEFAULT
 from bertcore.checkpoints.task import read_task
-from bertcore.data.labels import MAX_LABELS, match_labels, some_labels
+from bertcore.data.labels import MAX_LABELS, some_labels, why_no_labels
 from bertcore.loading import load
 from bertcore.loading.family import which_family
 from bertcore.loading.other import head_names, read_other_config, read_other_task
@@ -32,7 +34,9 @@ from bertcore.others.converted import converted
 from bertcore.others.families import OtherFamily
 from bertcore.others.model import OtherModel
 from bertcore.others.task_network import OtherTaskNetwork, task_network
+from bertcore.tasks.read import file_labels
 from bertcore.tasks.registry import TASKS, find_task
+from bertcore.tasks.regress import SIGMOID
 from bertcore.tasks.task import Task
 from bertcore.tokenizer import Tokenizer
 
@@ -65,6 +69,8 @@ class TaskModel:
     """Where it was opened from."""
     max_seq_length: int | None = None
     """Longest input in tokens of its fine-tuning, special tokens included; None if not known."""
+    notes: tuple[str, ...] = ()
+    """What is odd about its labels, or how its output is read, a sentence each."""
 
     @property
     def max_length(self) -> int:
@@ -154,6 +160,10 @@ class _StoredHead:
     """Rows of the last layer; 0 without a head."""
     num_named: int | None
     """Labels that config.json names, where that is for its class to obey."""
+    activation: str | None = None
+    """What a cross-encoder applies to its output: "Sigmoid", "Identity" ...; None if unknown."""
+    notes: tuple[str, ...] = ()
+    """What is odd about its labels."""
 
     @property
     def has_lstm(self) -> bool:
@@ -210,7 +220,12 @@ def start_task_model(
     if keeps and stored is not None:
         _check_outputs(stored, chosen, source)
     if keeps and stored is not None and chosen.has_labels:
-        _check_known(labels, stored, source)
+        if not _know(stored.labels, chosen, labels):
+            raise ValueError(
+                f"the checkpoint {str(source)!r} was fine-tuned with the labels "
+                f"{some_labels(stored.labels)}, but the data has {some_labels(labels)}. Use data "
+                "with the same labels, or --new-head to learn these from the start."
+            )
         labels, num_outputs = stored.labels, stored.num_outputs
     module = _with_head(bert, chosen, num_outputs, generator)
     if keeps and stored is not None:
@@ -219,15 +234,27 @@ def start_task_model(
     return TaskModel(chosen, module.eval(), bert.tokenizer, tuple(labels), str(source))
 
 
+def kept_labels(
+    source: str | Path, *, task: str, feature_based: bool = False
+) -> tuple[str, ...] | None:
+    """Return the labels of a checkpoint's head if `start_task_model` keeps it.
+
+    Returns:
+        None if it gets a new head, or its answers are no labels.
+    """
+    stored, chosen = _read_head(source), find_task(task, feature_based=feature_based)
+    if stored is None or not stored.tensors or not _is_for(stored, chosen):
+        return None
+    return stored.labels if chosen.has_labels else None
+
+
 def head_fits(source: str | Path, *, task: str, labels: Sequence[str]) -> bool:
     """Return whether a checkpoint with a head for the task knows all these labels.
 
     Also True if it has no head: it gets a new one. Otherwise `start_task_model` needs `new_head`.
     """
-    stored, chosen = _read_head(source), find_task(task)
-    if stored is None or not stored.tensors or not _is_for(stored, chosen):
-        return True
-    return not chosen.has_labels or _knows(stored, labels)
+    known = kept_labels(source, task=task)
+    return known is None or _know(known, find_task(task), labels)
 
 
 def open_task_model(
@@ -262,15 +289,22 @@ def open_task_model(
             f"the checkpoint {str(source)!r} has no task head, so there is nothing to score. "
             "Fine-tune it first: bertscope finetune."
         )
-    chosen = find_task(task or _guess_task(stored, source))
+    chosen, notes = find_task(task or _guess_task(stored, source)), stored.notes
     if stored.has_lstm:
         chosen = chosen.feature_form or chosen
+    if stored.num_outputs == 1 and chosen.name in ("classify", "pair"):
+        chosen = find_task(_guess_task(stored, source))
+        notes += (
+            "The head has one output, so there is no second class: its score, or its one label "
+            "(yes or no), is compared with labels of 0 and 1.",
+        )
     if not _is_for(stored, chosen):
         raise ValueError(
             f"the checkpoint {str(source)!r} is of the class {stored.facts.class_name}"
             f"{_PROBLEMS.get(stored.problem, '')}, which is not for the task "
             f"{chosen.name!r}. Name its own task."
         )
+    chosen, said = _read_output(stored, chosen)
     _check_outputs(stored, chosen, source)
     if bert is None:
         bert = load(source, device=device, allow_pickle=allow_pickle)
@@ -280,7 +314,13 @@ def open_task_model(
     module.to(bert.device, bert.dtype)
     _check_read(module)
     return TaskModel(
-        chosen, module.eval(), bert.tokenizer, labels, str(source), stored.max_seq_length
+        chosen,
+        module.eval(),
+        bert.tokenizer,
+        labels,
+        str(source),
+        stored.max_seq_length,
+        (*notes, *said),
     )
 
 
@@ -406,21 +446,41 @@ def _read_head(source: str | Path, *, allow_pickle: bool = False) -> _StoredHead
     return _StoredHead(
         facts=facts,
         task=str(ours["task"]) if "task" in ours else None,
-        labels=_read_labels(named, number),
+        labels=label_names(config, number),
         max_seq_length=length if isinstance(length, int) and length > 2 else None,
         tensors=tensors,
         num_outputs=number,
         num_named=len(named) if is_strict and isinstance(named, dict) else None,
+        activation=_activation(config),
+        notes=tuple(odd_labels(config)),
     )
 
 
-def _read_labels(id2label: object, number: int) -> tuple[str, ...]:
-    """Return the labels in the order of their ids; those of `transformers` if not all are named."""
-    names = id2label if isinstance(id2label, dict) else {}
-    by_id = {str(i): str(label) for i, label in names.items()}
-    if set(by_id) != {str(i) for i in range(number)}:
-        return tuple(f"LABEL_{i}" for i in range(number))
-    return tuple(by_id[str(i)] for i in range(number))
+def _activation(config: Mapping[str, Any]) -> str | None:
+    """Return what a cross-encoder of sentence-transformers applies to its one output."""
+    theirs = config.get("sentence_transformers")
+    stored = theirs.get("activation_fn") if isinstance(theirs, dict) else None
+    stored = stored or config.get("sbert_ce_default_activation_function")
+    return stored.rpartition(".")[2] if isinstance(stored, str) else None
+
+
+def _read_output(stored: _StoredHead, task: Task) -> tuple[Task, tuple[str, ...]]:
+    """Return how the one output of a regression is read, and what is to be said of it."""
+    if task.name != "regress":
+        return task, ()
+    if stored.activation == "Sigmoid":
+        return SIGMOID, ("The score is the sigmoid of the output, as config.json has it.",)
+    if stored.activation in (None, "Identity"):
+        is_plain = stored.activation == "Identity" or stored.facts.problem_type == "regression"
+        said = (
+            "The score is the output of the head as it is. config.json does not name an activation:"
+            " a CrossEncoder of sentence-transformers would show its sigmoid."
+        )
+        return task, () if is_plain or stored.task else (said,)
+    return task, (
+        f"The score is the output of the head, without the activation {stored.activation[:60]!r} "
+        "that config.json names.",
+    )
 
 
 def _is_for(stored: _StoredHead, task: Task) -> bool:
@@ -437,17 +497,10 @@ def _guess_task(stored: _StoredHead, source: str | Path) -> str:
     raise ValueError(f"the head of {str(source)!r} is for no task here. Name the task.")
 
 
-def _knows(stored: _StoredHead, labels: Sequence[str]) -> bool:
-    return len(match_labels(labels, stored.labels)) == len(labels)
-
-
-def _check_known(labels: Sequence[str], stored: _StoredHead, source: str | Path) -> None:
-    if not _knows(stored, labels):
-        raise ValueError(
-            f"the checkpoint {str(source)!r} was fine-tuned with the labels "
-            f"{some_labels(stored.labels)}, but the data has {some_labels(labels)}. Use data with "
-            "the same labels, or --new-head to learn these from the start."
-        )
+def _know(known: Sequence[str], task: Task, labels: Sequence[str]) -> bool:
+    found = file_labels(task, known)
+    found.survey(Counter(labels))
+    return found.unknown() is None
 
 
 def _check_outputs(stored: _StoredHead, task: Task, source: str | Path) -> None:
@@ -483,25 +536,34 @@ def _check_read(module: TaskModule) -> None:
         module.eval().check_head()
 
 
-def check_labels(task: Task, labels: Sequence[str]) -> None:
-    """Reject a list of labels that cannot be learned.
+def check_labels(task: Task, labels: Collection[str]) -> None:
+    """Reject labels that cannot be learned.
+
+    Args:
+        task: The task.
+        labels: The labels, or how often each occurs.
 
     Raises:
-        ValueError: If there is only one, there are too many, or one occurs twice.
+        ValueError: If there is only one, there are too many, one is named twice, or each occurs
+            once.
     """
     if not task.has_labels:
         return
     if len(set(labels)) != len(labels):
         raise ValueError("the list of labels has one twice. Name each label once.")
-    if len(labels) < 2:
-        only = f" ({labels[0]!r})" if labels else ""
+    reason = why_no_labels(labels) if isinstance(labels, Mapping) else None
+    if reason is not None and not task.answers_each_token:
+        raise ValueError(f"in the training data {reason}.")
+    names = list(labels)
+    if len(names) < 2:
+        only = f" ({names[0]!r})" if names else ""
         raise ValueError(
-            f"the training data has {len(labels)} label{only}; at least two are needed "
+            f"the training data has {len(names)} label{only}; at least two are needed "
             f"{task.why_two}"
         )
-    if len(labels) > MAX_LABELS:
+    if len(names) > MAX_LABELS:
         raise ValueError(
-            f"the training data has {len(labels):,} different labels, such as "
-            f"{some_labels(labels)}; at most {MAX_LABELS:,} can be learned. Check the label "
+            f"the training data has {len(names):,} different labels, such as "
+            f"{some_labels(names)}; at most {MAX_LABELS:,} can be learned. Check the label "
             "column, or use --task regress for numbers."
         )

@@ -9,20 +9,14 @@ from itertools import islice
 from pathlib import Path
 
 from bertcore.configs.columns import USUAL, Columns
-from bertcore.data.examples import (
-    Example,
-    QuestionExample,
-    named_labels,
-    rename_labels,
-)
+from bertcore.data.examples import Example, QuestionExample
 from bertcore.data.files import BadRows
-from bertcore.data.labels import MAX_LABELS, KnownLabels
-from bertcore.tasks.judged import Part
+from bertcore.data.labels import FileLabels, read_label_map, read_named
+from bertcore.data.tag_schemes import FileTags
+from bertcore.tasks.judged import ROWS_AT_ONCE, Part
 from bertcore.tasks.task import Task
 from bertcore.tasks.task_data import TaskData
 from bertcore.tokenizer import Tokenizer
-
-ROWS_AT_ONCE = 2000
 
 
 def read_task_data(
@@ -37,6 +31,7 @@ def read_task_data(
     doc_stride: int = 128,
     is_train: bool = True,
     change: Callable[[Iterable[Example]], Iterable[Example]] | None = None,
+    if_unknown: str | None = None,
 ) -> TaskData:
     """Read a file and tokenize it; only the texts of questions are kept.
 
@@ -53,13 +48,16 @@ def read_task_data(
         doc_stride: For "qa": tokens from one window's start to the next's.
         is_train: For "qa": rows for training, which need no texts afterwards.
         change: Receives the examples and returns those to use.
+        if_unknown: What to do about a label that is not in `labels`: the end of the message that
+            refuses the file, bad rows or not; None makes it a bad row.
 
     Raises:
         ValueError: If the file cannot be read, has no example, or has a label not in `labels`.
     """
     bad = BadRows(skip=skip_bad_rows)
-    known = KnownLabels(labels) if labels is not None and task.has_labels else None
-    examples = read_examples(path, task, known=known, columns=columns, bad_rows=bad)
+    found = file_labels(task, labels, columns)
+    found.if_unknown = if_unknown
+    examples = read_examples(path, task, found, columns=columns, bad_rows=bad)
     file_rows = array("q")
     data = task.rows(
         _noting_rows(examples if change is None else change(examples), file_rows),
@@ -70,18 +68,14 @@ def read_task_data(
         is_train=is_train,
     )
     if not data.num_examples:
-        raise ValueError(
-            f"{str(path)!r} has no example to use (0 rows)."
-            f"{' ' + bad.first if bad.first else ' Check the file.'}"
-        )
-    notes = [bad.sentence(), None if known is None else known.sentence()]
+        raise ValueError(f"{str(path)!r} has no example to use (0 rows). {bad.why_empty()}")
+    notes = bad.notes()
     if data.rows.num_cut:
         notes.append(
             f"{data.rows.num_cut:,} of {len(data.rows.lengths):,} rows of {path.name} were "
             f"truncated at {max_length} tokens."
         )
-    noted = tuple(note for note in notes if note)
-    return replace(data, file_rows=tuple(file_rows), notes=noted)
+    return replace(data, file_rows=tuple(file_rows), notes=tuple(notes), alike=found.alike)
 
 
 def _noting_rows(examples: Iterable[Example], rows: array[int]) -> Iterator[Example]:
@@ -91,20 +85,40 @@ def _noting_rows(examples: Iterable[Example], rows: array[int]) -> Iterator[Exam
         yield example
 
 
+def file_labels(
+    task: Task, known: Sequence[str] | None = None, columns: Columns = USUAL
+) -> FileLabels:
+    """Return what finds out what the labels of a file stand for; used for one file.
+
+    Args:
+        task: The task of the data.
+        known: The classes with which labels of the file are matched and whose names they take; None
+            takes those of the file.
+        columns: Its `label_map` overrules.
+
+    Raises:
+        ValueError: If the label map cannot be read, or names other labels than the known ones.
+    """
+    label_map = read_label_map(columns.label_map)
+    if not task.has_labels and label_map:
+        raise ValueError(f"--label-map is for labels, which {task.name!r} has not. Leave it out.")
+    kind = FileTags if task.answers_each_token and task.has_labels else FileLabels
+    return kind(known if task.has_labels else None, label_map)
+
+
 def read_examples(
     path: Path,
     task: Task,
+    labels: FileLabels | None = None,
     *,
-    known: KnownLabels | None = None,
     columns: Columns = USUAL,
     bad_rows: BadRows,
 ) -> Iterable[Example]:
-    """Return the examples of a file, read one by one; only those with known labels, if given.
+    """Return the examples of a file, read one by one, with what their labels stand for.
 
     Args:
         path, task, columns: As for `read_task_data`.
-        known: The classes with which labels of the file are matched and whose names they take; None
-            takes any. Only for a task with labels.
+        labels: From `file_labels`; None takes the labels of the file.
         bad_rows: Collects rows that cannot be used.
 
     Raises:
@@ -114,9 +128,9 @@ def read_examples(
     def read(bad: BadRows) -> Iterable[Example]:
         return task.read(path, columns=columns, bad_rows=bad)
 
-    if known is None:
+    if not task.has_labels:
         return read(bad_rows)
-    return _with_known_labels(read, known, path, bad_rows)
+    return read_named(read, labels or file_labels(task, None, columns), path, bad_rows)
 
 
 def stream_examples(
@@ -125,7 +139,7 @@ def stream_examples(
     tokenizer: Tokenizer,
     *,
     max_length: int,
-    known: KnownLabels,
+    labels: Sequence[str],
     columns: Columns = USUAL,
     bad_rows: BadRows,
     rows_at_once: int = ROWS_AT_ONCE,
@@ -136,53 +150,18 @@ def stream_examples(
 
     Args:
         path, task, tokenizer, max_length, columns: As for `read_task_data`.
-        known: The model's classes; a row whose label matches none is a bad one.
+        labels: The model's classes; a row whose label matches none is a bad one.
         bad_rows: Collects rows that cannot be used.
         rows_at_once: Number of examples per part.
 
     Raises:
         ValueError: As `read_task_data`.
     """
-    labels = known.labels if task.has_labels else None
-    matched = known if task.has_labels else None
-    source = iter(read_examples(path, task, known=matched, columns=columns, bad_rows=bad_rows))
+    found = file_labels(task, labels, columns)
+    known = labels if task.has_labels else None
+    source = iter(read_examples(path, task, found, columns=columns, bad_rows=bad_rows))
     first = 0
     while chosen := list(islice(source, rows_at_once)):
-        data = task.rows(chosen, tokenizer, max_length=max_length, labels=labels, is_train=False)
-        yield Part(first, chosen, data)
+        data = task.rows(chosen, tokenizer, max_length=max_length, labels=known, is_train=False)
+        yield Part(first, chosen, replace(data, alike=found.alike))
         first += len(chosen)
-
-
-def _with_known_labels(
-    read: Callable[[BadRows], Iterable[Example]],
-    known: KnownLabels,
-    path: Path,
-    bad_rows: BadRows,
-) -> Iterator[Example]:
-    """Yield the examples whose labels are all known, by their known names; others are bad rows.
-
-    The first label that is spelled differently causes the whole file to be read for its labels.
-    """
-    for example in read(bad_rows):
-        unseen = _unseen(example, known)
-        if unseen is not None and known.needs_all:
-            known.match_all(_labels_of(read(BadRows(skip=True))))
-            unseen = _unseen(example, known)
-        if unseen is None:
-            yield rename_labels(example, known.match)
-        else:
-            bad_rows.add(f"{example.where} of {str(path)!r} has {known.describe_unseen(unseen)}.")
-
-
-def _unseen(example: Example, known: KnownLabels) -> str | None:
-    return next((name for name in named_labels(example) if name not in known.match), None)
-
-
-def _labels_of(examples: Iterable[Example]) -> set[str]:
-    """Return the labels of a file, at most enough to show that there are too many."""
-    names: set[str] = set()
-    for example in examples:
-        names.update(named_labels(example))
-        if len(names) > MAX_LABELS:
-            break
-    return names

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from bertcore.configs.columns import USUAL, Columns
 from bertcore.data.examples import Example, named_labels
 from bertcore.data.files import BadRows
 from bertcore.data.labels import MAX_LABELS
-from bertcore.tasks.read import read_examples
+from bertcore.tasks.read import file_labels, read_examples
 from bertcore.tasks.registry import find_task
 
 SAMPLE = 512
@@ -35,6 +35,8 @@ class Survey:
     """Rows that cannot be used."""
     first_bad: str
     """A sentence on the first of them; "" if there is none."""
+    notes: tuple[str, ...] = ()
+    """What else is to be said of the file: rows without a label, and what labels stand for."""
 
 
 def survey(
@@ -42,6 +44,7 @@ def survey(
     task: str,
     *,
     columns: Columns = USUAL,
+    labels: Sequence[str] | None = None,
     on_rows: Callable[[int], None] = lambda number: None,
 ) -> Survey:
     """Return a survey of a file; memory is bounded, whatever its size.
@@ -49,6 +52,7 @@ def survey(
     Args:
         path, columns: As for `read_task_data`.
         task: A name of TASKS.
+        labels: Those that are known: rows with others are bad; None takes those of the file.
         on_rows: Called with the number of examples from time to time; may raise to stop.
 
     Raises:
@@ -60,7 +64,8 @@ def survey(
     counts: Counter[str] = Counter()
     sample: list[Example] = []
     number = 0
-    for example in read_examples(path, chosen, columns=columns, bad_rows=bad):
+    found = file_labels(chosen, labels, columns)
+    for example in read_examples(path, chosen, found, columns=columns, bad_rows=bad):
         if number % ROWS_AT_ONCE == 0:
             on_rows(number)
         number += 1
@@ -76,6 +81,7 @@ def survey(
         sample=tuple(sample),
         num_bad=bad.num,
         first_bad=bad.first,
+        notes=tuple(note for note in bad.notes() if note != bad.sentence()),
     )
 
 

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bertcore.data.labels import (
-    describe_unseen,
-    match_labels,
-    order_labels,
-    some_labels,
-)
+from bertcore.data.labels import order_labels, some_labels
 from bertcore.data.questions import Questions
 from bertcore.data.rows import IGNORED, Rows
 
@@ -37,36 +32,37 @@ class TaskData:
     file_rows: tuple[int, ...] = ()
     """Of each example its row in the file, from 1; of "tag" the line where the sentence begins; ()
     for "qa", whose questions have names."""
+    alike: tuple[int, ...] = ()
+    """For each class the first with the same name, where the file uses a name of several; else
+    ()."""
     notes: tuple[str, ...] = ()
     """What was cut or left out, a sentence each."""
 
 
-def with_labels(data: TaskData, labels: Sequence[str]) -> TaskData:
-    """Return a data set with classes numbered and named as in a longer list of labels.
+def settled(
+    gold: NDArray[np.int64], predicted: NDArray[np.integer], alike: Sequence[int]
+) -> NDArray[np.int64]:
+    """Return the true classes, [N], as the class that was answered where both have one name.
 
-    Raises:
-        ValueError: If a label of the data matches none in the list (`match_labels`).
+    Args:
+        gold, predicted: Classes, [N].
+        alike: As in `TaskData`.
     """
-    if tuple(labels) == data.labels:
-        return data
-    match = match_labels(data.labels, labels)
-    if len(match) < len(data.labels):
-        unseen = next(label for label in data.labels if label not in match)
-        raise ValueError(f"the data has {describe_unseen(unseen, labels)}.")
-    numbers = [list(labels).index(match[label]) for label in data.labels]
-    if data.rows.targets.ndim == 2:
-        return _with_more_labels(data, numbers, labels)
-    places = np.array([*numbers, IGNORED])
-    targets = data.rows.targets.astype(np.int64)
-    moved = places[np.where(targets == IGNORED, len(data.labels), targets)]
-    return replace(data, rows=replace(data.rows, targets=moved), labels=tuple(labels))
+    if not alike:
+        return gold
+    first = np.array(alike)
+    return np.where(first[predicted] == first[gold], predicted, gold).astype(np.int64)
 
 
-def _with_more_labels(data: TaskData, numbers: Sequence[int], labels: Sequence[str]) -> TaskData:
-    check_all_said(labels, [labels[number] for number in numbers], says_no=data.says_no)
-    moved = np.zeros((len(data.rows), len(labels)), dtype=np.bool_)
-    moved[:, numbers] = data.rows.targets
-    return replace(data, rows=replace(data.rows, targets=moved), labels=tuple(labels))
+def label_counts(data: TaskData) -> dict[str, int]:
+    """Return how often each label occurs; of columns of 0 and 1 also those that do not."""
+    targets = data.rows.targets
+    if not data.labels:
+        return {}
+    if targets.ndim == 2:
+        return dict(zip(data.labels, targets.sum(0).astype(int).tolist(), strict=True))
+    places, counts = np.unique(targets[targets != IGNORED].astype(int), return_counts=True)
+    return {data.labels[i]: int(count) for i, count in zip(places, counts, strict=True)}
 
 
 def check_all_said(labels: Sequence[str], said: Sequence[str], *, says_no: bool) -> None:

@@ -42,7 +42,7 @@ class AuditOptions:
 @config_options(
     (DATA, AuditOptions, "least skip_bad_rows"),
     (DATA, Subject, "max_seq_length"),
-    ("Columns", Columns, "text text_pair label"),
+    ("Columns", Columns, "text text_pair label label_map"),
     (MACHINE, Subject, "device"),
 )
 def audit(

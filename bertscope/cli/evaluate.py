@@ -107,7 +107,7 @@ class TaskOptions:
         MinimalPairOptions,
         "scoring good bad groups by_layer counts_from resume",
     ),
-    ("Fine-tuned checkpoints", Columns, "text text_pair label"),
+    ("Fine-tuned checkpoints", Columns, "text text_pair label label_map"),
     ("Fine-tuned checkpoints", TaskOptions, "null_threshold"),
     (MACHINE, Subject, "device"),
     (MACHINE, MaskedWordOptions, "dtype"),
@@ -442,7 +442,7 @@ def evaluate_task(
             for line in _with_rows(scored.predictions, examples.file_rows)
         )
         write_whole(options.predictions, lambda file: file.write(lines.encode()))
-    notes = [*examples.notes, *scored.scores.notes]
+    notes = [*model.notes, *examples.notes, *scored.scores.notes]
     if as_json:
         about = {"task": task, "checkpoint": subject.checkpoint, "data": str(data)}
         print_json({**about, "max_seq_length": length, **asdict(scored.scores), "notes": notes})

@@ -103,7 +103,7 @@ class Trials:
 
 @config_options(
     (DATA, Files, "train dev held_out sample"),
-    (DATA, Columns, "text text_pair label"),
+    (DATA, Columns, "text text_pair label label_map"),
     (DATA, Files, "skip_bad_rows"),
     (TRAINING, Trials, "lr seeds class_weights"),
     (TRAINING, FinetuneConfig, "epochs batch_size seed warmup_ratio weight_decay"),

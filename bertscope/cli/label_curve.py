@@ -5,14 +5,14 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Option
 
 from bertcore.configs import Columns
 from bertscope.cli.finetune import TASKS_HELP
-from bertscope.cli.options import refuse_options
+from bertscope.cli.options import chosen, config_options, refuse_options
 from bertscope.cli.output import counted, make_table, plain, print_json, print_table
 from bertscope.cli.progress import progress_bar, stages, stop_signals
 from bertscope.cli.text import AsJson
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _RESUME_TAKES = {"out", "resume", "as_json"}
 
 
+@config_options(("Columns", Columns, "text text_pair label label_map"))
 def label_curve(
     context: typer.Context,
     out: Annotated[Path, Option(help="Folder for the result; new, or existing with --resume.")],
@@ -34,8 +35,6 @@ def label_curve(
         str, Option(help="Numbers of labelled examples to learn from, separated by commas.")
     ] = "20,50,100,200",
     task: Annotated[str, Option(help=TASKS_HELP)] = "classify",
-    text: Annotated[str | None, Option(help="Column of the text.")] = None,
-    label: Annotated[str | None, Option(help="Column of the label.")] = None,
     checkpoint: Annotated[str, Option(help="'default', a folder, or a hub id.")] = "default",
     seeds: Annotated[int, Option(min=1, help="Number of seeds for each point.")] = 3,
     steps: Annotated[int, Option(min=1, help="Minimum steps of each fine-tuning.")] = 200,
@@ -45,6 +44,7 @@ def label_curve(
     device: Annotated[str, Option(help="auto, cpu, cuda, cuda:1, mps.")] = "auto",
     resume: Annotated[bool, Option("--resume", help="Continue the series in --out.")] = False,
     as_json: AsJson = False,
+    **settings: Any,
 ) -> None:
     """Fine-tune with few labels and many, from a pretrained network and from random weights.
 
@@ -60,7 +60,7 @@ def label_curve(
     from bertcore.finetuning import make_settings
     from bertcore.finetuning.label_curve import run_label_curve
 
-    settings, numbers = None, []
+    made, numbers = None, []
     if resume:
         typed = set(context.params) - _RESUME_TAKES
         refuse_options(context, typed, "a series resumes with its own settings")
@@ -73,17 +73,16 @@ def label_curve(
             raise ValueError(
                 f"--labels is {labels!r}; expected numbers such as 20,50,100."
             ) from error
-        named = {"text": text, "label": label}
         with stages() as on_stage:
             on_stage("opening the checkpoint", None)
-            settings = make_settings(
+            made = make_settings(
                 task=task,
                 train=train,
                 dev=dev,
                 checkpoint=checkpoint,
                 learning_rates=() if lr is None else (lr,),
                 seeds=range(1, seeds + 1),
-                columns=Columns(**{name: value for name, value in named.items() if value}),
+                columns=Columns(**chosen(Columns, settings)),
                 new_head=True,
                 command=shlex.join(["bertscope", *sys.argv[1:]]),
                 device=device,
@@ -92,7 +91,7 @@ def label_curve(
         shown = bar.add_task("starting", total=1.0)
         curve = run_label_curve(
             out,
-            settings,
+            made,
             num_labels=numbers,
             least_steps=steps,
             on_progress=lambda done, what: bar.update(shown, completed=done, description=what),
@@ -102,6 +101,8 @@ def label_curve(
         print_json(curve.to_dict())
     else:
         print_table(curve_table(curve))
+        for note in curve.notes:
+            typer.echo(f"Note: {note}")
     if len(curve.points) < curve.num_planned:
         typer.echo(
             f"Stopped and saved: {len(curve.points)} of {curve.num_planned} are done. Continue "

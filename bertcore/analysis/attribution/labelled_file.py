@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from bertcore.analysis.shared.finite import require_finite_logits
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.data.files import BadRows
-from bertcore.data.labels import KnownLabels
 from bertcore.data.rows import Rows, ordered_batches
 from bertcore.evaluation.calibration import Calibration, calibration
 from bertcore.evaluation.slices import Slice, by_length
 from bertcore.tasks import Task
 from bertcore.tasks.judged import (
+    ROWS_AT_ONCE,
     FileJudge,
     JudgedAnswers,
     MetricTable,
@@ -28,7 +28,7 @@ from bertcore.tasks.judged import (
     joined,
 )
 from bertcore.tasks.model import TaskModel
-from bertcore.tasks.read import ROWS_AT_ONCE, stream_examples
+from bertcore.tasks.read import stream_examples
 
 NUM_ERRORS = 200
 """Number of wrong answers kept with their texts."""
@@ -102,7 +102,7 @@ def run_file(
     """
     task = model.task
     length = model.default_length if max_length is None else max_length
-    bad, known = BadRows(skip=skip_bad_rows), KnownLabels(model.labels)
+    bad = BadRows(skip=skip_bad_rows)
     gathered = _Gathered(model, task, task.file_judge(path, model.labels))
     is_whole = True
     for part in stream_examples(
@@ -110,7 +110,7 @@ def run_file(
         task,
         model.tokenizer,
         max_length=length,
-        known=known,
+        labels=model.labels,
         columns=columns,
         bad_rows=bad,
         rows_at_once=rows_at_once,
@@ -121,12 +121,11 @@ def run_file(
             break
         gathered.take(part, on_rows)
     if not gathered.num_examples:
-        reason = f" {bad.first}" if bad.first else " Check the file."
-        raise ValueError(f"{str(path)!r} has no example to use (0 rows).{reason}")
-    notes = [bad.sentence(), known.sentence()]
+        raise ValueError(f"{str(path)!r} has no example to use (0 rows). {bad.why_empty()}")
+    notes = [*model.notes, *bad.notes()]
     if gathered.num_cut:
         notes.append(f"{gathered.num_cut:,} rows were truncated at {length} tokens.")
-    return gathered.finish(is_whole, tuple(note for note in notes if note))
+    return gathered.finish(is_whole, tuple(notes))
 
 
 @dataclass(slots=True)
@@ -155,7 +154,7 @@ class _Gathered:
         self.num_cut += part.data.rows.num_cut
 
     def finish(self, is_whole: bool, notes: tuple[str, ...]) -> FileRun:
-        return FileRun(
+        run = FileRun(
             task=self.task,
             labels=self.model.labels,
             num_examples=self.num_examples,
@@ -166,6 +165,7 @@ class _Gathered:
             notes=notes,
             **joined(self._parts),
         )
+        return replace(run, notes=(*notes, *self.task.file_notes(run, self.model.labels)))
 
 
 @torch.inference_mode()

@@ -21,8 +21,10 @@ from bertcore.data.examples import (
     TextExample,
 )
 from bertcore.data.files import BadRows
+from bertcore.data.labels import why_no_labels
 from bertcore.finetuning.data.forms import kept_file, write_rows
 from bertcore.tasks import Task, find_task
+from bertcore.tasks.read import read_examples
 
 MOST_HELD_OUT = 0.5
 GROUP = "group"
@@ -57,8 +59,8 @@ def divide(
     columns: Columns = USUAL,
     skip_bad_rows: bool = False,
     groups: Mapping[int, str] | None = None,
-) -> str | None:
-    """Write the examples of a file to `kept_file`s; return a sentence on those left out, if any.
+) -> tuple[str, ...]:
+    """Write the examples of a file to `kept_file`s; return sentences on how it was read.
 
     For each label, one in every 1 / held_out examples is held out, at random; but the first example
     of a label is used for training, so that no unseen label is scored. Consecutive questions on one
@@ -80,7 +82,7 @@ def divide(
     bad = BadRows(skip=skip_bad_rows)
 
     def read(bad_rows: BadRows) -> Iterable[Example]:
-        return chosen_task.read(path, columns=columns, bad_rows=bad_rows)
+        return read_examples(path, chosen_task, columns=columns, bad_rows=bad_rows)
 
     chosen = None
     if division.sample is not None:
@@ -109,17 +111,13 @@ def divide(
             raise ValueError(_why_none_is_held_out(path, read(BadRows(skip=True)), division))
         write(chain([first], dev), kept_file(folder, task=task, is_train=False))
     unfinished.replace(kept_file(folder, task=task, is_train=True))
-    return bad.sentence()
+    return tuple(bad.notes())
 
 
 def _why_none_is_held_out(path: Path, examples: Iterable[Example], division: Division) -> str:
-    counts = Counter(str(label) for example in examples for label in example.labels)
-    if len(counts) > 2 and set(counts.values()) == {1}:
-        return (
-            f"{str(path)!r}: each of the {len(counts):,} labels ({', '.join([*counts][:3])} ...) "
-            "occurs once, as in a column that numbers or names the rows: nothing can be learned "
-            "from it. Name the column of the labels (--label)."
-        )
+    reason = why_no_labels(Counter(label for example in examples for label in example.labels))
+    if reason is not None:
+        return f"{str(path)!r}: {reason}."
     return (
         f"{str(path)!r} has too few examples: holding out a fraction of {division.held_out:g} "
         "leaves none to score on. Hold out more, or give a file to score on."

@@ -16,6 +16,7 @@ from bertcore.data.read_choices import read_choices
 from bertcore.data.read_questions import read_questions
 from bertcore.data.read_tags import read_tags
 from bertcore.tasks import TASKS, find_task
+from bertcore.tasks.read import read_examples
 from tests.support.finetuning_files import write_questions
 
 
@@ -126,17 +127,15 @@ def test_bad_rows_are_refused_or_counted(tmp_path: Path) -> None:
     assert "has 1 cells, but there are 2 columns" in refused(table)
     bad = BadRows(skip=True)
     found = list(find_task("classify").read(table, bad_rows=bad))
-    assert [e.text for e in found] == ["a", "d"]
-    assert bad.num == 3
-    assert "3 bad rows were left out; the first: row 2" in str(bad.sentence())
-    label = write(tmp_path / "l.tsv", "sentence\tlabel", "a\t ")
-    assert "row 1" in refused(label)
-    assert "has no label (column 'label' is empty)" in refused(label)
+    # What has no label is left out, and counted, where labels get their names (test_file_labels).
+    assert [(e.text, e.answer) for e in found] == [("a", "x"), ("c", ""), ("d", "y")]
+    assert bad.num == 2
+    assert "2 bad rows were left out; the first: row 2" in str(bad.sentence())
     score = write(tmp_path / "s.tsv", "sentence\tscore", "a\tmany", "b\t1")
     assert "has the score 'many' in column 'score'; expected a number" in refused(score, "regress")
-    assert "expected a number" in refused(
-        write(tmp_path / "nan.tsv", "sentence\tscore", "a\tnan"), "regress"
-    )
+    unscored, bad = write(tmp_path / "nan.tsv", "sentence\tscore", "a\tnan", "b\t1"), BadRows()
+    assert [e.answer for e in find_task("regress").read(unscored, bad_rows=bad)] == ["1"]
+    assert bad.notes() == ["1 example has no label and was left out (1 nan)."]
     assert "expected a number that float32 can represent" in refused(
         write(tmp_path / "large.tsv", "sentence\tscore", "a\t1e308"), "regress"
     )
@@ -197,7 +196,9 @@ def test_tags_in_columns_become_iob2(tmp_path: Path) -> None:
     )
     found = list(read_tags(path, bad_rows=BadRows()))
     assert [e.words for e in found] == [["U.N.", "Peter", "Blackburn"], ["London", "Paris"]]
-    assert [e.tags for e in found] == [["B-ORG", "B-PER", "I-PER"], ["B-LOC", "B-LOC"]]
+    assert [e.tags for e in found] == [["I-ORG", "I-PER", "I-PER"], ["I-LOC", "B-LOC"]]
+    named = list(read_examples(path, find_task("tag"), bad_rows=BadRows()))
+    assert [e.labels for e in named] == [["B-ORG", "B-PER", "I-PER"], ["B-LOC", "B-LOC"]]
     assert [e.row for e in found] == [3, 8]
     by_column = next(read_tags(path, columns=Columns(label="2"), bad_rows=BadRows()))
     assert by_column.tags == ["NNP", "NNP", "NNP"]

@@ -18,7 +18,8 @@ def test_rows_labels_and_bad_rows(tmp_path: Path) -> None:
     path.write_text("text,label\na,x\nb,y\nc,x\n,x\nd,\ne,y,z\n")
     found = survey(path, "classify")
     assert (found.num_examples, found.labels) == (3, {"x": 2, "y": 1})
-    assert found.num_bad == 3
+    assert found.num_bad == 2
+    assert found.notes == ("1 example has no label and was left out (1 empty).",)
     assert "row 4" in found.first_bad
     assert "has no text" in found.first_bad
     assert [example.text for example in found.sample] == ["a", "b", "c"]

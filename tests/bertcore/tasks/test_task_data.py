@@ -15,7 +15,6 @@ from bertcore.data.examples import QuestionExample
 from bertcore.data.questions import find_answers, question_rows
 from bertcore.data.rows import IGNORED, RowBuilder, share_padding, shuffled_batches
 from bertcore.tasks import TaskData, find_task, read_task_data
-from bertcore.tasks.task_data import with_labels
 from tests.support.finetuning_files import WRITERS, write_reviews
 from tests.support.tiny import tiny_tokenizer
 
@@ -94,7 +93,7 @@ def test_labels_get_their_order_and_unseen_ones_are_named(tmp_path: Path) -> Non
     data = read(path, "classify")
     assert data.labels == ("9", "10")
     assert data.rows.targets.tolist() == [1, 0, 1]
-    moved = with_labels(data, ("x", "10", "9"))
+    moved = read(path, "classify", labels=("x", "10", "9"))
     assert moved.rows.targets.tolist() == [1, 2, 1]
     with pytest.raises(
         ValueError, match=r"row 2 of .* has the label '9', which is not one of '10'"

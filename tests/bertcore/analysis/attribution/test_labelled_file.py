@@ -193,7 +193,7 @@ def test_slices_and_calibration_come_from_the_same_answers(tmp_path: Path) -> No
         ("text,label\n", "0 rows"),
         ("text,mood\nfine,good\n", "it has 'text', 'mood'"),
         ("text,label\nfine,gut\n", "row 1 of .* has the label 'gut'"),
-        ("text,label\nfine,\n", "has no label"),
+        ("text,label\nfine,\n", "1 have no label"),
         ("text,label\n,good\n", "has no text"),
     ],
 )
@@ -209,7 +209,8 @@ def test_bad_rows_are_left_out_and_counted(tmp_path: Path) -> None:
     path.write_text("text,label\nfine,gut\nthe good film,good\nbad,\n")
     found = run_file(bag_of_words(WORDS), path, skip_bad_rows=True)
     assert found.num_examples == 1
-    assert "2 bad rows were left out" in found.notes[0]
+    assert "1 bad row was left out" in found.notes[0]
+    assert found.notes[1] == "1 example has no label and was left out (1 empty)."
     path.write_text("text,label\nfine,gut\n")
     with pytest.raises(ValueError, match=r"0 rows.*'gut'"):
         run_file(bag_of_words(WORDS), path, skip_bad_rows=True)

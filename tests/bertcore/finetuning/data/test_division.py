@@ -14,11 +14,12 @@ from bertcore.data.files import BadRows
 from bertcore.finetuning.data.division import Division, columns_of_division, divide
 from bertcore.finetuning.data.forms import kept_file
 from bertcore.tasks import TASKS
+from bertcore.tasks.read import read_examples
 from tests.support.finetuning_files import WRITERS, write_reviews
 
 
 def read(path: Path, task: str, columns: Columns = USUAL) -> list[object]:
-    return list(TASKS[task].read(path, columns=columns, bad_rows=BadRows()))
+    return list(read_examples(path, TASKS[task], columns=columns, bad_rows=BadRows()))
 
 
 def contents(examples: list[object]) -> Counter[str]:
@@ -35,8 +36,7 @@ def contents(examples: list[object]) -> Counter[str]:
 def test_both_parts_together_are_the_file(task: str, tmp_path: Path) -> None:
     writer, ending = WRITERS[task]
     path = writer(tmp_path / f"all{ending}", 60)
-    note = divide(path, tmp_path, Division(held_out=0.2, seed=3), task=task)
-    assert note is None
+    assert divide(path, tmp_path, Division(held_out=0.2, seed=3), task=task) == ()
     train, dev = (kept_file(tmp_path, task=task, is_train=is_train) for is_train in (True, False))
     parts = contents(read(train, task)) + contents(read(dev, task))
     assert parts == contents(read(path, task))
@@ -141,12 +141,14 @@ def test_a_sample_smaller_than_the_labels_is_refused(tmp_path: Path) -> None:
 
 def test_bad_rows_are_refused_or_told(tmp_path: Path) -> None:
     path = tmp_path / "t.tsv"
-    path.write_text("text\tlabel\n" + "a\t1\nb\t2\n" * 10 + "c\t\n")
-    with pytest.raises(ValueError, match=r"row 21 .* has no label"):
+    path.write_text("text\tlabel\n" + "a\t1\nb\t2\n" * 10 + "\t1\nc\t\n")
+    with pytest.raises(ValueError, match=r"row 21 .* has no text"):
         divide(path, tmp_path, Division(held_out=0.2), task="classify")
-    note = divide(path, tmp_path, Division(held_out=0.2), task="classify", skip_bad_rows=True)
-    assert note is not None
-    assert "1 bad row was left out; the first: row 21" in note
+    bad, unlabelled = divide(
+        path, tmp_path, Division(held_out=0.2), task="classify", skip_bad_rows=True
+    )
+    assert "1 bad row was left out; the first: row 21" in bad
+    assert unlabelled == "1 example has no label and was left out (1 empty)."
 
 
 def test_divisions_that_cannot_be(tmp_path: Path) -> None:
