@@ -309,16 +309,14 @@ def problem_of(reading: Reading, found: Survey) -> str:
             f"{where} has one value, {only[:40]!r}, in all {found.num_examples:,} examples; at "
             "least two are needed to learn a difference. Choose another column, or another table."
         )
-    reason = why_no_labels(found.labels)
-    if reason is not None and reading.task != "tag":
-        return f"{where}: {reason}."
     if len(found.labels) > MAX_LABELS:
         return (
             f"{where} has more than {MAX_LABELS:,} different values, such as "
             f"{next(iter(found.labels))[:40]!r}; at most {MAX_LABELS:,} labels can be learned. "
             "Choose another column, or a score as the task if these are numbers."
         )
-    return ""
+    reason = None if reading.task == "tag" else why_no_labels(found.labels)
+    return f"{where}: {reason}." if reason else ""
 
 
 def _choose_run(

@@ -318,7 +318,7 @@ class FileLabels:
         unknown = self.unknown()
         if self.if_unknown is not None and self.known is not None and unknown is not None:
             raise ValueError(
-                f"{str(path)!r} has {self._describe_unseen(unknown)}, or: {self.if_unknown}"
+                f"{str(path)!r} has {self._describe_unseen(unknown)}. {self.if_unknown}"
             )
 
     @property

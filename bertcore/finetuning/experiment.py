@@ -479,10 +479,16 @@ def _known_labels(settings: Settings) -> tuple[str, ...] | None:
 
 
 def _if_unknown(settings: Settings) -> str:
-    """Return what to do about labels that are not known."""
+    """Return what to do about labels that are not known, a sentence."""
     if settings.teacher is not None:
-        return f"use the data that the teacher {settings.teacher!r} was trained on"
-    return "learn these labels from the start with --new-head"
+        return (
+            f"They are the labels of the teacher {settings.teacher!r}: use the data that it was "
+            "trained on."
+        )
+    return (
+        f"The checkpoint {settings.checkpoint!r} was fine-tuned with them: learn others from the "
+        "start with --new-head."
+    )
 
 
 def _augmenter(settings: Settings) -> Augmenter[Example] | None:

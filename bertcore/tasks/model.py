@@ -551,9 +551,6 @@ def check_labels(task: Task, labels: Collection[str]) -> None:
         return
     if len(set(labels)) != len(labels):
         raise ValueError("the list of labels has one twice. Name each label once.")
-    reason = why_no_labels(labels) if isinstance(labels, Mapping) else None
-    if reason is not None and not task.answers_each_token:
-        raise ValueError(f"in the training data {reason}.")
     names = list(labels)
     if len(names) < 2:
         only = f" ({names[0]!r})" if names else ""
@@ -567,3 +564,6 @@ def check_labels(task: Task, labels: Collection[str]) -> None:
             f"{some_labels(names)}; at most {MAX_LABELS:,} can be learned. Check the label "
             "column, or use --task regress for numbers."
         )
+    reason = why_no_labels(labels) if isinstance(labels, Mapping) else None
+    if reason is not None and not task.answers_each_token:
+        raise ValueError(f"in the training data {reason}.")

@@ -48,8 +48,8 @@ def read_task_data(
         doc_stride: For "qa": tokens from one window's start to the next's.
         is_train: For "qa": rows for training, which need no texts afterwards.
         change: Receives the examples and returns those to use.
-        if_unknown: What to do about a label that is not in `labels`: the end of the message that
-            refuses the file, bad rows or not; None makes it a bad row.
+        if_unknown: What to do about a label that is not in `labels`, a sentence, with which the
+            file is refused, bad rows skipped or not; None makes it a bad row.
 
     Raises:
         ValueError: If the file cannot be read, has no example, or has a label not in `labels`.

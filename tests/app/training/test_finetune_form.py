@@ -308,7 +308,7 @@ def test_a_file_to_score_on(page: AppTest, started: list[Any], tmp_path: Path) -
     dev = at.file_uploader(key="dev_upload")
     dev.upload("d.csv", b"text,label\nx,b\ny,new\n", "text/plain").run()
     finished(at)
-    assert "the label 'new', which the table lacks" in complaints(at)
+    assert "the label 'new', which is not one of 'b', 'g'" in complaints(at)
     dev = at.file_uploader(key="dev_upload")
     dev.upload("d.csv", b"text,label\nx,b\ny,g\n", "text/plain").run()
     ok(finished(at))

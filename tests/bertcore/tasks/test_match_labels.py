@@ -208,7 +208,7 @@ def test_a_fine_tuning_that_keeps_its_head_matches_and_says_so(tmp_path: Path) -
     settings = make_settings(
         task="classify", train=other, dev=other, checkpoint=model.name, epochs=1, device="cpu"
     )
-    with pytest.raises(ValueError, match=r"'NEGATIVE', 'POSITIVE'; .*'x', 'y'.*--new-head"):
+    with pytest.raises(ValueError, match=r"'NEGATIVE', 'POSITIVE'; .*'x', 'y'.*with --new-head\.$"):
         start_experiment(tmp_path / "none", settings)
 
 

@@ -172,7 +172,8 @@ def test_a_label_list_that_disagrees_with_the_checkpoint(files: Path, tmp_path: 
     other.write_text("sentence\tlabel\na\tx\nb\ty\n")
     line = ["finetune", "--train", other, "--dev", other, "--out", tmp_path / "second", *QUICK]
     told = refusal(*line, "--checkpoint", tmp_path / "first")
-    assert "was fine-tuned with the labels 'bad', 'good', but the data has 'x', 'y'" in told
+    assert "the label 'x', which is not one of 'bad', 'good'; the file has 'x', 'y'" in told
+    assert "was fine-tuned with them: learn others from the start with --new-head." in told
     fresh = invoke(*line, "--checkpoint", tmp_path / "first", "--new-head")
     assert fresh.exit_code == 0, fresh.stderr
     data = ["--task", "classify", "--checkpoint", tmp_path / "first", "--data", other]
