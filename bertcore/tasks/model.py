@@ -452,7 +452,7 @@ def _read_head(source: str | Path, *, allow_pickle: bool = False) -> _StoredHead
         num_outputs=number,
         num_named=len(named) if is_strict and isinstance(named, dict) else None,
         activation=_activation(config),
-        notes=tuple(odd_labels(config)),
+        notes=(*([facts.note] if facts.note else []), *odd_labels(config)),
     )
 
 
