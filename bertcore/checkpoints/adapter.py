@@ -338,6 +338,12 @@ class MergedWeights(OpenWeights):
         stored: Mapping[str, StoredTensor],
     ) -> None:
         folder = self._settings.folder
+        if key is None and f"{module}.".startswith(_HEADS):
+            raise RuntimeError(
+                f"the adapter in {folder} changes the head {module[:150]}, whose own weights "
+                "neither it nor its base has: they were not saved. Train it again with the head in "
+                "modules_to_save, and not in target_modules."
+            )
         if key is None:
             raise self._other_base(f"changes {module[:150]}")
         if sorted(part[-1] for part in parts) != ["A", "B"]:

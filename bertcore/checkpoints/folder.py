@@ -116,7 +116,7 @@ _OTHER_NAMES = (
         _RENAME.format(SAFETENSORS),
     ),
     (
-        r"(^|/)(?!training_args|optimizer|scheduler|scaler|rng_state)[^/]*\.(ckpt|pth|pt|bin)$",
+        r"(^|/)(?!training_args|optimizer|scheduler|scaler|rng_state)[^/]*\.(ckpt|pth?|th|bin)$",
         "a file of PyTorch under another name",
         f"If it has the weights, r{_RENAME.format(PICKLE)[1:]} It is a pickle, which is read only "
         "if you agree (--allow-pickle).",
@@ -140,6 +140,8 @@ _OTHER_NAMES = (
 """The same for files that mean this only beside a config.json, or where a checkpoint should be."""
 MAX_DEPTH = 3
 """Levels of folders below the chosen one that are searched for a checkpoint."""
+_OLD_CONFIG = "bert_config.json"
+"""The name of config.json in Google's files and before transformers 1.0."""
 _MAX_FOLDERS = 1000
 _NEAR = ("*", "*/*", "*/*/*")
 """Where files are looked for that are there instead of weights."""
@@ -432,7 +434,12 @@ def _read_json_value(file: Path) -> object:
         content: object = json.loads(read_file(file, _JSON_LIMIT).decode("utf-8"))
     except FileNotFoundError as error:
         raise RuntimeError(
-            f"{file.parent} has weights but no {file.name}. Copy it from the source of the weights."
+            f"{file.parent} has weights but no {file.name}. "
+            + (
+                f"Rename {_OLD_CONFIG} to {file.name}."
+                if (file.parent / _OLD_CONFIG).is_file()
+                else "Copy it from the source of the weights."
+            )
         ) from error
     except UnicodeDecodeError as error:
         raise RuntimeError(f"{file} is not UTF-8 text. Copy the file again.") from error

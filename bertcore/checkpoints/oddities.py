@@ -73,6 +73,11 @@ def refuse_quantised(values: Mapping[str, Any], weights: OpenWeights, folder: Pa
         )
     }
     by = [by for end, by in _PACKED.items() if any(re.search(end, name) for name in weights.stored)]
+    if any(".lora_A." in name for name in weights.stored):
+        raise ValueError(
+            f"the weights in {folder} are those of a model with an adapter of peft inside. Merge "
+            "it where it was trained: model.merge_and_unload().save_pretrained(FOLDER)."
+        )
     if not packed and not by:
         return
     method = settings.get("quant_method") or (by[0] if by else None)

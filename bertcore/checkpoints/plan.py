@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -128,7 +129,7 @@ def _count_layers(
             f"{folder} contains no {family.name} encoder: no tensor is called "
             f"{family.layer_prefix.format(0)} ... "
             f"It has {len(weights.stored)} tensors{': ' + some if some else ''}. "
-            f"Choose a {family.name} checkpoint."
+            f"{_of_program(weights) or f'Choose a {family.name} checkpoint.'}"
         )
     if config.share_layers:
         return wanted
@@ -187,7 +188,7 @@ def _check(
     folder: Path,
 ) -> None:
     """Raise one error that names all tensors that are missing, mis-shaped or not floats."""
-    lacking, wrong = [], []
+    lacking, wrong, sizes = [], [], {}
     for key in needed:
         if key not in stored:
             lacking.append(f"{key} {list(shapes[key])}")
@@ -195,13 +196,56 @@ def _check(
         tensor = weights.stored[stored[key]]
         if tensor.shape != shapes[key]:
             wrong.append(f"{stored[key]} is {list(tensor.shape)}, expected {list(shapes[key])}")
+            sizes[key] = (tensor.shape, shapes[key])
         elif not tensor.is_float:
             wrong.append(f"{stored[key]} is {tensor.dtype}, expected F32, F16 or BF16")
     if lacking or wrong:
-        raise misfit(folder, lacking, wrong)
+        advice = _rows(sizes) if sizes and not lacking and len(wrong) == len(sizes) else ""
+        raise misfit(folder, lacking, wrong, advice)
 
 
-def misfit(folder: Path, lacking: list[str], wrong: list[str]) -> RuntimeError:
+_PROGRAMS = {
+    r"(^|\.)sentence_encoder\.layers\.": "They have the names of fairseq. Convert them with "
+    "convert_roberta_original_pytorch_checkpoint_to_pytorch.py, of transformers' repository at "
+    "release 4.57.",
+    r"/kernel$|/layer_0/": "They have the names of TensorFlow. Convert its checkpoint with "
+    "transformers-cli convert, of transformers 4.57.",
+    r"encoder\.layers\.\d+\.self_attn\.": "They are a Transformer of PyTorch's own layers.",
+}
+"""Names of tensors of other programs -> what to do."""
+_FIELDS = {
+    "embeddings.word_embeddings.weight": "vocab_size",
+    "embeddings.tok_embeddings.weight": "vocab_size",
+    "embeddings.position_embeddings.weight": "max_position_embeddings",
+    "embeddings.token_type_embeddings.weight": "type_vocab_size",
+}
+"""Tables -> the field of config.json with the number of their rows."""
+
+
+def _of_program(weights: OpenWeights) -> str | None:
+    """Return what to do with weights under the names of another program, or None."""
+    found = (
+        advice
+        for pattern, advice in _PROGRAMS.items()
+        if any(re.search(pattern, name) for name in weights.stored)
+    )
+    return next(found, None)
+
+
+def _rows(wrong: Mapping[str, tuple[Shape, Shape]]) -> str:
+    """Return what to write into config.json if only the rows of tables differ, or ""."""
+    rows = {
+        field: f'"{field}": {came[0]}'
+        for name, (came, expected) in wrong.items()
+        for table, field in _FIELDS.items()
+        if f".{name}".endswith(f".{table}") and came[1:] == expected[1:]
+    }
+    if len(rows) != len(wrong):
+        return ""
+    return f" If the tables were resized, write into config.json: {', '.join(rows.values())}."
+
+
+def misfit(folder: Path, lacking: list[str], wrong: list[str], advice: str = "") -> RuntimeError:
     """Return the error for weights that do not fit their config.json, naming the tensors."""
     parts = []
     if lacking:
@@ -210,15 +254,20 @@ def misfit(folder: Path, lacking: list[str], wrong: list[str]) -> RuntimeError:
         parts.append(f"{len(wrong)} tensors do not fit: {list_up_to(wrong)}")
     return RuntimeError(
         f"the weights in {folder} do not fit its config.json: {'. '.join(parts)}. "
-        "Use the config.json and the weights that belong together."
+        f"Use the config.json and the weights that belong together.{advice}"
     )
 
 
 def _is_tied(weights: OpenWeights, stored: dict[str, str], config: BertConfig) -> bool:
-    """Return whether the decoder is the token table: a stored one counts, then config.json."""
-    name = config.family.decoder_weight
-    table, decoder = stored.get(token_table(config.family)), stored.get(name)
+    """Return whether the decoder is the token table: a stored one counts, then config.json.
+
+    Of two tied tensors a file may have the decoder alone: that is then the table.
+    """
+    name, first = config.family.decoder_weight, token_table(config.family)
+    table, decoder = stored.get(first), stored.get(name)
     if table is None:
+        if decoder is not None and config.tie_word_embeddings:
+            stored[first] = decoder
         return config.tie_word_embeddings
     # A table that peft saved whole replaces the encoder's only; the decoder keeps the base's.
     if decoder is None and isinstance(weights, MergedWeights) and weights.has_new(table):

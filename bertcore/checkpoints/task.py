@@ -98,7 +98,10 @@ def read_task(values: Mapping[str, Any], weights: OpenWeights, family: Family) -
             family,
         )
     if kind is None:
-        return facts.refused(_what_to_write(facts.architecture, beside, family))
+        for whole in () if facts.is_known_class else forms.values():
+            if unread := _unread(beside, whole, family):
+                return without_unread(facts.told(), unread)
+        return facts.refused(_what_to_write(facts.architecture, beside, family, width))
     form = family.tasks.get(kind)
     if form is None:
         return facts.refused(f"{family.name} has no head of that kind here.")
@@ -307,11 +310,17 @@ def without_unread(
     )
 
 
-def _what_to_write(named: str | None, beside: Mapping[str, Shape], family: Family) -> str:
-    """Return why no kind of head is known, and what to write or rename."""
+def _what_to_write(
+    named: str | None, beside: Mapping[str, Shape], family: Family, width: int | None = None
+) -> str:
+    """Return why no kind of head is known, and what to write or rename; `width` is D, if known."""
     classes = [family.task_class(kind) for kind in ("sequence", "token") if kind in family.kinds]
     known = f', such as "architectures": ["{classes[0]}"]' if classes else ""
-    linear = [n.removesuffix(".weight") for n, shape in beside.items() if len(shape) == 2]
+    linear = [
+        name.removesuffix(".weight")
+        for name, shape in beside.items()
+        if name.endswith(".weight") and len(shape) == 2 and width in (None, shape[1])
+    ]
     last = next((form.classifier for form in family.tasks.values()), "classifier")
     rows = {name: re.sub(r"(^|\.)\d+$", "", name) for name in linear}
     chain = next((row for row in rows.values() if [*rows.values()].count(row) > 1), None)
@@ -327,6 +336,8 @@ def _what_to_write(named: str | None, beside: Mapping[str, Shape], family: Famil
             f"of a {' or a '.join(classes)} reads, rename it to {last}{alone}, and write that "
             f"class into config.json{known}."
         )
+    if not linear and classes:
+        return f"None of them is a layer of a {' or a '.join(classes)}."
     return (
         "config.json does not state the task of the head "
         f"(architectures: {named or 'none'}). Write the class into it{known}."

@@ -121,13 +121,22 @@ def open_weights(weights: WeightFiles) -> Iterator[OpenWeights]:
         yield _Safetensors(stored, handles)
 
 
+_ZIP, _PICKLED = b"PK\3\4", b"\x80\2"
+"""Starts of PyTorch's files, new and old."""
+
+
 def _open_safetensors(file: Path, stack: ExitStack) -> Any:
     """Open one file; safetensors compares the header's claims with the file's size, so that a
     false header allocates nothing."""
-    _refuse_stand_in(file)
+    _start_of(file)
     try:
         return stack.enter_context(safe_open(file, framework="pt"))
     except SafetensorError as error:
+        if _start_of(file).startswith((_ZIP, _PICKLED)):
+            raise RuntimeError(
+                f"{file} is a file of PyTorch (a pickle) under the name of safetensors. Rename it "
+                "to pytorch_model.bin, and agree to read it (--allow-pickle)."
+            ) from error
         raise RuntimeError(
             f"{file} is damaged, truncated or not a safetensors file ({error}). Copy it again."
         ) from error
@@ -135,12 +144,15 @@ def _open_safetensors(file: Path, stack: ExitStack) -> Any:
         raise RuntimeError(f"{file} cannot be read ({error}).") from error
 
 
-def _refuse_stand_in(file: Path) -> None:
+def _start_of(file: Path) -> bytes:
+    """Return the first bytes of a file that is no stand-in (see `refuse_stand_in`)."""
     try:
         with file.open("rb") as stream:
-            refuse_stand_in(file, stream.read(100))
+            start = stream.read(100)
     except OSError as error:
         raise RuntimeError(f"{file} cannot be read ({error.strerror}).") from error
+    refuse_stand_in(file, start)
+    return start
 
 
 def _read_pickles(files: tuple[Path, ...]) -> dict[str, Tensor]:
@@ -188,7 +200,12 @@ _SETTINGS = re.compile(
 
 
 def _read_pickle(file: Path) -> dict[str, Tensor]:
-    _refuse_stand_in(file)
+    start = _start_of(file)
+    if start[8:9] == b"{" and not start.startswith((_ZIP, _PICKLED)):
+        raise RuntimeError(
+            f"{file} is a safetensors file under the name of a pickle. Rename it to "
+            "model.safetensors."
+        )
     is_zip = zipfile.is_zipfile(file)  # files of torch before 1.6 are not, and cannot be mapped
     strange: list[str] = []
     try:
@@ -209,6 +226,11 @@ def _read_pickle(file: Path) -> dict[str, Tensor]:
             "program that wrote it, save the weights alone: torch.save(model.state_dict(), FILE)."
         ) from error
     except Exception as error:  # a truncated pickle may raise anything
+        if "torchscript" in str(error):
+            raise RuntimeError(
+                f"{file} is a program (TorchScript) instead of named weights. Save those of the "
+                "model it was made from: model.save_pretrained(FOLDER)."
+            ) from error
         raise RuntimeError(f"{file} is damaged or not a PyTorch file ({error}).") from error
     for key in ("state_dict", "model_state_dict", "model", "module", "net"):  # as trainers do
         if isinstance(content, dict) and isinstance(content.get(key), dict):

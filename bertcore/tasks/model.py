@@ -283,6 +283,7 @@ def open_task_model(
     """
     stored = _read_head(source, allow_pickle=allow_pickle)
     if stored is not None and stored.facts.refusal is not None:
+        load(source, device="cpu", allow_pickle=allow_pickle)  # if that fails, it is the reason
         raise ValueError(f"the task head of {str(source)!r} is not read. {stored.facts.refusal}")
     if stored is None or not stored.tensors:
         raise ValueError(

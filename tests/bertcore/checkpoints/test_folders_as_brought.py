@@ -23,7 +23,7 @@ from bertcore.checkpoints.folder import OnlyPickleError
 from bertcore.tasks import open_task_model
 from tests.support import command_line
 from tests.support.adapters import make_adapter
-from tests.support.kit import edit, mini, opened, put, sentences, state, store
+from tests.support.kit import assert_same_states, edit, mini, opened, put, sentences, state, store
 
 TEXT = "the food was cold"
 WEIGHTS = "model.safetensors"
@@ -79,6 +79,7 @@ INSTEAD = {
     "my-bert.safetensors": "my-bert.safetensors.*[Rr]ename it to model.safetensors",
     "epoch=3-step=100.ckpt": "epoch=3-step=100.ckpt.*rename it to pytorch_model.bin",
     "best.pth": "best.pth.*rename it to pytorch_model.bin.*--allow-pickle",
+    "weights.th": "weights.th.*rename it to pytorch_model.bin",
     "model.pt": "model.pt.*rename it to pytorch_model.bin",
     "model.pkl": r"model.pkl.*save_pretrained",
     "optimizer.pt": "state of a training without its model.*Copy model.safetensors",
@@ -422,3 +423,122 @@ def test_the_classifier_of_setfit_is_named(folder: Path) -> None:
     (folder / "model_head.pkl").write_bytes(b"never read")
     put(folder, "config_setfit.json", {"labels": ["no", "yes"]})
     assert "model_head.pkl, the classifier of SetFit" in sentences(opened(folder))
+
+
+def test_lora_on_a_head_that_was_not_saved(tmp_path: Path) -> None:
+    """peft#577, #2027: the classifier is a target, and its own random weights are lost."""
+    mini(tmp_path / "base", "BertModel")
+    make_adapter(tmp_path / "base", tmp_path / "a", None, target_modules=["query"])
+    file = tmp_path / "a" / "adapter_model.safetensors"
+    pair = {"lora_A": torch.ones(4, 32), "lora_B": torch.ones(3, 4)}
+    head = {f"base_model.model.classifier.{n}.weight": tensor for n, tensor in pair.items()}
+    save_file({**load_file(file), **head}, file)
+    assert "changes the head classifier, whose own weights" in refusal(tmp_path / "a")
+
+
+def test_a_model_saved_with_its_adapter_inside(folder: Path) -> None:
+    """transformers#26160: the state dict of the whole PeftModel."""
+    query = "bert.encoder.layer.0.attention.self.query"
+    tensors = state(folder)
+    tensors[f"{query}.base_layer.weight"] = tensors.pop(f"{query}.weight")
+    tensors[f"{query}.lora_A.default.weight"] = torch.ones(4, 32)
+    tensors[f"{query}.lora_B.default.weight"] = torch.ones(32, 4)
+    store(folder, {f"base_model.model.{name}": tensor for name, tensor in tensors.items()})
+    assert "model.merge_and_unload().save_pretrained" in refusal(folder)
+
+
+# ---- files under wrong names, and weights of other programs ----
+
+
+def test_a_pickle_named_safetensors_and_the_reverse(folder: Path) -> None:
+    """ComfyUI_DiffRhythm#43, safetensors#414."""
+    tensors = state(folder)
+    copy = folder / "pytorch_model.bin"
+    (folder / WEIGHTS).rename(copy)
+    assert "Rename it to model.safetensors" in refusal(folder, allow_pickle=True)
+    torch.save({name: tensor.clone() for name, tensor in tensors.items()}, folder / "new")
+    copy.unlink()
+    (folder / "new").rename(folder / WEIGHTS)
+    assert "Rename it to pytorch_model.bin" in refusal(folder)
+
+
+def test_a_program_of_torchscript(folder: Path) -> None:
+    """triton-inference-server#3548, pytorch#56473."""
+    traced = torch.jit.trace(torch.nn.Linear(2, 2), torch.ones(1, 2))
+    (folder / WEIGHTS).unlink()
+    traced.save(str(folder / "pytorch_model.bin"))
+    assert "a program (TorchScript)" in refusal(folder, allow_pickle=True)
+
+
+def test_the_old_name_of_config_json(folder: Path) -> None:
+    """BERT_binary_text_classification#7."""
+    (folder / "config.json").rename(folder / "bert_config.json")
+    assert "Rename bert_config.json to config.json" in refusal(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("decoder.sentence_encoder.layers.0.self_attn.k_proj.weight", "fairseq.*release 4.57"),
+        ("encoder.sentence_encoder.layers.0.self_attn.k_proj.weight", "fairseq.*release 4.57"),
+        ("bert/encoder/layer_0/attention/self/query/kernel", "TensorFlow.*transformers-cli"),
+    ],
+)
+def test_names_of_other_programs(name: str, words: str, folder: Path) -> None:
+    """transformers#5917, fairseq#2472."""
+    store(folder, {name: torch.ones(32, 32)})
+    assert re.search(words, refusal(folder))
+    with pytest.raises(RuntimeError, match=words):  # and not that it has no head
+        open_task_model(folder, device="cpu")
+
+
+@pytest.mark.parametrize(
+    ("table", "field"),
+    [
+        ("word_embeddings", "vocab_size"),
+        ("position_embeddings", "max_position_embeddings"),
+        ("token_type_embeddings", "type_vocab_size"),
+    ],
+)
+def test_a_table_that_was_resized(table: str, field: str, folder: Path) -> None:
+    """transformers#851, #1730, #8843: config.json kept the old size."""
+    name = f"bert.embeddings.{table}.weight"
+    tensors = state(folder)
+    rows = len(tensors[name]) + 5
+    store(folder, {**tensors, name: torch.cat([tensors[name], torch.ones(5, 32)])})
+    sentence = refusal(folder)
+    assert f'write into config.json: "{field}": {rows}.' in sentence
+    edit(folder, **{field: rows})
+    assert opened(folder).report is not None
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize(
+    ("name", "table", "decoder"),
+    [
+        (
+            "BertForMaskedLM",
+            "bert.embeddings.word_embeddings.weight",
+            "cls.predictions.decoder.weight",
+        ),
+        (
+            "DistilBertForMaskedLM",
+            "distilbert.embeddings.word_embeddings.weight",
+            "vocab_projector.weight",
+        ),
+        (
+            "RobertaForMaskedLM",
+            "roberta.embeddings.word_embeddings.weight",
+            "lm_head.decoder.weight",
+        ),
+    ],
+)
+def test_a_file_that_has_the_decoder_instead_of_the_table(
+    name: str, table: str, decoder: str, tmp_path: Path
+) -> None:
+    """text-embeddings-inference#564, safetensors#265: of two tied tensors one was dropped."""
+    mini(tmp_path, name)
+    tensors = state(tmp_path)
+    tensors[decoder] = tensors.pop(table)
+    store(tmp_path, tensors)
+    assert_same_states(tmp_path, name)

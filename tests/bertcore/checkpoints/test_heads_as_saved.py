@@ -206,6 +206,37 @@ def test_two_heads_and_layers_in_a_row(tmp_path: Path) -> None:
     assert "classifier.0.weight [32, 32], classifier.3.weight [6, 32]" in text
 
 
+@pytest.mark.parametrize(
+    ("prefix", "heads", "named", "words"),
+    [
+        # portuguese-bert#22
+        ("bert.", {"classifier.weight": (5, 32), "crf.transitions": (5, 5)}, "BertCRF", "crf.tran"),
+        # ColBERT#45, RAGatouille#150
+        ("bert.", {"linear.weight": (16, 32)}, "HF_ColBERT", "linear.weight [16, 32]"),
+        # transformers#2948: the classifier also reads word vectors
+        ("bert.", {"classifier.weight": (2, 99)}, "BertForSequenceClassificationEZAI", "[2, 99]"),
+        # allennlp#4541
+        (
+            "_embedder.transformer_model.",
+            {"_linear.weight": (2, 32)},
+            None,
+            "_linear.weight [2, 32]",
+        ),
+        # BertBasedCorrectionModels#51: a detector of errors before the corrector
+        ("corrector.", {"detector.weight_ih_l0": (3, 32)}, None, "detector.weight_ih_l0 [3, 32]"),
+    ],
+)
+def test_heads_of_public_projects(
+    prefix: str,
+    heads: dict[str, tuple[int, ...]],
+    named: str | None,
+    words: str,
+    tmp_path: Path,
+) -> None:
+    own(tmp_path, prefix, heads, architectures=[named] if named else None)
+    assert words in refusal(tmp_path)
+
+
 def test_every_surface_says_that_no_head_is_read(tmp_path: Path) -> None:
     own(tmp_path, "l1.", {"l3.weight": (6, 32), "l3.bias": (6,)})
     shown = " ".join(command_line.succeed("inspect", tmp_path).split())
