@@ -73,6 +73,12 @@ class Rows:
         return longest
 
     @property
+    def hashes(self) -> set[int]:
+        """A hash of each different row, which counts equal texts once."""
+        pairs = zip(self.starts[:-1], self.starts[1:], strict=True)
+        return {hash(self.ids[first:end].tobytes()) for first, end in pairs}
+
+    @property
     def has_token_targets(self) -> bool:
         """Whether each token has a target."""
         return self.targets.ndim == 1 and len(self.targets) == len(self.ids) != len(self)

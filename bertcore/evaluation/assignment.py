@@ -34,7 +34,10 @@ class Assignment(NamedTuple):
 
 
 def better_assignment(
-    matrix: NDArray[np.integer], rates: NDArray[np.float64] | None = None
+    matrix: NDArray[np.integer],
+    rates: NDArray[np.float64] | None = None,
+    *,
+    independent: float = 1.0,
 ) -> Assignment | None:
     """Return the assignment of answers to labels that fits much better; None if there is none.
 
@@ -42,6 +45,8 @@ def better_assignment(
         matrix: Examples by true class (row) and answered class (column), [C, C]. Where a text may
             have several labels: that have the one and were given the other.
         rates: Share of the examples that were given each class, [C]; None takes the columns.
+        independent: Share of the examples that say something new: equal texts do not, nor do all
+            words of a sentence.
 
     Source: ours: the best assignment (Kuhn 1955), and a bound on its probability by chance, C!
         assignments x a binomial tail at the rate at which chance would fit the best of them.
@@ -64,7 +69,8 @@ def better_assignment(
     places = [a for a, _ in moved]
     by_chance = counts[places][:, None] * rates[None]
     chance = by_chance[linear_sum_assignment(by_chance, maximize=True)].sum() / num
-    tail = float(binom.logsf(best - 1, num, min(1.0, chance)))
+    fewer = np.floor(independent * np.array([best, num]))
+    tail = float(binom.logsf(fewer[0] - 1, fewer[1], min(1.0, chance)))
     log_chance = min(0.0, lgamma(num_classes + 1) + tail)
     if log_chance > log(_MOST_CHANCE):
         return None
@@ -76,13 +82,14 @@ def _same(moved: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def assignment_notes(
-    gold: NDArray[Any], predicted: NDArray[Any], labels: Sequence[str]
+    gold: NDArray[Any], predicted: NDArray[Any], labels: Sequence[str], num_texts: int
 ) -> list[str]:
     """Return a sentence on labels that seem to be named in another order; none if they are not.
 
     Args:
         gold, predicted: Classes, [N]; or whether a text has and was given each label, [N, C].
         labels: Names of the C classes; two classes of one name are one.
+        num_texts: Different texts among them.
     """
     names = list(dict.fromkeys(labels))
     if len(names) < 2 or not len(gold):
@@ -95,7 +102,7 @@ def assignment_notes(
     else:
         matrix = np.zeros((len(names), len(names)), dtype=np.int64)
         np.add.at(matrix, (places[gold.astype(np.int64)], places[predicted.astype(np.int64)]), 1)
-    found = better_assignment(matrix, rates)
+    found = better_assignment(matrix, rates, independent=min(1.0, num_texts / len(gold)))
     if found is None:
         return []
     pairs = [(names[a], names[b]) for a, b in found.pairs.items()]

@@ -195,7 +195,9 @@ def score_classes(
         metrics = {name: metrics[name] for name in only}
         intervals = {name: pair for name, pair in intervals.items() if name in only}
     broken_down = breakdown_fields(options, gold, best, confidence, data.rows.lengths, names)
-    notes = (*broken_down.pop("notes", ()), *assignment_notes(gold, best, labels))
+    notes = broken_down.pop("notes", ())
+    if options.in_full:
+        notes += tuple(assignment_notes(gold, best, labels, len(data.rows.hashes)))
     scores = Scores(
         num_examples=num,
         loss=loss / num,

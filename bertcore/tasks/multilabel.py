@@ -200,6 +200,9 @@ class Multilabel(SequenceTask):
         metrics, intervals, by_type = label_set_metrics(
             gold, found.given, names, with_intervals=options.in_full
         )
+        notes = []
+        if options.in_full:
+            notes = assignment_notes(gold, found.given, names, len(data.rows.hashes))
         predictions: list[dict[str, Any]] = [
             {
                 "gold": _names(names, gold[row]),
@@ -217,7 +220,7 @@ class Multilabel(SequenceTask):
             metrics=metrics,
             intervals=intervals,
             by_type=by_type,
-            notes=tuple(assignment_notes(gold, found.given, names)),
+            notes=tuple(notes),
         )
         return Scored(scores, predictions)
 

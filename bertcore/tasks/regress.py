@@ -184,7 +184,9 @@ class Regress(SequenceTask):
         gold, predicted = (x.astype(np.float32) for x in (answers.gold, answers.predicted))
         return MetricTable(*score_metrics(gold, predicted), None)
 
-    def file_notes(self, answers: JudgedAnswers, labels: Sequence[str]) -> list[str]:
+    def file_notes(
+        self, answers: JudgedAnswers, labels: Sequence[str], num_texts: int
+    ) -> list[str]:
         """Return the score from which answers to labels of 0 and 1 are counted as 1."""
         return yes_or_no_notes(*(x.astype(np.float32) for x in (answers.gold, answers.predicted)))
 

@@ -205,6 +205,10 @@ class Tag(Task):
             gold, predicted, data.sentence_lengths, data.labels, with_intervals=options.in_full
         )
         broken_down = breakdown_fields(options, gold, predicted, confidence, lengths, data.labels)
+        notes = broken_down.pop("notes", ())
+        if options.in_full:
+            different = len(data.rows.hashes)
+            notes += tuple(_assignment_notes(gold, predicted, data.labels, different))
         scores = Scores(
             num_examples=data.num_examples,
             loss=loss / max(1, len(gold)),
@@ -213,7 +217,7 @@ class Tag(Task):
             confusion=tagging.confusion.tolist(),
             confusion_labels=data.labels,
             by_type=tagging.by_type,
-            notes=(*broken_down.pop("notes", ()), *_assignment_notes(gold, predicted, data.labels)),
+            notes=notes,
             **broken_down,
         )
         sentences = data.sentence_lengths
@@ -357,9 +361,11 @@ class Tag(Task):
         tagging = self._metrics(gold, predicted, answers.sentences, labels)
         return MetricTable(tagging.metrics, tagging.intervals, tagging.confusion)
 
-    def file_notes(self, answers: JudgedAnswers, labels: Sequence[str]) -> list[str]:
+    def file_notes(
+        self, answers: JudgedAnswers, labels: Sequence[str], num_texts: int
+    ) -> list[str]:
         """Return a sentence on types of entities, or tags, that seem to be named otherwise."""
-        return _assignment_notes(answers.gold, answers.predicted, labels)
+        return _assignment_notes(answers.gold, answers.predicted, labels, num_texts)
 
 
 class FeatureTag(Tag):
@@ -387,11 +393,11 @@ def _fitting(pieces: Sequence[Sequence[int]], room: int) -> Iterator[range]:
 
 
 def _assignment_notes(
-    gold: NDArray[Any], predicted: NDArray[Any], labels: Sequence[str]
+    gold: NDArray[Any], predicted: NDArray[Any], labels: Sequence[str], num_texts: int
 ) -> list[str]:
     scheme = scheme_of(labels)
     kinds = [scheme.plain(label)[2:] or OUTSIDE for label in labels] if scheme else labels
-    return assignment_notes(gold, predicted, kinds)
+    return assignment_notes(gold, predicted, kinds, num_texts)
 
 
 class _PlainTags(NamedTuple):

@@ -309,9 +309,18 @@ class Task(ABC):
         gold, predicted = answers.gold.astype(np.int64), answers.predicted.astype(np.int64)
         return MetricTable(*class_metrics(gold, predicted, len(labels)))
 
-    def file_notes(self, answers: JudgedAnswers, labels: Sequence[str]) -> list[str]:
-        """Return what is to be said of the answers to a labelled file, a sentence each."""
-        return assignment_notes(answers.gold, answers.predicted, labels) if self.has_labels else []
+    def file_notes(
+        self, answers: JudgedAnswers, labels: Sequence[str], num_texts: int
+    ) -> list[str]:
+        """Return what is to be said of the answers to a labelled file, a sentence each.
+
+        Args:
+            answers, labels: As for `file_metrics`.
+            num_texts: Different texts among them.
+        """
+        if not self.has_labels:
+            return []
+        return assignment_notes(answers.gold, answers.predicted, labels, num_texts)
 
     def slice_names(self, labels: tuple[str, ...]) -> tuple[str, ...]:
         """Return the names of the groups numbered in `JudgedAnswers.gold`; () for scores."""

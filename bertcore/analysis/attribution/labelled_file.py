@@ -136,6 +136,8 @@ class _Gathered:
     num_examples: int = 0
     num_cut: int = 0
     _rows: list[int] = field(default_factory=list)
+    _texts: set[int] = field(default_factory=set)
+    """Hash of each different input."""
     _parts: list[JudgedAnswers] = field(default_factory=list)
     _worst: WorstAnswers = field(default_factory=lambda: WorstAnswers(NUM_ERRORS, _LONGEST_TEXT))
 
@@ -152,6 +154,7 @@ class _Gathered:
         self._rows += [example.row for example in part.examples]
         self.num_examples += len(part.examples)
         self.num_cut += part.data.rows.num_cut
+        self._texts |= part.data.rows.hashes
 
     def finish(self, is_whole: bool, notes: tuple[str, ...]) -> FileRun:
         run = FileRun(
@@ -165,7 +168,8 @@ class _Gathered:
             notes=notes,
             **joined(self._parts),
         )
-        return replace(run, notes=(*notes, *self.task.file_notes(run, self.model.labels)))
+        said = self.task.file_notes(run, self.model.labels, len(self._texts))
+        return replace(run, notes=(*notes, *said))
 
 
 @torch.inference_mode()
