@@ -15,10 +15,10 @@ from typing import Any, Literal, TextIO
 
 from bertcore.configs.columns import Columns
 from bertcore.data.files import BadRows, check_width, kind_of, lines_of, open_text
+from bertcore.data.labels import list_separator
 from bertcore.data.read_labels import (
     LABEL_LISTS,
     NO,
-    SEPARATOR,
     YES,
     labels_of_cell,
 )
@@ -188,14 +188,15 @@ def _several_labels(columns: Sequence[Column], texts: Collection[str | None]) ->
 
 
 def _lists_labels(column: Column) -> bool:
-    """Whether cells have lists of few labels: separated by |, or as JSON."""
+    """Whether cells list few labels, as JSON and the like or with a sign between them."""
+    separator = list_separator(column.counts)
     labels: set[str] = set()
     for cell in column.counts:
         try:
-            labels.update(labels_of_cell(json.loads(cell) if cell[:1] in ("[", "{") else cell))
-        except (ValueError, RecursionError):
+            labels.update(labels_of_cell(cell, separator))
+        except ValueError:
             return False
-    is_list = any(SEPARATOR in cell or cell[:1] in ("[", "{") for cell in column.counts)
+    is_list = separator is not None or any(cell[:1] in ("[", "{") for cell in column.counts)
     return is_list and 2 <= len(labels) <= _MOST_CLASSES
 
 

@@ -440,7 +440,7 @@ def list_separator(counts: Mapping[str, int], *, is_certain: bool = True) -> str
     Args:
         counts: The different cells.
         is_certain: Whether the parts of most such cells have to occur in other cells too; else it
-            is enough that there are no more parts than cells.
+            is enough that there are no more parts than cells. The sign | is always a separator.
     """
     for sign in "|;,\n":
         lists = [cell for cell in counts if sign in cell]
@@ -448,8 +448,8 @@ def list_separator(counts: Mapping[str, int], *, is_certain: bool = True) -> str
         found = Counter(part for parts in cells.values() for part in parts)
         parts = [part for cell in lists for part in cells[cell]]
         recur = sum(found[part] > 1 for part in parts)
-        is_list = lists and "" not in parts and len(found) <= len(counts)
-        if is_list and (2 * recur > len(parts) or not is_certain):
+        is_list = lists and "" not in parts and (sign == "|" or len(found) <= len(counts))
+        if is_list and (sign == "|" or 2 * recur > len(parts) or not is_certain):
             return sign
     return None
 

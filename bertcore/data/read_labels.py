@@ -183,13 +183,17 @@ def _of_columns(names: Sequence[str], values: Sequence[Any]) -> _Found | None:
     return _Found(tuple(labels), tuple(names)) if set(cells) <= YES | NO else None
 
 
-def labels_of_cell(value: Any) -> tuple[str, ...]:
+def labels_of_cell(value: Any, separator: str | None = None) -> tuple[str, ...]:
     """Return all labels that a cell names, including those its text does not have.
+
+    Args:
+        value: The cell.
+        separator: The sign between labels; None: SEPARATOR.
 
     Raises:
         ValueError: If it is not a list of labels.
     """
-    found = _of_cell(value, _Form()) or _Found(())
+    found = _of_cell(value, _Form(separator=separator or SEPARATOR)) or _Found(())
     return found.asked or found.labels
 
 

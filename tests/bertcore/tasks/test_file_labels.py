@@ -14,6 +14,7 @@ from sklearn.metrics import average_precision_score
 from bertcore.analysis.attribution import answer, run_file, task_input
 from bertcore.configs import Columns
 from bertcore.data.files import BadRows
+from bertcore.data.guess import guess
 from bertcore.data.labels import FileLabels, read_label_map
 from bertcore.evaluation.assignment import assignment_notes, better_assignment
 from bertcore.evaluation.metrics import score_metrics
@@ -184,6 +185,7 @@ def test_lists_in_cells(cells: list[str], tmp_path: Path) -> None:
     given, _ = labels_of(path, "multilabel")
     wanted = [("cold", "slow"), ("slow",), ("cold",), ("rude", "cold"), ("rude",)]
     assert given == wanted
+    assert guess(path).task == "multilabel"
 
 
 def test_labels_on_lines_of_a_cell(tmp_path: Path) -> None:
