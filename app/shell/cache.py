@@ -42,6 +42,8 @@ MAX_CHECKPOINTS = 4
 MAX_RESULT_BYTES = 2**30
 MAX_RESULTS = 2000
 FAILURE_SECONDS = 10.0
+MANY_MODULES = 100
+"""That were imported since objects were frozen; a page's own are fewer."""
 VERDICT_SECONDS = 600.0
 """For which an untrusted folder that was tried is not tried again."""
 
@@ -223,9 +225,10 @@ def _load(key: BertKey) -> Model:
     if _is_untrusted(key.place):
         stamp, when = _stamp(key.place), int(time.monotonic() // VERDICT_SECONDS)
         _tried(key.place, stamp, when, allow_pickle=key.allow_pickle).check()
-    return bertcore.load(
-        key.place, device=key.device, dtype=key.dtype, allow_pickle=key.allow_pickle
-    )
+    with turns.beside_pages():
+        return bertcore.load(
+            key.place, device=key.device, dtype=key.dtype, allow_pickle=key.allow_pickle
+        )
 
 
 def _is_untrusted(place: str) -> bool:
@@ -264,17 +267,24 @@ def _tried(
     )
 
 
-@functools.cache
 def freeze_loaded() -> None:
-    """Take what is loaded by now out of the garbage collector's rounds, once in a process.
+    """Take what many newly imported modules hold out of the garbage collector's rounds.
 
-    torch, transformers and Streamlit hold a million objects that never become garbage. With them
-    left out, Python's own rounds are short enough to need no help, and what a run of a page leaves
-    behind is still found. Streamlit would go through all objects after each run (its
-    `runner.postScriptGC`): two thirds of the time of an edit.
+    torch, transformers, Streamlit, and what optimizers and maps import later (sympy, numba) hold a
+    million objects that never become garbage. With them left out, Python's own rounds, in which no
+    thread runs, take milliseconds in place of 0.3 s, and what a run of a page leaves behind is
+    still found. Streamlit would go through all objects after each run (its `runner.postScriptGC`):
+    two thirds of the time of an edit.
     """
-    gc.collect()
-    gc.freeze()
+    global _num_frozen
+    if len(sys.modules) >= _num_frozen + MANY_MODULES:
+        _num_frozen = len(sys.modules)
+        gc.collect()
+        gc.freeze()
+
+
+_num_frozen = 0
+"""Modules that were imported then."""
 
 
 @st.cache_resource(show_spinner=False)

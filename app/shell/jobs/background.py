@@ -27,7 +27,8 @@ from bertcore.data.packed_files import watched
 from ...access import visits
 from ...access.bug_log import log_bug
 from ...streamlit_internals import is_connected
-from ..cache import FAILURE_SECONDS, clear_frames, is_from, num_bytes
+from ..cache import FAILURE_SECONDS, clear_frames, freeze_loaded, is_from, num_bytes
+from ..turns import beside_pages
 from .line import Line
 
 MAX_JOBS = 256
@@ -332,7 +333,7 @@ def _run(key: Hashable, job: Job, work: Callable[[Progress], Any]) -> None:
     try:
         report(0.0, "Starting")
         # However few rows of a file are of use, its reading ends when nobody waits for it.
-        with watched(lambda: report(job.fraction_done, job.stage)):
+        with watched(lambda: report(job.fraction_done, job.stage)), beside_pages():
             result = work(report)
     except Exception as error:  # raised where the result is asked for
         if not isinstance(error, GivenUp | ValueError | RuntimeError | MemoryError):
@@ -344,3 +345,4 @@ def _run(key: Hashable, job: Job, work: Callable[[Progress], Any]) -> None:
         raise
     else:
         end(result)
+    freeze_loaded()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 
@@ -79,3 +80,12 @@ def test_long_runs_of_others_do_not_stop_a_run(monkeypatch: pytest.MonkeyPatch) 
     for thread in threads:
         thread.join()
     assert run_many(6) == 2  # and gave back none that it did not have
+
+
+def test_work_beside_pages_lets_them_go_first_while_there_is_any() -> None:
+    usual = sys.getswitchinterval()
+    with turns.beside_pages():
+        with turns.beside_pages():
+            assert sys.getswitchinterval() == pytest.approx(turns.SHORT_SECONDS)
+        assert sys.getswitchinterval() == pytest.approx(turns.SHORT_SECONDS)
+    assert sys.getswitchinterval() == usual
