@@ -223,9 +223,10 @@ def serve_processes(
     ports = _free_ports(num_processes)
     servers: list[Server] = []
     proxy: subprocess.Popen[bytes] | None = None
-    for name in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        if signal.getsignal(name) != signal.SIG_IGN:  # as nohup leaves SIGHUP
-            signal.signal(name, _stop)
+    for name in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(name, _stop)
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # as nohup leaves it
+        signal.signal(signal.SIGHUP, _stop)
     try:
         for number, server_port in enumerate(ports, start=1):
             start = _starter(command(server_port), environment)
