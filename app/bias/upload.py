@@ -15,7 +15,7 @@ from bertcore.bias import (
     read_stereoset,
     read_winobias,
 )
-from bertcore.data.files import BadRows
+from bertcore.data.files import BadRows, kind_of
 from bertcore.data.texts_file import shown_name
 
 from ..shell.source import Incomplete, UploadSource
@@ -26,7 +26,7 @@ MOST_ITEMS = 3000
 ABOUT = (
     "CrowS-Pairs (`crows_pairs_anonymized.csv`), StereoSet (`dev.json`), or both files of WinoBias "
     "(`pro_stereotyped_...` and `anti_stereotyped_...`), as published by their authors; also "
-    "compressed (.gz, .xz). They contain offensive sentences and are not shipped."
+    "compressed (.gz, .bz2, .xz, .zip). They contain offensive sentences and are not shipped."
 )
 
 _WINOBIAS = re.compile(rb"(?:\xef\xbb\xbf)?\d+\s+[^\[\],]*\[[^\[\]]+\].*\[[^\[\]]+\]")
@@ -76,7 +76,7 @@ def read_uploaded(copies: Sequence[Copy]) -> Uploaded:
         raise
     except ValueError as error:
         raise ValueError(named(str(error))) from error
-    notes = [named(left_out)] if (left_out := bad_rows.sentence()) else []
+    notes = list(map(named, bad_rows.notes()))
     step = -(-len(items) // MOST_ITEMS)
     if step > 1:
         notes.append(
@@ -100,7 +100,7 @@ def _read(copies: Sequence[Copy], bad_rows: BadRows) -> tuple[Items, str]:
             raise Incomplete(
                 f"{shown_name(copy.name)} is one of the two files of WinoBias. Add the other one."
             )
-    read = read_stereoset if path.suffix == ".json" else read_crows_pairs
+    read = read_stereoset if path.suffix == ".stereoset" else read_crows_pairs
     return read(path, bad_rows=bad_rows), _paths(copy.name)
 
 
@@ -108,15 +108,11 @@ def _paths(*names: str) -> str:
     return ", ".join(f"Path({name!r})" for name in names)
 
 
-def _kind(_: str, path: Path) -> str:
-    """Return the ending of JSON, or of the table that the first line looks like."""
+def _kind(name: str, path: Path) -> str:
+    """Return the ending of StereoSet's JSON, or that of a table."""
     text = path.read_bytes()
-    start = text.lstrip(b"\xef\xbb\xbf \r\n\t")[:1]
-    if start == b"{" and b'"intrasentence"' in text:
-        return ".json"
-    if start == b"{":
-        return ".jsonl"
-    return ".tsv" if b"\t" in text.split(b"\n", 1)[0] else ".csv"
+    is_json = text.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"{")
+    return ".stereoset" if is_json and b'"intrasentence"' in text else kind_of(Path(name))[:20]
 
 
 _FILES = UploadSource(

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 import streamlit as st
 
 from bertcore.data.files import BadRows
+from bertcore.data.tables import TABLE_FILES
 from bertcore.grammar import PairFile, bundled_pairs, read_pairs
 
 from ..shell.one_of import one_of
@@ -24,9 +25,8 @@ MOST_PAIRS = 10_000
 MOST_GROUPS = 40
 """Most groups of the column that is shown first: with more, the picture gets long."""
 ABOUT_FILES = (
-    "A table (CSV, TSV) or JSON lines, also compressed (.gz, .xz), with a good and a bad sentence "
-    "in columns such as `sentence_good` and `sentence_bad`, as in BLiMP. Other columns group the "
-    "pairs."
+    f"A table ({TABLE_FILES}) with a good and a bad sentence in columns such as `sentence_good` "
+    "and `sentence_bad`, as in BLiMP. Other columns group the pairs."
 )
 NAME_THEM = "Name the columns of the sentences `sentence_good` and `sentence_bad`."
 _OPTION = re.compile(r"Name one with --\w+\.")
@@ -115,8 +115,7 @@ def _read(copy: Copy) -> tuple[PairFile, int]:
             file = read_pairs(path, bad_rows=bad_rows)
     except ValueError as error:
         raise ValueError(_OPTION.sub(NAME_THEM, str(error))) from error
-    left_out = copy.named(bad_rows.sentence() or "")
-    notes = tuple(note for note in (*file.notes, left_out) if note)
+    notes = (*file.notes, *map(copy.named, bad_rows.notes()))
     step = -(-len(file.pairs) // MOST_PAIRS)
     if step > 1:
         every = {2: "2nd", 3: "3rd"}.get(step, f"{step}th")

@@ -15,7 +15,7 @@ from ..plots.untrusted_text import plain
 from ..shell.one_of import one_of
 from ..shell.sentence_box.pasted import pasted
 from ..shell.source import UploadSource
-from ..shell.uploads import Copy, unpacked_name
+from ..shell.uploads import Copy
 from .fields import COLOUR, SENSES_OF, SOURCE, SOURCES, UNIT, WORD
 
 NO_SENTENCES = {
@@ -98,7 +98,7 @@ class _Uploaded:
 
 
 def _read(copy: Copy, **columns: Any) -> Texts:
-    return read_upload(copy.path.read_bytes(), unpacked_name(copy.name), **columns)
+    return read_upload(copy.path.read_bytes(), copy.inner, **columns)
 
 
 def _first(copies: Sequence[Copy]) -> _Uploaded:
@@ -109,7 +109,7 @@ def _first(copies: Sequence[Copy]) -> _Uploaded:
 
 _FILE = UploadSource(
     key="map_upload",
-    label="A text file with one sentence per line, or a CSV or TSV table of sentences",
+    label="A text with one sentence per line, or a table (CSV, JSON, Parquet, ...)",
     read=_first,
     about=lambda uploaded: f"{len(uploaded.chosen.sentences):,} sentences",
 )

@@ -19,6 +19,7 @@ from bertcore.analysis.patching import (
     read_texts,
 )
 from bertcore.data.files import BadRows
+from bertcore.data.tables import TABLE_FILES
 
 from ..plots import theme
 from ..plots.before_after import head_grid
@@ -40,8 +41,8 @@ SOURCE = Field("patch_source", "own", tuple(SOURCES))
 MOST_PAIRS = 500
 """Most pairs of a file that the page patches."""
 ABOUT_FILES = (
-    "A table (CSV, TSV) or JSON lines, also packed (.gz, .xz), with the columns `first`, `second`, "
-    "`word_first` and `word_second`: two versions with \\[MASK\\], and the word that fits each."
+    f"A table ({TABLE_FILES}) with the columns `first`, `second`, `word_first` and `word_second`: "
+    "two versions with \\[MASK\\], and the word that fits each."
 )
 _MOVES: dict[Direction, str] = {"denoising": "comes back", "noising": "is lost"}
 
@@ -116,6 +117,7 @@ MANY = Picture(
 from pathlib import Path
 from bertcore.analysis.patching import bundled_texts, patch_texts, read_texts
 from bertcore.data.files import BadRows
+from bertcore.data.tables import TABLE_FILES
 
 found = patch_texts(bert, {texts}, {part!r}, {direction!r})
 found.shares.mean, found.shares.low, found.shares.high
@@ -185,8 +187,7 @@ def _read(copies: Sequence[Copy]) -> Chosen:
     bad_rows = BadRows(skip=True)
     with copy.read() as path:
         texts = read_texts(path, bad_rows=bad_rows)
-    left_out = copy.named(bad_rows.sentence() or "")
-    notes: tuple[str, ...] = (left_out,) if left_out else ()
+    notes = tuple(map(copy.named, bad_rows.notes()))
     if len(texts) > MOST_PAIRS:
         notes += (f"The first {MOST_PAIRS} of {len(texts):,} pairs are patched here.",)
     code = f"read_texts(Path({copy.name!r}), bad_rows=BadRows(skip=True))"

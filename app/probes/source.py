@@ -47,7 +47,8 @@ MOST_SENTENCES = 10_000
 ABOUT = (
     "A treebank in CoNLL-U, such as one of [Universal "
     "Dependencies](https://universaldependencies.org), or a CoNLL file: a word and its tag per "
-    "line, an empty line after each sentence. It may be packed (.gz, .xz)."
+    "line, an empty line after each sentence; or a table with lists of words and tags. It may be "
+    "packed (.gz, .bz2, .xz, .zip)."
 )
 _CONLLU_COLUMNS = 10
 
@@ -141,7 +142,7 @@ def dropping_unreadable(task: Task) -> Iterator[None]:
 def _kind(name: str, path: Path) -> str:
     """Return the ending for the file's format, judged by its name or by its first word."""
     kind = kind_of(Path(name))
-    if kind in (".conllu", *JSON_LINES):
+    if kind in (".conllu", ".csv", *JSON_LINES):
         return kind
     with path.open("rb") as file:
         start = file.read(100_000)

@@ -8,14 +8,15 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import IO
+from typing import IO, BinaryIO
 
 from bertcore.checkpoints.archive import MAX_DEPTH, unpack_checkpoint
 from bertcore.checkpoints.folder import find_checkpoint
 from bertcore.data import packed_files
+from bertcore.data.columnar import columnar_form, open_lines
 from bertcore.data.texts_file import shown_name
 
 from ..access import visits
@@ -87,6 +88,8 @@ class Copy:
     """As the visitor calls it; never used as a path."""
     path: Path
     """Unpacked, under a name of our own: the visitor's could lead elsewhere."""
+    inner: str
+    """Name of the unpacked file, as the visitor calls it; with ".jsonl" for one in columns."""
     digest: str
     """SHA-256 of name and content."""
 
@@ -104,16 +107,27 @@ class Copy:
         Raises:
             ValueError: As in the block.
         """
-        try:
+        with naming(self.path, self.name):
             yield self.path
-        except ValueError as error:
-            raise ValueError(self.named(str(error))) from error
+
+
+@contextmanager
+def naming(path: Path, name: str) -> Iterator[None]:
+    """Give a copy the visitor's name in errors of the block.
+
+    Raises:
+        ValueError: As in the block.
+    """
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(named(str(error), path, name)) from error
 
 
 def named(sentence: str, path: Path, name: str) -> str:
     """Return a sentence about a copy with the visitor's name of the file instead of the path."""
     shown = shown_name(name)
-    for written in (repr(str(path)), str(path), repr(path.name)):
+    for written in (repr(str(path)), str(path), repr(path.name), path.name):
         sentence = sentence.replace(written, shown)
     return sentence
 
@@ -126,7 +140,7 @@ def ending_of(name: str, _: Path) -> str:
 def write_copy(
     name: str, data: bytes, most: int, instead: str, kind: Callable[[str, Path], str] = ending_of
 ) -> Copy:
-    """Write an uploaded file to the disk, unpacked if its name ends in .gz or .xz.
+    """Write an uploaded file to the disk, unpacked; Parquet and Arrow as JSON lines.
 
     Args:
         name: Name of the visitor's file.
@@ -143,40 +157,48 @@ def write_copy(
     folder = Path(tempfile.mkdtemp(dir=_copies()))
     try:
         with (folder / "new").open("wb") as target:
-            _unpack(name, data, target, most, instead)
+            inner = _unpack(name, data, target, most, instead)
         path = folder / "new"
-        path = path.rename(folder / f"upload{kind(unpacked_name(name), path)}")
+        path = path.rename(folder / f"upload{kind(inner, path)}")
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    return Copy(name, path, hashlib.sha256(name.encode() + b"\0" + data).hexdigest())
+    return Copy(name, path, inner, hashlib.sha256(name.encode() + b"\0" + data).hexdigest())
 
 
-def _unpack(name: str, data: bytes, target: IO[bytes], most: int, instead: str) -> None:
-    packed = Path(f"upload{PurePath(name).suffix.lower()[:20]}")
-    lines = packed_files.Most(num_lines=MAX_LINES)
+def _unpack(name: str, data: bytes, target: IO[bytes], most: int, instead: str) -> str:
+    """Write the content of a file; return its name."""
+    shown, packed = shown_name(name), PurePath(name)
+    path, lines = Path(shown[1:-1]), packed_files.Most(num_lines=MAX_LINES)
+    inner = packed.stem if packed.suffix.lower() in packed_files.SUFFIXES else name
     try:
-        with packed_files.open_bytes(packed, io.BytesIO(data), lines) as content:
-            while chunk := content.read(_CHUNK):
-                if target.tell() + len(chunk) > most:
-                    raise ValueError(
-                        f"{str(packed)!r} has more than {most // 1_000_000} MB when unpacked. "
-                        f"{instead}"
-                    )
-                check_room(len(chunk))
-                target.write(chunk)
+        with packed_files.open_bytes(path, io.BytesIO(data)) as content:
+            form = columnar_form(content.read(8))
+        with ExitStack() as stack:
+            if form is None:
+                content = packed_files.open_bytes(path, io.BytesIO(data), lines)
+            else:
+                copy = stack.enter_context(tempfile.NamedTemporaryFile(dir=_copies()))
+                with packed_files.open_bytes(path, io.BytesIO(data)) as content:
+                    _write(content, copy, shown, most, instead)
+                copy.flush()
+                opened = open_lines(Path(copy.name), form, path)
+                content, inner = packed_files.bounded(opened, path, lines), f"{inner}.jsonl"
+            with content:
+                _write(content, target, shown, most, instead)
     except packed_files.NOT_WHOLE as error:
-        raise ValueError(
-            f"{shown_name(name)} is not a whole archive ({error}). Copy it again."
-        ) from error
-    except ValueError as error:
-        raise ValueError(str(error).replace(repr(str(packed)), shown_name(name))) from error
+        raise ValueError(f"{shown} is not a whole archive ({error}). Copy it again.") from error
+    return inner
 
 
-def unpacked_name(name: str) -> str:
-    """Return a file's name without the ending of a compression."""
-    path = PurePath(name)
-    return path.stem if path.suffix.lower() in packed_files.SUFFIXES else name
+def _write(content: BinaryIO, target: IO[bytes], shown: str, most: int, instead: str) -> None:
+    while chunk := content.read(_CHUNK):
+        if target.tell() + len(chunk) > most:
+            raise ValueError(
+                f"{shown} has more than {most // 1_000_000} MB when unpacked. {instead}"
+            )
+        check_room(len(chunk))
+        target.write(chunk)
 
 
 def _copies() -> Path:

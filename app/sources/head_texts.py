@@ -21,7 +21,7 @@ from ..shell.one_of import one_of
 from ..shell.sentence_box.pasted import pasted
 from ..shell.source import UploadSource
 from ..shell.state import Field
-from ..shell.uploads import Copy, unpacked_name
+from ..shell.uploads import Copy
 
 SOURCES = {"own": "Our sentences", "pasted": "Paste sentences", "file": "Upload a file"}
 SOURCE = Field("heads_source", "own", tuple(SOURCES))
@@ -87,8 +87,8 @@ def _pasted() -> Chosen | None:
 
 def _read(copies: Sequence[Copy]) -> Chosen:
     (copy,) = copies
-    name = unpacked_name(copy.name)
-    texts = read_texts(copy.path.read_bytes(), name)
+    name = copy.name
+    texts = read_texts(copy.path.read_bytes(), copy.inner)
     code = (
         f"texts = read_texts(Path({name!r}).read_bytes(), {name!r})\n"
         f"trees = {'texts' if texts.trees else 'bundled_trees()'}\n"
@@ -98,7 +98,7 @@ def _read(copies: Sequence[Copy]) -> Chosen:
 
 _FILE = UploadSource(
     key="heads_upload",
-    label="A text file with one sentence per line, a CSV or TSV table, or trees (.conllu)",
+    label="A text with a sentence per line, a table (CSV, JSON, Parquet, ...), or trees (.conllu)",
     read=_read,
     about=lambda chosen: f"{len(chosen.texts.sentences):,} sentences",
 )

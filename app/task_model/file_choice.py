@@ -9,14 +9,17 @@ import streamlit as st
 
 from bertcore.checkpoints.source import FINE_TUNED, labelled_file
 from bertcore.configs import Columns
+from bertcore.data.guess import guess
 
 from ..plots.formats import shorten_middle
-from ..shell import frame
+from ..plots.untrusted_text import plain
+from ..shell import cache, frame, uploads
 from ..shell.source import UploadSource
 from ..shell.state import Field
 from ..shell.uploads import Copy
 from . import labelled_files
 from .choices import COLUMNS, JOINT_COLUMNS, LABEL_MAP, SKIP_BAD_ROWS, USUAL_COLUMN
+from .encoding import choose_encoding
 from .labelled_files import Labelled
 from .task_views import TaskView
 
@@ -34,7 +37,6 @@ def choose_file(view: TaskView, source: str, labels: tuple[str, ...]) -> Labelle
     box = UploadSource(
         key="inspect_upload",
         label=view.upload,
-        types=view.file_types,
         megabytes=labelled_files.MAX_MEGABYTES,
         most=labelled_files.MAX_MEGABYTES * 10**6,
         instead="Upload a part of it.",
@@ -50,8 +52,8 @@ def choose_file(view: TaskView, source: str, labels: tuple[str, ...]) -> Labelle
         return None
     if kept is None:
         st.caption(
-            "The file stays on this server and is read a few thousand rows at a time. It may be "
-            "packed as .gz or .xz. In a terminal, `bertscope evaluate` does the same."
+            f"{view.files}. The file stays on this server and is read a few thousand rows at a "
+            "time. In a terminal, `bertscope evaluate` does the same."
         )
         if source not in FINE_TUNED:
             return None
@@ -59,19 +61,26 @@ def choose_file(view: TaskView, source: str, labels: tuple[str, ...]) -> Labelle
             f"**Example:** the dev data of `{source}`, on which its best checkpoint was chosen."
         )
     path = labelled_file(source) if kept is None else kept.path
+    name = path.name if kept is None else kept.name
     labelled = None
     with frame.guard():
+        if kept is not None:
+            path = choose_encoding(kept, "inspect")
         try:
-            names = view.column_names(path)
+            with uploads.naming(path, name):
+                dialect = cache.of_file(guess, path).dialect
+                names = view.column_names(path)
         except ValueError as error:
             if kept is not None:
                 box.refuse(error)
             raise
+        if kept is not None and dialect:
+            st.caption(plain(f"{shorten_middle(name, 60)} is read with {dialect}."))
         columns = _columns(view, names, view.joint_columns(names, labels))
         if labels:
             columns = replace(columns, label_map=choose_label_map(LABEL_MAP))
         skip = st.toggle("Leave out rows that cannot be read", key=SKIP_BAD_ROWS.key())
-        labelled = Labelled(path, columns, skip)
+        labelled = Labelled(path, name, columns, skip)
     return labelled
 
 

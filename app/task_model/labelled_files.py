@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bertcore.analysis.attribution import FileRun, run_file
@@ -12,6 +12,7 @@ from bertcore.configs import Columns
 from ..shell import cache
 from ..shell.jobs import background
 from ..shell.jobs.background import Work
+from ..shell.uploads import named, naming
 from . import model as inspection
 from .task_views import view_of
 
@@ -24,6 +25,8 @@ class Labelled:
     """A file to run and how to read it."""
 
     path: Path
+    name: str
+    """What the visitor calls it."""
     columns: Columns
     skip_bad_rows: bool
 
@@ -52,13 +55,15 @@ def run(key: cache.BertKey, chosen: Labelled, stop: Stop, number: int) -> Work:
         def on_rows(done: int) -> None:
             progress(min(1.0, done / max(1, total)), f"{done:,} of about {total:,} examples")
 
-        return run_file(
-            inspection.model(key),
-            chosen.path,
-            columns=chosen.columns,
-            skip_bad_rows=chosen.skip_bad_rows,
-            on_rows=on_rows,
-            should_stop=stop.wanted.is_set,
-        )
+        with naming(chosen.path, chosen.name):
+            done = run_file(
+                inspection.model(key),
+                chosen.path,
+                columns=chosen.columns,
+                skip_bad_rows=chosen.skip_bad_rows,
+                on_rows=on_rows,
+                should_stop=stop.wanted.is_set,
+            )
+        return replace(done, notes=tuple(named(n, chosen.path, chosen.name) for n in done.notes))
 
     return Work(("inspect-file", key, chosen, number, id(stop)), work)

@@ -128,7 +128,7 @@ def _choose_reading(table: TableFile, guessed: Guess) -> Reading | None:
     if find_task(task).has_labels:
         columns = replace(columns, label_map=fields.LABEL_MAP.value.strip() or None)
     with frame.guard():
-        return tables.reading_of(table.path, task, columns)
+        return tables.reading_of(table, task, columns)
     return None
 
 
@@ -389,7 +389,7 @@ def _survey_dev(dev: TableFile, reading: Reading, found: Survey) -> Survey | Non
     """Return what the file to score on contains; None if it cannot be used, with a message."""
     if tables.look(dev, "dev") is None:
         return None
-    own = tables.reading_of(dev.path, reading.task, reading.columns, tuple(found.labels))
+    own = tables.reading_of(dev, reading.task, reading.columns, tuple(found.labels))
     found_dev = Compute(name="dev-survey")(tables.survey_table, own)
     if found_dev.num_bad or not found_dev.num_examples:
         st.error(f"The file to score on cannot be used: {plain(found_dev.first_bad)}")

@@ -2,46 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from operator import itemgetter
 from pathlib import Path
 
 import streamlit as st
 
 from bertcore.checkpoints.source import FINE_TUNED, labelled_file
 from bertcore.configs import Columns, FinetuneConfig
-from bertcore.data.files import NotUTF8Error, kind_of, recode
 from bertcore.data.guess import Guess, guess
 from bertcore.data.labels import order_labels
+from bertcore.data.tables import TABLE_FILES
 from bertcore.finetuning.speed import Speed, measure_speed
 from bertcore.tasks.survey import Survey, survey
 
 from ..access.policy import policy
-from ..access.room import check_room
 from ..plots.untrusted_text import plain
-from ..shell import cache, frame
+from ..shell import cache, frame, uploads
 from ..shell.jobs.background import Progress, Work
 from ..shell.source import UploadSource
 from ..shell.state import Field
 from ..shell.uploads import Copy
 from ..task_model import labelled_files
+from ..task_model.encoding import choose_encoding
 from .fields import OWN_FILE, UPLOAD
 
-TYPES = ("csv", "tsv", "txt", "jsonl", "json", "conll", "conllu", "iob", "bio", "gz", "xz")
-ENCODINGS = {
-    "cp1252": "Western Europe (Windows-1252)",
-    "cp1251": "Cyrillic (Windows-1251)",
-    "koi8-r": "Cyrillic (KOI8-R)",
-    "cp1250": "Central Europe (Windows-1250)",
-    "gb18030": "Chinese (GB 18030)",
-    "big5": "Chinese (Big5)",
-    "shift_jis": "Japanese (Shift JIS)",
-    "euc_kr": "Korean (EUC-KR)",
-    "utf-16": "UTF-16",
-}
-"""Encodings that an uploaded file can be read in, by Python's name."""
 HOW_FILES = (
-    "CSV, TSV or JSON lines with a text and a label in each row; for tags CoNLL columns or "
-    "CoNLL-U, for questions SQuAD's JSON. Also packed as .gz or .xz."
+    f"{TABLE_FILES}: with a text and a label in each row. For tags also CoNLL columns or CoNLL-U, "
+    "for questions SQuAD's JSON."
 )
 
 
@@ -53,25 +42,16 @@ class TableFile:
     name: str
     is_upload: bool
 
-
-@dataclass(frozen=True, slots=True)
-class _Table:
-    """An upload, and where it is read."""
-
-    copy: Copy
-    path: Path
-
-    @property
-    def name(self) -> str:
-        """As the visitor calls it."""
-        return self.copy.name
+    def naming(self) -> AbstractContextManager[None]:
+        """Return a context in whose errors an upload has the visitor's name."""
+        return uploads.naming(self.path, self.name) if self.is_upload else nullcontext()
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
     """How a table is read; the rows that result are cached under it."""
 
-    path: Path
+    file: TableFile
     stamp: tuple[int, int]
     """Size and time of the file."""
     task: str
@@ -112,97 +92,68 @@ def choose_file(source: str, slot: str, typed: Field[str]) -> TableFile | None:
         path = shipped_tables()[source]
         return TableFile(path, path.name, False)
     table = _box(slot).choose()
-    return None if table is None else TableFile(table.path, table.name, True)
+    return None if table is None else TableFile(choose_encoding(table, slot), table.name, True)
 
 
-def _box(slot: str) -> UploadSource[_Table]:
+def _box(slot: str) -> UploadSource[Copy]:
     return UploadSource(
         key=f"{slot}_upload",
         label="Table to learn from" if slot == "table" else "Table to score on",
-        types=TYPES,
         megabytes=labelled_files.MAX_MEGABYTES,
         most=labelled_files.MAX_MEGABYTES * 10**6,
         instead="Upload a part of it.",
-        read=lambda copies: _Table(copies[0], copies[0].path),
+        read=itemgetter(0),
         about=lambda table: table.name,
         shows_label=slot != "table",
     )
 
 
 def look(file: TableFile, slot: str) -> Guess | None:
-    """Return what a file seems to contain; draw one sentence and return None if it cannot be read.
-
-    For an upload in another encoding the choice of one is drawn.
-    """
+    """Return what a file seems to contain; draw one sentence, and return None, if it has none."""
     with frame.guard():
         try:
-            return cache.of_file(guess, file.path)
+            with file.naming():
+                guessed = cache.of_file(guess, file.path)
         except ValueError as error:
-            if file.is_upload and isinstance(error, NotUTF8Error):
-                _choose_encoding(file, slot)
-            elif file.is_upload:
+            if file.is_upload:
                 _box(slot).refuse(error)
             raise
+        if guessed.dialect and file.path not in shipped_tables().values():
+            st.caption(plain(f"{file.name} is read with {guessed.dialect}."))
+        return guessed
     return None
 
 
-def _choose_encoding(file: TableFile, slot: str) -> None:
-    row = st.container(horizontal=True, vertical_alignment="bottom")
-    encoding = row.selectbox(
-        "Encoding of the file",
-        ENCODINGS,
-        format_func=ENCODINGS.__getitem__,
-        key=f"{slot}_encoding",
-        width=300,
-    )
-    row.button(
-        "Read with this encoding",
-        key=f"{slot}_recode",
-        on_click=_recode,
-        args=(file, slot, encoding),
-    )
-    if problem := st.session_state.pop(f"_{slot}_recode_failed", None):
-        st.warning(plain(problem))
-
-
-def _recode(file: TableFile, slot: str, encoding: str) -> None:
-    """Put the file as UTF-8 in the upload's place."""
-    target = file.path.with_name(f"recoded-{encoding}{kind_of(file.path)}")
-    try:
-        check_room(2 * file.path.stat().st_size)
-        recode(file.path, target, encoding)
-    except (ValueError, OSError) as error:
-        st.session_state[f"_{slot}_recode_failed"] = frame.sentence_of(error)
-        return
-    box = _box(slot)
-    if box.value is not None:
-        file.path.unlink()
-        box.replace(_Table(box.value.copy, target))
-
-
-def reading_of(path: Path, task: str, columns: Columns, labels: tuple[str, ...] = ()) -> Reading:
+def reading_of(
+    file: TableFile, task: str, columns: Columns, labels: tuple[str, ...] = ()
+) -> Reading:
     """Return how a file is read.
 
     Raises:
         OSError: If the file is no longer there.
     """
-    stat = path.stat()
-    return Reading(path, (stat.st_size, stat.st_mtime_ns), task, columns, labels)
+    stat = file.path.stat()
+    return Reading(file, (stat.st_size, stat.st_mtime_ns), task, columns, labels)
 
 
 def survey_table(reading: Reading, *, progress: Progress) -> Survey:
     """Return what a table contains."""
+    file = reading.file
 
     def on_rows(number: int) -> None:
         progress(0.0, f"Counting the rows: {number:,} so far")
 
-    return survey(
-        reading.path,
-        reading.task,
-        columns=reading.columns,
-        labels=reading.labels or None,
-        on_rows=on_rows,
-    )
+    with file.naming():
+        found = survey(
+            file.path,
+            reading.task,
+            columns=reading.columns,
+            labels=reading.labels or None,
+            on_rows=on_rows,
+        )
+    if not file.is_upload:
+        return found
+    return replace(found, first_bad=uploads.named(found.first_bad, file.path, file.name))
 
 
 def measuring(key: cache.BertKey, reading: Reading, found: Survey, config: FinetuneConfig) -> Work:

@@ -7,6 +7,7 @@ __all__ = [
     "json_data",
     "links",
     "memory",
+    "process_limits",
     "quantize",
     "spare_memory",
 ]

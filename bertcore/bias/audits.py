@@ -242,7 +242,7 @@ def _crows_pairs(bert: Model, file: Path | None, config: BiasConfig, on_stage: O
         rows=list(rows.values()),
         columns=columns,
     )
-    notes = [*filter(None, [bad_rows.sentence()])]
+    notes = bad_rows.notes()
     if counts is None:
         notes.append("No word-frequency baseline: the checkpoint has no token_counts.txt.")
     without = sum(math.isnan(score.more["pll"]) for score in scores)
@@ -274,7 +274,7 @@ def _stereoset(bert: Model, file: Path | None, config: BiasConfig, on_stage: OnS
         rows=[asdict(group) for group in groups],
         columns=columns,
     )
-    notes = [*filter(None, [bad_rows.sentence()])]
+    notes = bad_rows.notes()
     left = len(items) - groups[0].num_items
     if left:
         notes.append(f"{left} items have a word that the vocabulary cannot write; left out.")
@@ -314,7 +314,7 @@ def _winobias(bert: Model, file: Path | None, config: BiasConfig, on_stage: OnSt
             {**asdict(score.item), "log_p": [score.stereotype, score.other]} for score in scores
         ],
     }
-    return Audit([table], data, [*filter(None, [bad_rows.sentence()])])
+    return Audit([table], data, bad_rows.notes())
 
 
 def _weat(bert: Model, file: Path | None, config: BiasConfig, on_stage: OnStage) -> Audit:

@@ -263,6 +263,4 @@ def _notes(corpus: Corpus, manifest: Manifest) -> list[str]:
         notes.append(
             f"{texts} consisting only of characters that the vocabulary drops have no row."
         )
-    if bad := corpus.bad_rows.sentence():
-        notes.append(bad)
-    return notes
+    return [*notes, *corpus.bad_rows.notes()]

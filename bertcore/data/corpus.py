@@ -31,8 +31,7 @@ TEXT_COLUMNS = ("text", "sentence", "content", "review", "sentence1", "text_a")
 """Usual names of the text column; the first one wins."""
 OWN_COLUMNS = ("document", "sentence", "position", "word_id", "piece", "word", "start", "end")
 """Columns that are ours; a table's column of such a name is called table_NAME in the rows."""
-TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
-_REFUSED = (".xlsx", ".xls", ".zip", ".arrow", ".pdf", ".docx", ".npy", ".npz")
+TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet", ".arrow", ".feather")
 _ROWS_AT_ONCE = 512
 _REPORT_EVERY = 64
 """Lines or rows between two calls of `on_read`."""
@@ -182,12 +181,12 @@ def open_corpus(
     split: bool | None = None,
     skip_bad_rows: bool = False,
 ) -> Corpus:
-    """Determine the kind and columns of files from their beginning.
+    """Determine the kind and columns of files from their endings and beginnings.
 
     Args:
         paths: Text files (one paragraph or sentence per line, a blank line between documents), or
-            tables with the same columns (.csv, .tsv, .jsonl, .parquet), or files of tagged words
-            (.conllu, .conll); text formats may be compressed as .gz or .xz.
+            tables with the same columns (TABLES), or files of tagged words (.conllu, .conll); text
+            formats may be compressed.
         text_column: Text column of a table; None: the first of TEXT_COLUMNS, or its only column.
         split: Whether texts are split into sentences; None: only those of text files.
         skip_bad_rows: Leave out rows that cannot be read.
@@ -317,12 +316,6 @@ def _check_file(path: Path) -> None:
     if not path.is_file():
         what = "is a folder; name its files" if path.is_dir() else "does not exist. Check the path"
         raise ValueError(f"the corpus {str(path)!r} {what}.")
-    if kind_of(path) in _REFUSED:
-        raise ValueError(
-            f"the corpus {str(path)!r} is a {kind_of(path)} file, which is not read here. Save it "
-            f"as plain text, as a table ({', '.join(TABLES)}), or with a word a line "
-            f"({', '.join(TAGGED)})."
-        )
 
 
 def _columns(path: Path, skip_bad_rows: bool) -> list[tuple[str, pa.DataType]]:

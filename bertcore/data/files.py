@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import codecs
+import io
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -12,6 +12,7 @@ from typing import BinaryIO, TextIO
 
 from bertcore.base.whole_files import whole_file
 from bertcore.data import packed_files
+from bertcore.data.encodings import ENCODINGS, Encoding, NotUTF8Error, find_encoding, not_utf8
 
 LONGEST_LINE = 10_000_000
 """Characters of a line or cell; a longer one is no example but a broken file."""
@@ -26,53 +27,77 @@ MAX_JSON_BYTES = 2**30
 MAX_JSON_VALUES = 5_000_000
 """Of it, counted by commas and opening brackets, up to 250 bytes each; SQuAD has 2 million."""
 
-_MARKS = (
-    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16's, with which it begins
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
-"""Byte order marks and the encodings that they stand for."""
-_LOOK_AT_BYTES = 4096
-
-
-class NotUTF8Error(ValueError):
-    """A file is not UTF-8 and has no byte order mark; the message names the place."""
-
 
 @contextmanager
 def open_text(
-    path: Path, file: BinaryIO | None = None, most: packed_files.Most | None = None
+    path: Path,
+    file: BinaryIO | None = None,
+    most: packed_files.Most | None = None,
+    encoding: Encoding | None = None,
 ) -> Iterator[TextIO]:
-    """Open text, plain or compressed as .xz or .gz, with unchanged line endings.
+    """Open text, plain or compressed (`packed_files`), with unchanged line endings.
 
-    The encoding is UTF-8, or UTF-16 or UTF-32 if a byte order mark indicates it, as spreadsheets
-    write it. Errors while reading are also raised as sentences.
+    Errors while reading are also raised as sentences.
 
     Args:
-        path: The file; its extension determines the compression.
-        file: The same file, already open; its position shows how far it has been read.
+        path: The file.
+        file: The same file, already open, at its beginning; its position shows how far it has been
+            read.
         most: How much is read; None: MOST_READ, and any amount of an open file, which is a corpus.
+        encoding: None finds it; a file that is damaged is refused then. With one that is given and
+            guessed or damaged, bytes that it does not define become lone surrogates.
 
     Raises:
-        NotUTF8Error: If it is in another encoding.
+        NotUTF8Error: If it is in no encoding that is known, or damaged.
         ValueError: If there is no such file, the archive is incomplete, or it has more than `most`.
         OSError: If it cannot be opened.
     """
-    if not path.is_file():
-        what = "is a folder, not a file" if path.is_dir() else "does not exist"
-        raise ValueError(f"data file {str(path)!r} {what}. Check the path.")
+    if file is None:
+        check_file(path)
+    is_lenient = encoding is not None and (encoding.is_damaged or encoding.is_guessed)
     try:
-        encoding = _encoding(path)
-        most = most or (packed_files.UNBOUNDED if file else MOST_READ)
-        with packed_files.open_text(path, file, newline="", encoding=encoding, most=most) as text:
-            yield text
+        with whole(path):
+            encoding = encoding or find_encoding(path, file)
+            if encoding.is_damaged and not is_lenient:
+                raise not_utf8(path)
+            errors = "surrogateescape" if is_lenient else "strict"
+            most = most or (packed_files.UNBOUNDED if file else MOST_READ)
+            opened = packed_files.open_bytes(path, file, most)
+            with io.TextIOWrapper(opened, encoding.name, errors, newline="") as text:
+                yield text
     except UnicodeDecodeError as error:
-        raise NotUTF8Error(_why_not_decoded(path, error)) from error
+        if error.encoding.startswith("utf-8"):
+            raise not_utf8(path) from error
+        raise NotUTF8Error(
+            f"data file {str(path)!r} was read as {encoding.title if encoding else ''}, but is "
+            f"damaged ({error.reason}). Save it as UTF-8."
+        ) from error
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[None]:
+    """Raise errors of a damaged archive as a sentence.
+
+    Raises:
+        ValueError: If a file that is read inside is not whole.
+    """
+    try:
+        yield
     except packed_files.NOT_WHOLE as error:
         raise ValueError(
             f"data file {str(path)!r} is not a whole archive ({error}). Copy it again."
         ) from error
+
+
+def check_file(path: Path) -> None:
+    """Refuse a path that is no file.
+
+    Raises:
+        ValueError: If it is not.
+    """
+    if not path.is_file():
+        what = "is a folder, not a file" if path.is_dir() else "does not exist"
+        raise ValueError(f"data file {str(path)!r} {what}. Check the path.")
 
 
 def json_text(path: Path) -> str:
@@ -90,39 +115,6 @@ def json_text(path: Path) -> str:
             "a part of it."
         )
     return text
-
-
-def _encoding(path: Path) -> str:
-    with packed_files.open_bytes(path) as file:
-        head = file.read(_LOOK_AT_BYTES)
-    for mark, encoding in _MARKS:
-        if head.startswith(mark):
-            return encoding
-    if b"\0" in head:
-        raise NotUTF8Error(
-            f"data file {str(path)!r} is not UTF-8: it has a byte 0x00 at byte "
-            f"{head.index(0) + 1}, like UTF-16 without a byte order mark. Save it as UTF-8."
-        )
-    return "utf-8-sig"
-
-
-def _why_not_decoded(path: Path, error: UnicodeDecodeError) -> str:
-    if not error.encoding.startswith("utf-8"):
-        return (
-            f"data file {str(path)!r} starts as {error.encoding.upper()} but is damaged "
-            f"({error.reason}). Save it as UTF-8."
-        )
-    with packed_files.open_bytes(path) as file:
-        for number, line in enumerate(file, start=1):
-            try:
-                line.decode("utf-8")
-            except UnicodeDecodeError as found:
-                return (
-                    f"data file {str(path)!r} is not UTF-8: it holds a byte "
-                    f"0x{line[found.start]:02X} in line {number:,}, place {found.start + 1:,}. "
-                    "Save it as UTF-8."
-                )
-    raise AssertionError("a file that did not decode has a line that does not")
 
 
 def recode(path: Path, target: Path, encoding: str) -> None:
@@ -146,8 +138,8 @@ def recode(path: Path, target: Path, encoding: str) -> None:
             shutil.copyfileobj(file, written)
     except UnicodeDecodeError as error:
         raise ValueError(
-            f"data file {str(path)!r} is not {encoding} either: it holds a byte "
-            f"0x{error.object[error.start]:02X} that it does not define. Try another encoding."
+            f"data file {str(path)!r} is not in {ENCODINGS.get(encoding, encoding)}: it holds a "
+            f"byte 0x{error.object[error.start]:02X} that this does not define. Try another one."
         ) from error
 
 
@@ -201,6 +193,8 @@ def listed_columns(names: Sequence[str]) -> str:
 
 class BadRows:
     """What to do with an invalid example: reject the file, or count the example and continue.
+
+    Readers also put there what is to be known of how they read the file.
 
     Args:
         skip: Count and continue.

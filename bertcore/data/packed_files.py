@@ -1,10 +1,12 @@
-"""Open files, plain or compressed as .xz or .gz."""
+"""Open files, plain or compressed: gzip, bzip2, xz, or a zip archive of one file."""
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import lzma
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,10 +14,11 @@ from contextvars import ContextVar
 from math import inf
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, TextIO, cast
+from zipfile import BadZipFile, ZipFile
 
-SUFFIXES = (".xz", ".gz")
-NOT_WHOLE = (EOFError, lzma.LZMAError, gzip.BadGzipFile, zlib.error)
-"""Raised while reading a file that is truncated, damaged, or not of the type its name claims."""
+SUFFIXES = (".xz", ".gz", ".bz2", ".zip")
+NOT_WHOLE = (EOFError, lzma.LZMAError, gzip.BadGzipFile, zlib.error, BadZipFile)
+"""Raised while reading a file that is truncated or damaged."""
 MAX_RATIO = 200
 """Unpacked bytes of a packed one; tables and texts have 3 to 50."""
 FREE_BYTES = 32 * 2**20
@@ -56,9 +59,9 @@ class _Blocks(io.RawIOBase):
     """A file whose reading is watched, and ends with an error beyond a number of bytes or lines."""
 
     def __init__(
-        self, file: BinaryIO, path: Path, *, packed: float, most: Most, closes: bool
+        self, file: BinaryIO, path: Path, *, packed: float, most: Most, to_close: list[BinaryIO]
     ) -> None:
-        self._file, self._path, self._closes = file, path, closes
+        self._file, self._path, self._to_close = file, path, to_close
         self._packed, self._most = packed, most
         self._watch, self._num = _on_block.get(), 0
         self._breaks = {b"\n": 0, b"\r": 0}
@@ -88,35 +91,91 @@ class _Blocks(io.RawIOBase):
         return len(block)
 
     def close(self) -> None:
-        if self._closes and not self.closed:
-            self._file.close()
+        for file in self._to_close:
+            file.close()
         super().close()
 
 
+class _Bz2(bz2.BZ2File):
+    """A file whose damage is one of NOT_WHOLE."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        try:
+            return super().read(-1 if size is None else size)
+        except OSError as error:
+            raise EOFError(str(error)) from error
+
+
 def open_bytes(path: Path, file: BinaryIO | None = None, most: Most = UNBOUNDED) -> BinaryIO:
-    """Open a file for reading, unpacked if its name ends in one of SUFFIXES.
+    """Open a file for reading, unpacked if its first bytes are those of an archive.
 
     Args:
-        path: Its suffix, in any case, determines how it is unpacked.
-        file: The same file, already open; its caller closes it.
+        path: Its name.
+        file: The same file, already open, at its beginning; its caller closes it.
         most: How much is read.
 
     Raises:
+        ValueError: If it is a zip archive of several files.
         OSError: If it cannot be opened. Errors in an archive are raised while it is read, as one
             of NOT_WHOLE, and a ValueError if it unpacks to more than MAX_RATIO times its size, or
             has more than `most`.
     """
-    suffix, packed = path.suffix.lower(), inf
-    if suffix in SUFFIXES:
-        packed = max(FREE_BYTES, MAX_RATIO * (_size(file) if file else path.stat().st_size))
-        unpack = lzma.open if suffix == ".xz" else gzip.open
-        opened = cast(BinaryIO, unpack(file or path, "rb"))
-    else:
-        opened = file or path.open("rb")
-        if file is None and _on_block.get() is None and most == UNBOUNDED:
-            return opened
-    closes = opened is not file
-    return io.BufferedReader(_Blocks(opened, path, packed=packed, most=most, closes=closes), _BLOCK)
+    plain = file or path.open("rb")
+    try:
+        head = plain.read(10)
+        plain.seek(0)
+        opened = _unpacked(path, plain, head)
+        if opened is not plain:
+            packed: float = max(FREE_BYTES, MAX_RATIO * _size(plain))
+        elif file is None and _on_block.get() is None and most == UNBOUNDED:
+            return plain
+        else:
+            packed = inf
+    except BaseException:
+        if file is None:
+            plain.close()
+        raise
+    to_close = [each for each in (opened, plain) if each is not file]
+    return io.BufferedReader(
+        _Blocks(opened, path, packed=packed, most=most, to_close=to_close), _BLOCK
+    )
+
+
+def bounded(opened: BinaryIO, path: Path, most: Most) -> BinaryIO:
+    """Return an open file of which at most `most` is read, watched; closing it closes that."""
+    blocks = _Blocks(opened, path, packed=inf, most=most, to_close=[opened])
+    return io.BufferedReader(blocks, _BLOCK)
+
+
+def _unpacked(path: Path, file: BinaryIO, head: bytes) -> BinaryIO:
+    if head.startswith(b"\x1f\x8b"):
+        return cast(BinaryIO, gzip.open(file, "rb"))
+    if head.startswith(b"\xfd7zXZ\0"):
+        return cast(BinaryIO, lzma.open(file, "rb"))
+    if re.match(rb"BZh[1-9]1AY&SY", head):
+        return cast(BinaryIO, _Bz2(file))
+    if not head.startswith(b"PK\3\4"):
+        return file
+    with ZipFile(file) as archive:
+        members = [
+            member
+            for member in archive.infolist()
+            if not (member.is_dir() or re.search(r"(^|/)(\.|__MACOSX/)", member.filename))
+        ]
+        names = [member.filename for member in members]
+        if "[Content_Types].xml" in names or "mimetype" in names:  # of an office
+            file.seek(0)
+            return file
+        if len(members) != 1:
+            listed = ", ".join(repr(name[:40]) for name in names[:5])
+            raise ValueError(
+                f"{str(path)!r} is a zip archive of {len(names)} files ({listed}"
+                f"{', ...' if len(names) > 5 else ''}); one can be read. Unzip it and give that."
+            )
+        try:
+            return cast(BinaryIO, archive.open(members[0]))
+        except (RuntimeError, NotImplementedError) as error:
+            raise ValueError(f"{str(path)!r} cannot be unpacked ({error}). Unzip it.") from error
 
 
 def _size(file: BinaryIO) -> int:

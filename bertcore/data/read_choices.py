@@ -9,7 +9,7 @@ from bertcore.configs.columns import USUAL, Columns
 from bertcore.data.examples import ChoiceExample
 from bertcore.data.files import BadRows, listed_columns
 from bertcore.data.read_texts import find_column
-from bertcore.data.tables import column_place, open_table
+from bertcore.data.tables import always, column_place, open_table
 
 
 def read_choices(
@@ -28,7 +28,7 @@ def read_choices(
     Raises:
         ValueError: If a column is missing, or there are fewer than two endings.
     """
-    with open_table(path, bad_rows) as table:
+    with open_table(path, bad_rows, has_header=always) as table:
         names = list(table.columns)
         usual = {f"ending{i}": i for i in range(len(names))}
         endings = sorted(usual.keys() & names, key=usual.__getitem__)

@@ -15,14 +15,14 @@ from bertcore.data.files import BadRows
 from bertcore.data.label_lists import parsed_list
 from bertcore.data.labels import UNLABELLED, label_text, list_separator, some_labels
 from bertcore.data.read_texts import (
-    LABELS,
     TextForm,
     as_text,
     choose_texts,
     find_column,
-    usual_column,
+    likely_column,
 )
-from bertcore.data.tables import HasHeader, Table, open_table
+from bertcore.data.tables import HasHeader, Table, column_place, open_table
+from bertcore.data.usual_columns import LABELS, Column, find, header_if, summarize
 
 SEPARATOR = "|"
 """Between the labels of a cell."""
@@ -73,16 +73,15 @@ def read_labels(
         ValueError: If a column is missing (the message lists the columns), the file cannot be read,
             or no row has a label.
     """
-    label = columns.label
     num, has_labels = 0, False
     with open_table(path, BadRows(skip=True), has_header=label_header(columns)) as table:
-        places = _label_places(table, label, path)
+        text, pair = choose_texts(table, path, FORM, columns, bad_rows)
+        places = _label_places(table, columns.label, path, bad_rows, taken=(text, pair))
         rows = (row.cells for row in islice(table.rows, _LOOK_AT_ROWS))
         form = _form([cells[places[0]] for cells in rows if len(cells) > places[0]])
     if form.separator != SEPARATOR:
         bad_rows.note(f"Labels of a text are separated by {form.separator!r}.")
     with open_table(path, bad_rows, has_header=label_header(columns)) as table:
-        text, pair = choose_texts(table.columns, path, FORM, columns)
         names = [table.columns[place] for place in places]
         for row in table.rows:
             where, cells = f"row {row.number} of {str(path)!r}", row.cells
@@ -116,24 +115,35 @@ def label_header(columns: Columns) -> HasHeader:
     """Return a function that decides whether the first line of a table of labels is a header."""
     named = [name for name in (columns.text, columns.text_pair) if name]
     named += [] if columns.label is None else _parts(columns.label)
-    by_number = bool(named) and all(name.isdigit() for name in named)
-
-    def has_header(cells: Sequence[str]) -> bool:
-        return not by_number or {cell.strip() for cell in cells}.issuperset(named)
-
-    return has_header
+    return header_if(named)
 
 
 def _parts(label: str) -> list[str]:
     return [part.strip() for part in label.split(",")]
 
 
-def _label_places(table: Table, label: str | None, path: Path) -> list[int]:
+def _label_places(
+    table: Table, label: str | None, path: Path, bad_rows: BadRows, *, taken: Sequence[int]
+) -> list[int]:
     """Return the places of the label columns."""
     names = table.columns
     if label is None:
+        free = [place for place in range(len(names)) if place not in taken]
+        rows = [[as_text(cell) for cell in row] for row in table.first]
+        summary = summarize(names, rows)
+        flags = flag_columns([summary[place] for place in free])
+        if len(flags) > 1 and find([names[place] for place in free], LABEL_LISTS) is None:
+            bad_rows.note(
+                f"The labels of {path.name!r} are its {len(flags)} columns of 0 and 1, "
+                f"{some_labels(flags)}; --label takes others."
+            )
+            return [column_place(names, name, path) for name in flags]
         option = "--label, or name the columns of 0 and 1 there, separated by commas"
-        return [usual_column(names, LABEL_LISTS, option, "labels", path)]
+        return [
+            likely_column(
+                table, path, LABEL_LISTS, "label", option, bad_rows, form=FORM, taken=taken
+            )
+        ]
     if label in names or "," not in label:
         return [find_column(names, label, "--label", path)]
     parts = _parts(label)
@@ -141,6 +151,18 @@ def _label_places(table: Table, label: str | None, path: Path) -> list[int]:
     if twice is not None:
         raise ValueError(f"--label names the column {twice[:40]!r} twice. Name each column once.")
     return [find_column(names, name, "--label", path) for name in parts]
+
+
+def flag_columns(columns: Sequence[Column]) -> list[str]:
+    """Return the names of the columns that say yes or no to a label each, with 0 and 1 or words.
+
+    If some have numbers and some words, they are the more numerous ones.
+    """
+    kinds: dict[bool, list[str]] = {True: [], False: []}
+    for column in columns:
+        if column.counts and {label_text(v).lower() for v in column.counts} <= YES | NO:
+            kinds[column.is_number].append(column.name)
+    return max(kinds.values(), key=len)
 
 
 def _form(cells: Sequence[Any]) -> _Form:

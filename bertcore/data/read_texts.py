@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,22 +13,20 @@ from bertcore.data.files import BadRows, listed_columns
 from bertcore.data.label_lists import parsed_list
 from bertcore.data.labels import TRUTH, label_text
 from bertcore.data.tables import HasHeader, Table, column_place, open_table
-
-SINGLES = ("sentence", "text", "content", "review")
-PAIRS = (
-    ("sentence1", "sentence2"),  # MRPC, RTE, STS-B, WNLI, MNLI in GLUE
-    ("question1", "question2"),  # QQP
-    ("question", "sentence"),  # QNLI
-    ("premise", "hypothesis"),
-    ("#1 String", "#2 String"),  # MRPC as Microsoft published it
-    ("sentence_A", "sentence_B"),  # SICK
-    ("text", "text_pair"),
-    ("text_a", "text_b"),
+from bertcore.data.usual_columns import (
+    LABELS,
+    PAIRS,
+    SCORES,
+    TEXTS,
+    find,
+    header_if,
+    is_finite,
+    likely,
+    summarize,
 )
-LABELS = ("label", "gold_label", "Quality", "is_duplicate", "entailment_label", "class", "category")
+
 LARGEST_SCORE = 3.4e38
 """About what float32 holds."""
-SCORES = ("score", "label", "relatedness_score", "similarity")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,11 +51,12 @@ def read_texts(
     """Yield the examples of a table one by one.
 
     GLUE's files without column names are recognised by their format: CoLA (source, label, mark,
-    sentence) and STS-B (genre, file, year, index, score, sentence 1, sentence 2). Other tables
-    without names need column numbers.
+    sentence) and STS-B (genre, file, year, index, score, sentence 1, sentence 2). In other tables a
+    column that is not named is the first with a usual name, or else the likely one by the content
+    of the first rows, of which a note is left.
 
     Args:
-        path: .csv, .tsv, .txt with tabs or .jsonl, optionally compressed.
+        path: As for `open_table`.
         form: What the task reads.
         columns: What to read.
         bad_rows: Collects rows that cannot be used.
@@ -68,7 +66,7 @@ def read_texts(
             read.
     """
     with open_table(path, bad_rows, has_header=text_header(columns)) as table:
-        text, pair, label = _choose(table, path, form, columns)
+        text, pair, label = _choose(table, path, form, columns, bad_rows)
         for row in table.rows:
             cells = row.cells
             if max(text, pair, label) >= len(cells):
@@ -98,96 +96,144 @@ def read_texts(
 def text_header(columns: Columns) -> HasHeader:
     """Return a function that decides whether the first line of a table of texts is a header."""
     named = [name for name in (columns.text, columns.text_pair, columns.label) if name]
-    by_number = bool(named) and all(name.isdigit() for name in named)
+    by_name = header_if(named)
 
-    def has_header(cells: Sequence[str]) -> bool:
+    def has_header(cells: Sequence[str]) -> bool | None:
         stripped = [cell.strip() for cell in cells]
-        if by_number:
-            return all(name in stripped for name in named)
-        return bool(named) or not (_is_cola(stripped) or is_stsb(stripped))
+        is_glue = not named and (_is_cola(stripped) or is_stsb(stripped))
+        return False if is_glue else by_name(stripped)
 
     return has_header
 
 
-def _choose(table: Table, path: Path, form: TextForm, wanted: Columns) -> tuple[int, int, int]:
+def _choose(
+    table: Table, path: Path, form: TextForm, wanted: Columns, bad_rows: BadRows
+) -> tuple[int, int, int]:
     """Return the places of text, text B (-1: none) and label."""
     names = table.columns
     if not table.has_header and not (wanted.text or wanted.text_pair or wanted.label):
-        # GLUE's two forms without names; `has_header` recognised them by their first line.
-        is_cola = len(names) == 4
-        if form.headerless != ("CoLA" if is_cola else "STS-B"):
-            what = "single sentences" if is_cola else "pairs with scores"
-            raise ValueError(
-                f"{str(path)!r} contains {what}, which the task {form.task!r} cannot use."
-            )
-        return (3, -1, 1) if is_cola else (5, 6, 4)
-
-    text, pair = choose_texts(names, path, form, wanted)
+        first = [str(cell).strip() for cell in table.first[0]]
+        if is_stsb(first) or _is_cola(first):
+            is_cola = len(names) == 4
+            if form.headerless != ("CoLA" if is_cola else "STS-B"):
+                what = "single sentences" if is_cola else "pairs with scores"
+                raise ValueError(
+                    f"{str(path)!r} contains {what}, which the task {form.task!r} cannot use."
+                )
+            return (3, -1, 1) if is_cola else (5, 6, 4)
+    text, pair = choose_texts(table, path, form, wanted, bad_rows)
     if wanted.label is not None:
         return text, pair, find_column(names, wanted.label, "--label", path)
-    choices = SCORES if form.is_score else LABELS
-    return text, pair, usual_column(names, choices, "--label", "label", path)
+    lists = (*SCORES, *LABELS) if form.is_score else (*LABELS, *SCORES)
+    label = likely_column(
+        table, path, lists, "label", "--label", bad_rows, form=form, taken=(text, pair)
+    )
+    return text, pair, label
 
 
 def choose_texts(
-    names: Sequence[str], path: Path, form: TextForm, wanted: Columns
+    table: Table, path: Path, form: TextForm, wanted: Columns, bad_rows: BadRows
 ) -> tuple[int, int]:
     """Return the places of text and text B (-1: none).
 
     Args:
-        names: Of all columns.
-        path: Of the table, for messages.
+        table: The table.
+        path: Its file, for messages.
         form: What the task reads.
         wanted: The columns given by name.
+        bad_rows: Gets a note on a column that is chosen by its content.
 
     Raises:
-        ValueError: If a column is missing, or none has a usual name.
+        ValueError: If a column is missing, or none is likely.
     """
-    pair = -1
+    names, pair = table.columns, -1
     if wanted.text_pair is not None:
         pair = find_column(names, wanted.text_pair, "--text-pair", path)
     text = -1 if wanted.text is None else find_column(names, wanted.text, "--text", path)
     if text < 0 and pair < 0 and form.looks_for_pair:
         for first, second in PAIRS:
-            if first in names and second in names:
-                text, pair = (column_place(names, name, path) for name in (first, second))
+            places = find(names, (first,)), find(names, (second,))
+            if None not in places:
+                text, pair = (column_place(names, names[place or 0], path) for place in places)
                 break
     if text < 0:
-        text = usual_column(names, SINGLES, "--text", "text", path)
+        asked = {wanted.label, *(wanted.label or "").split(",")}
+        taken = [pair, *(place for place, name in enumerate(names) if name in asked)]
+        text = likely_column(table, path, TEXTS, "text", "--text", bad_rows, form=form, taken=taken)
     if pair < 0 and form.needs_pair:
-        seconds = [second for _, second in PAIRS if second != names[text]]
-        pair = usual_column(names, seconds, "--text-pair", "second text", path)
+        seconds = [second for _, second in PAIRS]
+        place = find(names, [name for name in seconds if find((names[text],), (name,)) is None])
+        if place is None:
+            raise _none_likely(names, path, "second text", "--text-pair")
+        pair = column_place(names, names[place], path)
     return text, pair
 
 
+def likely_column(
+    table: Table,
+    path: Path,
+    usual: Sequence[str],
+    field: Literal["text", "label"],
+    option: str,
+    bad_rows: BadRows,
+    *,
+    form: TextForm,
+    taken: Sequence[int] = (),
+) -> int:
+    """Return the place of the first column with a usual name, else of the likely one by content.
+
+    Args:
+        table, path, form, bad_rows: As for `choose_texts`.
+        usual: Usual names.
+        field: What it is for.
+        option: That of the command, for messages.
+        taken: Places of the other columns.
+
+    Raises:
+        ValueError: If there is none.
+    """
+    names = table.columns
+    free = [place for place in range(len(names)) if place not in taken]
+    found = find([names[place] for place in free], usual)
+    if found is not None:
+        return column_place(names, names[free[found]], path)
+    rows = [[as_text(cell) for cell in row] for row in table.first]
+    columns = summarize(names, rows)
+    chosen = likely([columns[place] for place in free], is_score=form.is_score)
+    name = getattr(chosen, field)
+    if name is None:
+        raise _none_likely(names, path, field, option)
+    bad_rows.note(
+        f"The {field} of {path.name!r} is column {name[:40]!r}, by its content; {option} takes "
+        "another one."
+    )
+    return column_place(names, name, path)
+
+
+def _none_likely(names: Sequence[str], path: Path, what: str, option: str) -> ValueError:
+    return ValueError(
+        f"{str(path)!r} has no column with a usual name for the {what}; it has "
+        f"{listed_columns(names)}. Name it with {option}."
+    )
+
+
 def find_column(names: Sequence[str], name: str, option: str, path: Path) -> int:
-    """Return the place of a column that was given by an option.
+    """Return the place of a column that was given by an option, by name or by number from 1.
 
     Raises:
         ValueError: If there is none of that name, or several.
     """
     if name not in names:
-        raise ValueError(
-            f"{str(path)!r} has no column {name!r} for {option}; it has {listed_columns(names)}."
-        )
+        if name.isdecimal() and 0 < int(name) <= len(names):
+            return int(name) - 1
+        place = find(names, (name,))
+        if place is None:
+            raise ValueError(
+                f"{str(path)!r} has no column {name!r} for {option}; it has "
+                f"{listed_columns(names)}."
+            )
+        name = names[place]
     return column_place(names, name, path)
-
-
-def usual_column(
-    names: Sequence[str], choices: Sequence[str], option: str, what: str, path: Path
-) -> int:
-    """Return the place of the first existing column among the usual names.
-
-    Raises:
-        ValueError: If there is none; the message states the column's purpose and the option.
-    """
-    for name in choices:
-        if name in names:
-            return column_place(names, name, path)
-    raise ValueError(
-        f"{str(path)!r} has no column with a usual name for the {what}; it has "
-        f"{listed_columns(names)}. Name it with {option}."
-    )
 
 
 def _is_cola(cells: Sequence[str]) -> bool:
@@ -196,18 +242,11 @@ def _is_cola(cells: Sequence[str]) -> bool:
 
 def is_stsb(cells: Sequence[str]) -> bool:
     """Return whether these are the cells of a line of GLUE's STS-B, which has no header."""
-    return len(cells) >= 7 and cells[3].isdigit() and _is_finite(cells[4])
-
-
-def _is_finite(text: str) -> bool:
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False
+    return len(cells) >= 7 and cells[3].isdigit() and is_finite(cells[4])
 
 
 def _is_score(text: str) -> bool:
-    return _is_finite(text) and abs(float(text)) <= LARGEST_SCORE
+    return is_finite(text) and abs(float(text)) <= LARGEST_SCORE
 
 
 def single_label(cell: Any) -> tuple[str, str | None]:

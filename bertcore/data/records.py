@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from bertcore.data.files import BadRows, listed_columns
-from bertcore.data.tables import column_place, open_table
+from bertcore.data.tables import always, column_place, open_table
 
 Record = TypeVar("Record")
 
@@ -37,7 +37,7 @@ def read_records(
     """
     bad_rows = BadRows() if bad_rows is None else bad_rows
     records = []
-    with open_table(path, bad_rows) as table:
+    with open_table(path, bad_rows, has_header=always) as table:
         places = {}
         for field, column in columns.items():
             if column in table.columns:

@@ -1,27 +1,71 @@
-"""Tables of examples, read row by row: CSV, TSV and JSON lines, optionally compressed."""
+"""Tables of examples, read row by row: CSV and its dialects, JSON, Parquet and Arrow."""
 
 from __future__ import annotations
 
-import csv
-import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import chain, islice
+import io
+import re
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from itertools import chain, dropwhile
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO
+from tempfile import NamedTemporaryFile
+from typing import Any, BinaryIO, Literal, TextIO, TypeVar
 
+from bertcore.data import columnar, files, packed_files
+from bertcore.data.dialects import (
+    ONE_COLUMN,
+    Marks,
+    Record,
+    find_marks,
+    label_values,
+    records,
+    sep_line,
+)
+from bertcore.data.encodings import UTF8, Encoding, find_encoding
 from bertcore.data.files import (
     LONGEST_LINE,
     BadRows,
+    check_file,
     check_width,
     kind_of,
-    lines_of,
     open_text,
+    whole,
 )
+from bertcore.data.json_tables import FORMS, Value, json_values
+from bertcore.data.usual_columns import are_names
 
-_LOOK_AT_LINES = 20_000
-"""Lines that decide whether the cells of a TSV are quoted."""
+FIRST_ROWS = 1000
+"""Rows that show what a table is."""
+FIRST_CELLS = 200_000
+"""Of them, in a wide table."""
+FIRST_CHARACTERS = 1_000_000
+"""Of them, in long rows."""
+JSON_LINES = (".jsonl", ".json", ".ndjson")
+"""Endings of files of JSON, with an object a line or one value."""
+_T = TypeVar("_T")
+ENDINGS = ("csv", "tsv", "tab", "txt", "json", "jsonl", "ndjson", "parquet", "arrow", "feather")
+"""Usual endings of tables; each is read by its content."""
+TABLE_FILES = (
+    "CSV, TSV or text with any separator, JSON or JSON lines, Parquet, Arrow; also packed as .gz, "
+    ".bz2, .xz or .zip"
+)
+"""What can be read, for captions."""
+_NO_DATA = {
+    b"version https://git-lfs": "a pointer of Git LFS to the file. Fetch this with git lfs pull",
+    b"<!doctype html": "a web page. Download the file itself, such as by a link called raw",
+    b"<html": "a web page. Download the file itself, such as by a link called raw",
+}
+"""Beginnings of what is saved in place of a table, and what it is."""
+_BLANK = "\ufeff \t\r\n\xa0"
+_FAST_TEXT = re.compile(r"((?:__label__\S+[ ,]+)+)(.*)", re.DOTALL)
+
+Form = Literal["text", "json", "parquet", "arrow"]
+HasHeader = Callable[[Sequence[str]], bool | None]
+"""Called with the cells of the first line; returns whether they are names, or None where the rows
+below decide."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +76,27 @@ class Row:
     cells: Sequence[Any]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """How a file becomes rows and columns."""
+
+    form: str
+    """"CSV", "JSON lines", ..."""
+    marks: Marks | None = None
+    """Of a table that is text."""
+    encoding: Encoding = UTF8
+    has_header: bool = True
+    is_usual: bool = True
+    """Whether the file's name says all of this, except for its header."""
+
+    def describe(self) -> str:
+        """Return a phrase, such as "semicolons between cells, no names of columns, UTF-8"."""
+        parts = [self.form if self.marks is None else self.marks.describe()]
+        if not self.has_header:
+            parts.append("no names of columns")
+        return ", ".join([*parts, self.encoding.title])
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """An open table; `rows` can be iterated once."""
@@ -40,6 +105,14 @@ class Table:
     """Names, or "1", "2", ... where there are none."""
     rows: Iterator[Row]
     has_header: bool
+    first: tuple[Sequence[Any], ...] = ()
+    """Cells of the first rows; at most FIRST_ROWS, FIRST_CELLS and FIRST_CHARACTERS."""
+    dialect: Dialect = Dialect(form="JSON")
+
+
+def always(cells: Sequence[str]) -> bool:
+    """Return True: the first row has the names that a reader needs."""
+    return True
 
 
 def column_place(columns: Sequence[str], name: str, path: Path) -> int:
@@ -58,10 +131,39 @@ def column_place(columns: Sequence[str], name: str, path: Path) -> int:
     return places[0]
 
 
-JSON_LINES = (".jsonl", ".json", ".ndjson")
-"""Endings of files with an object a line."""
-HasHeader = Callable[[Sequence[str]], bool]
-"""Called with the cells of the first line; returns whether they are names."""
+def form_of(path: Path, file: BinaryIO | None = None) -> Form:
+    """Return the form of a table by its content; "json" also for JSON lines.
+
+    Args:
+        path: Its name; those of JSON decide for files that are text.
+        file: The same file, already open, at its beginning, where it is left.
+
+    Raises:
+        ValueError: If there is no such file, or it is no table.
+    """
+    if file is None:
+        check_file(path)
+    with whole(path), packed_files.open_bytes(path, file) as content:
+        head = content.read(64)
+    if file is not None:
+        file.seek(0)
+    form = columnar.columnar_form(head)
+    if form is not None:
+        return form
+    kind = kind_of(path)
+    what = next((what for start, what in _NO_DATA.items() if head.lower().startswith(start)), "")
+    if what or kind in (".parquet", ".arrow", ".feather"):
+        raise ValueError(f"{str(path)!r} is {what or f'no {kind} file, in spite of its name'}.")
+    if kind in JSON_LINES:
+        return "json"
+    with whole(path):
+        encoding = find_encoding(path, file)
+    with open_text(path, file, encoding=encoding) as text:
+        start = text.read(20_000).lstrip("\ufeff \t\r\n")
+    if file is not None:
+        file.seek(0)
+    is_json = re.match(r'\[\s*[\[{]\s*"|\{\s*"[^"\n]*"\s*:', start) is not None
+    return "json" if is_json else "text"
 
 
 @contextmanager
@@ -69,161 +171,262 @@ def open_table(
     path: Path,
     bad_rows: BadRows,
     *,
-    has_header: HasHeader = lambda cells: True,
+    has_header: HasHeader = lambda cells: None,
     file: BinaryIO | None = None,
+    most: packed_files.Most | None = None,
 ) -> Iterator[Table]:
-    """Open a table by its extension: .csv, .jsonl (or .json with one object per line), else TSV.
+    """Open a table by its content: text in any dialect and encoding, JSON, Parquet or Arrow.
 
-    The cells of a TSV are read verbatim, including quotation marks, as in GLUE's files; unless
-    every cell that begins with one is quoted by the rules of CSV, as in files written by
-    spreadsheets and pandas.
+    Separator and quotes are those that suit most of the first rows (`find_marks`). The cells of a
+    TSV are read verbatim, including quotation marks, as in GLUE's files, unless nearly all that
+    begin with one are quoted by the rules of CSV, as in files of spreadsheets and pandas.
 
     Args:
         path: The file.
-        bad_rows: Collects rows with a different number of cells, and lines that are not objects.
-        has_header: Decides from the first line whether it is a header; not used for JSON lines,
-            which have names.
-        file: The same file, already open; its position shows how far it has been read.
+        bad_rows: Collects rows with a different number of cells, and those that cannot be read; and
+            a remark on a dialect that the file's name does not say.
+        has_header: Decides from the first line whether it has names; where it does not, the rows
+            below decide. Not used for objects of JSON, and columns of Parquet, which have names.
+        file: The same file, already open, at its beginning; its position shows how far it has been
+            read.
+        most: As for `open_text`.
 
     Raises:
-        ValueError: If the file cannot be read, has no row or more than MAX_COLUMNS columns, or its
-            quotes are not closed.
+        ValueError: If the file cannot be read, has no row or more than MAX_COLUMNS columns.
     """
-    kind = kind_of(path)
-    if kind in JSON_LINES:
-        with open_text(path, file) as text:
-            yield _json_table(text, path, bad_rows)
-        return
-    if kind in (".parquet", ".xlsx", ".xls", ".zip", ".arrow"):
-        raise ValueError(
-            f"{str(path)!r} is not a text file. Save the table as CSV, TSV or JSON lines."
-        )
-    is_tsv = kind != ".csv"
-    if is_tsv:
-        with open_text(path) as text:
-            quoted = _is_quoted(islice(lines_of(text, path), _LOOK_AT_LINES))
-    with open_text(path, file) as text:
-        if is_tsv and not quoted:
-            cells = (line.split("\t") for line in lines_of(text, path) if line.strip())
-            yield _table(cells, path, bad_rows, has_header)
+    form = form_of(path, file)
+    with ExitStack() as stack:
+        if form in ("parquet", "arrow"):
+            text, encoding = stack.enter_context(_columnar(path, file, form)), UTF8
         else:
-            delimiter = "\t" if is_tsv else _delimiter(path)
-            yield _table(_parsed(text, path, delimiter), path, bad_rows, has_header)
+            with whole(path):
+                encoding = find_encoding(path, file)
+            text = stack.enter_context(open_text(path, file, most, encoding))
+        if form == "text":
+            table = _text_table(text, path, encoding, bad_rows, has_header)
+        else:
+            table = _json_table(text, path, form, encoding, bad_rows, has_header)
+        if not table.dialect.is_usual:
+            bad_rows.note(f"{path.name!r} is read with {table.dialect.describe()}.")
+        yield table
 
 
-def _is_quoted(lines: Iterator[str]) -> bool:
-    some = False
-    for line in lines:
-        if '"' not in line:
-            continue
-        for cell in line.split("\t"):
-            if not cell.startswith('"'):
-                continue
-            some = True
-            if len(cell) < 2 or not cell.endswith('"') or '"' in cell[1:-1].replace('""', ""):
-                return False
-    return some
+@contextmanager
+def _columnar(path: Path, file: BinaryIO | None, form: str) -> Iterator[TextIO]:
+    """Open a Parquet or Arrow file as JSON lines; one that is packed or has no path is copied."""
+    with ExitStack() as stack:
+        place = path
+        if file is not None or kind_of(path) != path.suffix.lower():
+            copy = stack.enter_context(NamedTemporaryFile(suffix=f".{form}"))
+            with whole(path), packed_files.open_bytes(path, file) as content:
+                shutil.copyfileobj(content, copy)
+            copy.flush()
+            place = Path(copy.name)
+        lines = columnar.open_lines(place, form, path)
+        opened = packed_files.bounded(lines, path, files.MOST_READ)
+        yield stack.enter_context(io.TextIOWrapper(opened, "utf-8", newline="\n"))
 
 
-def _delimiter(path: Path) -> str:
-    with open_text(path) as file:
-        first = file.readline(LONGEST_LINE)
-    return max(",;\t", key=first.count)
+def _lines(text: TextIO, path: Path) -> Iterator[str]:
+    """Yield lines with their ends."""
+    number = 0
+    while line := text.readline(LONGEST_LINE + 1):
+        number += 1
+        if len(line) > LONGEST_LINE:
+            raise ValueError(
+                f"line {number} of {str(path)!r} has more than {LONGEST_LINE:,} characters. "
+                "Is it the right file?"
+            )
+        yield line
 
 
-def _parsed(file: TextIO, path: Path, delimiter: str) -> Iterator[list[str]]:
-    csv.field_size_limit(LONGEST_LINE)
-    reader = csv.reader(file, delimiter=delimiter, strict=True)
-    try:
-        for cells in reader:
-            if any(cell.strip() for cell in cells):
-                yield cells
-    except csv.Error as error:
-        raise ValueError(
-            f"{str(path)!r} cannot be read as a table at line {reader.line_num}: {error}. Check "
-            "that every quotation mark is closed."
-        ) from error
+def _first(items: Iterator[_T], size: Callable[[_T], int]) -> list[_T]:
+    """Return the first items, at least one; fewer than FIRST_ROWS if they are large."""
+    first: list[_T] = []
+    total = 0
+    for item in items:
+        first.append(item)
+        total += size(item)
+        if len(first) >= FIRST_ROWS or total >= FIRST_CHARACTERS:
+            break
+    return first
 
 
-def _table(
-    lines: Iterator[list[str]], path: Path, bad_rows: BadRows, has_header: HasHeader
+def _size(cells: Iterable[Any]) -> int:
+    """Return the characters of a row, counting as many of a cell as FIRST_CELLS allows."""
+    return sum(FIRST_CHARACTERS // FIRST_CELLS + len(str(cell)) for cell in cells)
+
+
+def _text_table(
+    text: TextIO, path: Path, encoding: Encoding, bad_rows: BadRows, has_header: HasHeader
 ) -> Table:
-    first = next(lines, None)
-    if first is None:
-        raise ValueError(f"{str(path)!r} is empty. Give a table with a row for each example.")
-    width = len(first)
-    check_width(width, repr(str(path)))
-    names = has_header(first)
+    source: Iterator[str] = dropwhile(
+        lambda line: not line.strip("\ufeff \t\r\n"), _lines(text, path)
+    )
+    start = _first(source, len)
+    named = sep_line(start[0]) if start else None
+    if named is not None:
+        source, start = chain(start[1:], source), []
+        start = _first(source, len)
+    if not start:
+        raise _empty(path)
+    start[0] = start[0].lstrip("\ufeff")
+    source, kind = chain(start, source), kind_of(path)
+    if start[0].startswith("__label__"):
+        dialect = Dialect(form="lines of fastText", encoding=encoding, is_usual=False)
+        return _plain_table(map(_fast_text, source), 2, path, bad_rows, _no_header, dialect)
+    marks = Marks(named, '"') if named is not None else find_marks(start, kind)
+    rows = [record.cells for record in records(start, marks) if not record.wrong]
+    for row in rows[:1]:
+        check_width(len(row), repr(str(path)))
+    width = Counter(map(len, rows)).most_common(1)[0][0] if rows else 0
+    labels = label_values([row for row in rows if len(row) == width])
+    found = records(source, marks, width, labels)
+    if encoding.is_guessed or encoding.is_damaged:
+        found = (_decoded(record, encoding) for record in found)
+    usual = "," if kind == ".csv" else "\t"
+    dialect = Dialect(
+        form="text",
+        marks=marks,
+        encoding=encoding,
+        is_usual=not encoding.is_guessed
+        and marks in (Marks(usual), Marks(usual, '"'), Marks(ONE_COLUMN, '"')),
+    )
+    # Without quotes, a tab is in no text: later columns may be left out, as in STS-B.
+    width = 0 if marks == Marks("\t") else width
+    return _plain_table(found, width, path, bad_rows, has_header, dialect)
+
+
+def _no_header(cells: Sequence[str]) -> bool:
+    return False
+
+
+def _empty(path: Path) -> ValueError:
+    return ValueError(f"{str(path)!r} is empty. Give a table with a row for each example.")
+
+
+def _fast_text(line: str) -> Record:
+    found = _FAST_TEXT.match(line)
+    if found is None:
+        return Record([line.strip()], 0)
+    names = [name.removeprefix("__label__") for name in re.split("[ ,]+", found[1].strip(" ,"))]
+    return Record(["|".join(names), found[2].strip()], 0)
+
+
+def _decoded(record: Record, encoding: Encoding) -> Record:
+    """Return a record; a wrong one if it has a byte that its encoding does not define."""
+    wrong = encoding.damage("\0".join(record.cells))
+    return record._replace(wrong=wrong) if wrong else record
+
+
+def _plain_table(
+    found: Iterator[Record],
+    width: int,
+    path: Path,
+    bad_rows: BadRows,
+    has_header: HasHeader,
+    dialect: Dialect,
+) -> Table:
+    """Return a table of rows without names, of which the first may be its header.
+
+    Args:
+        found: The rows.
+        width: Their usual number of cells; 0 for any where there are no names.
+        path, bad_rows, has_header: As for `open_table`.
+        dialect: With a header.
+    """
+    first = _first(found, lambda record: _size(record.cells))
+    if not first:
+        raise _empty(path)
+    if first[0].wrong:
+        raise ValueError(f"the first row of {str(path)!r} {first[0].wrong}. Correct it.")
+    head = [str(cell).strip(_BLANK) for cell in first[0].cells]
+    check_width(len(head), repr(str(path)))
+    body = [record.cells for record in first[1:] if not record.wrong]
+    names = has_header(head)
+    if names is None:
+        names = are_names(head, body) is not False
+    columns = head if names else list(map(str, range(1, (width or len(head)) + 1)))
+    if names:
+        if _has_row_names(body, len(head)):
+            columns = ["", *head]
+        width = len(columns)
 
     def rows() -> Iterator[Row]:
-        if not names:
-            yield Row(1, first)
-        for number, cells in enumerate(lines, start=1 if names else 2):
-            # Without a header, as in STS-B, later columns may be left out.
-            if names and len(cells) != width:
-                bad_rows.add(
-                    f"row {number} of {str(path)!r} has {len(cells)} cells, but there are "
-                    f"{width} columns."
-                )
-                continue
-            yield Row(number, cells)
-
-    columns = [cell.strip() for cell in first] if names else map(str, range(1, width + 1))
-    return Table(tuple(columns), rows(), names)
-
-
-def _json_table(file: TextIO, path: Path, bad_rows: BadRows) -> Table:
-    lines = (line for line in lines_of(file, path) if line.strip())
-    first = next(lines, None)
-    if first is None:
-        raise ValueError(f"{str(path)!r} is empty. Write one JSON object per line.")
-    try:
-        columns = tuple(_object(first))
-    except ValueError as error:
-        raise ValueError(
-            f"{str(path)!r} has no JSON lines: its first line is {error}. "
-            'Write one object per line, such as {"text": "...", "label": "..."}.'
-        ) from error
-    check_width(len(columns), repr(str(path)))
-
-    def rows() -> Iterator[Row]:
-        for number, line in enumerate(chain([first], lines), start=1):
-            wrong, cells = "", []
-            try:
-                values = _object(line)
-                cells = [values[column] for column in columns]
-                broken = _broken_column(line, values)
-                if broken is not None:
-                    wrong = f"has a lone surrogate in column {broken!r}, which is not a character"
-            except KeyError as error:
-                wrong = f"lacks {error.args[0]!r}"
-            except ValueError as error:
-                wrong = f"is {error}"
+        for number, record in enumerate(chain(first[names:], found), start=1):
+            cells, wrong = record.cells, record.wrong
+            if not wrong and width and len(cells) != width:
+                if len(cells) > width and not any(map(str.strip, map(str, cells[width:]))):
+                    cells = cells[:width]
+                else:
+                    wrong = f"has {len(cells)} cells, but there are {width} columns"
             if wrong:
-                bad_rows.add(f"row {number} of {str(path)!r} {wrong}.")
+                at = f" (line {record.line})" if record.line else ""
+                bad_rows.add(f"row {number} of {str(path)!r}{at} {wrong}.")
+            elif names and cells == first[0].cells:
+                bad_rows.note(
+                    f"Rows of {path.name!r} that repeat the names of columns are left out."
+                )
             else:
                 yield Row(number, cells)
 
-    return Table(columns, rows(), True)
+    kept = tuple(cells for cells in body if not width or len(cells) == width)
+    if not names:
+        kept = (first[0].cells, *kept)
+    return Table(tuple(columns), rows(), names, kept, replace(dialect, has_header=names))
 
 
-def _broken_column(line: str, values: dict[str, Any]) -> str | None:
-    """Return the first column with an escape such as \\ud800 alone, which no tokenizer accepts."""
-    if "\\ud" not in line.lower():
-        return None
-    for column, cell in values.items():
-        try:
-            json.dumps([column, cell], ensure_ascii=False).encode()
-        except UnicodeEncodeError:
-            return column
-    return None
+def _has_row_names(rows: Sequence[Sequence[Any]], width: int) -> bool:
+    """Return whether rows have one cell more than names: their numbers, as R writes them."""
+    numbers = [str(row[0]) for row in rows if len(row) == width + 1]
+    return 1 < len(rows) == len(numbers) and all(
+        number == str(place) for place, number in enumerate(numbers, start=int(numbers[0] != "0"))
+    )
 
 
-def _object(line: str) -> dict[str, Any]:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise ValueError("not valid JSON") from error
-    if not isinstance(value, dict):
-        raise ValueError(f"a JSON {type(value).__name__}, not an object")
-    return value
+def _json_table(
+    text: TextIO,
+    path: Path,
+    form: str,
+    encoding: Encoding,
+    bad_rows: BadRows,
+    has_header: HasHeader,
+) -> Table:
+    kind = kind_of(path)
+    has_lines, values = json_values(text, path, ending=kind)
+    first = _first(values, lambda value: value.size or _size([value.value]))
+    objects = [value.value for value in first if isinstance(value.value, dict)]
+    named = form.title() if form != "json" else "JSON lines" if has_lines else "JSON"
+    endings = (".arrow", ".feather") if form == "arrow" else (f".{form}",)
+    is_usual = kind in (JSON_LINES if has_lines and form == "json" else endings)
+    dialect = Dialect(form=named, encoding=encoding, is_usual=is_usual)
+    if not objects:
+        lists = [value.value for value in first if isinstance(value.value, list)]
+        if not lists:
+            why = f"its first row {first[0].wrong or 'is no object'}" if first else "it has no row"
+            raise ValueError(f"{str(path)!r} has no table in JSON: {why}. Write {FORMS}.")
+        width = Counter(map(len, lists)).most_common(1)[0][0]
+        found = (_listed(value) for value in chain(first, values))
+        # Lists of JSON seldom begin with names.
+        return _plain_table(
+            found, width, path, bad_rows, lambda cells: has_header(cells) or False, dialect
+        )
+    columns = tuple(dict.fromkeys(name for row in objects for name in row))
+    check_width(len(columns), repr(str(path)))
+
+    def rows() -> Iterator[Row]:
+        for number, (value, wrong, _) in enumerate(chain(first, values), start=1):
+            if wrong or not isinstance(value, dict):
+                wrong = wrong or f"is a JSON {type(value).__name__}, not an object"
+                bad_rows.add(f"row {number} of {str(path)!r} {wrong}.")
+            else:
+                yield Row(number, [value.get(column) for column in columns])
+
+    cells = tuple([row.get(column) for column in columns] for row in objects)
+    return Table(columns, rows(), True, cells, dialect)
+
+
+def _listed(value: Value) -> Record:
+    is_list = isinstance(value.value, list)
+    wrong = value.wrong or ("" if is_list else "is no list, as other rows are")
+    return Record(value.value if is_list else [], 0, wrong)

@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from bertcore.data.files import BadRows, listed_columns
-from bertcore.data.tables import column_place, open_table
+from bertcore.data.tables import always, column_place, open_table
 
 BUNDLED = Path(__file__).parent / "data" / "minimal_pairs.tsv"
 """Twenty phenomena of English, ten pairs each, written for this project. It is not BLiMP."""
@@ -70,7 +70,7 @@ def read_pairs(
     is left, or the file cannot be read.
     """
     bad_rows = BadRows() if bad_rows is None else bad_rows
-    with open_table(path, bad_rows) as table:
+    with open_table(path, bad_rows, has_header=always) as table:
         names = table.columns
         places = (
             _place(names, good, GOOD, "good", path),

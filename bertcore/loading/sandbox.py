@@ -26,17 +26,14 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
 
-import psutil
-
 from bertcore.base.memory import out_of_memory
+from bertcore.base.process_limits import NICENESS, limit_process
 from bertcore.checkpoints.files import open_folder
 from bertcore.checkpoints.folder import OnlyPickleError
 from bertcore.loading.loader import load
 
 AT_ONCE = 3
 """Trials at the same time; more wait."""
-NICENESS = 5
-"""Of the waiting process beside its caller, and of a trial beside that process."""
 PROBES = ("The cat sat on the mat.", "Zoë: naïve 猫 🙂 e\u0301 " * 8, "a" * 300)
 _ERRORS = {
     kind.__name__: kind for kind in (ValueError, RuntimeError, FileNotFoundError, OnlyPickleError)
@@ -266,7 +263,7 @@ def _supervise(connection: socket.socket) -> None:
         request = json.loads(connection.makefile().readline())
         child = os.fork()
         if child == 0:
-            _limit(request)
+            limit_process(**_limits_of(request))
             connection.sendall(json.dumps(_open(request)).encode())
             os._exit(0)
         status = os.waitpid(child, 0)[1]
@@ -276,30 +273,8 @@ def _supervise(connection: socket.socket) -> None:
         os._exit(0)
 
 
-def _limit(request: Mapping[str, Any]) -> None:
-    """Set the limits of this process."""
-    if os.name == "nt":
-        return
-    import resource
-
-    def limit(kind: int, value: int) -> None:
-        _, hard = resource.getrlimit(kind)
-        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        resource.setrlimit(kind, (value, hard))  # at the soft one, the signal says which it was
-
-    os.nice(NICENESS)  # others are answered first
-    limit(resource.RLIMIT_CORE, 0)
-    limit(resource.RLIMIT_FSIZE, 10**9)  # vocabularies are copied to be converted
-    limit(resource.RLIMIT_CPU, request["cpu_seconds"])
-    if sys.platform == "linux":
-        # Data, not address space: the libraries' and weights' files are mapped.
-        data = int(psutil.Process().memory_info().data)
-        limit(resource.RLIMIT_DATA, data + request["num_bytes"])
-        with contextlib.suppress(OSError):
-            Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
-    # Without a handler it ends the process also where Python's own code does not run.
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.alarm(request["seconds"])
+def _limits_of(request: Mapping[str, Any]) -> dict[str, int]:
+    return {name: request[name] for name in ("num_bytes", "cpu_seconds", "seconds")}
 
 
 def _open(request: Mapping[str, Any]) -> dict[str, Any]:
@@ -334,7 +309,7 @@ def main() -> None:
         _serve(socket.socket(fileno=int(sys.argv[1])))
         return
     request = json.loads(sys.stdin.readline())
-    _limit(request)
+    limit_process(**_limits_of(request))
     sys.stdout.write(json.dumps(_open(request)))
 
 

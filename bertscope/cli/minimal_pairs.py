@@ -111,7 +111,7 @@ def evaluate_minimal_pairs(
             "dtype": str(bert.dtype).removeprefix("torch."),
         }
         scores = _take(bert, file, path, options, counts, bad_rows, predictions, about, on_stage)
-    told = (*file.notes, bad_rows.sentence(), _unknown_note(scores), _tie_note(scores))
+    told = (*file.notes, *bad_rows.notes(), _unknown_note(scores), _tie_note(scores))
     notes = [note for note in told if note]
     results = accuracies(scores, file.columns)
     if as_json:

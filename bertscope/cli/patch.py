@@ -88,13 +88,12 @@ def patch(
             chosen_direction,
             on_fraction=lambda fraction: on_stage(f"patching {len(texts):,} pairs", fraction),
         )
-    bad = bad_rows.sentence()
     if as_json:
         about = {"checkpoint": checkpoint, "data": "bundled" if data is None else str(data)}
         print_json({**about, "num_bad_rows": bad_rows.num, **values(found)})
         return
     print_table(share_table(found))
-    for sentence in (*summary(found, len(texts)), *filter(None, [bad])):
+    for sentence in (*summary(found, len(texts)), *bad_rows.notes()):
         typer.echo(plain(sentence))
 
 

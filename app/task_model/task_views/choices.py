@@ -41,7 +41,7 @@ CHOICES = Picture(
 class ChoiceView(TaskView):
     """One of several choices for a text."""
 
-    upload = "A table in SWAG format: sent1, ending0, ending1, ..., label (CSV, TSV, JSON)"
+    upload = "A table in SWAG format: sent1, ending0, ending1, ..., label"
     columns: ClassVar[Mapping[str, str]] = {
         "text": "Text",
         "text_pair": "Beginning of each choice",

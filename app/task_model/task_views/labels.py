@@ -34,7 +34,7 @@ class LabelView(TaskView):
     """A label for a text."""
 
     reads_pair: ClassVar[bool | None] = False
-    upload = "A table with a text and its label in each row (CSV, TSV, JSON lines)"
+    upload = "A table with a text and its label in each row"
 
     def show(self, page: frame.Page, answer: LabelAnswer, source: TaskInput, setup: str) -> Chosen:
         """Draw the labels as bars, and the choice of one."""
@@ -65,7 +65,7 @@ class PairView(LabelView):
     needs_b = "This model classifies a pair of texts. Write the second one as sentence B."
     example = ("A man is playing a guitar on the street.", "Somebody makes music outside.")
     reads_pair = None
-    upload = "A table with two texts and their label in each row (CSV, TSV, JSON lines)"
+    upload = "A table with two texts and their label in each row"
 
 
 def choose_label(labels: tuple[str, ...], key: str, predicted: str) -> None:

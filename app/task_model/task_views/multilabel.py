@@ -53,7 +53,7 @@ class LabelsView(TaskView):
     """Any number of labels for a text."""
 
     reads_pair: ClassVar[bool | None] = False
-    upload = "A table with a text and its labels in each row (CSV, TSV, JSON lines)"
+    upload = "A table with a text and its labels in each row"
     quality = "mean F1 of a text's labels"
     metric_names: ClassVar[Mapping[str, str]] = {"accuracy": "Exact match"}
     errors = TaskView.errors._replace(is_long=True)

@@ -34,7 +34,7 @@ class ScoreView(TaskView):
     """A score for a text or pair."""
 
     reads_pair = True
-    upload = "A table with a text or pair and its score in each row (CSV, TSV, JSON lines)"
+    upload = "A table with a text or pair and its score in each row"
     quality = "mean distance from the true score"
     is_fraction = False
     beside_calibration = False

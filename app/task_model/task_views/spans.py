@@ -6,6 +6,7 @@ import streamlit as st
 
 from bertcore.analysis.attribution import SpanAnswers, SpanTarget, TaskInput
 from bertcore.data.packed_files import open_bytes
+from bertcore.data.tables import TABLE_FILES
 
 from ...plots.formats import percent, shorten_middle
 from ...plots.untrusted_text import plain
@@ -14,7 +15,7 @@ from ...shell.picture import Picture
 from ..answer_figures import span_bars, span_table
 from ..choices import SPAN
 from ..python import ANSWER_CODE
-from .view import PACKED, Chosen, TaskView
+from .view import Chosen, TaskView
 
 SPANS = Picture(
     name="inspect-spans",
@@ -39,8 +40,8 @@ class SpanView(TaskView):
         "the text as sentence B."
     )
     example = ("Where did the fisherman sit?", "The fisherman sat on the bank of the river.")
-    upload = "Questions in SQuAD format (JSON)"
-    file_types = ("json", *PACKED)
+    upload = "Questions in SQuAD format"
+    files = f"SQuAD's JSON, or a row for each question: {TABLE_FILES}"
     quality = "mean F1"
     beside_calibration = False
     errors = TaskView.errors._replace(is_long=True)

@@ -9,6 +9,7 @@ import streamlit as st
 from bertcore.analysis.attribution import FileRun, MetricTable, TagAnswer, TagTarget, TaskInput
 from bertcore.data.packed_files import open_bytes
 from bertcore.data.read_tags import is_tag_table
+from bertcore.data.tables import TABLE_FILES
 
 from ...plots.formats import percent, shorten_middle
 from ...shell import frame
@@ -19,7 +20,7 @@ from ..confusion import show_confusion
 from ..inputs import Inputs
 from ..python import ANSWER_CODE
 from .labels import choose_label, label_in_words
-from .view import PACKED, Chosen, TaskView
+from .view import Chosen, TaskView
 
 TAGS = Picture(
     name="inspect-tags",
@@ -38,7 +39,7 @@ class TagView(TaskView):
     """A tag for each word."""
 
     upload = "Tagged sentences: CoNLL columns, CoNLL-U, tables of words, or JSON with spans"
-    file_types = ("txt", "conll", "conllu", "iob", "bio", "tsv", "csv", "jsonl", "json", *PACKED)
+    files = f"CoNLL columns, CoNLL-U, or a table: {TABLE_FILES}"
     columns: ClassVar[Mapping[str, str]] = {"text": "Words", "label": "Tags"}
     quality = "right tags"
     errors = TaskView.errors._replace(is_long=True)

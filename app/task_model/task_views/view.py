@@ -10,15 +10,13 @@ import streamlit as st
 from bertcore.analysis.attribution import FileRun, MetricTable, Target, TaskInput
 from bertcore.data.files import BadRows
 from bertcore.data.packed_files import open_bytes
-from bertcore.data.tables import open_table
+from bertcore.data.tables import TABLE_FILES, open_table
 
 from ...plots.untrusted_text import plain
 from ...shell import frame
 from ...shell.sentence_box.boxes import TEXT_B
 from ..choices import READ_PAIR
 from ..inputs import Inputs
-
-PACKED = ("gz", "xz")
 
 
 class Chosen(NamedTuple):
@@ -56,7 +54,8 @@ class TaskView(ABC):
     """Whether sentence B is read by default; None if there is no choice."""
     upload: ClassVar[str]
     """Label of the upload."""
-    file_types: ClassVar[tuple[str, ...]] = ("csv", "tsv", "txt", "jsonl", "json", *PACKED)
+    files: ClassVar[str] = TABLE_FILES
+    """What can be read."""
     columns: ClassVar[Mapping[str, str]] = {
         "text": "Text",
         "text_pair": "Second text",
@@ -124,7 +123,7 @@ class TaskView(ABC):
         ValueError if the file cannot be read.
         """
         with open_table(path, BadRows(skip=True)) as table:
-            return tuple(table.columns) if table.has_header else ()
+            return tuple(dict.fromkeys(filter(None, table.columns)))
 
     def joint_columns(self, names: Sequence[str], labels: Sequence[str]) -> str | None:
         """Return the columns that together are the label, as `Columns.label` takes them, if any.

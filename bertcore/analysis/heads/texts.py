@@ -3,11 +3,20 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path, PurePath
+from io import BytesIO
+from pathlib import Path
 
 from bertcore.analysis.heads.syntax import as_inputs
 from bertcore.data.conllu import ParsedSentence, read_conllu
-from bertcore.data.texts_file import MAX_FILE_BYTES, Sentence, read_pasted, read_upload, shown_name
+from bertcore.data.files import kind_of, lines_of, open_text
+from bertcore.data.texts_file import (
+    MAX_FILE_BYTES,
+    MAX_READ,
+    Sentence,
+    read_pasted,
+    read_upload,
+    shown_name,
+)
 
 BUNDLED = Path(__file__).parent / "data" / "sentences.txt"
 """Sixty varied sentences and pairs, written for this project."""
@@ -60,7 +69,7 @@ def read_pasted_texts(text: str) -> HeadTexts:
 
 
 def read_texts(data: bytes, name: str) -> HeadTexts:
-    """Read a file: trees if its name ends in .conllu, a table if in .csv or .tsv, else lines.
+    """Read a file: trees if its name ends in .conllu, a table by its ending or content, else lines.
 
     Args:
         data: Its bytes.
@@ -68,25 +77,17 @@ def read_texts(data: bytes, name: str) -> HeadTexts:
 
     ValueError if it is empty, too large, not text, damaged, or has no sentence.
     """
-    ending = PurePath(name.lower().replace("\\", "/")).suffix
-    if ending != ".conllu":
+    path, file = Path(shown_name(name)[1:-1]), BytesIO(data)
+    if kind_of(path) != ".conllu":
         texts = read_upload(data, name, max_rows=MAX_LINES)
         return HeadTexts(_split(texts.sentences), (), texts.notes)
-    file_name = shown_name(name)
     if len(data) > MAX_FILE_BYTES:
         raise ValueError(
-            f"{file_name} has {len(data) / 2**20:.0f} MiB; at most {MAX_FILE_BYTES / 2**20:.0f} "
+            f"{str(path)!r} has {len(data) / 2**20:.0f} MiB; at most {MAX_FILE_BYTES / 2**20:.0f} "
             "MiB can be read. Give a part of the file."
         )
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{file_name} is not UTF-8 (byte {error.start}), which CoNLL-U requires. Save it "
-            "as UTF-8."
-        ) from error
-    # Not splitlines: it also splits at characters such as U+2028, which may occur in a word.
-    return of_trees(read_conllu(text.split("\n"), file_name))
+    with open_text(path, file, MAX_READ) as text:
+        return of_trees(read_conllu(lines_of(text, path), shown_name(name)))
 
 
 def split_pairs(lines: Iterable[str]) -> tuple[Sentence, ...]:

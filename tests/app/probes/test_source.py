@@ -62,7 +62,7 @@ def test_sentences_whose_tags_do_not_align_are_left_out_and_told() -> None:
         ("a.conllu", conllu(25).replace("\t2\t", "\tx\t", 1), "dep", ("head (column 7)",)),
         ("a.conllu", conllu(25).replace("\t", " "), "dep", ("expected 10",)),
         ("a.txt", "one\ntwo\n\n" * 30, "pos", ("30 bad rows", "a word and its tag")),
-        ("a.gz", "no archive", "pos", ("not a whole archive",)),
+        ("a.gz", "BZh91AY&SY no archive", "pos", ("not a whole archive",)),
     ],
 )
 def test_files_that_cannot_be_probed(

@@ -30,7 +30,7 @@ def test_packed_uploads_are_saved_unpacked(ending: str, folder: Path) -> None:
     copy = written(f"../my.dev.csv{ending}", PACK[ending](ROWS))
     assert (copy.path.name, copy.path.read_bytes()) == ("upload.dev.csv", ROWS)
     assert copy.path.parent.parent == folder
-    assert uploads.unpacked_name(copy.name) == "my.dev.csv"
+    assert copy.inner == "my.dev.csv"
 
 
 @pytest.mark.parametrize(

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import shlex
 import subprocess
 import sys
 import threading
 import time
+import zipfile
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import streamlit as st
 import torch
@@ -29,6 +33,15 @@ from tests.support.finetuning_files import WRITERS, write_reviews
 from tests.support.opened import button, complaints, finish_jobs, ok, page_of, said
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_tasks import make_task
+
+
+def zipped(*names: str) -> bytes:
+    """Return an archive of small files."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for name in names:
+            archive.writestr(name, "x")
+    return content.getvalue()
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +106,7 @@ def reviews(num: int = 40) -> str:
 
 def test_nothing_chosen_says_what_can_be(page: AppTest) -> None:
     at = ok(page.run())
-    assert "CSV, TSV or JSON lines" in said(at)
+    assert "JSON lines, Parquet" in said(at)
     assert "Fine-tune" not in [b.label for b in at.button]
 
 
@@ -207,12 +220,11 @@ def test_a_checkpoint_with_a_head_for_other_labels_gets_a_new_one(
         ("t.csv", "text,label\na,1\n", ["1 examples", "at least two"]),
         ("t.csv", "text,text,label\n" + "a,b,c\na,b,d\n" * 9, ["2 columns 'text' (1 and 2)"]),
         ("t.csv", "", ["is empty"]),
-        ("t.csv", 'text,label\n"a,1\nb,2\n', ["quotation mark"]),
-        ("t.jsonl", "[1]\n", ["has no JSON lines"]),
-        ("t.json", "{\n}", ["not in SQuAD format"]),
-        ("t.csv.gz", b"not packed", ["is not a whole archive"]),
-        ("t.csv", "text,label\nété,1\n".encode("latin-1"), ["0xE9 in line 2, place 1"]),
-        ("t.csv", "text,label\na,1\n".encode("utf-16-le"), ["like UTF-16 without a byte order"]),
+        ("t.jsonl", "1\n", ["no table in JSON"]),
+        ("t.json", "{\n}", ["no table in JSON", "a list of objects"]),
+        ("t.csv.gz", gzip.compress(b"text,label\n")[:-3], ["is not a whole archive"]),
+        ("t.xlsx", zipped("[Content_Types].xml", "xl/workbook.xml"), ["Excel", "as CSV"]),
+        ("t.parquet", b"PAR1 cut", ["cannot be read as Parquet"]),
     ],
 )
 def test_a_table_that_cannot_be_used_is_one_sentence(
@@ -226,19 +238,35 @@ def test_a_table_that_cannot_be_used_is_one_sentence(
     assert "Fine-tune" not in [b.label for b in at.button]
 
 
-def test_another_encoding_is_read_where_the_visitor_says_which(page: AppTest) -> None:
+def test_an_encoding_is_guessed_and_another_one_can_be_chosen(page: AppTest) -> None:
     table = "text,label\n" + "Это хороший фильм,да\nЭто плохой фильм,нет\n" * 8
-    at = upload(page, "t.csv", table.encode("cp1251"))
-    assert "is not UTF-8" in complaints(at)
-    at.selectbox(key="table_encoding").set_value("shift_jis").run()
-    button(at, "Read with this encoding").click().run()
-    if not at.error:  # every byte means something there
-        pytest.fail("Shift JIS reads it")
-    at.selectbox(key="table_encoding").set_value("cp1251").run()
-    button(at, "Read with this encoding").click().run()
-    ok(finished(at))
+    at = finished(ok(upload(page, "t.csv", table.encode("cp1251"))))
+    assert "Cyrillic (Windows-1251), which is a guess" in said(at).replace("\\", "")
     assert at.dataframe[0].value.iloc[0].tolist() == ["Это хороший фильм", "да"]
     assert "да (8), нет (8)" in said(at)
+    (box,) = [box for box in at.selectbox if "_encoding_" in str(box.key)]
+    box.set_value("koi8_r").run()
+    assert at.dataframe[0].value.iloc[0, 0] == table.splitlines()[1][:-3].encode("cp1251").decode(
+        "koi8_r"
+    )
+    (box,) = [box for box in at.selectbox if "_encoding_" in str(box.key)]
+    box.set_value("euc_jp").run()
+    assert "is not in Japanese (EUC-JP)" in complaints(at)
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.feather", "t.json", "t.csv.bz2", "t.csv.zip"])
+def test_tables_in_other_forms_are_read(page: AppTest, name: str) -> None:
+    rows = pd.DataFrame({"text": [f"words {i}" for i in range(20)], "label": ["a", "b"] * 10})
+    content = io.BytesIO()
+    if name.endswith("json"):
+        content.write(rows.to_json().encode())
+    elif ".csv" in name:
+        rows.to_csv(content, index=False, compression=name.rpartition(".")[2])
+    else:
+        rows.to_parquet(content) if "parquet" in name else rows.to_feather(content)
+    at = finished(ok(upload(page, name, content.getvalue())))
+    assert at.dataframe[0].value.iloc[0].tolist() == ["words 0", "a"]
+    assert "a (10), b (10)" in said(at)
 
 
 def test_spreadsheets_unicode_text_is_read(page: AppTest) -> None:

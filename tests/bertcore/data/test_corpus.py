@@ -115,7 +115,7 @@ def test_an_endless_sentence_becomes_several(tmp_path: Path) -> None:
     ("name", "content", "options", "sentence"),
     [
         ("a.txt", b"ab\0cd\n", {}, "0x00"),
-        ("a.txt", b"caf\xe9\n", {}, "not UTF-8"),
+        ("a.txt", "été\n".encode() + b"caf\xe9\n", {}, "not UTF-8"),
         ("a.txt", b"a\n", {"text_column": "text"}, "plain text"),
         ("a.txt.gz", gzip.compress(b"river\n" * 99, mtime=0)[:20], {}, "not a whole archive"),
         ("a.csv", b"a,b\n1,2\n", {}, "'a', 'b'.*--text-column"),
@@ -126,7 +126,7 @@ def test_an_endless_sentence_becomes_several(tmp_path: Path) -> None:
         ("a.csv", b"", {}, "is empty"),
         ("a.jsonl", b"no json\n", {}, "JSON"),
         ("a.parquet", b"PAR1 no\n", {}, "Parquet"),
-        ("a.xlsx", b"PK", {}, ".xlsx file.*.conllu"),
+        ("a.xlsx", b"\xd0\xcf\x11\xe0\0", {}, "an old Office file.*as CSV"),
     ],
 )
 def test_what_cannot_be_read_is_refused(

@@ -84,7 +84,7 @@ GOLD = {
         ("tag", Columns(text="1", label="4")),
     ),
     "squad.json": (
-        [json.dumps({"data": [], "version": "2"})],
+        [json.dumps({"data": [{"title": "t", "paragraphs": []}], "version": "2"})],
         ("qa", Columns()),
     ),
 }

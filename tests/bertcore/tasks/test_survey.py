@@ -58,7 +58,7 @@ def test_memory_is_bounded_for_any_number_of_rows_and_values(tmp_path: Path) -> 
         assert len(found.labels) == MAX_LABELS + 1
         return most
 
-    first, second = peak(10_000), peak(80_000)
+    first, second = peak(20_000), peak(80_000)
     assert second < 1.2 * first
     assert seen[-1] >= 75_000
 

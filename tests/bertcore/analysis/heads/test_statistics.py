@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 import torch
@@ -180,8 +182,10 @@ def test_texts_are_read_from_lines_tables_and_trees() -> None:
     assert trees.trees[0].words == ("Go",)
     with pytest.raises(ValueError, match=r"line 1 of 'x.conllu': it has 1 column"):
         read_texts(b"Go\n", "../x.conllu")
-    with pytest.raises(ValueError, match="is not UTF-8"):
-        read_texts(b"1\t\xff", "x.conllu")
+    latin = "1\té\t_\t_\t_\t_\t0\troot\t_\t_\n\n".encode("latin-1")
+    assert read_texts(latin, "x.conllu").sentences == (Sentence("é"),)
+    table = json.dumps([{"text": "It rained."}, {"text": "He ran."}])
+    assert read_texts(table.encode(), "x.json").sentences[1] == Sentence("He ran.")
     rows = read_texts(b"text,text_b\n" + b"It rained.,He ran.\n" * 10_001, "x.csv")
     assert len(rows.sentences) == 10_000
     assert "more than 10,000 sentences: the first 10,000 were taken" in " ".join(rows.notes)

@@ -1,0 +1,180 @@
+"""Tables in JSON: a list of objects, one value of many usual forms, or an object a line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple, TextIO
+
+from bertcore.data import files
+from bertcore.data.files import LONGEST_LINE
+
+FORMS = (
+    'a list of objects, [{"text": "...", "label": "..."}, ...], an object of columns, or an object '
+    "a line"
+)
+_INNER = ("data", "rows", "examples", "instances", "items", "records")
+
+
+class Value(NamedTuple):
+    """A row as it stands in the file."""
+
+    value: Any
+    """A dict, or a list; anything else is no row."""
+    wrong: str = ""
+    """What is wrong with it, as a phrase; "" for nothing."""
+    size: int = 0
+    """Characters of its line, if it has one."""
+
+
+def json_values(text: TextIO, path: Path, *, ending: str) -> tuple[bool, Iterator[Value]]:
+    """Return whether a file has an object (or a list) a line, and its rows.
+
+    Args:
+        text: The open file.
+        path: For messages.
+        ending: Of its name; ".jsonl" and ".ndjson" may begin with a line that cannot be read.
+
+    Raises:
+        ValueError: If it is empty, not valid JSON, no table, or has more than MAX_JSON_VALUES.
+    """
+    first = more = ""
+    while not first.strip() and (first := text.readline(LONGEST_LINE)):
+        pass
+    while not more.strip() and (more := text.readline(LONGEST_LINE)):
+        pass
+    if not first.strip():
+        raise ValueError(f"{str(path)!r} is empty. Give a table with a row for each example.")
+    value = _parsed(first)
+    has_lines = isinstance(value, dict | list) and bool(more.strip())
+    if ending in (".jsonl", ".ndjson"):
+        is_broken = value is _NOTHING and first.strip() not in ("[", "{")
+        has_lines |= isinstance(value, dict) or (is_broken and isinstance(_parsed(more), dict))
+    if has_lines:
+        return True, _line_values(first, more, text, path)
+    content = first + more + text.read(files.MAX_JSON_BYTES)
+    if sum(map(content.count, ",[{")) > files.MAX_JSON_VALUES or text.read(1):
+        raise ValueError(
+            f"{str(path)!r} has more than {files.MAX_JSON_VALUES:,} values, the most that are "
+            "read. Give a part of it."
+        )
+    return False, (_checked(row, content) for row in _rows(_whole(content, path), path))
+
+
+def _line_values(first: str, more: str, text: TextIO, path: Path) -> Iterator[Value]:
+    others = iter(partial(text.readline, LONGEST_LINE + 1), "")
+    for number, line in enumerate(chain((first, more), others), start=1):
+        if len(line) > LONGEST_LINE:
+            raise ValueError(
+                f"line {number} of {str(path)!r} has more than {LONGEST_LINE:,} characters. "
+                "Is it the right file?"
+            )
+        if line.strip():
+            value = _parsed(line)
+            row = Value(None, "is not valid JSON") if value is _NOTHING else _checked(value, line)
+            yield row._replace(size=len(line))
+
+
+_NOTHING = object()
+
+
+def _parsed(line: str) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return _NOTHING
+
+
+def _checked(value: Any, source: str) -> Value:
+    """Return a row; a wrong one if an escape such as \\ud800 stands alone, which is no character.
+
+    Args:
+        value: The row.
+        source: The text that it comes from.
+    """
+    if "\\ud" in source or "\\uD" in source:
+        for column, cell in value.items() if isinstance(value, dict) else enumerate(value, start=1):
+            try:
+                json.dumps([column, cell], ensure_ascii=False).encode()
+            except UnicodeEncodeError:
+                why = f"has a lone surrogate in column {column!r}, which is not a character"
+                return Value(None, why)
+    return Value(value)
+
+
+def _whole(text: str, path: Path) -> Any:
+    """Return the value of a text of JSON, or the list of those that follow one another."""
+    decoder, values, place = json.JSONDecoder(), [], 0
+    try:
+        while (place := _next(text, place)) < len(text):
+            value, place = decoder.raw_decode(text, place)
+            values.append(value)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(
+            f"{str(path)!r} is not valid JSON ({str(error)[:100]}). Write {FORMS}."
+        ) from error
+    return values[0] if len(values) == 1 else values
+
+
+def _next(text: str, place: int) -> int:
+    """Return where the next value begins."""
+    while place < len(text) and text[place] in " \t\r\n,;\ufeff\x1e":
+        place += 1
+    return place
+
+
+def _rows(value: Any, path: Path) -> Sequence[Any]:
+    """Return the rows of a value, in one of the forms of pandas, `datasets` and their like.
+
+    Raises:
+        ValueError: If it is in none of them.
+    """
+    if isinstance(value, list):
+        if value and all(isinstance(row, dict) and _is_row(row.get("row")) for row in value):
+            return [row["row"] for row in value]  # of the hub's viewer
+        return [row if isinstance(row, dict | list) else [row] for row in value]
+    if isinstance(value, dict):
+        columns, data = value.get("columns"), value.get("data")
+        if isinstance(columns, list) and isinstance(data, list):  # pandas: split
+            return [dict(zip(columns, row, strict=False)) for row in data]
+        inner = [name for name in _INNER if _is_rows(value.get(name))]
+        named = [name for name, part in value.items() if _is_rows(part)]
+        if inner or len(named) == 1:
+            return _rows(value[(inner or named)[0]], path)
+        if named:
+            raise ValueError(
+                f"{str(path)!r} has several tables, {', '.join(repr(n[:40]) for n in named[:9])}. "
+                "Give a file of one of them."
+            )
+        parts = list(value.values())
+        if parts and all(isinstance(part, dict) for part in parts):
+            return _of_objects(value)
+        lengths = {len(part) for part in parts if isinstance(part, list)}
+        if len(lengths) == 1 and all(isinstance(part, list) for part in parts):
+            return [dict(zip(value, row, strict=True)) for row in zip(*parts, strict=True)]
+        if value and not any(isinstance(part, dict) for part in parts):
+            return [value]
+    raise ValueError(f"{str(path)!r} has no table in JSON. Write {FORMS}.")
+
+
+def _is_row(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _is_rows(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(map(_is_row, value))
+
+
+def _of_objects(value: Mapping[str, Mapping[str, Any]]) -> Sequence[Any]:
+    """Return the rows of an object of objects: of rows (pandas: index), or of columns."""
+    inner = list(next(iter(value.values())))
+    is_rows = all(key.lstrip("-").isdigit() for key in value) or (
+        not all(key.lstrip("-").isdigit() for key in inner) and len(inner) < len(value)
+    )
+    if is_rows:
+        return list(value.values())
+    places = dict.fromkeys(place for part in value.values() for place in part)
+    return [{name: part.get(place) for name, part in value.items()} for place in places]
