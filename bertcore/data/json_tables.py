@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TextIO
 
 from bertcore.data import files
 from bertcore.data.files import LONGEST_LINE
+from bertcore.data.usual_columns import TEXTS, find
 
 FORMS = (
     'a list of objects, [{"text": "...", "label": "..."}, ...], an object of columns, or an object '
@@ -52,7 +53,8 @@ def json_values(text: TextIO, path: Path, *, ending: str) -> tuple[bool, Iterato
     has_lines = isinstance(value, dict | list) and bool(more.strip())
     if ending in (".jsonl", ".ndjson"):
         is_broken = value is _NOTHING and first.strip() not in ("[", "{")
-        has_lines |= isinstance(value, dict) or (is_broken and isinstance(_parsed(more), dict))
+        is_row = isinstance(value, dict) and not any(_is_rows(value.get(name)) for name in _INNER)
+        has_lines |= is_row or (is_broken and isinstance(_parsed(more), dict))
     if has_lines:
         return True, _line_values(first, more, text, path)
     content = first + more + text.read(files.MAX_JSON_BYTES)
@@ -142,6 +144,9 @@ def _rows(value: Any, path: Path) -> Sequence[Any]:
             return [dict(zip(columns, row, strict=False)) for row in data]
         inner = [name for name in _INNER if _is_rows(value.get(name))]
         named = [name for name, part in value.items() if _is_rows(part)]
+        text = find(list(value), TEXTS)
+        if not inner and text is not None and isinstance([*value.values()][text], str):
+            return [value]  # a text with what is marked in it
         if inner or len(named) == 1:
             return _rows(value[(inner or named)[0]], path)
         if named:

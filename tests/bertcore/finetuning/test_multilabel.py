@@ -149,7 +149,7 @@ def test_every_form_of_file_says_the_same(
         ("a.csv", "text,a,b\nx,0,0\n", {"label": "a,b"}, "no row .*'a', 'b'"),
         ("a.csv", "text,a,b\nx,1,0\n", {"label": "a,a"}, "'a' twice"),
         ("a.csv", "text,a,b\nx,1,0\n", {"label": "a,c"}, "no column 'c'.*'text', 'a', 'b'"),
-        ("a.csv", "text,a,b\nx,1,0\n", {}, "labels; it has 'text', 'a', 'b'.*columns of 0 and 1"),
+        ("a.csv", "text,a,b\nx,u,v\n", {}, "label; it has 'text', 'a', 'b'.*columns of 0 and 1"),
         ("a.csv", "text,labels\n,a\n", {}, "row 1 .*no text"),
         ("a.jsonl", '{"text": "x", "labels": [["a"]]}\n', {}, "list within"),
         ("a.jsonl", '{"text": "x", "labels": {"a": 2}}\n', {}, "'2' for the label 'a'"),
