@@ -168,8 +168,10 @@ def test_files_that_are_no_tables(tmp_path: Path) -> None:
     open_quote = write(tmp_path / "q.csv", "text,label", '"never closed,1', "b,2")
     assert "(line 2) opens a quotation mark that is not closed" in refused(open_quote)
     broken = write(tmp_path / "b.jsonl", '{"text": "a", "label": 1}', '{"text": "b"}')
-    bad = BadRows()
-    assert len(list(find_task("classify").read(broken, bad_rows=bad))) == 1
+    examples = list(find_task("classify").read(broken, bad_rows=BadRows()))
+    assert [example.answer for example in examples] == ["1", ""]  # counted where labels are read
+    scores, bad = find_task("regress"), BadRows()
+    assert len(list(scores.read(broken, bad_rows=bad))) == 1
     assert "1 example has no label and was left out" in bad.notes()[0]
 
 
