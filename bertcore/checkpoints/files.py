@@ -163,14 +163,15 @@ def _base_folder(folder: Path, settings: Mapping[str, Any], *, allow_pickle: boo
 
 def _of_encoder(values: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of the text encoder that a config.json describes."""
-    outer = values.get("model_type")
+    stated = values.get("model_type")
+    outer = stated if isinstance(stated, str) else ""  # it may be anything
     if outer in _WITH_ITS_FIELDS:
         return {**values, "model_type": _WITH_ITS_FIELDS[outer], PART_OF: outer}
     parts = (values.get(name) for name in _PARTS)
     for part in parts if outer not in FAMILIES else ():
         inner = _of_encoder(part) if isinstance(part, dict) else {}
         if isinstance(inner.get("model_type"), str) and inner["model_type"] in FAMILIES:
-            return {**inner, PART_OF: str(outer)}
+            return {**inner, PART_OF: str(stated)}
     return values
 
 
