@@ -8,8 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+import typer
+
 from bertcore.base.whole_files import whole_file
 from bertcore.data import packed_files
+from bertcore.data.encodings import find_encoding
 from bertcore.data.files import open_text
 
 if TYPE_CHECKING:
@@ -20,7 +23,8 @@ if TYPE_CHECKING:
 
 
 def read_lines(path: Path) -> tuple[list[str], int]:
-    """Return the non-blank lines of a text file and the number of blank ones.
+    """Return the non-blank lines of a text file and the number of blank ones; note a guess of its
+    encoding.
 
     Args:
         path: As for `open_text`.
@@ -32,6 +36,8 @@ def read_lines(path: Path) -> tuple[list[str], int]:
     kept = [line for line in lines if line]
     if not kept:
         raise ValueError(f"{str(path)!r} has no text. Write one text per line.")
+    if (encoding := find_encoding(path)).is_guessed:
+        typer.echo(f"Note: {str(path)!r} was read as {encoding.title}.", err=True)
     return kept, len(lines) - len(kept)
 
 

@@ -251,7 +251,7 @@ def test_a_missing_checkpoint_says_so(tmp_path: Path) -> None:
     ("content", "options", "sentence"),
     [
         (b"\n \n", (), "has no text"),
-        (b"caf\xe9\n", (), "not UTF-8"),
+        (b"\x00\x01\x02\n", (), "lines.txt"),
         (b"a\n", ("--layer", "3"), "layer is 3"),
         (b"a\n", ("--pooling", "best"), "pooling is 'best'"),
         (b"a\n", ("--batch-size", "0"), "--batch-size"),
@@ -264,6 +264,14 @@ def test_encode_refuses_what_it_cannot_use(
     words = ("encode", tmp_path / "lines.txt", "--out", tmp_path / "v.npy", *options)
     assert sentence in refusal(*words, checkpoint=folder)
     assert not (tmp_path / "v.npy").exists()
+
+
+def test_encode_names_an_encoding_that_it_guessed(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "lines.txt").write_bytes("Le café était fermé.\n".encode("latin-1") * 5)
+    words = ("encode", str(tmp_path / "lines.txt"), "--out", str(tmp_path / "v.npy"))
+    result = runner.invoke(app, [*words, "--checkpoint", str(folder)])
+    assert result.exit_code == 0, result.stderr
+    assert "which is a guess" in result.stderr
 
 
 def test_encode_refuses_half_an_archive(folder: Path, tmp_path: Path) -> None:
