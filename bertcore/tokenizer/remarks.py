@@ -40,7 +40,7 @@ _FOREIGN = {
     "</w>": "BPE with ends of words",
 }
 _AT_END = ("@@", "</w>")
-_PROBES = ("The Cat sat, naïve Éva's 2 cats!", "東京 и Öl", " a  b\tc ", "[MASK] <mask> don't")
+_PROBES = ("The Cat sat, naïve Éva's 2026 cats!", "東京 и Öl", " a  b\tc ", "[MASK] <mask> don't")
 _WHITE_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
     map(chr, range(0x2000, 0x200B))
 )
@@ -117,6 +117,12 @@ def remarks(
         yield foreign
     elif tokenizer.kind == "WordPiece":
         yield from _never_used(tokenizer)
+    stated = files.config.get("do_lower_case")
+    if isinstance(stated, bool) and stated != tokenizer.do_lower_case:
+        yield (
+            f"do_lower_case is {str(stated).lower()}, which {chosen.name} does not use, in "
+            f"transformers either: text is {'' if tokenizer.do_lower_case else 'not '}lower-cased."
+        )
     if files.config.get("truncation_side") == "left":
         yield (
             f"{CONFIG_FILE} has truncation_side left: transformers cuts a text that is too long at "
@@ -136,11 +142,10 @@ def foreign_pieces(tokenizer: Tokenizer) -> str:
     where = "end" if mark in _AT_END else "begin"
     return (
         f"Warning: {counts[mark]:,} pieces {where} with {mark} and {counts[own]:,} with {own}: the "
-        f"vocabulary belongs to {_FOREIGN[mark]}, but the files of the checkpoint name a "
-        f"tokenizer of the kind {tokenizer.kind}, in transformers too. Most words become "
-        f"{tokenizer.unk_token or 'unknown'} or other pieces than those that the checkpoint was "
-        f"trained with: save the tokenizer that it was trained with as {TOKENIZER_FILE} beside "
-        f"{CONFIG_FILE} with tokenizer_class PreTrainedTokenizerFast."
+        f"vocabulary belongs to {_FOREIGN[mark]}, but it is read as {tokenizer.kind}, in "
+        f"transformers too, so that most words are {tokenizer.unk_token or 'unknown'} or in other "
+        "pieces than in training. Put the tokenizer.json of its training there, and write "
+        f"PreTrainedTokenizerFast into {CONFIG_FILE} (tokenizer_class)."
     )
 
 
@@ -187,15 +192,17 @@ def _ignored_rules(files: TokenizerFolder, chosen: Chosen, tokenizer: Tokenizer)
         with library_errors("{}"):
             theirs = FastTokenizer.from_str(json.dumps(checked_rules(rules)))
             adds = bool(rules.get("post_processor"))
-            for text in _PROBES:
+            step = max(1, tokenizer.vocab_size // 200)
+            pieces = fast.decode([*range(0, tokenizer.vocab_size, step)])
+            for text in (*_PROBES, pieces):
                 pair = [one.encode(text, text, add_special_tokens=adds) for one in (fast, theirs)]
                 ids = [[*zip(one.ids, one.type_ids, strict=True)] for one in pair]
                 if ids[0] != ids[1]:
                     here, there = (" ".join(one.tokens[:12]) for one in pair)
                     yield (
                         f"Warning: {chosen.name} does not follow all of {TOKENIZER_FILE}, in "
-                        f"transformers and so here: {text!r} twice becomes {here} ..., and by the "
-                        f"file's own rules {there} .... To follow the file, write "
+                        f"transformers and so here: {text[:60]!r} twice becomes {here} ..., and by "
+                        f"the file's own rules {there} .... To follow the file, write "
                         f"PreTrainedTokenizerFast into {CONFIG_FILE} (tokenizer_class)."
                     )
                     return
@@ -300,6 +307,18 @@ def _added(files: TokenizerFolder, tokenizer: Tokenizer) -> Iterator[str]:
                 "ids were left out before it. Save the tokenizer again with each id once."
             )
             break
+    normalizer = tokenizer.fast.normalizer
+    alike: dict[str, str] = {}
+    for added in tokenizer.added_tokens if normalizer is not None else ():
+        if added.normalized:
+            form = normalizer.normalize_str(added.content)
+            if (other := alike.setdefault(form, added.content)) != added.content:
+                yield (
+                    f"Warning: the added tokens {other!r} and {added.content!r} are the same once "
+                    "text is normalised: the library takes either by chance, anew each time that "
+                    "it is opened. Add one of them."
+                )
+                break
     pieces = tokenizer.fast.get_vocab(with_added_tokens=False)
     lacking = [t for t in tokenizer.special_tokens if t not in pieces and t not in stated]
     if lacking:
