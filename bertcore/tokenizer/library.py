@@ -49,8 +49,7 @@ class LibraryTokenizer(Tokenizer):
         settings: Mapping[str, Any] | None = None,
         names: Mapping[int, str] | None = None,
     ) -> None:
-        ids = fast.get_vocab(with_added_tokens=True)
-        lacking = [token for token in special_tokens.values() if token not in ids]
+        lacking = [name for name in special_tokens.values() if fast.token_to_id(name) is None]
         if lacking:
             raise ValueError(f"its vocabulary lacks the special tokens {', '.join(lacking)}.")
         if "cls_token" in special_tokens and fast.num_special_tokens_to_add(False) < 1:
@@ -62,6 +61,12 @@ class LibraryTokenizer(Tokenizer):
         self._adopt(fast, special_tokens, model_max_length, names)
         self._roles = dict(special_tokens)
         self._settings = dict(settings or {})
+
+    def explained(self) -> Tokenizer:
+        """Return this tokenizer, which is BERT's (`is_berts`), as the one that can be explained."""
+        tokenizer = Tokenizer.__new__(Tokenizer)
+        tokenizer.__dict__.update(self.__dict__)
+        return tokenizer
 
     def save(self, folder: str | Path) -> None:
         """Write tokenizer.json and its settings, for `open_tokenizer` and for transformers."""

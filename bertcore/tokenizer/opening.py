@@ -21,7 +21,7 @@ from bertcore.tokenizer.files import (
 )
 from bertcore.tokenizer.library import LibraryTokenizer
 from bertcore.tokenizer.remarks import Lines, foreign_pieces, read_lines, remarks
-from bertcore.tokenizer.tokenizer import BERTS_ROLES, Tokenizer, is_berts
+from bertcore.tokenizer.tokenizer import BERTS_ROLES, Tokenizer
 from bertcore.tokenizer.training import SPECIAL_TOKENS
 
 _USUAL = {
@@ -60,8 +60,8 @@ def open_tokenizer(
         chosen = choose_class(files, model_type)
         lines = read_lines(chosen)
         tokenizer = _plain(files, chosen, lines) or _built(files, chosen, lines, tokens)
-        tokenizer.remarks = tuple(remarks(files, chosen, lines, tokenizer))
         tokenizer.foreign = foreign_pieces(tokenizer)
+        tokenizer.remarks = tuple(remarks(files, chosen, lines, tokenizer))
     except MALFORMED as error:
         raise malformed(folder, error) from error
     return tokenizer
@@ -156,20 +156,17 @@ def _built(
 ) -> Tokenizer:
     """Return the tokenizer that the class of `transformers` builds."""
     built = build(files, chosen)
-    fast, names = built.fast, {} if lines is None else dict(enumerate(lines.pieces))
-    roles = _roles(files, fast, built.roles, tokens)
     try:
-        if is_berts(fast, roles):
-            return Tokenizer.of(fast, model_max_length=files.max_length, names=names)
-        return LibraryTokenizer(
-            fast,
-            special_tokens=roles,
+        tokenizer = LibraryTokenizer(
+            built.fast,
+            special_tokens=_roles(files, built.fast, built.roles, tokens),
             model_max_length=files.max_length,
             settings=built.settings,
-            names=names,
+            names={} if lines is None else dict(enumerate(lines.pieces)),
         )
     except ValueError as error:
         raise RuntimeError(f"{chosen.file}: {error}") from error
+    return tokenizer.explained() if tokenizer.is_berts else tokenizer
 
 
 def _roles(
@@ -183,12 +180,13 @@ def _roles(
     Raises:
         RuntimeError: If all are expected and one is not named.
     """
-    vocab = fast.get_vocab(with_added_tokens=True)
+
+    def is_there(token: str) -> bool:
+        return fast.token_to_id(token) is not None
+
     if tokens is not None:
-        return {role: name for role, name in {**tokens, **roles}.items() if name in vocab}
-    special = {
-        role: roles.get(role) or next((n for n in _USUAL[role] if n in vocab), "") for role in ROLES
-    }
+        return {role: token for role, token in {**tokens, **roles}.items() if is_there(token)}
+    special = {role: roles.get(role) or next(filter(is_there, _USUAL[role]), "") for role in ROLES}
     untold = [role for role, token in special.items() if not token]
     if untold:
         raise RuntimeError(

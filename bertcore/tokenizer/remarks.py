@@ -113,8 +113,8 @@ def remarks(
         yield from _odd_lines(lines, tokenizer)
     yield from _unnamed(lines, tokenizer)
     yield from _added(files, tokenizer)
-    if foreign := foreign_pieces(tokenizer):
-        yield foreign
+    if tokenizer.foreign:
+        yield tokenizer.foreign
     elif tokenizer.kind == "WordPiece":
         yield from _never_used(tokenizer)
     stated = files.config.get("do_lower_case")
@@ -135,7 +135,8 @@ def foreign_pieces(tokenizer: Tokenizer) -> str:
     own = next((mark for kind, mark in _OWN_MARKS.items() if tokenizer.kind.startswith(kind)), None)
     if own is None:
         return ""
-    counts = {mark: _count(tokenizer.vocab, mark) for mark in _FOREIGN}
+    text = "\n".join(["", *tokenizer.vocab, ""])
+    counts = {mark: _count(text, mark) for mark in _FOREIGN}
     mark = max(counts, key=counts.__getitem__)
     if mark == own or counts[mark] <= counts[own]:
         return ""
@@ -149,9 +150,10 @@ def foreign_pieces(tokenizer: Tokenizer) -> str:
     )
 
 
-def _count(vocab: Sequence[str], mark: str) -> int:
-    has = str.endswith if mark in _AT_END else str.startswith
-    return sum(has(piece, mark) and len(piece) > len(mark) for piece in vocab)
+def _count(text: str, mark: str) -> int:
+    """Return how many lines have a mark at their start or end, and more than that."""
+    line = f"{mark}\n" if mark in _AT_END else f"\n{mark}"
+    return text.count(line) - text.count(f"\n{mark}\n")
 
 
 def _class(files: TokenizerFolder, chosen: Chosen) -> Iterator[str]:
@@ -300,7 +302,8 @@ def _added(files: TokenizerFolder, tokenizer: Tokenizer) -> Iterator[str]:
             f"it {given}, and so here{more}. If the checkpoint was trained with {id}, the files do "
             "not belong together, or ids were left out."
         )
-    for (token, id), (other, other_id) in pairwise(_by_id(tokenizer)):
+    has_shared = len(set(tokenizer.ids.values())) < len(tokenizer.ids)
+    for (token, id), (other, other_id) in pairwise(_by_id(tokenizer) if has_shared else ()):
         if id == other_id:
             yield (
                 f"Warning: {token!r} and {other!r} have the same id, {id}, in transformers too: "
@@ -319,8 +322,8 @@ def _added(files: TokenizerFolder, tokenizer: Tokenizer) -> Iterator[str]:
                     "it is opened. Add one of them."
                 )
                 break
-    pieces = tokenizer.fast.get_vocab(with_added_tokens=False)
-    lacking = [t for t in tokenizer.special_tokens if t not in pieces and t not in stated]
+    id_of = tokenizer.fast.model.token_to_id
+    lacking = [t for t in tokenizer.special_tokens if id_of(t) is None and t not in stated]
     if lacking:
         yield (
             f"Warning: the vocabulary lacks {', '.join(lacking)}: transformers adds "

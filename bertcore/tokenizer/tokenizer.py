@@ -102,25 +102,6 @@ class Tokenizer:
         _checked_length(model_max_length, "model_max_length", least=3)
         self._adopt(fast, BERTS_ROLES, model_max_length)
 
-    @classmethod
-    def of(
-        cls, fast: FastTokenizer, *, model_max_length: int, names: Mapping[int, str] | None = None
-    ) -> Self:
-        """Return the tokenizer that the library has built by BERT's rules (`is_berts`).
-
-        Args:
-            fast: It is not copied.
-            model_max_length: Default of `max_length` in `encode`.
-            names: Names of ids that no piece has.
-
-        Raises:
-            ValueError: As the constructor.
-        """
-        self = cls.__new__(cls)
-        _checked_length(model_max_length, "model_max_length", least=3)
-        self._adopt(fast, BERTS_ROLES, model_max_length, names)
-        return self
-
     def _adopt(
         self,
         fast: FastTokenizer,
@@ -143,14 +124,12 @@ class Tokenizer:
         fast.no_truncation()
         fast.no_padding()
         self._fast, self._ids = fast, fast.get_vocab(with_added_tokens=True)
-        pieces = fast.get_vocab(with_added_tokens=False)
         size = max(self._ids.values(), default=-1) + 1
         check_number("ids", size, MOST_PIECES + MOST_ADDED)
         added = sorted(fast.get_added_tokens_decoder().items())
         known = {id: token for token, id in self._ids.items()}
         known = {**(names or {}), **known, **{id: token.content for id, token in added}}
         self.vocab = [known.get(id, f"[no piece {id}]") for id in range(size)]
-        self.num_pieces = max(pieces.values(), default=-1) + 1
         self.model_max_length = model_max_length
         tokens = [roles.get(role, "") for role in ROLES]
         self.pad_id, self.unk_id, self.cls_id, self.sep_id, self.mask_id = (
@@ -241,6 +220,23 @@ class Tokenizer:
         if not any("\n" in piece for piece in pieces):
             text = "".join(f"{piece}\n" for piece in pieces)
             (folder / VOCAB_FILE).write_text(text, encoding="utf-8", newline="\n")
+
+    @cached_property
+    def num_pieces(self) -> int:
+        """Number of ids of the pieces that words are split into; those of added tokens follow."""
+        return max(self._fast.get_vocab(with_added_tokens=False).values(), default=-1) + 1
+
+    @property
+    def is_berts(self) -> bool:
+        """Whether its rules, its special tokens and where they stand are BERT's."""
+        cls, sep = (self.cls_id, 0), (self.sep_id, 0)
+        return (
+            self.kind == "WordPiece"
+            and self.special_tokens == SPECIAL_TOKENS
+            and self._fast.model.unk_token == "[UNK]"
+            and self._templates[0] == Template((cls,), (), (sep,), (0, 0))
+            and self._templates[1] == Template((cls,), (sep,), ((self.sep_id, 1),), (0, 1))
+        )
 
     @property
     def fast(self) -> FastTokenizer:
@@ -486,21 +482,6 @@ def kind_of(fast: FastTokenizer) -> str:
     if isinstance(model, models.BPE) and '"ByteLevel"' in json.dumps(pre_tokenizer):
         return "byte-level BPE"
     return kind
-
-
-def is_berts(fast: FastTokenizer, roles: Mapping[str, str]) -> bool:
-    """Return whether a tokenizer is BERT's: its rules, its special tokens and where they stand."""
-    ids = fast.get_vocab(with_added_tokens=True)
-    if kind_of(fast) != "WordPiece" or dict(roles) != dict(BERTS_ROLES):
-        return False
-    if fast.model.unk_token != "[UNK]":
-        return False
-    cls, sep = ids["[CLS]"], ids["[SEP]"]
-    expected = (
-        Template(((cls, 0),), (), ((sep, 0),), (0, 0)),
-        Template(((cls, 0),), ((sep, 0),), ((sep, 1),), (0, 1)),
-    )
-    return read_templates(fast, sorted(ids, key=ids.__getitem__)) == expected
 
 
 def _lower_cases(normalizer: object) -> bool:

@@ -42,6 +42,10 @@ VOCABULARIES: dict[str, tuple[Callable[[Path], Path], str]] = {
         lambda path: made(path, [*W, "bank"]),
         "1 piece of vocab.txt occurs twice, such as 'bank'",
     ),
+    "letters and special tokens twice": (
+        lambda path: made(path, [*W, "a", "[SEP]", "[UNK]"]),
+        "3 pieces of vocab.txt occur twice",
+    ),
     "pieces three times": (
         lambda path: made(path, [*W, "bank", "bank", "the"]),
         "2 pieces of vocab.txt occur more than once",
