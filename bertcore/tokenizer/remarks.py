@@ -5,16 +5,15 @@ from __future__ import annotations
 import codecs
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 
 from tokenizers import Tokenizer as FastTokenizer
 
 from bertcore.base.links import read_file
 from bertcore.tokenizer.bounds import checked_rules
-from bertcore.tokenizer.characters import is_chinese, is_whitespace
+from bertcore.tokenizer.characters import is_chinese
 from bertcore.tokenizer.classes import BERTS, FOLLOWS_RULES, PLAIN, Chosen, read_vocabulary
 from bertcore.tokenizer.errors import library_errors
 from bertcore.tokenizer.files import (
@@ -33,7 +32,7 @@ from bertcore.tokenizer.training import PREFIX
 _OWN_MARKS = {"WordPiece": PREFIX, "Unigram": "▁", "byte-level BPE": "Ġ"}
 """Kind of tokenizer -> the mark of its pieces, at their start."""
 _FOREIGN = {
-    "▁": "SentencePiece (Unigram or BPE)",
+    "▁": "SentencePiece",
     "Ġ": "byte-level BPE",
     PREFIX: "WordPiece",
     "@@": "fastBPE or subword-nmt",
@@ -45,15 +44,14 @@ _WHITE_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".jo
     map(chr, range(0x2000, 0x200B))
 )
 """What the library strips from the end of a line: Unicode's White_Space."""
-_SOME = 3
-"""Examples that a sentence names."""
 _MANY = 0.05
 """Fraction of a vocabulary from which pieces that never occur are a warning."""
+_FOLLOW = f"write PreTrainedTokenizerFast into {CONFIG_FILE} (tokenizer_class)"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Lines:
-    """The lines of vocab.txt, where it is the vocabulary."""
+    """The lines of vocab.txt."""
 
     pieces: list[str]
     """The piece of each line: as the library reads them, without the white space at its end."""
@@ -63,24 +61,20 @@ class Lines:
     """Whether the file begins with a byte order mark."""
 
     @classmethod
-    def read(cls, file_bytes: bytes) -> Lines:
-        """Return the lines of a file's content, checked."""
-        has_mark = file_bytes.startswith(codecs.BOM_UTF8)
-        lines = file_bytes.removeprefix(codecs.BOM_UTF8).decode().split("\n")
-        lines = [line.removesuffix("\r") for line in (lines[:-1] if not lines[-1] else lines)]
+    def of(cls, content: bytes) -> Lines:
+        """Return the lines of a file."""
+        has_mark = content.startswith(codecs.BOM_UTF8)
+        lines = content.removeprefix(codecs.BOM_UTF8).decode().split("\n")
+        lines = [line.removesuffix("\r") for line in (lines if lines[-1] else lines[:-1])]
         pieces = [line.rstrip(_WHITE_SPACE) for line in lines]
-        num_stripped = sum(a != b for a, b in zip(lines, pieces, strict=True))
-        return cls(pieces, num_stripped, has_mark)
-
-    @cached_property
-    def repeated(self) -> dict[str, int]:
-        """The pieces that occur more than once, and how often."""
-        return {piece: count for piece, count in Counter(self.pieces).items() if count > 1}
+        return cls(pieces, sum(map(str.__ne__, lines, pieces)), has_mark)
 
     @property
     def are_regular(self) -> bool:
         """Whether each line is a piece of its own, and the file nothing else."""
-        return not (self.has_mark or self.num_stripped or self.repeated or "" in self.pieces)
+        pieces = set(self.pieces)
+        is_plain = not self.has_mark and not self.num_stripped
+        return is_plain and "" not in pieces and len(pieces) == len(self.pieces)
 
 
 def read_lines(chosen: Chosen) -> Lines | None:
@@ -92,7 +86,7 @@ def read_lines(chosen: Chosen) -> Lines | None:
     if chosen.file.name != VOCAB_FILE:
         return None
     read_vocabulary(chosen.file)  # in bounds
-    return Lines.read(read_file(chosen.file, MAX_BYTES))
+    return Lines.of(read_file(chosen.file, MAX_BYTES))
 
 
 def remarks(
@@ -107,46 +101,31 @@ def remarks(
         tokenizer: The tokenizer, before it is fitted to a network.
     """
     yield from _class(files, chosen)
+    yield from _settings(files, chosen, tokenizer)
     yield from _ignored_rules(files, chosen, tokenizer)
     yield from _beside(files, tokenizer)
-    if lines is not None:
-        yield from _odd_lines(lines, tokenizer)
-    yield from _unnamed(lines, tokenizer)
+    yield from _unused_ids(tokenizer) if lines is None else _odd_lines(lines)
     yield from _added(files, tokenizer)
     if tokenizer.foreign:
         yield tokenizer.foreign
     elif tokenizer.kind == "WordPiece":
         yield from _never_used(tokenizer)
-    stated = files.config.get("do_lower_case")
-    if isinstance(stated, bool) and stated != tokenizer.do_lower_case:
-        yield (
-            f"do_lower_case is {str(stated).lower()}, which {chosen.name} does not use, in "
-            f"transformers either: text is {'' if tokenizer.do_lower_case else 'not '}lower-cased."
-        )
-    if files.config.get("truncation_side") == "left":
-        yield (
-            f"{CONFIG_FILE} has truncation_side left: transformers cuts a text that is too long at "
-            "its start, BertScope at its end."
-        )
 
 
 def foreign_pieces(tokenizer: Tokenizer) -> str:
     """Return a warning if the pieces are those of another kind of tokenizer; else ""."""
     own = next((mark for kind, mark in _OWN_MARKS.items() if tokenizer.kind.startswith(kind)), None)
-    if own is None:
-        return ""
     text = "\n".join(["", *tokenizer.vocab, ""])
     counts = {mark: _count(text, mark) for mark in _FOREIGN}
     mark = max(counts, key=counts.__getitem__)
-    if mark == own or counts[mark] <= counts[own]:
+    if own in (None, mark) or counts[mark] <= counts[own or mark]:
         return ""
-    where = "end" if mark in _AT_END else "begin"
     return (
-        f"Warning: {counts[mark]:,} pieces {where} with {mark} and {counts[own]:,} with {own}: the "
-        f"vocabulary belongs to {_FOREIGN[mark]}, but it is read as {tokenizer.kind}, in "
-        f"transformers too, so that most words are {tokenizer.unk_token or 'unknown'} or in other "
-        "pieces than in training. Put the tokenizer.json of its training there, and write "
-        f"PreTrainedTokenizerFast into {CONFIG_FILE} (tokenizer_class)."
+        f"Warning: {counts[mark]:,} pieces {'end' if mark in _AT_END else 'begin'} with {mark} and "
+        f"{counts[own or mark]:,} with {own}: the vocabulary belongs to {_FOREIGN[mark]}, but it "
+        f"is read as {tokenizer.kind}, in transformers too, so that most words are "
+        f"{tokenizer.unk_token or 'unknown'} or in other pieces than in training. Put the "
+        f"{TOKENIZER_FILE} of its training there, and {_FOLLOW}."
     )
 
 
@@ -174,9 +153,23 @@ def _class(files: TokenizerFolder, chosen: Chosen) -> Iterator[str]:
             f"The tokenizer is called a {chosen.named[:100]}, but its {TOKENIZER_FILE} is followed "
             "instead, as in transformers."
         )
+
+
+def _settings(files: TokenizerFolder, chosen: Chosen, tokenizer: Tokenizer) -> Iterator[str]:
+    stated = files.config.get("do_lower_case")
+    if isinstance(stated, bool) and stated != tokenizer.do_lower_case:
+        yield (
+            f"do_lower_case is {str(stated).lower()}, which {chosen.name} does not use, in "
+            f"transformers either: text is {'' if tokenizer.do_lower_case else 'not '}lower-cased."
+        )
     is_berts = chosen.name == BERTS and chosen.file.name == VOCAB_FILE
     if is_berts and "do_lower_case" not in files.config:
         yield "No file states do_lower_case, so text is lower-cased, the default of transformers."
+    if files.config.get("truncation_side") == "left":
+        yield (
+            f"{CONFIG_FILE} has truncation_side left: transformers cuts a text that is too long at "
+            "its start, BertScope at its end."
+        )
 
 
 def _ignored_rules(files: TokenizerFolder, chosen: Chosen, tokenizer: Tokenizer) -> Iterator[str]:
@@ -193,19 +186,17 @@ def _ignored_rules(files: TokenizerFolder, chosen: Chosen, tokenizer: Tokenizer)
     try:
         with library_errors("{}"):
             theirs = FastTokenizer.from_str(json.dumps(checked_rules(rules)))
-            adds = bool(rules.get("post_processor"))
             step = max(1, tokenizer.vocab_size // 200)
             pieces = fast.decode([*range(0, tokenizer.vocab_size, step)])
             for text in (*_PROBES, pieces):
+                adds = bool(rules.get("post_processor"))
                 pair = [one.encode(text, text, add_special_tokens=adds) for one in (fast, theirs)]
-                ids = [[*zip(one.ids, one.type_ids, strict=True)] for one in pair]
-                if ids[0] != ids[1]:
+                if (pair[0].ids, pair[0].type_ids) != (pair[1].ids, pair[1].type_ids):
                     here, there = (" ".join(one.tokens[:12]) for one in pair)
                     yield (
                         f"Warning: {chosen.name} does not follow all of {TOKENIZER_FILE}, in "
                         f"transformers and so here: {text[:60]!r} twice becomes {here} ..., and by "
-                        f"the file's own rules {there} .... To follow the file, write "
-                        f"PreTrainedTokenizerFast into {CONFIG_FILE} (tokenizer_class)."
+                        f"the file's own rules {there} .... To follow the file, {_FOLLOW}."
                     )
                     return
     except ValueError:
@@ -214,166 +205,109 @@ def _ignored_rules(files: TokenizerFolder, chosen: Chosen, tokenizer: Tokenizer)
 
 def _beside(files: TokenizerFolder, tokenizer: Tokenizer) -> Iterator[str]:
     """Yield a sentence for a vocabulary beside tokenizer.json that differs from it."""
-    if not files.has(TOKENIZER_FILE):
-        return
-    for name in (VOCAB_FILE, VOCAB_JSON_FILE):
+    for name in (VOCAB_FILE, VOCAB_JSON_FILE) if files.has(TOKENIZER_FILE) else ():
         if not files.has(name):
             continue
         try:
             content = read_vocabulary(files / name)
-            other: Mapping[str, int]
-            if name == VOCAB_FILE:
-                lines = Lines.read(content)
-                other = {piece: id for id, piece in enumerate(lines.pieces)}
-            else:
-                other = json.loads(content)
+            lines = Lines.of(content).pieces if name == VOCAB_FILE else []
+            ids = {piece: id for id, piece in enumerate(lines)} or json.loads(content)
         except (ValueError, RuntimeError) as error:
             yield f"{name} beside {TOKENIZER_FILE} cannot be read and is not needed ({error})"
             continue
-        differing = [p for p, id in other.items() if p and tokenizer.token_to_id(p) != id]
-        if differing:
+        if others := [p for p, id in ids.items() if p and tokenizer.token_to_id(p) != id]:
             yield (
                 f"Warning: {name} is not the vocabulary of {TOKENIZER_FILE}, which is read, as in "
-                f"transformers: {_pieces(len(differing))} of it, such as {_some(differing)}, "
-                f"{_have(len(differing))} another id there or none."
+                f"transformers. Pieces with another id there, or none: {_some(others)}."
             )
 
 
-def _odd_lines(lines: Lines, tokenizer: Tokenizer) -> Iterator[str]:
+def _odd_lines(lines: Lines) -> Iterator[str]:
     if lines.has_mark:
         yield (
             f"{VOCAB_FILE} begins with a byte order mark, which was left out; transformers takes "
             f"it for a part of the first piece, {lines.pieces[0]!r}. Save it without the mark."
         )
     if num_blank := lines.pieces.count(""):
-        yield (
-            f"{num_blank:,} line{'s' * (num_blank > 1)} of {VOCAB_FILE} "
-            f"{'are' if num_blank > 1 else 'is'} blank: no text has these ids."
-        )
+        yield f"Blank lines of {VOCAB_FILE}, whose ids no text has: {num_blank:,}."
     if lines.num_stripped:
+        yield f"Lines of {VOCAB_FILE} that were read without white space: {lines.num_stripped:,}."
+    if repeated := [p for p, count in Counter(lines.pieces).items() if count > 1 and p]:
         yield (
-            f"{lines.num_stripped:,} line{'s' * (lines.num_stripped > 1)} of {VOCAB_FILE} ended in "
-            "white space, which does not count."
-        )
-    repeated = {piece: count for piece, count in lines.repeated.items() if piece}
-    if repeated:
-        how = "twice" if set(repeated.values()) == {2} else "more than once"
-        yield (
-            f"{_pieces(len(repeated))} of {VOCAB_FILE} {_occur(len(repeated))} {how}, such as "
-            f"{_some(repeated)}: the last line gives the id, as in transformers, and no text has "
-            "the others."
+            f"Pieces of {VOCAB_FILE} that occur more than once: {_some(repeated)}. The last line "
+            "gives the id, as in transformers, and no text has the others."
         )
 
 
-def _unnamed(lines: Lines | None, tokenizer: Tokenizer) -> Iterator[str]:
-    """Yield a sentence for ids that no piece has."""
-    if lines is not None:
-        return
+def _unused_ids(tokenizer: Tokenizer) -> Iterator[str]:
     used = set(tokenizer.ids.values())
-    holes = [id for id in range(tokenizer.vocab_size) if id not in used]
-    if holes:
-        yield (
-            f"{len(holes):,} id{'s' * (len(holes) > 1)} below {tokenizer.vocab_size:,} "
-            f"{_have(len(holes))} no piece ({', '.join(map(str, holes[:_SOME]))}"
-            f"{', ...' if len(holes) > _SOME else ''}): no text has "
-            f"{'them' if len(holes) > 1 else 'it'}."
-        )
+    if holes := [str(id) for id in range(tokenizer.vocab_size) if id not in used]:
+        yield f"Ids without a piece, which no text has: {_some(holes)}."
 
 
 def _added(files: TokenizerFolder, tokenizer: Tokenizer) -> Iterator[str]:
     """Yield sentences for added tokens with another id than the files state, or a shared one."""
-    stated: dict[str, tuple[int, str]] = {}
-    for entry in files.rules.get("added_tokens") or ():
-        stated[entry["content"]] = int(entry["id"]), TOKENIZER_FILE
-    for token, id in files.added.items():
-        stated[token] = int(id), ADDED_TOKENS_FILE
-    for id, entry in (files.config.get("added_tokens_decoder") or {}).items():
-        stated[entry["content"]] = int(id), CONFIG_FILE
-    others = [
-        (token, id, name, given)
-        for token, (id, name) in stated.items()
-        if (given := tokenizer.token_to_id(token)) is not None and given != id
+    listed = [
+        (t["content"], t["id"], TOKENIZER_FILE) for t in files.rules.get("added_tokens") or ()
     ]
-    if others:
-        token, id, name, given = others[0]
-        more = f" (so for {len(others) - 1:,} more)" if len(others) > 1 else ""
+    listed += [(token, id, ADDED_TOKENS_FILE) for token, id in files.added.items()]
+    decoder = files.config.get("added_tokens_decoder") or {}
+    listed += [(entry["content"], id, CONFIG_FILE) for id, entry in decoder.items()]
+    stated = {token: (int(id), name) for token, id, name in listed}
+    moved = {t: at for t, at in stated.items() if tokenizer.token_to_id(t) not in (None, at[0])}
+    for token, (id, name) in [*moved.items()][:1]:
         yield (
             f"Warning: the added token {token!r} has the id {id} in {name}, but transformers gives "
-            f"it {given}, and so here{more}. If the checkpoint was trained with {id}, the files do "
-            "not belong together, or ids were left out."
+            f"it {tokenizer.token_to_id(token)}, and so here (such tokens: {len(moved):,}). If the "
+            f"checkpoint was trained with {id}, the files do not belong together, or ids were left "
+            "out."
         )
-    has_shared = len(set(tokenizer.ids.values())) < len(tokenizer.ids)
-    for (token, id), (other, other_id) in pairwise(_by_id(tokenizer) if has_shared else ()):
-        if id == other_id:
-            yield (
-                f"Warning: {token!r} and {other!r} have the same id, {id}, in transformers too: "
-                "ids were left out before it. Save the tokenizer again with each id once."
-            )
-            break
-    normalizer = tokenizer.fast.normalizer
-    alike: dict[str, str] = {}
-    for added in tokenizer.added_tokens if normalizer is not None else ():
-        if added.normalized:
-            form = normalizer.normalize_str(added.content)
-            if (other := alike.setdefault(form, added.content)) != added.content:
-                yield (
-                    f"Warning: the added tokens {other!r} and {added.content!r} are the same once "
-                    "text is normalised: the library takes either by chance, anew each time that "
-                    "it is opened. Add one of them."
-                )
-                break
+    if len(set(tokenizer.ids.values())) < len(tokenizer.ids):
+        by_id = sorted((id, token) for token, id in tokenizer.ids.items())
+        shared = next(pair for pair in pairwise(by_id) if pair[0][0] == pair[1][0])
+        yield (
+            f"Warning: {shared[0][1]!r} and {shared[1][1]!r} have the same id, {shared[0][0]}, in "
+            "transformers too: ids were left out before it. Save the tokenizer again with each id "
+            "once."
+        )
+    forms: dict[str, list[str]] = {}
+    for added in tokenizer.added_tokens:
+        if added.normalized and tokenizer.fast.normalizer is not None:
+            form = tokenizer.fast.normalizer.normalize_str(added.content)
+            forms.setdefault(form, []).append(added.content)
+    for alike in [tokens for tokens in forms.values() if len(tokens) > 1][:1]:
+        yield (
+            f"Warning: the added tokens {alike[0]!r} and {alike[1]!r} are the same once text is "
+            "normalised: the library takes either by chance, anew each time that it is opened. "
+            "Add one of them."
+        )
     id_of = tokenizer.fast.model.token_to_id
     lacking = [t for t in tokenizer.special_tokens if id_of(t) is None and t not in stated]
     if lacking:
         yield (
-            f"Warning: the vocabulary lacks {', '.join(lacking)}: transformers adds "
-            f"{'it' if len(lacking) == 1 else 'them'} after the last piece, and so here."
+            f"Warning: the vocabulary lacks {', '.join(lacking)}, which transformers adds after "
+            "the last piece, and so here."
         )
 
 
 def _never_used(tokenizer: Tokenizer) -> Iterator[str]:
     """Yield sentences for pieces that BERT's rules leave no text for."""
     added = {token.content for token in tokenizer.added_tokens}
-    vocab = [piece for piece, _ in _by_id(tokenizer) if piece and piece not in added]
-    spaced = [piece for piece in vocab if any(map(is_whitespace, piece.strip()))]
-    if spaced:
-        yield (
-            f"{_pieces(len(spaced))}, such as {_some(spaced)}, {_contain(len(spaced))} white space "
-            "and so never occur."
-        )
+    vocab = [p for id, p in enumerate(tokenizer.vocab) if tokenizer.ids.get(p) == id]
+    if spaced := [piece for piece in vocab if len(piece.split()) > 1 and piece not in added]:
+        yield f"Pieces with white space within, which never occur: {_some(spaced)}."
     if not any(piece.startswith(PREFIX) and len(piece) > len(PREFIX) for piece in vocab):
         yield f"No piece begins with {PREFIX}: a word that is not a piece as a whole is unknown."
-    if tokenizer.tokenize_chinese_chars:
-        words = [piece for piece in vocab if len(piece) > 1 and all(map(is_chinese, piece))]
-        if words:
-            warning = "Warning: " if len(words) > _MANY * len(vocab) else ""
-            yield (
-                f"{warning}{_pieces(len(words))}, such as {_some(words)}, are words of several "
-                "Chinese characters, which are split one by one and so never occur: such a "
-                "vocabulary is for a tokenizer that finds words, like Jieba."
-            )
+    words = [p for p in vocab if len(p) > 1 and not p.isascii() and all(map(is_chinese, p))]
+    if tokenizer.tokenize_chinese_chars and (never := [p for p in words if p not in added]):
+        yield (
+            f"{'Warning: p' if len(never) > _MANY * len(vocab) else 'P'}ieces of several Chinese "
+            f"characters, which are split one by one and so never occur: {_some(never)}. Such a "
+            "vocabulary is for a tokenizer that finds words, like Jieba."
+        )
 
 
-def _by_id(tokenizer: Tokenizer) -> list[tuple[str, int]]:
-    return sorted(tokenizer.ids.items(), key=lambda item: (item[1], item[0]))
-
-
-def _some(pieces: Mapping[str, int] | Sequence[str]) -> str:
-    shown = [repr(piece[:40]) for piece in [*pieces][:_SOME]]
-    return ", ".join(shown)
-
-
-def _pieces(number: int) -> str:
-    return f"{number:,} piece{'s' * (number != 1)}"
-
-
-def _have(number: int) -> str:
-    return "has" if number == 1 else "have"
-
-
-def _occur(number: int) -> str:
-    return "occurs" if number == 1 else "occur"
-
-
-def _contain(number: int) -> str:
-    return "contains" if number == 1 else "contain"
+def _some(pieces: Collection[str]) -> str:
+    """Return the number of pieces or ids, and the first three."""
+    shown = [piece if piece.isdecimal() else repr(piece[:40]) for piece in [*pieces][:3]]
+    return f"{len(pieces):,} ({', '.join(shown)}{', ...' if len(pieces) > 3 else ''})"

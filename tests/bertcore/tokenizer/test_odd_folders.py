@@ -40,35 +40,35 @@ VOCABULARIES: dict[str, tuple[Callable[[Path], Path], str]] = {
     "plain": (made, ""),
     "a piece twice": (
         lambda path: made(path, [*W, "bank"]),
-        "1 piece of vocab.txt occurs twice, such as 'bank'",
+        "occur more than once: 1 ('bank')",
     ),
     "letters and special tokens twice": (
         lambda path: made(path, [*W, "a", "[SEP]", "[UNK]"]),
-        "3 pieces of vocab.txt occur twice",
+        "more than once: 3 ('[UNK]', '[SEP]', 'a')",
     ),
     "pieces three times": (
         lambda path: made(path, [*W, "bank", "bank", "the"]),
-        "2 pieces of vocab.txt occur more than once",
+        "more than once: 2 ('the', 'bank')",
     ),
-    "blank lines": (lambda path: made(path, with_words("", "")), "2 lines of vocab.txt are blank"),
+    "blank lines": (lambda path: made(path, with_words("", "")), "whose ids no text has: 2"),
     "spaces at ends": (
         lambda path: made(path, [f"{word} \t" if word == "bank" else word for word in W]),
-        "1 line of vocab.txt ended in white space",
+        "read without white space: 1",
     ),
     "spaces make a repeat": (
         lambda path: made(path, with_words("bank ", "the\u3000")),
-        "2 pieces of vocab.txt occur twice",
+        "more than once: 2",
     ),
     "spaces at starts": (lambda path: made(path, with_words(" bank")), ""),
     "spaces within": (
         lambda path: made(path, with_words("ri ver", "và 123")),
-        "2 pieces, such as 'ri ver', 'và 123', contain white space",
+        "which never occur: 2 ('ri ver', 'và 123')",
     ),
     "windows": (lambda path: made(path, eol="\r\n"), ""),
-    "a lone CR": (lambda path: made(path, with_words("a\rb", "\r", "river\r")), "blank"),
+    "a lone CR": (lambda path: made(path, with_words("a\rb", "\r", "river\r")), "Blank lines"),
     "line separators": (
         lambda path: made(path, with_words("\u2028", "\u0085", "\x0c", "\u00a0", "\u2029")),
-        "5 lines of vocab.txt are blank",
+        "whose ids no text has: 5",
     ),
     "information separators": (
         lambda path: made(path, with_words("x\x1c", "y\x1f", "\x1d", "z\u200b")),
@@ -93,7 +93,7 @@ VOCABULARIES: dict[str, tuple[Callable[[Path], Path], str]] = {
     "capitals": (lambda path: made(path, [*W, "Paris", "NATO", "##A"]), ""),
     "Chinese words": (
         lambda path: made(path, [*W, "今天", "天气", "今", "天"]),
-        "2 pieces, such as '今天', '天气', are words of several Chinese characters",
+        "so never occur: 2 ('今天', '天气')",
     ),
     "no [PAD]": (lambda path: made(path, W[1:]), "the vocabulary lacks [PAD]"),
     "no [MASK]": (lambda path: made(path, [*S[:4], *W[5:]]), "the vocabulary lacks [MASK]"),
@@ -206,15 +206,15 @@ def test_ids_of_added_tokens_are_those_of_transformers_and_gaps_are_told(
 HOLES: dict[str, tuple[Callable[[Path], Path], str]] = {
     "WordPiece": (
         lambda path: from_json(path, lambda c: c["model"]["vocab"].pop("bank")),
-        f"1 id below {len(W)} has no piece ({W.index('bank')}): no text has it.",
+        f"Ids without a piece, which no text has: 1 ({W.index('bank')}).",
     ),
     "WordPiece, many": (
         lambda path: from_json(path, lambda c: [c["model"]["vocab"].pop(x) for x in "abcde"]),
-        f"5 ids below {len(W)} have no piece (5, 6, 7, ...)",
+        "Ids without a piece, which no text has: 5 (5, 6, 7, ...)",
     ),
     "WordPiece, far": (
         lambda path: from_json(path, lambda c: c["model"]["vocab"].update(river=700)),
-        "no piece",
+        "Ids without a piece",
     ),
     "WordPiece, shared": (
         lambda path: from_json(path, lambda c: c["model"]["vocab"].update(river=9)),
@@ -226,13 +226,13 @@ HOLES: dict[str, tuple[Callable[[Path], Path], str]] = {
             lambda c: c["model"]["vocab"].pop("bank"),
             tokenizer_class="PreTrainedTokenizerFast",
         ),
-        "has no piece",
+        "Ids without a piece",
     ),
     "byte-level BPE": (
         lambda path: from_json(
             path, lambda c: c["model"]["vocab"].pop("\u0100"), model_type="roberta"
         ),
-        "has no piece",
+        "Ids without a piece",
     ),
     "byte-level BPE, own class": (
         lambda path: from_json(
@@ -241,7 +241,7 @@ HOLES: dict[str, tuple[Callable[[Path], Path], str]] = {
             model_type="roberta",
             tokenizer_class="RobertaTokenizer",
         ),
-        "has no piece",
+        "Ids without a piece",
     ),
     "Unigram": (
         lambda path: from_json(
