@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 from tokenizers import Tokenizer as FastTokenizer
 
-from bertcore.tokenizer.bounds import MOST_PIECES, check_number
+from bertcore.tokenizer.bounds import checked_rules
 from bertcore.tokenizer.classes import BERTS, Chosen, build, choose_class
 from bertcore.tokenizer.files import (
     CONFIG_FILE,
@@ -32,7 +32,11 @@ _USUAL = {
     "mask_token": ("<mask>", "[MASK]"),
 }
 """Names of the special tokens if no file gives them."""
-_DEFAULTS = {"do_lower_case": True, "strip_accents": None, "tokenize_chinese_chars": True}
+_DEFAULTS: Mapping[str, Any] = {
+    "do_lower_case": True,
+    "strip_accents": None,
+    "tokenize_chinese_chars": True,
+}
 
 
 def open_tokenizer(
@@ -92,60 +96,47 @@ def _plain(files: TokenizerFolder, chosen: Chosen, lines: Lines | None) -> Token
     if chosen.name != BERTS or not _has_only_berts_tokens(files):
         return None
     if files.has(TOKENIZER_FILE):
-        model, ids = files.rules["model"], files.rules["model"]["vocab"]
-        kinds = (model.get("type", "WordPiece"), *_types(files.rules))
-        if kinds != ("WordPiece", "BertNormalizer", "BertPreTokenizer"):
-            return None
-        check_number("pieces", len(ids), MOST_PIECES)
-        pieces = sorted(ids, key=ids.__getitem__)
-        if [ids[piece] for piece in pieces] != [*range(len(pieces))]:
-            return None
-    elif lines is None or not lines.are_regular:
-        return None
+        rules = checked_rules(files.rules)
+        parts = (rules["model"], rules["normalizer"], rules["pre_tokenizer"])
+        kinds = [
+            part.get("type", "WordPiece") if isinstance(part, dict) else part for part in parts
+        ]
+        ids = rules["model"]["vocab"]
+        pieces = sorted(ids, key=ids.__getitem__) if isinstance(ids, dict) else []
+        is_regular = kinds == ["WordPiece", "BertNormalizer", "BertPreTokenizer"]
+        is_regular = is_regular and [ids[piece] for piece in pieces] == [*range(len(pieces))]
     else:
-        pieces = lines.pieces
-    settings: dict[str, Any] = {
-        name: files.config.get(name, usual) for name, usual in _DEFAULTS.items()
-    }
-    is_known = all(isinstance(value, bool) or value is None for value in settings.values())
-    if not is_known or None in (settings["do_lower_case"], settings["tokenize_chinese_chars"]):
-        return None
-    if not set(SPECIAL_TOKENS) <= set(pieces):
+        pieces, is_regular = ([], False) if lines is None else (lines.pieces, lines.are_regular)
+    settings = {name: files.config.get(name, usual) for name, usual in _DEFAULTS.items()}
+    for name, value in settings.items():
+        is_regular &= isinstance(value, bool) or (value is None and name == "strip_accents")
+    if not is_regular or not set(SPECIAL_TOKENS) <= set(pieces):
         return None
     return Tokenizer(pieces, model_max_length=files.max_length, **settings)
-
-
-def _types(rules: Mapping[str, Any]) -> tuple[object, ...]:
-    parts = (rules.get("normalizer"), rules.get("pre_tokenizer"))
-    return tuple(part.get("type") if isinstance(part, dict) else part for part in parts)
 
 
 def _has_only_berts_tokens(files: TokenizerFolder) -> bool:
     """Return whether the files add no token but BERT's five, each without rare flags."""
     listed = [*(files.rules.get("added_tokens") or ())]
     listed += (files.config.get("added_tokens_decoder") or {}).values()
-    for entry in listed:
-        if not isinstance(entry, dict) or not entry.get("special"):
-            return False
-        if entry.get("content") not in SPECIAL_TOKENS or _has_rare_flags(entry):
-            return False
-    for content in (files.config, files.special):
-        if content.get("split_special_tokens"):
-            return False
-        for name, value in content.items():
-            if name.endswith("_token") and not isinstance(value, bool) and value is not None:
-                is_plain = not isinstance(value, dict) or not _has_rare_flags(value)
-                text = value.get("content") if isinstance(value, dict) else value
-                if not is_plain or text != BERTS_ROLES.get(name):
-                    return False
-            if name.endswith("_special_tokens") and value:
-                return False
-    return set(files.added) <= set(SPECIAL_TOKENS)
+    named = [*files.config.items(), *files.special.items()]
+    return (
+        all(_is_one(token, SPECIAL_TOKENS) and token.get("special") for token in listed)
+        and all(
+            _is_one(token, (BERTS_ROLES.get(name),))
+            for name, token in named
+            if name.endswith("_token") and not isinstance(token, bool | None)
+        )
+        and not any(value for name, value in named if name.endswith("_special_tokens"))
+        and set(files.added) <= set(SPECIAL_TOKENS)
+    )
 
 
-def _has_rare_flags(entry: Mapping[str, Any]) -> bool:
-    names = ("lstrip", "rstrip", "single_word")
-    return any(entry.get(name) for name in names) or entry.get("normalized") is not False
+def _is_one(token: Any, expected: Collection[str | None]) -> bool:
+    """Return whether a token (a text or an object) is one of those expected, with usual flags."""
+    flags = token if isinstance(token, dict) else {"content": token, "normalized": False}
+    has_rare = any(flags.get(name) for name in ("lstrip", "rstrip", "single_word"))
+    return not has_rare and flags.get("normalized") is False and flags.get("content") in expected
 
 
 def _built(
