@@ -101,10 +101,15 @@ class Chosen:
     """A member of _CLASSES."""
     named: str | None
     """The class that the files name, if any."""
-    file: Path
+    reads: tuple[Path, ...]
     """What it reads: tokenizer.json, or the vocabulary."""
     is_by_files: bool = False
     """Whether the files present decided, since no class that reads them is named."""
+
+    @property
+    def file(self) -> Path:
+        """The file with its pieces."""
+        return self.reads[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +149,10 @@ def choose_class(files: TokenizerFolder, model_type: str | None) -> Chosen:
     else:
         name, reads = _resolved(files, named, model_type)
     if files.has(TOKENIZER_FILE):
-        return Chosen(name, named, files / TOKENIZER_FILE)
+        return Chosen(name, named, (files / TOKENIZER_FILE,))
     lacking = [file for file in reads if not files.has(file)]
     if not lacking and reads:
-        return Chosen(name, named, files / reads[0])
+        return Chosen(name, named, tuple(files / file for file in reads))
     if named is None:
         return _by_files(files, name)
     if files.has(VOCAB_FILE) and _is_berts(named, None):
@@ -214,13 +219,14 @@ def _by_files(files: TokenizerFolder, usual: str | None) -> Chosen:
         usual: The class of the checkpoint's family, which reads none of them.
     """
     if files.has(TOKENIZER_FILE):
-        return Chosen(FOLLOWS_RULES, None, files / TOKENIZER_FILE, is_by_files=True)
+        return Chosen(FOLLOWS_RULES, None, (files / TOKENIZER_FILE,), is_by_files=True)
     if files.has(VOCAB_JSON_FILE, MERGES_FILE):
-        return Chosen("RobertaTokenizer", None, files / VOCAB_JSON_FILE, is_by_files=True)
+        reads = (files / VOCAB_JSON_FILE, files / MERGES_FILE)
+        return Chosen("RobertaTokenizer", None, reads, is_by_files=True)
     if files.has(VOCAB_FILE) and set(SPECIAL_TOKENS[1:4]) <= set(
         read_vocabulary(files / VOCAB_FILE).decode().split()
     ):
-        return Chosen(BERTS, None, files / VOCAB_FILE, is_by_files=True)
+        return Chosen(BERTS, None, (files / VOCAB_FILE,), is_by_files=True)
     there = [file for file in VOCABULARIES if files.has(file)]
     pair = [file for file in (VOCAB_JSON_FILE, MERGES_FILE) if file in there]
     if len(pair) == 1:
@@ -294,37 +300,36 @@ def build(files: TokenizerFolder, chosen: Chosen) -> Built:
             cannot build a tokenizer from them.
         ValueError, TypeError: If a setting is not of its type, or has too many entries.
     """
-    file, settings = chosen.file, _settings(files.config)
+    settings = _settings(files.config)
     check_number("added tokens", len(files.added), MOST_ADDED)
-    copies: dict[str, object] = {
+    contents: dict[str, object] = {
         CONFIG_FILE: settings,
         SPECIAL_TOKENS_FILE: _tokens(files.special),
         ADDED_TOKENS_FILE: {check_text("token", t): _id(id) for t, id in files.added.items()},
     }
+    file = chosen.file
     try:
-        if files.has(TOKENIZER_FILE):
-            copies[TOKENIZER_FILE] = checked_rules(files.rules)
+        for file in chosen.reads:
+            is_rules = file.name == TOKENIZER_FILE
+            contents[file.name] = checked_rules(files.rules) if is_rules else read_vocabulary(file)
         with library_errors("{}"), quiet_transformers(), TemporaryDirectory() as place:
             from transformers.models.auto.tokenization_auto import tokenizer_class_from_name
 
-            found: Any = tokenizer_class_from_name(chosen.name)
-            for name, content in copies.items():
+            for name, content in contents.items():
                 if content:
-                    (Path(place) / name).write_text(json.dumps(content), encoding="utf-8")
-            for role in () if files.has(TOKENIZER_FILE) else ("vocab_file", "merges_file"):
-                if name := found.vocab_files_names.get(role):
-                    file = files / name
-                    (Path(place) / name).write_bytes(read_vocabulary(file))
+                    data = content if isinstance(content, bytes) else json.dumps(content).encode()
+                    (Path(place) / name).write_bytes(data)
+            found: Any = tokenizer_class_from_name(chosen.name)
             made = found.from_pretrained(place, local_files_only=True)
-    except RuntimeError:
+    except RuntimeError:  # of `read_vocabulary`
         raise
     except Exception as error:  # of many kinds, from three libraries
-        reason = " ".join(str(error).split())[:300]
         advice = "Copy it again, or save the tokenizer again with the program that trained it."
         if isinstance(error, ImportError):
             advice = "Install sentencepiece and protobuf, or save the fast tokenizer there."
         raise RuntimeError(
-            f"{file} cannot be read ({reason}) by {chosen.name} of transformers. {advice}"
+            f"{file} cannot be read ({' '.join(str(error).split())[:300]}) by {chosen.name} of "
+            f"transformers. {advice}"
         ) from error
     told = {role: getattr(made, role, None) for role in (*ROLES, "bos_token", "eos_token")}
     roles = {role: str(token) for role, token in told.items() if token}
