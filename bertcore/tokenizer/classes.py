@@ -157,7 +157,7 @@ def choose_class(files: TokenizerFolder, model_type: str | None) -> Chosen:
         return _by_files(files, name)
     if files.has(VOCAB_FILE) and _is_berts(named, None):
         # The family asks for another class, but the one that is named reads what is there.
-        return Chosen(BERTS, named, files / VOCAB_FILE)
+        return Chosen(BERTS, named, (files / VOCAB_FILE,))
     there = [file for file in VOCABULARIES if files.has(file)]
     if not there:
         raise _nothing(files)
