@@ -275,15 +275,23 @@ _WAY_OUT = (
 )
 
 
+_SPLIT_BEFORE = (
+    "For texts that the program has split before, with a space between words, write BertTokenizer "
+    f"into {CONFIG_FILE} (tokenizer_class), with do_lower_case and tokenize_chinese_chars false."
+)
+
+
 def _refused(files: TokenizerFolder, name: str) -> RuntimeError:
     """Return the error for a class that is not run."""
     family = name.removesuffix("Fast").removesuffix("Tokenizer")
     does = _PROGRAMS.get(family, "has rules of its own")
     kinds = [files.config.get(f"{part}_tokenizer_type") for part in ("word", "subword")]
     told = f" (here {' and '.join(map(str, kinds))[:60]})" if all(kinds) else ""
+    has_words = family == "BertJapanese" and kinds[1] in (None, "wordpiece")
     return RuntimeError(
         f"the tokenizer of {files.path} is a {name[:100]}, which {does}{told}, and which cannot be "
-        f"run here: a plain reading would give other tokens. {_WAY_OUT}"
+        "run here: a plain reading would give other tokens. "
+        f"{_SPLIT_BEFORE if has_words else _WAY_OUT}"
     )
 
 

@@ -121,11 +121,37 @@ def test_a_class_with_a_program_of_its_own_is_never_read_plainly(
         put(tmp_path, name, content)
     with pytest.raises(RuntimeError, match=reason) as refused:
         open_tokenizer(tmp_path)
-    assert "write PreTrainedTokenizerFast into tokenizer_config.json" in str(refused.value)
+    advised = (
+        "BertTokenizer" if class_name == "BertJapaneseTokenizer" else "PreTrainedTokenizerFast"
+    )
+    assert f"write {advised} into tokenizer_config.json" in str(refused.value)
     # What the sentence advises opens.
     from_json(tmp_path, lambda c: None, tokenizer_class="PreTrainedTokenizerFast")
     put(tmp_path, "config.json", {"model_type": model_type})
     check_same(tmp_path)
+
+
+@pytest.mark.parametrize("subword", ["wordpiece", "character", None])
+def test_japanese_that_is_split_before_opens_as_the_refusal_says(
+    subword: str | None, tmp_path: Path
+) -> None:
+    """Tokens are those of WordpieceTokenizer, the second half of the class, on each word."""
+    library = transformers.models.bert_japanese.tokenization_bert_japanese
+    words = [*W[:5], *"東京 都 に 住む 東 京 住 む ##む ##京 ##都 。".split()]
+    settings = {"do_lower_case": False, "word_tokenizer_type": "mecab"}
+    settings |= {} if subword is None else {"subword_tokenizer_type": subword}
+    made(tmp_path, words, config=settings, tokenizer_class="BertJapaneseTokenizer")
+    advice = "put it there" if subword == "character" else "that the program has split before"
+    with pytest.raises(RuntimeError, match=advice):
+        open_tokenizer(tmp_path)
+    if subword == "character":
+        return
+    advised = {"tokenizer_class": "BertTokenizer", "tokenize_chinese_chars": False}
+    put(tmp_path, "tokenizer_config.json", {**settings, **advised})
+    theirs = library.WordpieceTokenizer(dict.fromkeys(words), unk_token="[UNK]")
+    for text in ("東京 都 に 住む 。", "東京都 に 住む", "東 都 京 住むむ"):
+        expected = [piece for word in text.split() for piece in theirs.tokenize(word)]
+        assert check_same(tmp_path).encode(text).tokens[1:-1] == expected
 
 
 @pytest.mark.parametrize("model_type", ["roformer", "esm", "roc_bert", "flaubert", "xlm", "luke"])
