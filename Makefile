@@ -1,5 +1,6 @@
 # Targets run in the active virtual environment, or in .venv, which is created on first use.
-#   make test        everything: set-up, checks, tests, a real browser
+#   make test        set-up, checks, tests, a real browser: what each change must pass
+#   make test-all    the same with the tests marked `exhaustive`: what each release must pass
 #   make test-fast   under two minutes: tests/conftest.py defines which tests are fast
 #   make lint        ruff, codespell, mypy; with Node.js also tsc and eslint
 #   make bundles     rebuild the bundles of the browser components (Node.js)
@@ -22,17 +23,18 @@ SEED ?= 0
 # tests/conftest.py orders the files: long ones start first.
 PARALLEL ?= --numprocesses logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
-.PHONY: test test-fast lint format run bench train install browser
+.PHONY: test test-all test-fast lint format run bench train install browser
 .DEFAULT_GOAL := test
 
 # All checks run even if one fails, so that one run shows everything; any failure fails the target. Lint runs beside
 # the tests, on what processor time they leave, and prints its output in one piece when it is done.
-test: install browser
+test: CHOSEN = -m "not exhaustive"
+test test-all: install browser
 	@output=$$(mktemp) && trap 'rm -f "$$output"' EXIT; failed=0; \
 	{ $(MAKE) --no-print-directory --keep-going lint >"$$output" 2>&1; passed=$$?; echo; cat "$$output"; exit $$passed; } & \
-	$(PYTHON) -m pytest $(PARALLEL) || failed=1; \
+	$(PYTHON) -m pytest $(PARALLEL) $(CHOSEN) || failed=1; \
 	wait $$! || failed=1; \
-	if [ $$failed = 1 ]; then echo "make test: at least one check above failed" >&2; fi; \
+	if [ $$failed = 1 ]; then echo "make $@: at least one check above failed" >&2; fi; \
 	exit $$failed
 
 test-fast: install

@@ -221,8 +221,8 @@ def read_label_map(text: str | None) -> dict[str, str]:
 def write_label_map(names: Mapping[str, str], *, most: int = _SHOWN) -> str:
     """Return the option that says what labels stand for, as it is typed.
 
-    >>> write_label_map({"0": "no"}), write_label_map({"a, b": "c"})
-    ('--label-map 0=no', '--label-map \'{"a, b": "c"}\'')
+    >>> print(write_label_map({"0": "no"}), write_label_map({"a, b": "c"}))
+    --label-map 0=no --label-map '{"a, b": "c"}'
     """
     names = dict(list(names.items())[:most])
     is_plain = not any(sign in name for pair in names.items() for name in pair for sign in ",={")

@@ -22,7 +22,7 @@ from bertcore.data.read_texts import (
     likely_column,
 )
 from bertcore.data.tables import HasHeader, Table, column_place, open_table
-from bertcore.data.usual_columns import LABELS, Column, find, header_if, summarize
+from bertcore.data.usual_columns import LABELS, Column, find, header_if, normal, summarize
 
 SEPARATOR = "|"
 """Between the labels of a cell."""
@@ -78,7 +78,10 @@ def read_labels(
         text, pair = choose_texts(table, path, FORM, columns, bad_rows)
         places = _label_places(table, columns.label, path, bad_rows, taken=(text, pair))
         rows = (row.cells for row in islice(table.rows, _LOOK_AT_ROWS))
-        form = _form([cells[places[0]] for cells in rows if len(cells) > places[0]])
+        cells = [row[places[0]] for row in rows if len(row) > places[0]]
+        form, name = _form(cells), normal(table.columns[places[0]])
+        if name == "label" and {"yes", "no"}.issuperset(map(as_text, cells)):
+            form = _Form()  # the names of two labels, since "label" is the name of none
     if form.separator != SEPARATOR:
         bad_rows.note(f"Labels of a text are separated by {form.separator!r}.")
     with open_table(path, bad_rows, has_header=label_header(columns)) as table:

@@ -9,9 +9,8 @@ import psutil
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.test_walk import first_picture
 from tests.support.browser.running import ROOT, Running, running_app
-from tests.support.browser.visit import TITLES, Visit
+from tests.support.browser.visit import TITLES, Visit, first_picture
 
 pytestmark = pytest.mark.browser
 

@@ -1,4 +1,4 @@
-"""A visitor walks through the app: every page shows its picture and does one thing."""
+"""A visitor does one thing on a page, goes away, comes back, and hands the link on."""
 
 from __future__ import annotations
 
@@ -11,51 +11,9 @@ import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
-from tests.support.browser.visit import FIRST, TEXT_A, TEXT_B, TEXT_PAGES, Visit
+from tests.support.browser.visit import TEXT_A, TEXT_B, Visit
 
 pytestmark = pytest.mark.browser
-
-
-def first_picture(visit: Visit, name: str) -> None:
-    """Make sure that the first picture of a page is drawn."""
-    if name == "glance":
-        visit.inked(".st-key-glance")
-    elif name == "attention":
-        visit.inked(".st-key-attention_overview")
-        visit.inked(".st-key-attention_lines")
-    elif name == "masked-words":
-        expect(visit.page.locator(".st-key-mask_strip .words button").first).to_be_visible()
-        visit.picture("figure_masked-words")
-    elif name == "inside-layer":
-        expect(visit.page.locator(".st-key-layer_drawing .sheet").first).to_be_visible()
-    elif name == "training-example":
-        expect(visit.page.locator(".st-key-training_example .line").first).to_be_visible()
-    elif name == "objectives":
-        expect(visit.page.locator(".st-key-objectives .row .token").first).to_be_visible()
-    elif name == "architectures":
-        expect(visit.page.locator(".st-key-architectures .panel svg circle").first).to_be_visible()
-    elif name == "checkpoints":
-        expect(visit.page.get_by_test_id("stDataFrame")).to_be_visible()
-    elif name == "minimal-pair":  # whose two versions are still equal here
-        rows = visit.page.get_by_role("group", name="The tokens of both versions, aligned")
-        expect(rows).to_be_visible()
-    elif name == "inspect":  # the checkpoint that ships has no task head to ask
-        expect(visit.page.get_by_text("has no decision to inspect")).to_be_visible()
-    else:
-        visit.picture()
-
-
-def test_the_text_goes_along_through_every_page(visit: Visit) -> None:
-    visit.open()
-    first_picture(visit, FIRST)
-    visit.write(TEXT_A, TEXT_B)
-    for name in (*TEXT_PAGES[1:], "checkpoints", FIRST):
-        visit.go_to(name)
-        first_picture(visit, name)
-        visit.check()
-        if name != "checkpoints":
-            expect(visit.box("A")).to_have_value(TEXT_A)
-            expect(visit.box("B")).to_have_value(TEXT_B)
 
 
 def test_a_token_is_chosen(visit: Visit, new_visit: Callable[..., Visit]) -> None:

@@ -809,7 +809,7 @@ def test_of_a_file_that_a_page_refuses_the_sentence_alone_is_kept(
     trainer: Running,
 ) -> None:
     """A visitor may have ten files in memory; each refused one would be another."""
-    content = b"\xff" if page == "training" and "pretrain" in query else b"a," * 5000
+    content = b"\xff\0" if page == "training" and "pretrain" in query else b"a," * 5000
     before = copies(trainer)
     upload = UploadClient(trainer.url).send
     with Session(trainer.url) as session:
@@ -843,7 +843,7 @@ def test_of_several_files_that_a_page_refuses_none_is_kept(
         for number in range(6):
             session.errors.clear()
             ids = [f"file-{number}-{part}" for part in "abc"]
-            for file, content in zip(ids, (b"sound", b"\xff", b"sound"), strict=True):
+            for file, content in zip(ids, (b"sound", b"\xff\0", b"sound"), strict=True):
                 assert upload(session.id, file, content, file_name="a.txt") == (204, "")
             session.attach(box, ids[0], "a.txt", *ids[1:])
             assert len(session.errors) == 1

@@ -27,6 +27,13 @@ class Runtime:
             self.uploaded_file_mgr, "remove_session_files", self.without_files.append
         )
 
+    @property
+    def _session_mgr(self) -> Runtime:
+        return self
+
+    def get_session_info(self, session: str) -> None:
+        """Nothing is kept of a session."""
+
     def is_active_session(self, session: str) -> bool:
         return session in self.active
 

@@ -172,7 +172,7 @@ def test_the_command_line_keeps_them_also_of_a_student(
     assert done.exit_code == 0, (done.stderr, done.exception)
     # Seen from the folder that both lie in, as the Compare page looks.
     found = kept_epochs(tmp_path)
-    assert sorted(found) == ["f/lr-0.001-seed-1", "s/lr-0.0003-seed-1"]
+    assert sorted(found) == ["f/lr-0.001-seed-1", "s/lr-0.0001-seed-1"]
     assert all(len(paths) == 2 for paths in found.values())
-    student = bertcore.load(found["s/lr-0.0003-seed-1"][1], device="cpu")
+    student = bertcore.load(found["s/lr-0.0001-seed-1"][1], device="cpu")
     assert student.config.num_hidden_layers == 1

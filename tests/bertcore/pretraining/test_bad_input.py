@@ -1,5 +1,6 @@
 """Wrong options, wrong texts, folders in use: one sentence each, and nothing is written."""
 
+import gzip
 import lzma
 import subprocess
 import sys
@@ -123,7 +124,7 @@ def test_wrong_files_are_one_sentence_and_write_nothing(
         (b" \n\n\t\n", ".txt", "has no text"),
         (b"a cat.\n\ncaf\xe9.\n", ".txt", "is not UTF-8: line 3 has a byte 0xE9"),
         (whole[: len(whole) - 30], ".xz", "is not a whole archive"),
-        (b"no archive", ".gz", "is not a whole archive"),
+        (gzip.compress(good)[:-30], ".gz", "is not a whole archive"),
     ]
     cases += [
         (good.decode().encode("utf-16"), ".txt", "is not UTF-8"),

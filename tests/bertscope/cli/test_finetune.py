@@ -192,7 +192,7 @@ def test_ctrl_c_keeps_what_there_is(files: Path, tmp_path: Path) -> None:
         stderr=subprocess.DEVNULL,
         text=True,
     )
-    best = out / "runs" / "lr-0.0003-seed-1" / "best" / "config.json"
+    best = out / "runs" / "lr-0.0001-seed-1" / "best" / "config.json"
     end = time.monotonic() + 240
     while not best.is_file() and time.monotonic() < end and process.poll() is None:
         time.sleep(0.1)

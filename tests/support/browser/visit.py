@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from typing import Literal
 from urllib.parse import urlencode
 
 from playwright.sync_api import (
@@ -44,6 +45,9 @@ _DRAWN = """() => {
     && !document.querySelector('[data-stale="true"]');
 }"""
 
+
+_HAS_SCHEME = """scheme => getComputedStyle(
+  document.querySelector('[data-testid="stApp"]')).colorScheme === scheme"""
 
 _INKED = """canvas => canvas.width && canvas.getContext("2d")
   .getImageData(0, 0, canvas.width, canvas.height).data
@@ -133,6 +137,12 @@ class Visit:
         """Wait until nothing runs and nothing is being loaded."""
         self.page.wait_for_function(_DRAWN, polling=100)
 
+    def use_scheme(self, scheme: Literal["light", "dark"]) -> None:
+        """Set the colours that the system prefers and wait until the app has them."""
+        self.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        self.page.wait_for_function(_HAS_SCHEME, arg=scheme, polling=100)
+        self.settle()
+
     # ---- writing ----
 
     def write(self, text_a: str, text_b: str = "") -> None:
@@ -202,3 +212,32 @@ class Visit:
     def was_tricked(self) -> bool:
         """Return whether any frame ran a stranger's code."""
         return any(frame.evaluate("'__pwned' in window") for frame in self.page.frames)
+
+
+def first_picture(visit: Visit, name: str) -> None:
+    """Make sure that the first picture of a page is drawn."""
+    if name == "glance":
+        visit.inked(".st-key-glance")
+    elif name == "attention":
+        visit.inked(".st-key-attention_overview")
+        visit.inked(".st-key-attention_lines")
+    elif name == "masked-words":
+        expect(visit.page.locator(".st-key-mask_strip .words button").first).to_be_visible()
+        visit.picture("figure_masked-words")
+    elif name == "inside-layer":
+        expect(visit.page.locator(".st-key-layer_drawing .sheet").first).to_be_visible()
+    elif name == "training-example":
+        expect(visit.page.locator(".st-key-training_example .line").first).to_be_visible()
+    elif name == "objectives":
+        expect(visit.page.locator(".st-key-objectives .row .token").first).to_be_visible()
+    elif name == "architectures":
+        expect(visit.page.locator(".st-key-architectures .panel svg circle").first).to_be_visible()
+    elif name == "checkpoints":
+        expect(visit.page.get_by_test_id("stDataFrame")).to_be_visible()
+    elif name == "minimal-pair":  # whose two versions are still equal here
+        rows = visit.page.get_by_role("group", name="The tokens of both versions, aligned")
+        expect(rows).to_be_visible()
+    elif name == "inspect":  # the checkpoint that ships has no task head to ask
+        expect(visit.page.get_by_text("has no decision to inspect")).to_be_visible()
+    else:
+        visit.picture()

@@ -1,0 +1,44 @@
+"""Texts that are odd, empty or too long, given to every page over its websocket."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from app.navigation import PAGES
+from tests.support.browser.hostile import LONG, MARKUP, NOT_SEEN, SCRIPT, SIGNS
+from tests.support.browser.running import Running, running_app
+from tests.support.session import Session
+from tests.support.tiny import tiny_bert
+
+LIMIT = re.compile(r"602 tokens but the limit is \d+, so the last \d+ tokens of text A")
+EMPTY = "Sentence A is empty. Type a sentence above, or pick an example."
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    folder = tiny_bert().save(tmp_path_factory.mktemp("saved") / "tiny")
+    with running_app(folder) as running:
+        yield running
+
+
+@pytest.mark.parametrize("name", [page.name for page in PAGES.values() if page.needs_text])
+def test_a_page_answers_each(server: Running, name: str) -> None:
+    with Session(server.url) as session:
+
+        def said(text_a: str, text_b: str, pattern: str | re.Pattern[str]) -> int:
+            session.set("text_b", text_b)
+            session.set("text_a", text_a)
+            assert session.errors == []
+            return sum(bool(re.search(pattern, text)) for text in session.page_texts)
+
+        session.open(name)
+        for text_a, text_b in ((SCRIPT, MARKUP), (SIGNS, SIGNS), ("river", "")):
+            assert said(text_a, text_b, EMPTY) == 0
+        assert said(NOT_SEEN, "", "Nothing in this text is a word to the model") == 1
+        for blank in ("", " \n\t "):
+            assert said(blank, "", EMPTY) == 1
+        assert said(LONG, "", LIMIT) == 1
+        assert said("river", "the bank", LIMIT) == 0
