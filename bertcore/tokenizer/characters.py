@@ -6,7 +6,8 @@ character is assigned.
 """
 
 import unicodedata
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, wraps
 
 from tokenizers.normalizers import NFD, BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
@@ -24,19 +25,30 @@ _NFD, _WORDS = NFD(), BertPreTokenizer()
 _cached = lru_cache(maxsize=1 << 16)
 
 
-@_cached
+def _predicate(holds: Callable[[str], bool]) -> Callable[[str], bool]:
+    """Return a cached predicate, false for half a surrogate pair, which the library cannot take."""
+
+    @_cached
+    @wraps(holds)
+    def ask(character: str) -> bool:
+        return not "\ud800" <= character <= "\udfff" and holds(character)
+
+    return ask
+
+
+@_predicate
 def is_removed(character: str) -> bool:
     """True for control, format and private-use characters, which cleaning drops."""
     return bool(_CLEAN.normalize_str(character) == "")
 
 
-@_cached
+@_predicate
 def is_whitespace(character: str) -> bool:
     """True for characters that cleaning turns into a space; it removes form feed and U+0085."""
     return bool(_CLEAN.normalize_str(character) == " ")
 
 
-@_cached
+@_predicate
 def is_chinese(character: str) -> bool:
     """True for a Chinese character (also in Japanese and Korean text; not kana or Hangul)."""
     return bool(_CHINESE.normalize_str(character) != character)
@@ -47,13 +59,13 @@ def is_cyrillic(character: str) -> bool:
     return "CYRILLIC" in unicodedata.name(character, "")
 
 
-@_cached
+@_predicate
 def is_accent(character: str) -> bool:
     """True for a nonspacing combining mark, which accent stripping drops."""
     return bool(_ACCENTS.normalize_str(character) == "")
 
 
-@_cached
+@_predicate
 def is_punctuation(character: str) -> bool:
     """True for characters that are always a word by themselves: not currency signs, except "$"."""
     return len(_WORDS.pre_tokenize_str(f"a{character}a")) == 3
