@@ -57,6 +57,9 @@ _NO_DATA = {
     b"version https://git-lfs": "a pointer of Git LFS to the file. Fetch this with git lfs pull",
     b"<!doctype html": "a web page. Download the file itself, such as by a link called raw",
     b"<html": "a web page. Download the file itself, such as by a link called raw",
+    b"\x89png": "a picture, not text",
+    b"\xff\xd8\xff": "a picture, not text",
+    b"%pdf": "a PDF. Save its text as UTF-8",
 }
 """Beginnings of what is saved in place of a table, and what it is."""
 _BLANK = "\ufeff \t\r\n\xa0"
