@@ -4,8 +4,8 @@ import streamlit as st
 
 from bertcore.papers import read_papers
 
+from ..plots import plain
 from ..plots.source_tables import contrasts
-from ..plots.untrusted_text import plain
 from ..shell import Field, frame, one_of
 from ..token_strip.token_strip import token_strip
 from . import PAGE

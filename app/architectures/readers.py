@@ -7,7 +7,7 @@ from bertcore import Model, Trace
 from bertcore.analysis.words.readings import why_not_both_sides
 from bertcore.checkpoints.source import CAUSAL, DEFAULT, SHIPPED
 
-from ..plots.formats import shorten
+from ..plots import shorten
 from ..shell import cache, frame, sidebar
 
 _LONGEST_NAME = 28

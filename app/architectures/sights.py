@@ -16,7 +16,7 @@ from bertcore.analysis.words.readings import (
 )
 from bertcore.analysis.words.surprise import example_mask
 
-from ..plots.untrusted_text import plain
+from ..plots import plain
 from ..shell import Field, Picture, cache, frame
 from . import drawing
 from .readers import Readers, name_of, result_or_reason

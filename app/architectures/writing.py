@@ -11,15 +11,20 @@ from bertcore.analysis.words.mask_writing import MaskWriting, write_with_masks
 from bertcore.analysis.words.written import WrittenScores, score_written
 
 from ..component import Component
+from ..plots import plain
 from ..plots.source_tables import markdown_table
-from ..plots.untrusted_text import plain
-from ..shell import cache, capabilities, frame
-from ..shell.compute import Compute
-from ..shell.draw_again import LAST_SEED, draw_again
-from ..shell.jobs.background import Progress
-from ..shell.one_of import one_of
-from ..shell.picture import Picture
-from ..shell.state import Field
+from ..shell import (
+    LAST_SEED,
+    Compute,
+    Field,
+    Picture,
+    Progress,
+    cache,
+    capabilities,
+    draw_again,
+    frame,
+    one_of,
+)
 from .readers import Readers, name_of, result_or_reason
 from .sights import BERT, GPT
 

@@ -12,9 +12,9 @@ from ..bertviz_views.controls import draw_bertviz
 from ..canvas.shared.attention_data import shown_heads
 from ..canvas.views import HEADS, LAYER, draw_lines, draw_map, draw_neurons, draw_overview
 from ..plots import BERT, Marks, own_text, plain
-from ..shell import frame, one_of
+from ..shell import frame, one_of, open_page
 from ..shell.links import ATTENTION_VIEW as VIEW
-from ..shell.links import name_of, open_page, switch_off, want_question
+from ..shell.links import name_of, switch_off, want_question
 from . import PAGE, decoder
 
 _KINDS = {

@@ -26,8 +26,8 @@ from bertcore.bias import (
 )
 from bertcore.grammar import TokenCounts
 
+from ..plots import plain
 from ..plots.charts import Intervals
-from ..plots.untrusted_text import plain
 from ..shell import Field, Picture, Work, background, frame, waiting
 from . import upload
 from .upload import Uploaded

@@ -18,7 +18,8 @@ from bertcore.bias import (
 from bertcore.data.files import BadRows, kind_of
 from bertcore.data.texts_file import shown_name
 
-from ..shell.source import Incomplete, UploadSource
+from ..shell import UploadSource
+from ..shell.source import Incomplete
 from ..shell.uploads import Copy
 
 MOST_ITEMS = 3000

@@ -5,8 +5,8 @@ import streamlit as st
 from bertcore.checkpoints import read_card
 
 from ..access.policy import policy
-from ..plots import theme
-from ..plots.untrusted_text import plain, safe_card
+from ..plots import plain, theme
+from ..plots.untrusted_text import safe_card
 from ..shell import Field, cache, frame, one_of, sidebar
 from . import PAGE
 from .contents import show_shape, show_tensors

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from bertcore.analysis.compare.layer_decisions import LayerDecisions
 
 from ..plots import Figure, label_name, marks_of, own_markdown, plain, shorten, theme
-from ..plots.answer_pairs import COLOURS, AnswerRows, answer_bars, answer_table
-from ..shell.picture import Picture
+from ..plots.before_after import COLOURS, AnswerRows, answer_bars, answer_table
+from ..shell import Picture
 from .case import Case, code_of, unread_heads, wants_pair
 from .gradients import show_gradients
 from .selected_question import SelectedQuestion, choose_answer, choose_question, places_of

@@ -1,6 +1,6 @@
 """The visitor's choices on the Compare page."""
 
-from ..shell.state import Field
+from ..shell import Field
 
 MOST_CHANGED = "best"  # stands for the head that differs most
 MEASURES = {"relative": "relative change", "turn": "1 − cosine"}

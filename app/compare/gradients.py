@@ -9,8 +9,8 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from ..plots import Figure, shorten, subplots, theme
-from ..plots.answer_pairs import COLOURS
-from ..shell.picture import Picture
+from ..plots.before_after import COLOURS
+from ..shell import Picture
 from .case import Case, code_of
 from .heads import MERGED_WORDS
 from .selected_question import SelectedQuestion

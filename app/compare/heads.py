@@ -13,9 +13,8 @@ from ..canvas.shared.view_options import last_revision
 from ..canvas.views import MAP, keep_options, kept_options
 from ..plots import Figure, theme
 from ..plots.before_after import divergence_table
-from ..plots.head_cells import clickable_heads, most_changed
-from ..plots.similarity_map import heat_from_zero
-from ..shell.picture import Picture
+from ..plots.cells import clickable_heads, heat_from_zero, most_changed
+from ..shell import Picture
 from .case import Case, code_of
 from .fields import HEAD, MAP_OPTIONS, MOST_CHANGED, VIEW
 

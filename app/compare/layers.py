@@ -12,8 +12,7 @@ from bertcore.analysis.compare.texts import TextsComparison, compare_texts
 
 from ..plots import Figure, plain, scatter, theme
 from ..plots.before_after import divergence_table
-from ..plots.head_cells import most_changed
-from ..plots.similarity_map import map_height, similarity_map, similarity_table
+from ..plots.cells import map_height, most_changed, similarity_map, similarity_table
 from ..second_checkpoint.sides import Side
 from ..shell import Compute, Picture, Progress, one_of
 from ..sources import head_texts as sources

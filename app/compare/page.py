@@ -8,7 +8,7 @@ from bertcore.analysis.compare.checkpoints import limits
 
 from ..access import checkpoints
 from ..access.policy import policy
-from ..plots.untrusted_text import plain
+from ..plots import plain
 from ..run_folders import saved_checkpoints
 from ..run_folders.folder_choice import choose_folder
 from ..run_folders.runs import default_folder

@@ -8,8 +8,8 @@ from bertcore.analysis.compare.checkpoints import Question
 from bertcore.analysis.compare.decision import KINDS, NO_YES
 from bertcore.analysis.compare.layer_decisions import LayerDecisions
 
-from ..plots.answer_pairs import AnswerRows
-from ..plots.untrusted_text import label_name
+from ..plots import label_name
+from ..plots.before_after import AnswerRows
 from .case import Case
 from .fields import ANSWER, PLACE, QUESTION
 

@@ -9,7 +9,7 @@ import streamlit as st
 from bertcore.analysis.compare.weight_drift import LAYER_KINDS, Drift, WeightDrift, part_of
 
 from ..plots import Figure, bar, plain, theme
-from ..plots.similarity_map import heat_from_zero
+from ..plots.cells import heat_from_zero
 from ..shell import Picture, one_of
 from .case import Case, opening_code
 from .fields import MEASURE, MEASURES

@@ -6,7 +6,7 @@ import streamlit as st
 from ..canvas.views import HEADS, LAYER, LAYERS
 from ..html_file.chart import Data
 from ..html_file.document import Part
-from ..shell import Field, Picture, frame
+from ..shell import Field, Picture, frame, open_page
 from ..shell.links import (
     ATTENTION_VIEW,
     INSIDE_LAYER,
@@ -18,7 +18,6 @@ from ..shell.links import (
     ONE_TOKEN,
     TOKEN,
     TOKENS_VIEW,
-    open_page,
 )
 from . import PAGE, drawing
 from .drawing import OpenedPart

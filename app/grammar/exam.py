@@ -9,7 +9,7 @@ from bertcore.analysis.tuned_lens import TunedLens
 from bertcore.data.files import BadRows
 from bertcore.grammar import GroupAccuracy, PairScore, Scoring, TokenCounts, accuracies, score_pairs
 
-from ..plots.untrusted_text import plain
+from ..plots import plain
 from ..second_checkpoint.sides import Side
 from ..shell import Compute, Progress, frame
 from ..shell.jobs.waiting import Pending

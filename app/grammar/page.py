@@ -11,7 +11,7 @@ import streamlit as st
 from bertcore.grammar import SCORINGS, GroupAccuracy, PairScore, Scoring, reads_from_left
 
 from ..access.policy import default_source
-from ..plots.untrusted_text import plain
+from ..plots import plain
 from ..second_checkpoint.choice import NOBODY, choose_second, open_second
 from ..second_checkpoint.sides import Side, choices
 from ..shell import Field, Picture, capabilities, frame, one_of, state

@@ -12,9 +12,7 @@ from bertcore.data.files import BadRows
 from bertcore.data.tables import TABLE_FILES
 from bertcore.grammar import PairFile, bundled_pairs, read_pairs
 
-from ..shell.one_of import one_of
-from ..shell.source import UploadSource
-from ..shell.state import Field
+from ..shell import Field, UploadSource, one_of
 from ..shell.uploads import Copy
 
 SOURCES = {"own": "Our 200", "file": "Upload a file"}

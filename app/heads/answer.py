@@ -5,7 +5,7 @@ import math
 from bertcore.analysis.heads.report import HeadReport
 from bertcore.analysis.heads.statistics import BROAD, STANDS_OUT
 
-from ..plots.untrusted_text import plain
+from ..plots import plain
 from .grid_figures import NOT_A_NUMBER, uncertainty
 from .names import HABITS, OTHER_MEASURES, RELATIONS, Measured
 

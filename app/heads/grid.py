@@ -6,7 +6,7 @@ import streamlit as st
 
 from bertcore.analysis.heads.report import HeadReport
 
-from ..plots.special_tokens import own_markdown, own_text
+from ..plots import own_markdown, own_text
 from ..shell import Field, Picture, frame
 from ..sources.head_texts import Chosen
 from . import answer, job

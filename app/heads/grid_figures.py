@@ -11,11 +11,10 @@ from bertcore.analysis.heads.report import HeadReport
 from bertcore.analysis.heads.statistics import measure_index
 from bertcore.analysis.heads.syntax import DIRECTIONS
 
-from ..plots import Figure, bar, error_bars, theme
+from ..plots import BERT, Figure, Marks, bar, error_bars, theme
 from ..plots.before_after import head_table
-from ..plots.head_cells import clickable_heads
-from ..plots.similarity_map import heat_from_zero
-from ..plots.special_tokens import BERT, Marks, relabelled
+from ..plots.cells import clickable_heads, heat_from_zero
+from ..plots.special_tokens import relabelled
 from .names import HABITS, Measured, relation_title
 
 NOT_A_NUMBER = "not a number: no sentence has it, or the weights contain NaN"

@@ -11,9 +11,9 @@ from bertcore.analysis.heads.report import HeadReport
 from bertcore.analysis.heads.similarity import HeadMap
 from bertcore.analysis.heads.statistics import PATTERNS
 
-from ..plots import Figure, theme
+from ..plots import BERT, Figure, Marks, theme
 from ..plots.label_places import label_places
-from ..plots.special_tokens import BERT, Marks, relabelled
+from ..plots.special_tokens import relabelled
 from ..shell import Field, Picture, frame, one_of
 from ..sources.head_texts import Chosen
 from . import job

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..bundle import read_bundle
-from ..plots.figure import Figure
+from ..plots import Figure
 from .document import Part, Table, hash_of
 
 Data: TypeAlias = pd.DataFrame | Mapping[str, NDArray[Any]]

@@ -12,14 +12,12 @@ from streamlit.delta_generator import DeltaGenerator
 from bertcore.analysis.words.surprise import example_mask
 
 from ..html_file.chart import Data
-from ..plots.untrusted_text import plain
-from ..shell import capabilities, frame
+from ..plots import plain
+from ..shell import Picture, capabilities, frame, one_of
 from ..shell.links import INSIDE_LAYER as LAYER
 from ..shell.links import INSIDE_LAYER_TOKEN as TOKEN
 from ..shell.links import INSIDE_LAYER_VIEW as VIEW
 from ..shell.links import MASKED, ONE_TOKEN
-from ..shell.one_of import one_of
-from ..shell.picture import Picture
 from ..token_strip.token_strip import token_strip, usual_token
 from . import PAGE, drawing
 from .all_tokens import AllTokens, all_tokens

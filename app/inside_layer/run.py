@@ -8,7 +8,7 @@ from bertcore import Model, Trace
 from bertcore.analysis.shared.inputs import masked_encoding
 from bertcore.analysis.words.logit_attribution import LogitAttribution, logit_attribution
 
-from ..plots.untrusted_text import plain
+from ..plots import plain
 from ..shell import cache
 from ..shell.cache import BertKey
 

@@ -5,6 +5,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from ..plots import plain
 from ..plots.logit_shares import (
     grid,
     shares_table,
@@ -13,7 +14,6 @@ from ..plots.logit_shares import (
     token_shares,
     tokens_table,
 )
-from ..plots.untrusted_text import plain
 from ..shell import Field, Picture, frame
 from .run import AskedWord, Run, attribution, best_words
 

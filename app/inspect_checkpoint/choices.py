@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bertcore.analysis.attribution import BASELINES, OCCLUSIONS
 
-from ..shell.state import Field
+from ..shell import Field
 
 STEPS = (20, 50, 200)
 VIEWS = {"text": "One text", "file": "A labelled file"}

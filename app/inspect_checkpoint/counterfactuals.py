@@ -9,12 +9,8 @@ import streamlit as st
 
 from bertcore.analysis.attribution import MAX_FORWARDS, Counterfactual, Search
 
-from ..plots.formats import percent, shorten_middle
-from ..plots.untrusted_text import plain
-from ..shell import frame
-from ..shell.jobs import waiting
-from ..shell.picture import Picture
-from ..shell.sentence_box.boxes import TEXT_A, TEXT_B
+from ..plots import percent, plain, shorten_middle
+from ..shell import TEXT_A, TEXT_B, Picture, frame, waiting
 from ..task_model import model as inspection
 from ..task_model.inputs import Inputs
 from ..task_model.model import Query

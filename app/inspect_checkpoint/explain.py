@@ -6,9 +6,8 @@ import streamlit as st
 
 from bertcore.analysis.attribution import BASELINES, OCCLUSIONS
 
-from ..plots.untrusted_text import plain
-from ..shell import frame
-from ..shell.one_of import one_of
+from ..plots import plain
+from ..shell import frame, one_of
 from ..task_model import model as inspection
 from ..task_model.inputs import Inputs
 from ..task_model.model import Query

@@ -8,22 +8,19 @@ from itertools import zip_longest
 from typing import Any
 from urllib.parse import urlencode
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 from bertcore.analysis.attribution import FileRun, MetricTable, WrongAnswer
+from bertcore.evaluation.calibration import Calibration
 from bertcore.evaluation.slices import Slice
 
 from ..access.policy import default_source
 from ..listener import clicked_row, hear
+from ..plots import METRIC_NAMES, Figure, bar, error_bars, plain, scatter, subplots, theme
 from ..plots.charts import Intervals
-from ..plots.metric_names import METRIC_NAMES
-from ..plots.untrusted_text import plain
-from ..shell import cache, frame, state
-from ..shell.jobs import waiting
-from ..shell.one_of import one_of
-from ..shell.picture import Picture
-from ..shell.sentence_box.boxes import TEXT_A, TEXT_B
+from ..shell import TEXT_A, TEXT_B, Picture, cache, frame, one_of, state, waiting
 from ..task_model import labelled_files
 from ..task_model import model as inspection
 from ..task_model.choices import LABEL, PREDICTED, READ_PAIR, TEXT_CHOICES, WORD
@@ -34,11 +31,112 @@ from ..task_model.python import FILE_CODE
 from ..task_model.task_views import TaskView, view_of
 from .audit import flips, groups
 from .choices import SLICES, VIEW
-from .file_figures import (
-    calibration_table,
-    error_table,
-    reliability,
-)
+
+
+def reliability(calibration: Calibration) -> Figure:
+    """Draw how often answers of each confidence are right, and how many there are."""
+    middle = (calibration.edges[:-1] + calibration.edges[1:]) / 2
+    width = float(calibration.edges[1] - calibration.edges[0])
+    fig = subplots(2, 1, row_heights=[0.74, 0.26], shared_xaxes=True, vertical_spacing=0.06)
+    fig.add_trace(
+        scatter(
+            x=[0, 1],
+            y=[0, 1],
+            mode="lines",
+            line={"color": theme.SPECIAL, "dash": "dot"},
+            hoverinfo="skip",
+            name="perfect calibration",
+        ),
+        row=1,
+        col=1,
+    )
+    fig.add_trace(
+        bar(
+            x=middle,
+            y=calibration.accuracy,
+            width=width * 0.92,
+            marker={"color": theme.SEGMENT_A, "opacity": 0.5, "line_width": 0},
+            error_y=error_bars(
+                calibration.accuracy, calibration.low, calibration.high, theme.SPECIAL
+            ),
+            customdata=np.column_stack([calibration.confidence, calibration.counts]),
+            hovertemplate="confidence %{customdata[0]:.3f}: %{y:.1%} of %{customdata[1]:,} "
+            "right<extra></extra>",
+            name="right",
+        ),
+        row=1,
+        col=1,
+    )
+    fig.add_trace(
+        scatter(
+            x=calibration.confidence,
+            y=calibration.accuracy,
+            mode="markers",
+            marker={"color": theme.ACCENT, "size": 7},
+            hoverinfo="skip",
+            name="mean confidence",
+        ),
+        row=1,
+        col=1,
+    )
+    fig.add_trace(
+        bar(
+            x=middle,
+            y=calibration.counts,
+            width=width * 0.92,
+            marker={"color": theme.SPECIAL, "line_width": 0},
+            hovertemplate="%{y:,} answers<extra></extra>",
+            showlegend=False,
+        ),
+        row=2,
+        col=1,
+    )
+    theme.plot_layout(fig, "", "", "", 400)
+    fig.update_xaxes(range=[0, 1], showgrid=False, tickformat=".0%")
+    fig.update_xaxes(title_text="confidence", row=2)
+    fig.update_yaxes(title_text="fraction right", range=[0, 1.02], tickformat=".0%", row=1)
+    fig.update_yaxes(title_text="answers", row=2, nticks=3)
+    fig.update_layout(margin={"t": 30, "r": 24})  # room for "100%"
+    return fig
+
+
+def error_table(errors: Sequence[WrongAnswer], severity: str) -> pd.DataFrame:
+    """Return a row for each wrong answer; second texts only if there are any.
+
+    Args:
+        errors: The most severe first.
+        severity: Name of that column.
+    """
+    table = pd.DataFrame(
+        [
+            {
+                "row": error.row,
+                "true": error.gold,
+                "predicted": error.predicted,
+                severity: error.severity,
+                "text": error.text,
+                "second text": error.text_pair,
+            }
+            for error in errors
+        ]
+    )
+    return table.drop(columns="second text") if table["second text"].isna().all() else table
+
+
+def calibration_table(calibration: Calibration) -> pd.DataFrame:
+    """Return a row for each bin."""
+    return pd.DataFrame(
+        {
+            "from": calibration.edges[:-1],
+            "to": calibration.edges[1:],
+            "answers": calibration.counts,
+            "confidence": calibration.confidence,
+            "right": calibration.accuracy,
+            "low": calibration.low,
+            "high": calibration.high,
+        }
+    )
+
 
 _FILE, _RUN = "_inspect_file", "_inspect_run"
 SLICE_NAMES = {"length": "By length", "label": "By true label"}

@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import streamlit as st
 
-from ..plots.untrusted_text import plain
-from ..shell import frame, sidebar
-from ..shell.one_of import one_of
+from ..plots import plain
+from ..shell import frame, one_of, sidebar
 from ..shell.sentence_box.examples import DEFAULT, REVIEW
 from ..task_model import model as inspection
 from ..task_model.task_views import view_of

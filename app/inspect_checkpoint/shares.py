@@ -11,6 +11,7 @@ from bertcore.analysis.attribution import class_attribution, why_no_shares
 from bertcore.analysis.words.logit_attribution import LogitAttribution
 from bertcore.tasks.targets import ClassTarget, LabelTarget, TagTarget
 
+from ..plots import label_name, plain
 from ..plots.logit_shares import (
     grid,
     shares_table,
@@ -19,10 +20,7 @@ from ..plots.logit_shares import (
     token_shares,
     tokens_table,
 )
-from ..plots.untrusted_text import label_name, plain
-from ..shell import cache, frame
-from ..shell.picture import Picture
-from ..shell.state import Field
+from ..shell import Field, Picture, cache, frame
 from ..task_model import model as inspection
 from ..task_model.model import Query
 from ..task_model.python import setup as opening

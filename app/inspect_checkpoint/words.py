@@ -8,31 +8,25 @@ import streamlit as st
 
 from bertcore.analysis.attribution import PARTS, Attribution, ScoreTarget, SpanTarget
 
-from ..plots.formats import exactly, signed
-from ..plots.untrusted_text import plain
-from ..shell import capabilities, frame
-from ..shell.jobs import waiting
-from ..shell.one_of import one_of
-from ..shell.picture import Picture
+from ..plots import exactly, plain, signed
+from ..shell import Picture, capabilities, frame, one_of, waiting
 from ..task_model import model as inspection
 from ..task_model.model import Explanation, Layers, Query
 from ..task_model.python import setup_with_target
 from .attribution_figures import (
     Compared,
+    LayerRows,
     WordRows,
     attributed_text,
+    conductance_arrays,
+    conductance_map,
     faithfulness_dots,
     faithfulness_table,
+    layer_faithfulness,
     method_rows,
     word_table,
 )
 from .choices import METHOD, METHODS, method_options
-from .layer_figures import (
-    LayerRows,
-    conductance_arrays,
-    conductance_map,
-    layer_faithfulness,
-)
 
 LARGE_DELTA = 0.05
 """Fraction of the change above which the page warns of the convergence delta."""

@@ -3,7 +3,7 @@
 from bertcore.analysis.space.projection import METHODS
 from bertcore.analysis.space.sense_sets import SETS
 
-from ..shell.state import Field
+from ..shell import Field
 
 SOURCES = {
     "sentence": "This sentence",

@@ -10,7 +10,7 @@ from bertcore.analysis.compare.cka import NUM_PERMUTATIONS
 from bertcore.analysis.space.geometry import MIN_POINTS
 
 from ..plots import Figure, bar, theme
-from ..plots.similarity_map import similarity_map, similarity_table
+from ..plots.cells import similarity_map, similarity_table
 from ..shell import Picture, columns, frame
 from .curves import Curve, LayerCurves, over_layers
 from .view import Measured

@@ -6,7 +6,7 @@ import streamlit as st
 
 from bertcore.data.texts_file import Sentence
 
-from ..plots.untrusted_text import plain
+from ..plots import plain
 from ..shell import cache, frame, one_of
 from . import PAGE, view
 from .controls import choose_points, choose_view, map_when_ready, read_points, searched
@@ -15,8 +15,7 @@ from .curves import show_curves
 from .fields import VIEW, VIEWS
 from .geometry import show_geometry
 from .maps import show_map, show_overview
-from .point_styles import Mapped, Marks
-from .points import colouring, hover_texts, point_labels
+from .points import Mapped, Marks, colouring, hover_texts, point_labels
 from .seeds import show_second_seed
 from .sources import NO_SENTENCES, choose_source, chosen_source, sentences_of
 

@@ -6,7 +6,7 @@ from bertcore.analysis.space.neighbour_embedding import EXAGGERATED_STEPS
 from bertcore.analysis.space.projection import Settings
 from bertcore.configs.maps import METRICS, STARTS, PacmapSettings, TsneSettings, UmapSettings
 
-from ..shell.state import Field
+from ..shell import Field
 
 HELP = {
     "neighbors": (

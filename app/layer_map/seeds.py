@@ -17,9 +17,8 @@ from ..shell import Compute, Picture, frame
 from ..shell.links import MAP_LAYER as LAYER
 from .curves import Curve, LayerCurves
 from .fields import SECOND_SEED
-from .overview_figures import small_marker
-from .places import at, reach_of
-from .point_styles import Mapped, Marks
+from .maps import small_marker
+from .points import Mapped, Marks, at, reach_of
 from .view import Points, View, code_of, embed
 
 MAX_LINES = 2000

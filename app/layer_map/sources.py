@@ -11,10 +11,8 @@ import streamlit as st
 from bertcore.analysis.space.sense_sets import SETS
 from bertcore.data.texts_file import Sentence, Texts, read_pasted, read_upload
 
-from ..plots.untrusted_text import plain
-from ..shell.one_of import one_of
-from ..shell.sentence_box.pasted import pasted
-from ..shell.source import UploadSource
+from ..plots import plain
+from ..shell import UploadSource, one_of, pasted
 from ..shell.uploads import Copy
 from .fields import COLOUR, SENSES_OF, SOURCE, SOURCES, UNIT, WORD
 

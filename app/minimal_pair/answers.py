@@ -7,7 +7,7 @@ import streamlit as st
 
 from bertcore.analysis.compare.before_after import WordShift
 
-from ..plots.before_after import answer_bars, answer_table, word_bars, word_table
+from ..plots.before_after import next_bars, next_table, word_bars, word_table
 from ..shell import Picture, capabilities, frame
 from .compared import COMPARE_CODE, Compared
 from .figures import RUNS, token_rows
@@ -43,7 +43,7 @@ def _word_table(shifts: Sequence[WordShift]) -> pd.DataFrame:
 
 
 def _answer_table(is_next: Sequence[float]) -> pd.DataFrame:
-    return answer_table(is_next).assign(run=RUNS)
+    return next_table(is_next).assign(run=RUNS)
 
 
 WORDS = Picture(
@@ -60,7 +60,7 @@ WORDS = Picture(
 )
 NEXT_SENTENCE = Picture(
     name="minimal-pair-next-sentence",
-    figure=answer_bars,
+    figure=next_bars,
     table=_answer_table,
     how=(
         "The next-sentence head's probability that B follows A (blue) and that it is a random text "

@@ -21,18 +21,10 @@ from bertcore.analysis.patching import (
 from bertcore.data.files import BadRows
 from bertcore.data.tables import TABLE_FILES
 
-from ..plots import theme
+from ..plots import Figure, cell_table, heatmap, plain, theme
 from ..plots.before_after import head_grid
-from ..plots.cell_table import cell_table
 from ..plots.cells import cell_text
-from ..plots.figure import Figure, heatmap
-from ..plots.untrusted_text import plain
-from ..shell import capabilities, frame
-from ..shell.compute import Compute
-from ..shell.one_of import one_of
-from ..shell.picture import Picture
-from ..shell.source import UploadSource
-from ..shell.state import Field
+from ..shell import Compute, Field, Picture, UploadSource, capabilities, frame, one_of
 from ..shell.uploads import Copy
 from .patching import UNIT, choose_way, colours
 

@@ -2,15 +2,14 @@
 
 import streamlit as st
 
-from ..plots.untrusted_text import plain
+from ..plots import plain
 from ..shell import Field, frame, one_of
 from . import PAGE
 from .answers import show_answers, show_tokens
-from .attention import show_attention, show_heads
 from .compared import compared
+from .inside import show_attention, show_heads, show_vectors
 from .many_pairs import show_many
 from .patching import show_patching
-from .vectors import show_vectors
 from .versions import Versions, choose_second
 
 WHAT, WHERE, MANY = "What differs", "Where it is decided", "Over many pairs"

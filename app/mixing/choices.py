@@ -4,7 +4,7 @@ import streamlit as st
 
 from bertcore.others.families import OtherFamily
 
-from ..plots.untrusted_text import plain
+from ..plots import plain
 from ..shell import Field, Texts, capabilities, frame, one_of
 from ..token_strip.token_strip import token_strip, usual_token
 from . import measures

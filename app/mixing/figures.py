@@ -8,8 +8,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..plots import ON_AXIS, display_width, numbered, shorten, theme
-from ..plots.figure import Figure, Properties, heatmap, subplots
+from ..plots import (
+    ON_AXIS,
+    Figure,
+    Properties,
+    display_width,
+    heatmap,
+    numbered,
+    shorten,
+    subplots,
+    theme,
+)
 
 NAMES = {
     "weights": "Attention weights",

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from ..plots.untrusted_text import plain
+from ..plots import plain
 from ..shell import Job, Picture, Texts, Work, frame, waiting
 from ..streamlit_internals import plotly_chart
 from . import measures

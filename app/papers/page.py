@@ -11,8 +11,8 @@ from bertcore.papers import Claim, Literature, Way, read_papers
 from ..navigation import PAGES
 from ..plots import Figure, Properties, theme
 from ..plots.source_tables import contrasts, links, markdown_table
-from ..shell import Field, Picture, frame, one_of
-from ..shell.links import TOKENS_VIEW, open_page
+from ..shell import Field, Picture, frame, one_of, open_page
+from ..shell.links import TOKENS_VIEW
 from . import PAGE
 from .scores import SETUP, show_ablation, show_scores
 

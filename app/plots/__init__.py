@@ -4,8 +4,16 @@ from .cell_table import cell_table
 from .cells import numbered
 from .error_bars import error_bars, with_interval
 from .figure import Figure, Properties, bar, heatmap, scatter, subplots
-from .formats import ON_AXIS, display_width, exactly, percent, shorten, shorten_middle, signed
-from .metric_names import METRIC_NAMES
+from .formats import (
+    METRIC_NAMES,
+    ON_AXIS,
+    display_width,
+    exactly,
+    percent,
+    shorten,
+    shorten_middle,
+    signed,
+)
 from .special_tokens import BERT, Marks, marks_of, own_markdown, own_text
 from .untrusted_text import label_name, plain
 

@@ -1,6 +1,8 @@
-"""Two runs side by side: words, next sentence, and a grid of heads, with their tables."""
+"""Two runs side by side: words, answers, next sentence, a grid of heads, with their tables."""
 
+import math
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -11,7 +13,8 @@ from bertcore.analysis.compare.before_after import WordShift
 from . import theme
 from .cell_table import cell_table
 from .figure import Figure, bar, heatmap, scatter, subplots
-from .formats import percent, shorten
+from .formats import percent, shorten, signed
+from .untrusted_text import label_name
 
 BEFORE, AFTER = theme.SPECIAL, theme.SEGMENT_A
 WORD_HEIGHT, TITLE_HEIGHT = 32, 34
@@ -166,7 +169,7 @@ def word_table(shifts: Sequence[WordShift]) -> pd.DataFrame:
     )
 
 
-def answer_bars(is_next: Sequence[float], names: tuple[str, str] = ("before", "after")) -> Figure:
+def next_bars(is_next: Sequence[float], names: tuple[str, str] = ("before", "after")) -> Figure:
     """Draw the probability that B follows A in two runs of these names, two bars of length 1."""
     rows = list(names)
     fig = Figure()
@@ -202,7 +205,7 @@ def answer_bars(is_next: Sequence[float], names: tuple[str, str] = ("before", "a
     return fig
 
 
-def answer_table(is_next: Sequence[float]) -> pd.DataFrame:
+def next_table(is_next: Sequence[float]) -> pd.DataFrame:
     """Return the next-sentence probability before and after."""
     return pd.DataFrame({"run": ["before", "after"], "p_is_next": list(is_next)})
 
@@ -287,3 +290,61 @@ def head_grid(
 def thinned(numbers: Sequence[int]) -> list[int]:
     """Return the numbers to write along an axis: all, or every second if there are many."""
     return list(numbers)[:: 1 if len(numbers) <= 13 else 2]
+
+
+COLOURS = (BEFORE, AFTER)  # of the first and the second checkpoint, in every picture of the page
+_ROW = 34
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRows:
+    """Some answers at one place, with both probabilities."""
+
+    names: tuple[str, ...]
+    """[R]"""
+    values: tuple[NDArray[np.float64], NDArray[np.float64]]
+    """Of the first and the second, each [R]; NaN if a checkpoint has no such answer."""
+    num_more: int
+    """Answers that are left out."""
+
+
+def answer_bars(rows: AnswerRows, names: tuple[str, str], kind: str) -> Figure:
+    """Draw the answers as pairs of bars: the first checkpoint grey, the second blue.
+
+    Args:
+        rows: From `answer_rows`.
+        names: Of the checkpoints; any text.
+        kind: Of the question; the numbers of a "score" are not probabilities.
+    """
+    is_score = kind == "score"
+    is_label = kind in ("class", "labels")
+    named = [label_name(name) for name in rows.names] if is_label else rows.names
+    labels = [theme.escape(shorten(name, 26)) for name in named]
+    first, second = rows.values
+    text = [_change(p, q, is_score=is_score) for p, q in zip(first, second, strict=True)]
+    hover = f", {{name}}: {'%{x:.4g}' if is_score else '%{x:.3%}'}"
+    runs = (theme.escape(names[0]), theme.escape(names[1]))
+    fig = Figure()
+    add_pairs(fig, rows.values, labels, text, runs, hover)
+    low = min(0.0, float(np.nanmin(np.stack(rows.values), initial=0.0)))
+    top = float(np.nanmax(np.abs(np.stack(rows.values)), initial=1e-6))
+    lay_out_pairs(fig, _ROW * len(labels) + 44, 32, [1.1 * low, top * 1.75])
+    return fig
+
+
+def _change(first: float, second: float, *, is_score: bool) -> str:
+    if is_score:
+        texts = ["–" if math.isnan(value) else f"{value:.3g}" for value in (first, second)]
+        moved = "" if math.isnan(first + second) else f"  {signed(second - first)}"
+        return f"  {texts[0]} → <b>{texts[1]}</b>{moved}"
+    texts = ["–" if math.isnan(value) else percent(value) for value in (first, second)]
+    both = not math.isnan(first + second)
+    return f"  {texts[0]} → <b>{texts[1]}</b>  {difference(first, second) if both else ''}"
+
+
+def answer_table(rows: AnswerRows) -> pd.DataFrame:
+    """Return the answers as a table."""
+    first, second = rows.values
+    return pd.DataFrame(
+        {"answer": rows.names, "first": first, "second": second, "difference": second - first}
+    )

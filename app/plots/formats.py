@@ -84,3 +84,21 @@ def display_width(text: str) -> int:
         0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
         for c in text
     )
+
+
+METRIC_NAMES = {
+    "accuracy": "Accuracy",
+    "micro_f1": "Micro F1",
+    "macro_f1": "Macro F1",
+    "f1": "F1",
+    "matthews": "Matthews",
+    "pearson_spearman": "Pearson-Spearman mean",
+    "pearson": "Pearson",
+    "spearman": "Spearman",
+    "average_precision": "Average precision",
+    "best_accuracy": "Accuracy at the best threshold",
+    "best_f1": "F1 at the best threshold",
+    "precision": "Precision",
+    "recall": "Recall",
+    "exact_match": "Exact match",
+}

@@ -12,7 +12,7 @@ from . import theme, token_flow
 from .cells import numbered
 from .figure import Figure, bar, heatmap
 from .formats import shorten, signed
-from .word_boxes import coloured_boxes
+from .token_flow import coloured_boxes
 
 BIASES: tuple[PartKind, ...] = (
     "embedding_bias",

@@ -3,8 +3,11 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from . import theme
-from .figure import Figure
+from .figure import Figure, Properties, bar
 from .formats import display_width, shorten
 
 LINE_UNITS = 68  # width of a line in letters: legible in a column 500 pixels wide
@@ -67,3 +70,58 @@ def two_lines(first: str, second: str = "") -> str:
     text = theme.escape(shorten(first))
     small = '<span style="font-size:10.5px">'
     return f"{text}<br>{small}{theme.escape(shorten(second))}</span>" if second else text
+
+
+def coloured_boxes(
+    words: Sequence[str],
+    values: NDArray[np.floating],
+    numbers: Sequence[str],
+    boxes: Sequence[Box],
+    *,
+    is_dark: bool,
+    scale_title: str,
+) -> Properties:
+    """Return the boxes: blue above zero, orange below, on one scale.
+
+    Args:
+        words: [W]
+        values: [W]; NaN where a word has no number.
+        numbers: The values as written in the boxes, [W].
+        boxes: Place of each, [W].
+        is_dark: Whether the page is dark: words near zero recede there too.
+        scale_title: Title of the colour bar.
+    """
+    filled = np.nan_to_num(np.asarray(values, dtype=np.float64))
+    largest = max(float(np.abs(filled).max(initial=0.0)), 1e-9)
+    scale = theme.diverging(is_dark)
+    hover = [
+        f"<b>{theme.escape(shorten(word, 40))}</b>: {number or '—'}"
+        for word, number in zip(words, numbers, strict=True)
+    ]
+    return bar(
+        base=[box.left for box in boxes],
+        x=[box.width for box in boxes],
+        y=[box.line for box in boxes],
+        orientation="h",
+        text=[two_lines(w, s) for w, s in zip(words, numbers, strict=True)],
+        textposition="inside",
+        insidetextanchor="middle",
+        constraintext="none",
+        textangle=0,
+        insidetextfont={
+            "size": 13,
+            "color": theme.inks(filled, scale, -largest, largest).tolist(),
+        },
+        marker={
+            "color": filled,
+            "colorscale": scale,
+            "cmin": -largest,
+            "cmax": largest,
+            "line": {"width": 1, "color": theme.GRID},
+            "cornerradius": 5,
+            "colorbar": theme.bar_above(scale_title),
+        },
+        customdata=hover,
+        hovertemplate="%{customdata}<extra></extra>",
+        showlegend=False,
+    )

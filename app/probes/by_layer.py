@@ -11,8 +11,17 @@ import streamlit as st
 
 from bertcore.probes import STRUCTURAL, LayerResult, ProbeReport, Score
 
-from ..plots import error_bars, plain, shorten, theme, with_interval
-from ..plots.figure import Figure, Properties, bar, scatter
+from ..plots import (
+    Figure,
+    Properties,
+    bar,
+    error_bars,
+    plain,
+    scatter,
+    shorten,
+    theme,
+    with_interval,
+)
 from ..shell import Picture, columns, frame
 from . import grid_figures
 from .grid_figures import Recall

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ..plots.untrusted_text import plain
+from ..plots import plain
 from ..second_checkpoint.choice import NOBODY, choose_second, open_second
 from ..second_checkpoint.sides import UNTRAINED, choices
 from ..shell import Field, frame

@@ -18,10 +18,7 @@ from bertcore.data.tables import JSON_LINES
 from bertcore.data.texts_file import shown_name
 from bertcore.probes import STRUCTURAL, ProbeData, Task, bundled_data, read_probe_data
 
-from ..shell import uploads
-from ..shell.one_of import one_of
-from ..shell.source import UploadSource
-from ..shell.state import Field
+from ..shell import Field, UploadSource, one_of, uploads
 
 OWN = "own"
 """Key of the shipped treebank."""

@@ -12,7 +12,7 @@ from bertcore.probes import (
     run_probes,
 )
 
-from ..plots.untrusted_text import plain
+from ..plots import plain
 from ..second_checkpoint.sides import Side
 from ..shell import Compute, Progress
 from ..shell.jobs.waiting import Pending

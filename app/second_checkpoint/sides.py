@@ -14,7 +14,7 @@ from bertcore.loading import untrained
 
 from ..access import checkpoints
 from ..access.policy import default_source
-from ..plots.formats import shorten
+from ..plots import shorten
 from ..run_folders import saved_checkpoints
 from ..shell import cache, frame, sidebar
 from ..shell.links import SUGGESTED

@@ -21,7 +21,7 @@ from ..html_file.chart import Data
 from ..plots import Figure, exactly, heatmap, plain, scatter, shorten, theme, token_flow
 from ..plots.cells import cell_text
 from ..plots.token_axis import MAX_LABELS
-from ..plots.word_boxes import coloured_boxes
+from ..plots.token_flow import coloured_boxes
 from ..shell import Field, Picture, frame, one_of
 
 WRITTEN, TOGETHER = "As written", "Similar ones together"

@@ -1,16 +1,13 @@
 """The frame of every page: state, cache, sidebar, text box, downloads, errors."""
 
 from .cache import Texts
-from .columns import columns
 from .compute import Compute
-from .draw_again import LAST_SEED, draw_again
+from .controls import LAST_SEED, columns, draw_again, one_of
 from .jobs import background, waiting
 from .jobs.background import Job, Progress, Work
 from .links import open_page
-from .one_of import one_of
 from .picture import Picture
-from .sentence_box.boxes import TEXT_A, TEXT_B
-from .sentence_box.pasted import pasted
+from .sentence_box.boxes import TEXT_A, TEXT_B, pasted
 from .source import UploadSource
 from .state import Field
 

@@ -5,7 +5,7 @@ import streamlit as st
 from bertcore.architecture.families import Capability
 from bertcore.model import Model
 
-from ..plots.untrusted_text import plain
+from ..plots import plain
 from . import frame
 
 OWN_HEAD = " The answers of this checkpoint's own task head are on the page **Inspect**."

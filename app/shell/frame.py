@@ -21,8 +21,8 @@ from ..access.bug_log import log_bug
 from ..access.checkpoints import NotOfferedError
 from ..access.policy import policy
 from ..page_info import PageInfo
-from ..plots.special_tokens import BERT, Marks, filled_markdown, marks_of, own_markdown
-from ..plots.untrusted_text import plain
+from ..plots import BERT, Marks, marks_of, own_markdown, plain
+from ..plots.special_tokens import filled_markdown
 from . import cache, consent, fetch, sidebar, state
 from .compute import Compute
 from .jobs.waiting import Pending

@@ -16,9 +16,9 @@ from bertcore.base.json_data import to_json
 from ..html_file.chart import Data
 from ..html_file.document import Part, Scheme
 from ..listener import Listener, clicked_point, hear
+from ..plots import Figure, Marks
 from ..plots.charts import Chart
-from ..plots.figure import Figure
-from ..plots.special_tokens import Marks, filled_markdown
+from ..plots.special_tokens import filled_markdown
 from ..streamlit_internals import plotly_chart
 from . import capabilities, frame, picture_files, sidebar
 

@@ -16,7 +16,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import streamlit as st
 
 from ..access.room import hold, max_megabytes
-from ..plots.untrusted_text import plain
+from ..plots import plain
 from ..streamlit_internals import UploadedFile, file_ids, remove_upload
 from . import cache, uploads
 from .uploads import Copy

@@ -16,11 +16,8 @@ from bertcore.analysis.heads.texts import (
     read_texts,
 )
 
-from ..plots.untrusted_text import plain
-from ..shell.one_of import one_of
-from ..shell.sentence_box.pasted import pasted
-from ..shell.source import UploadSource
-from ..shell.state import Field
+from ..plots import plain
+from ..shell import Field, UploadSource, one_of, pasted
 from ..shell.uploads import Copy
 
 SOURCES = {"own": "Our sentences", "pasted": "Paste sentences", "file": "Upload a file"}

@@ -14,7 +14,7 @@ from bertcore.analysis.tuned_lens import (
 
 from ..access import visits
 from ..access.policy import policy
-from ..plots.untrusted_text import plain
+from ..plots import plain
 from ..shell import cache, frame
 
 

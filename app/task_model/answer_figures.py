@@ -17,10 +17,17 @@ from bertcore.analysis.attribution import (
     Word,
 )
 
-from ..plots import theme, token_flow
-from ..plots.figure import Figure, bar, scatter
-from ..plots.formats import display_width, percent, shorten
-from ..plots.untrusted_text import label_name
+from ..plots import (
+    Figure,
+    bar,
+    display_width,
+    label_name,
+    percent,
+    scatter,
+    shorten,
+    theme,
+    token_flow,
+)
 
 MOST_LABELS = 12
 """Most labels that are drawn; the data has all."""

@@ -1,6 +1,7 @@
 """The visitor's choices of an answer and of a labelled file's columns."""
 
-from ..shell.state import CHOICE_TEXTS, Field
+from ..shell import Field
+from ..shell.state import CHOICE_TEXTS
 
 PREDICTED = -1
 """Stands for the predicted label, or the first tagged word, instead of a chosen one."""

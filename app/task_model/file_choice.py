@@ -11,11 +11,8 @@ from bertcore.checkpoints.source import FINE_TUNED, labelled_file
 from bertcore.configs import Columns
 from bertcore.data.guess import guess
 
-from ..plots.formats import shorten_middle
-from ..plots.untrusted_text import plain
-from ..shell import cache, frame, uploads
-from ..shell.source import UploadSource
-from ..shell.state import Field
+from ..plots import plain, shorten_middle
+from ..shell import Field, UploadSource, cache, frame, uploads
 from ..shell.uploads import Copy
 from . import labelled_files
 from .choices import COLUMNS, JOINT_COLUMNS, LABEL_MAP, SKIP_BAD_ROWS, USUAL_COLUMN

@@ -9,9 +9,7 @@ from pathlib import Path
 from bertcore.analysis.attribution import FileRun, run_file
 from bertcore.configs import Columns
 
-from ..shell import cache
-from ..shell.jobs import background
-from ..shell.jobs.background import Work
+from ..shell import Work, background, cache
 from ..shell.uploads import named, naming
 from . import model as inspection
 from .task_views import view_of

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from bertcore.analysis.attribution import FileRun
 
-from ..plots import display_width, numbered, shorten, theme
-from ..plots.figure import Figure, heatmap, scatter, trace
+from ..plots import Figure, display_width, heatmap, numbered, scatter, shorten, theme
+from ..plots.figure import trace
 
 MOST_CLASSES = 40  # most labels that fit in a confusion matrix
 MOST_DOTS = 3000  # most scores that are drawn as dots; of more, every second, third ... is drawn.

@@ -16,7 +16,7 @@ from bertcore.pretraining.objectives import objective_named
 
 from ..access import training
 from ..access.policy import default_source, policy
-from ..plots.formats import shorten_middle
+from ..plots import shorten_middle
 from ..shell import UploadSource, frame, one_of, sidebar
 from ..shell.uploads import Copy
 from .fields import LENGTH_UNIT, LENGTH_UNITS, OBJECTIVE, SOURCE, SOURCES, START_FROM, STARTS

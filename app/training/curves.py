@@ -14,7 +14,7 @@ from ..access import places
 from ..plots import Figure, scatter, subplots, theme
 from ..run_folders.run import Run
 from ..run_folders.runs import metrics
-from ..shell.picture import Picture
+from ..shell import Picture
 
 MAX_POINTS = 1200
 """Most points of a curve; of longer runs every n-th line is drawn, and all held-out scores."""

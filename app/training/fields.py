@@ -3,7 +3,7 @@
 from bertcore.configs.data import OBJECTIVES
 from bertcore.tasks import TASKS
 
-from ..shell.state import Field
+from ..shell import Field
 
 VIEWS = WATCH, REPLAY, START = ("Watch", "Replay", "Start a run")
 KINDS = {"pretrain": "Pretrain on text", "finetune": "Fine-tune on a table"}

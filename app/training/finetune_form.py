@@ -22,13 +22,9 @@ from bertcore.tasks.survey import Survey
 
 from ..access import places, training
 from ..access.policy import policy
-from ..plots.formats import shorten_middle
-from ..plots.untrusted_text import plain
+from ..plots import plain, shorten_middle
 from ..run_folders import process
-from ..shell import cache, frame, sidebar
-from ..shell.compute import Compute
-from ..shell.jobs import waiting
-from ..shell.one_of import one_of
+from ..shell import Compute, cache, frame, one_of, sidebar, waiting
 from ..task_model.file_choice import choose_label_map
 from . import fields, tables
 from .finetune_plan import Plan, rounded, sample_sizes

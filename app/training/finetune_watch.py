@@ -14,8 +14,8 @@ from ..access import checkpoints, places
 from ..plots import METRIC_NAMES, Figure, plain
 from ..run_folders.finetune_runs import checkpoint_of, current_trial, dev_errors, metric_of
 from ..run_folders.run import Run, Trial
-from ..shell import Picture, sidebar
-from ..shell.links import COMPARED_WITH, SUGGESTED, open_page
+from ..shell import Picture, open_page, sidebar
+from ..shell.links import COMPARED_WITH, SUGGESTED
 from .curves import Panel, draw_panels, show_numbers
 
 _OPENING = "_finetuned_opening"

@@ -22,7 +22,7 @@ from bertcore.pretraining.objectives import objective_named
 from ..access import checkpoints, places, visits
 from ..access.policy import policy
 from ..access.room import check_room as check_disk
-from ..plots.untrusted_text import plain
+from ..plots import plain
 from ..run_folders import process
 from ..shell import frame
 from . import choices

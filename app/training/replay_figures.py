@@ -9,8 +9,18 @@ import pandas as pd
 from bertcore.analysis.space.probe_map import ProbeMap
 from bertcore.training.probes import KINDS, Probe
 
-from ..plots import percent, player, shorten, theme
-from ..plots.figure import Figure, Properties, bar, heatmap, scatter, subplots
+from ..plots import (
+    Figure,
+    Properties,
+    bar,
+    heatmap,
+    percent,
+    player,
+    scatter,
+    shorten,
+    subplots,
+    theme,
+)
 
 MAX_MOMENTS = 60
 """Most moments under the slider; of longer runs they are spread evenly over the probes."""

@@ -18,11 +18,8 @@ from bertcore.finetuning.speed import Speed, measure_speed
 from bertcore.tasks.survey import Survey, survey
 
 from ..access.policy import policy
-from ..plots.untrusted_text import plain
-from ..shell import cache, frame, uploads
-from ..shell.jobs.background import Progress, Work
-from ..shell.source import UploadSource
-from ..shell.state import Field
+from ..plots import plain
+from ..shell import Field, Progress, UploadSource, Work, cache, frame, uploads
 from ..shell.uploads import Copy
 from ..task_model import labelled_files
 from ..task_model.encoding import choose_encoding

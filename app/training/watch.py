@@ -12,7 +12,7 @@ from bertcore.base.durations import duration
 from bertcore.training.probes import Probe, probe_files, read_probe
 
 from ..access import checkpoints, places, training
-from ..plots.untrusted_text import plain
+from ..plots import plain
 from ..run_folders import process
 from ..run_folders.finetune_runs import metric_of
 from ..run_folders.run import STATES, Run

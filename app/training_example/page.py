@@ -15,7 +15,7 @@ from bertcore.analysis.words.training_example import (
 
 from ..epoch_masks.epochs import show_epochs
 from ..plots import own_markdown, plain
-from ..plots.answer_pairs import AnswerRows, answer_bars, answer_table
+from ..plots.before_after import AnswerRows, answer_bars, answer_table
 from ..shell import LAST_SEED, Field, Picture, draw_again, frame, one_of
 from ..sources.documents import DOCUMENTS
 from . import PAGE, drawing

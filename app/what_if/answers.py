@@ -14,8 +14,8 @@ from ..plots import Figure, bar, cell_table, plain, shorten, shorten_middle, the
 from ..plots.before_after import (
     AFTER,
     BEFORE,
-    answer_bars,
-    answer_table,
+    next_bars,
+    next_table,
     pair_bars,
     word_bars,
     word_table,
@@ -144,8 +144,8 @@ WORDS = Picture(
 )
 NEXT_SENTENCE = Picture(
     name="what-if-next-sentence",
-    figure=answer_bars,
-    table=answer_table,
+    figure=next_bars,
+    table=next_table,
     how=(
         "The next-sentence head's probability that B follows A (blue) and that it is a random text "
         "(orange), before and after; in brackets the difference in percentage points."

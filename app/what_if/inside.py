@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ..plots import Figure, bar, cell_table, scatter, shorten, theme
 from ..plots.before_after import AFTER, BEFORE, attention_grid, divergence_table, thinned
-from ..shell import frame
-from ..shell.picture import Picture, offer_json
+from ..shell import Picture, frame
+from ..shell.picture import offer_json
 from .answers import RUNS_CODE
 from .changes import Case, Compared
 

@@ -11,7 +11,7 @@ from bertcore.interventions.what_if import Changes, every_head
 from ..access import checkpoints, places, visits
 from ..access.policy import policy
 from ..access.room import check_room
-from ..plots.untrusted_text import plain
+from ..plots import plain
 from ..shell import cache, capabilities, frame, sidebar
 from . import PAGE, changes, controls
 from .answers import show_answers

@@ -28,18 +28,17 @@ def show_bertviz(
 
     ValueError if there is no such view, layer or head, or the trace has no queries and keys.
     """
-    kinds = app_module("app.bertviz_views.kinds")
-    if kind not in kinds.KINDS:
-        known = ", ".join(map(repr, kinds.KINDS))
+    controls = app_module("app.bertviz_views.controls")
+    if kind not in controls.KINDS:
+        known = ", ".join(map(repr, controls.KINDS))
         raise ValueError(f"kind is {kind!r}; expected one of {known}.")
     check_heads(trace, [layer], heads)
-    view = kinds.of_trace(trace, kind, layer, heads)
+    view = controls.of_trace(trace, kind, layer, heads)
     part = view.part()
-    controls = app_module("app.bertviz_views.controls")
     picture = controls.picture_of(kind)
     values = controls.code_values(kind, layer, heads, view.shown)
     code = picture.python(None, opening(bert, trace), **values)
-    title = f"BertViz, {kinds.KINDS[kind].lower()}"
+    title = f"BertViz, {controls.KINDS[kind].lower()}"
     return make_view(
         title, [part], bert, typed(trace), code, min(view.height, 900), how=picture.how
     )

@@ -13,8 +13,7 @@ from bertscope.notebook.notebook_view import (
     typed,
 )
 
-_ANSWERS, _ATTENTION = "app.minimal_pair.answers", "app.minimal_pair.attention"
-_VECTORS = "app.minimal_pair.vectors"
+_ANSWERS, _INSIDE = "app.minimal_pair.answers", "app.minimal_pair.inside"
 
 
 def show_minimal_pair(
@@ -49,27 +48,27 @@ def show_minimal_pair(
         drawn.append(Drawn("Words", fig, how_to_read(bert, _ANSWERS, "WORDS")))
     if comparison.next_first is not None and comparison.next_second is not None:
         is_next = (comparison.next_first.is_next, comparison.next_second.is_next)
-        fig = shared.answer_bars(is_next, figures.RUNS)
+        fig = shared.next_bars(is_next, figures.RUNS)
         how = how_to_read(bert, _ANSWERS, "NEXT_SENTENCE")
         drawn.append(Drawn("Next sentence", fig, how))
-    attention, vectors = app_module(_ATTENTION), app_module(_VECTORS)
+    inside = app_module(_INSIDE)
     compared = app_module("app.minimal_pair.compared")
     texts = compared.written((second.text_a, second.text_b))
     versions = compared.Compared(first, second, comparison, texts)
     every = list(range(len(comparison.columns)))
     maps = aligned_attention(first, second, comparison.columns, layer, head)
-    weights = attention.Attention(versions, *(each.numpy() for each in maps))
-    fig = attention.ATTENTION.figure(weights, drawn=every, is_dark=False)
+    weights = inside.Attention(versions, *(each.numpy() for each in maps))
+    fig = inside.ATTENTION.figure(weights, drawn=every, is_dark=False)
     where = f"layer {layer}, " + ("the mean of its heads" if head is None else f"head {head}")
-    how = how_to_read(bert, _ATTENTION, "ATTENTION")
+    how = how_to_read(bert, _INSIDE, "ATTENTION")
     drawn.append(Drawn(f"What each token attends to: {where}", fig, how))
     fig = shared.attention_grid(comparison.attention_change)
-    how = how_to_read(bert, _ATTENTION, "HEADS")
+    how = how_to_read(bert, _INSIDE, "HEADS")
     drawn.append(Drawn("Which heads differ most", fig, how))
-    fig = vectors.VECTORS.figure(versions, drawn=every)
-    how = how_to_read(bert, _VECTORS, "VECTORS")
+    fig = inside.VECTORS.figure(versions, drawn=every)
+    how = how_to_read(bert, _INSIDE, "VECTORS")
     drawn.append(Drawn("How each token's vector differs", fig, how))
-    code = attention.ATTENTION.code.format(texts=texts, layer=layer, head=head)
+    code = inside.ATTENTION.code.format(texts=texts, layer=layer, head=head)
     code = opening(bert, first) + code
     both = {**typed(first), **typed(second, "Second version, ")}
     return show_figures("Minimal pair", drawn, bert, both, code)

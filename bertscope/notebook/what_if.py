@@ -59,7 +59,7 @@ def show_what_if(
         fig = figures.word_bars(comparison.shifts, originals, mask=bert.tokenizer.mask_token or "")
         drawn.append(Drawn("Words", fig, how_to_read(bert, _ANSWERS, "WORDS")))
     if comparison.next_before is not None and comparison.next_after is not None:
-        fig = figures.answer_bars((comparison.next_before.is_next, comparison.next_after.is_next))
+        fig = figures.next_bars((comparison.next_before.is_next, comparison.next_after.is_next))
         how = how_to_read(bert, _ANSWERS, "NEXT_SENTENCE")
         drawn.append(Drawn("Next sentence", fig, how))
     inside = app_module(_INSIDE)

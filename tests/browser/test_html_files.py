@@ -16,7 +16,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from app.bertviz_views.kinds import of_trace
+from app.bertviz_views.controls import of_trace
 from app.canvas.heat_map import heat_map
 from app.canvas.lines import lines
 from app.canvas.neurons import neurons

@@ -15,15 +15,8 @@ from bertcore.debiasing import swap_pairs, swap_sets
 from bertcore.tasks.sequence import SequenceTask
 
 from ...listener import clicked_row, hear
-from ...plots.formats import exactly, percent, shorten_middle
-from ...plots.untrusted_text import plain
-from ...shell import cache, frame
-from ...shell.jobs import background, waiting
-from ...shell.jobs.background import Work
-from ...shell.one_of import one_of
-from ...shell.picture import Picture
-from ...shell.sentence_box.boxes import TEXT_A, TEXT_B
-from ...shell.state import Field
+from ...plots import exactly, percent, plain, shorten_middle
+from ...shell import TEXT_A, TEXT_B, Field, Picture, Work, background, cache, frame, one_of, waiting
 from ...task_model import model as inspection
 from ...task_model.choices import LABEL, PREDICTED, READ_PAIR, WORD
 from ...task_model.labelled_files import Labelled, Stop

@@ -15,18 +15,9 @@ from bertcore.bias.group_audit import CANNOT_TELL
 from bertcore.bias.group_gaps import LEAST, widest
 from bertcore.tasks.column import column_names, column_values
 
-from ...plots import theme
+from ...plots import METRIC_NAMES, plain, shorten, shorten_middle, theme, with_interval
 from ...plots.charts import Intervals
-from ...plots.error_bars import with_interval
-from ...plots.formats import shorten, shorten_middle
-from ...plots.metric_names import METRIC_NAMES
-from ...plots.untrusted_text import plain
-from ...shell import frame
-from ...shell.jobs import background, waiting
-from ...shell.jobs.background import Work
-from ...shell.one_of import one_of
-from ...shell.picture import Picture
-from ...shell.state import Field
+from ...shell import Field, Picture, Work, background, frame, one_of, waiting
 from ...task_model.labelled_files import Labelled
 
 NO_COLUMN = ""

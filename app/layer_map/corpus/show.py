@@ -17,7 +17,7 @@ from bertcore.analysis.space.geometry import without_rogue
 from bertcore.analysis.space.projection import METHODS, method_of
 from bertcore.corpus import EncodedCorpus, open_encoded
 
-from ...shell import Compute, Picture, Progress, cache, frame, one_of
+from ...shell import Compute, Field, Picture, Progress, cache, frame, one_of
 from ...sources import encoded_corpus as source
 from ...sources.encoded_corpus import Opened
 from ..controls import rogue_off
@@ -27,8 +27,16 @@ from ..geometry import show_geometry
 from ..parameters import choose_parameters
 from ..view import Measured, measure
 from . import point_map
-from .fields import COLOUR, FITTED, METHOD, NUM_POINTS, PARAMETERS, POINTS
 from .points import Drawn, colour_columns, colours_of, drawn
+
+NUM_POINTS = (20_000, 50_000, 100_000, 200_000)
+
+METHOD = Field("corpus_method", "pca", tuple(METHODS))
+POINTS = Field("corpus_points", NUM_POINTS[-1], NUM_POINTS)
+COLOUR = Field("corpus_colour", "")
+FITTED = Field("corpus_fitted", 10_000)
+PARAMETERS = "corpus"  # begins the names of a method's parameters
+
 
 MEASURED_ROWS = 2000  # rows that the geometry is measured on
 _KEY = "corpus_point_map"

@@ -7,10 +7,8 @@ import streamlit as st
 
 from bertcore.analysis.attribution import ChoiceAnswer, ClassTarget, TaskInput
 
-from ...plots.formats import percent, shorten_middle
-from ...plots.untrusted_text import plain
-from ...shell import frame
-from ...shell.picture import Picture
+from ...plots import percent, plain, shorten_middle
+from ...shell import Picture, frame
 from ..answer_figures import choice_bars, label_table
 from ..choices import LABEL, PREDICTED, TEXT_CHOICES
 from ..inputs import Inputs

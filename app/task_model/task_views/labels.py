@@ -7,15 +7,43 @@ import streamlit as st
 
 from bertcore.analysis.attribution import ClassTarget, FileRun, LabelAnswer, MetricTable, TaskInput
 
-from ...plots.formats import percent, shorten_middle
-from ...plots.untrusted_text import label_name, plain
-from ...shell import frame
-from ...shell.picture import Picture
+from ...plots import label_name, percent, plain, shorten_middle
+from ...shell import Picture, frame
 from ..answer_figures import label_bars, label_table
 from ..choices import LABEL, PREDICTED
-from ..confusion import show_confusion
-from ..python import ANSWER_CODE
+from ..python import ANSWER_CODE, FILE_CODE
+from ..score_figures import Confusion, confusion_map, confusion_table, which_labels
 from .view import Chosen, TaskView
+
+CONFUSION = Picture(
+    name="inspect-confusion",
+    figure=confusion_map,
+    table=confusion_table,
+    how=(
+        "Rows are the true labels, columns the predicted ones; colour is the fraction of the row. "
+        "Right answers are on the diagonal. A bright cell off the diagonal is a pair of labels "
+        "that the model often confuses.{which}"
+    ),
+    code=FILE_CODE,
+)
+
+
+def show_confusion(
+    page: frame.Page, run: FileRun, metrics: MetricTable, code: Mapping[str, Any]
+) -> None:
+    """Draw the confusion matrix.
+
+    Args:
+        run: The answers.
+        metrics: Metrics of the run.
+        code: Fills the braces of FILE_CODE.
+    """
+    assert metrics.confusion is not None
+    st.header("Confusion matrix", anchor=False)
+    which = which_labels(len(run.labels))
+    confusion = Confusion(metrics.confusion, run.labels)
+    CONFUSION.show(page, confusion, setup="", which=which, **code)
+
 
 LABELS = Picture(
     name="inspect-labels",

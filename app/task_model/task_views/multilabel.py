@@ -9,10 +9,8 @@ from bertcore.analysis.attribution import FileRun, LabelsAnswer, LabelTarget, Me
 from bertcore.data.labels import match_labels
 from bertcore.evaluation.metrics import label_set_metrics
 
-from ...plots.formats import percent, shorten_middle
-from ...plots.untrusted_text import label_name, plain
-from ...shell import frame
-from ...shell.picture import Picture
+from ...plots import label_name, percent, plain, shorten_middle
+from ...shell import Picture, frame
 from ..answer_figures import labels_bars, labels_table
 from ..choices import LABEL, PREDICTED
 from ..python import ANSWER_CODE, FILE_CODE

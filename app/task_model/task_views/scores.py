@@ -7,8 +7,7 @@ import streamlit as st
 
 from bertcore.analysis.attribution import FileRun, MetricTable, ScoreAnswer, TaskInput
 
-from ...shell import frame
-from ...shell.picture import Picture
+from ...shell import Picture, frame
 from ..answer_figures import score_table
 from ..choices import SCORE_CHANGE
 from ..python import ANSWER_CODE, FILE_CODE

@@ -8,10 +8,8 @@ from bertcore.analysis.attribution import SpanAnswers, SpanTarget, TaskInput
 from bertcore.data.packed_files import open_bytes
 from bertcore.data.tables import TABLE_FILES
 
-from ...plots.formats import percent, shorten_middle
-from ...plots.untrusted_text import plain
-from ...shell import frame
-from ...shell.picture import Picture
+from ...plots import percent, plain, shorten_middle
+from ...shell import Picture, frame
 from ..answer_figures import span_bars, span_table
 from ..choices import SPAN
 from ..python import ANSWER_CODE

@@ -11,15 +11,13 @@ from bertcore.data.packed_files import open_bytes
 from bertcore.data.read_tags import is_tag_table
 from bertcore.data.tables import TABLE_FILES
 
-from ...plots.formats import percent, shorten_middle
-from ...shell import frame
-from ...shell.picture import Picture
+from ...plots import percent, shorten_middle
+from ...shell import Picture, frame
 from ..answer_figures import TaggedText, tag_table, tagged_words
 from ..choices import LABEL, PREDICTED, WORD
-from ..confusion import show_confusion
 from ..inputs import Inputs
 from ..python import ANSWER_CODE
-from .labels import choose_label, label_in_words
+from .labels import choose_label, label_in_words, show_confusion
 from .view import Chosen, TaskView
 
 TAGS = Picture(

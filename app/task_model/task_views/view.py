@@ -12,9 +12,8 @@ from bertcore.data.files import BadRows
 from bertcore.data.packed_files import open_bytes
 from bertcore.data.tables import TABLE_FILES, open_table
 
-from ...plots.untrusted_text import plain
-from ...shell import frame
-from ...shell.sentence_box.boxes import TEXT_B
+from ...plots import plain
+from ...shell import TEXT_B, frame
 from ..choices import READ_PAIR
 from ..inputs import Inputs
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from app.inspect_checkpoint import attribution_figures, layer_figures
+from app.inspect_checkpoint import attribution_figures
 from bertcore.analysis.attribution import Faithfulness, Word
 
 
@@ -19,8 +19,8 @@ def test_words_below_a_grid_have_room(count: int) -> None:
     rows = attribution_figures.method_rows(
         attribution_figures.WordRows(words, {"one": np.ones(count)}), is_dark=False
     )
-    layers = layer_figures.conductance_map(
-        layer_figures.LayerRows(words, np.ones((2, count)), np.zeros(2)), is_dark=False
+    layers = attribution_figures.conductance_map(
+        attribution_figures.LayerRows(words, np.ones((2, count)), np.zeros(2)), is_dark=False
     )
     for fig in (rows, layers):
         assert fig.plotly().layout.margin.b >= 34  # ticks, a gap and a line of letters

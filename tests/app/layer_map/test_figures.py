@@ -6,15 +6,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.layer_map import curves, geometry, maps, overview_figures, seeds
-from app.layer_map.maps import coordinates_table
-from app.layer_map.overview_figures import MAX_OVERVIEW
-from app.layer_map.places import display_places
-from app.layer_map.point_styles import Mapped, Marks
+from app.layer_map import curves, geometry, maps, seeds
+from app.layer_map.maps import MAX_OVERVIEW, coordinates_table
 from app.layer_map.points import (
     COLOUR_BY,
     MAX_GROUPS,
+    Mapped,
+    Marks,
     colouring,
+    display_places,
     hover_texts,
     point_labels,
 )
@@ -52,7 +52,7 @@ def travel(layer_map: LayerMap, marks: Marks, *, layer: int) -> Figure:
 
 
 def overview(layer_map: LayerMap, marks: Marks, *, columns: int = 5) -> Figure:
-    return overview_figures.overview(Mapped(pair(), layer_map, marks), columns=columns)
+    return maps.overview(Mapped(pair(), layer_map, marks), columns=columns)
 
 
 def chart_of(picture: Picture) -> Chart:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 
-from app.shell.draw_again import LAST_SEED
+from app.shell.controls import LAST_SEED
 from tests.support.opened import button
 
 
 def page() -> None:
     import streamlit as st
 
-    from app.shell.draw_again import LAST_SEED, draw_again
+    from app.shell.controls import LAST_SEED, draw_again
     from app.shell.state import Field
 
     seed = Field("seed", 3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from app.plots.answer_pairs import AnswerRows, answer_bars
+from app.plots.before_after import AnswerRows, answer_bars
 from app.task_model.answer_figures import TaggedText, label_bars, tagged_words
 from app.task_model.score_figures import Confusion, confusion_map, label_dots, which_labels
 from bertcore.analysis.attribution import LabelAnswer, TagAnswer, Word

@@ -71,7 +71,7 @@ def test_words_are_drawn_before_and_after_and_never_as_html() -> None:
 
 
 def test_the_answer_shows_both_runs() -> None:
-    fig = figures.answer_bars([0.9, 0.6])
+    fig = figures.next_bars([0.9, 0.6])
     assert list(fig.plotly().data[0].x) == [0.9, 0.6]
     assert list(fig.plotly().data[1].x) == pytest.approx([0.1, 0.4])
     assert "−30.0" in fig.plotly().layout.annotations[1].text
@@ -102,7 +102,7 @@ def test_effects_below_and_above_zero_have_two_colours() -> None:
 
 def test_the_tables_have_a_row_for_each_number(found: BeforeAfter) -> None:
     assert len(figures.word_table(found.shifts)) == 2
-    assert list(figures.answer_table([0.9, 0.6])["p_is_next"]) == [0.9, 0.6]
+    assert list(figures.next_table([0.9, 0.6])["p_is_next"]) == [0.9, 0.6]
     hidden = hidden_table(Hidden(found.hidden_change, ["[CLS]", "the"]))
     assert len(hidden) == 4
     assert hidden["one_minus_cosine"].iloc[3] == pytest.approx(0.3)

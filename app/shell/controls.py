@@ -1,7 +1,8 @@
-"""A row of buttons of which exactly one is chosen."""
+"""Small controls of many pages: one of a row of buttons, another draw, cells side by side."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Literal, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -46,3 +47,30 @@ def one_of(
     )
     assert chosen is not None, "Field.key gives the widget one of its options"
     return chosen
+
+
+LAST_SEED = 999_999
+
+
+def draw_again(
+    seed: Field[int], where: DeltaGenerator, *, type: Literal["primary", "secondary"] = "secondary"
+) -> None:
+    """Draw the button; the seed after LAST_SEED is 0.
+
+    Args:
+        seed: The caller calls its `key(low=0, high=LAST_SEED)`: a link may ask for another number.
+        where: Container to draw in.
+        type: As for `st.button`.
+    """
+    where.button(
+        "Draw again",
+        type=type,
+        icon=":material/casino:",
+        on_click=lambda: seed.put((seed.value + 1) % (LAST_SEED + 1)),
+    )
+
+
+def columns() -> Iterator[DeltaGenerator]:
+    """Yield places for small charts, two to a row."""
+    for number in itertools.count():
+        yield from st.container(key=f"map_columns_{number}").columns(2, gap="medium")

@@ -1,26 +1,20 @@
-"""The attention of both versions: one head's difference, and how much each head differs."""
+"""What differs inside: the attention of a head, each head, and each token's vector by layer."""
 
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
 from bertcore.analysis.compare.minimal_pair import MinimalPair, aligned_attention
 
-from ..plots import Figure, heatmap, theme
+from ..plots import Figure, cell_table, heatmap, theme
 from ..plots.before_after import attention_grid, divergence_table
-from ..plots.head_cells import most_changed
+from ..plots.cells import most_changed
 from ..shell import Field, Picture, frame
-from .compared import (
-    ALL_TOKENS,
-    COMPARE_CODE,
-    MOST_DRAWN,
-    Compared,
-    drawn_columns,
-    note_left_out,
-)
-from .figures import column_axis, gap, label_room
+from .compared import ALL_TOKENS, COMPARE_CODE, MOST_DRAWN, Compared, drawn_columns, note_left_out
+from .figures import column_axis, gap, label_room, layer_map
 
 MOST_CHANGED = 5  # most heads that are offered, the most changed first
 MOST_EXACT = 96  # most columns for which the hover text has both weights; the NPZ has them always
@@ -192,3 +186,52 @@ def _offer_heads(pair: MinimalPair) -> None:
 def _open_head(layer: int, head: int) -> None:
     LAYER.put(layer)
     HEAD.put(head)
+
+
+def _strips(compared: Compared, *, drawn: list[int]) -> Figure:
+    """Draw a strip for each layer: how much the vector of each column turned."""
+    change = compared.pair.hidden_change[:, drawn]
+    return layer_map(
+        change,
+        compared.names(drawn),
+        compared.changed(drawn),
+        y_title="layer (0: embeddings)",
+        letters=11,
+        row_height=28,
+        space=76,
+        ygap=3,
+        zmin=0,
+        zmax=max(1e-3, float(np.nanmax(change, initial=0.0))),
+        colorscale=theme.SEQUENTIAL,
+        hoverongaps=False,
+        hovertemplate="<b>%{customdata}</b>, layer %{y}: %{z:.4f}<extra></extra>",
+        colorbar=theme.bar_above("1 − cosine"),
+    )
+
+
+def _table(compared: Compared) -> pd.DataFrame:
+    """Return a row for each layer (0: embeddings) and column; empty where a token is missing."""
+    change = compared.pair.hidden_change
+    return cell_table({"layer": range(len(change))}, compared.columns(), one_minus_cosine=change)
+
+
+VECTORS = Picture(
+    name="minimal-pair-vectors",
+    figure=_strips,
+    table=_table,
+    how=(
+        "How much each token's vector differs after each layer, 1 − cosine: layer 0 is the "
+        "embeddings, so only changed and moved tokens differ there. Follow a column down to see "
+        "how far the change spreads, and which tokens take it up."
+    ),
+    code=COMPARE_CODE,
+)
+
+
+def show_vectors(page: frame.Page, compared: Compared) -> None:
+    """Draw how much the vector of each token differs after each layer."""
+    st.header("How each token's vector differs", anchor=False)
+    drawn = drawn_columns(compared.pair, np.nan_to_num(compared.pair.hidden_change).max(0))
+    VECTORS.show(page, compared, drawn={"drawn": drawn}, with_caption=False, texts=compared.texts)
+    note_left_out(drawn, compared.pair)
+    VECTORS.caption()
