@@ -15,7 +15,7 @@ from app.canvas.overview.overview import NAMES
 from app.corpus.page import VIEWS as CORPUS_VIEWS
 from app.heads.grid import OPEN_EXAMPLE
 from app.heads.names import QUESTIONS
-from app.layer_map.fields import SOURCES
+from app.layer_map.sources import SOURCES
 from app.minimal_pair.page import VIEWS
 from app.minimal_pair.patching import DIRECTION_NAMES, PART_NAMES
 from app.minimal_pair.versions import EXAMPLES

@@ -14,10 +14,13 @@ from ..canvas.views import MAP, keep_options, kept_options
 from ..plots import Figure, theme
 from ..plots.before_after import divergence_table
 from ..plots.cells import clickable_heads, heat_from_zero, most_changed
-from ..shell import Picture
+from ..shell import Field, Picture
 from .case import Case, code_of
-from .fields import HEAD, MAP_OPTIONS, MOST_CHANGED, VIEW
 
+MOST_CHANGED = "best"  # stands for the head that differs most
+VIEW = Field("compare_view", "answers")
+HEAD = Field("compare_head", MOST_CHANGED)
+MAP_OPTIONS = Field("compare_map", "")  # view options of the two heat maps
 OFFERED = 6  # heads that are offered as buttons, the most changed first
 
 NO_HEADS = (

@@ -14,13 +14,14 @@ from ..plots import Figure, plain, scatter, theme
 from ..plots.before_after import divergence_table
 from ..plots.cells import map_height, most_changed, similarity_map, similarity_table
 from ..second_checkpoint.sides import Side
-from ..shell import Compute, Picture, Progress, one_of
+from ..shell import Compute, Field, Picture, Progress, one_of
 from ..sources import head_texts as sources
 from ..sources.head_texts import Chosen
 from .case import Case, code_of, questions_of
-from .fields import ESTIMATE, ESTIMATES
 from .heads import divergence_grid, turn_to
 
+ESTIMATES = {"plain": "CKA", "debiased": "Debiased CKA"}
+ESTIMATE = Field("compare_cka", "plain", tuple(ESTIMATES))
 MOST_ROWS = 40  # most texts in the table: those that differ most
 _TEXT_WIDTH = 310
 """Pixels: the distance, by which the rows are sorted, is visible in a window of 1,280."""

@@ -27,8 +27,7 @@ from ..shell.links import COMPARED_WITH, RUN, SUGGESTED
 from . import PAGE
 from .answers import show_answers
 from .case import Case, compare_saved, in_order, swap
-from .fields import VIEW
-from .heads import show_heads
+from .heads import VIEW, show_heads
 from .layers import show_layers
 from .trade_off import show_trade_off
 from .weights import show_weights

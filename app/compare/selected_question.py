@@ -10,8 +10,12 @@ from bertcore.analysis.compare.layer_decisions import LayerDecisions
 
 from ..plots import label_name
 from ..plots.before_after import AnswerRows
+from ..shell import Field
 from .case import Case
-from .fields import ANSWER, PLACE, QUESTION
+
+QUESTION = Field("compare_question", "")
+PLACE = Field("compare_place", 0)
+ANSWER = Field("compare_answer", "")
 
 
 class SelectedQuestion(NamedTuple):

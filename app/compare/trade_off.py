@@ -25,8 +25,7 @@ from ..plots.before_after import AFTER, BEFORE
 from ..second_checkpoint.sides import Side
 from ..shell import Compute, Picture, Progress, frame
 from ..task_model import model as inspection
-from ..task_model.file_choice import choose_file
-from ..task_model.labelled_files import Labelled
+from ..task_model.file_choice import Labelled, choose_file
 from ..task_model.task_views import view_of
 from .case import Case, code_of, opening_code
 

@@ -10,10 +10,12 @@ from bertcore.analysis.compare.weight_drift import LAYER_KINDS, Drift, WeightDri
 
 from ..plots import Figure, bar, plain, theme
 from ..plots.cells import heat_from_zero
-from ..shell import Picture, one_of
+from ..shell import Field, Picture, one_of
 from .case import Case, opening_code
-from .fields import MEASURE, MEASURES
 
+MEASURES = {"relative": "relative change", "turn": "1 − cosine"}
+"""What a tensor's drift is measured by."""
+MEASURE = Field("compare_measure", "relative", tuple(MEASURES))
 NOT_FINITE = (
     "NaN or infinity in {count}: {names}. Such a drift is not a number, and its cell is empty."
 )

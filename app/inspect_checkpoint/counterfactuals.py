@@ -7,14 +7,17 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from bertcore.analysis.attribution import MAX_FORWARDS, Counterfactual, Search
+from bertcore.analysis.attribution import (
+    MAX_FORWARDS,
+    Counterfactual,
+    Search,
+    find_counterfactuals,
+)
 
 from ..plots import percent, plain, shorten_middle
-from ..shell import TEXT_A, TEXT_B, Picture, frame, waiting
+from ..shell import TEXT_A, TEXT_B, Compute, Picture, frame
 from ..task_model import model as inspection
-from ..task_model.inputs import Inputs
-from ..task_model.model import Query
-from ..task_model.python import setup_with_target
+from ..task_model.model import Inputs, Query
 from ..task_model.task_views import TaskView, view_of
 from .words import STOPPED
 
@@ -83,26 +86,35 @@ def show(page: frame.Page, query: Query, word: int | None) -> None:
     """
     view = view_of(inspection.model(page.bert_key).task)
     with frame.guard():
-        _, is_own = inspection.proposer(page.bert_key)
-        if not is_own:
+        proposer = inspection.proposer(page.bert_key)
+        if proposer != page.bert_key:
             st.caption(
                 "This checkpoint no longer has a masked-word head, so the shipped checkpoint "
                 "proposes the words."
             )
         score_change = view.choose_score_change()
-        work = inspection.search_counterfactuals(query, word=word, score_change=score_change)
-        search: Search | None = waiting.result(work, SWAPS.name, stopped=STOPPED)
-        if search is None:
-            return
-        _draw(view, query.texts, search, word)
+        texts, label = query.texts, inspection.asked_label(query)
+        compute = Compute(name=SWAPS.name, stage="Trying other words", stopped=STOPPED)
+        search = compute(
+            find_counterfactuals,
+            inspection.TaskKey(texts.key),
+            proposer,
+            texts.text_a,
+            texts.text_b,
+            choices=texts.choices,
+            word=word,
+            label=label,
+            score_change=score_change,
+        )
+        _draw(view, texts, search, word)
         SWAPS.offer(
             page,
             search,
-            setup=setup_with_target(query),
+            setup=inspection.setup(texts, query.target),
             limit=f"{MAX_FORWARDS:,}",
-            choices=list(query.texts.choices),
+            choices=list(texts.choices),
             word=word,
-            label=inspection.asked_label(query),
+            label=label,
             score_change=score_change,
         )
 
@@ -159,7 +171,7 @@ def _use(text: str, pair: str | None, has_pair: bool) -> None:
 
 def _marked(texts: Inputs, one: Counterfactual) -> str:
     """Return both texts as Markdown with the swapped words marked; long ones around them only."""
-    source = inspection.source(texts._replace(text_a=one.text, text_b=one.text_pair))
+    source = texts._replace(text_a=one.text, text_b=one.text_pair).source
     before_of = {swap.word: swap.before for swap in one.swaps}
     parts = []
     for text_id, text in enumerate((one.text, one.text_pair)):

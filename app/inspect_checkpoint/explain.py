@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import streamlit as st
 
-from bertcore.analysis.attribution import BASELINES, OCCLUSIONS
+from bertcore.analysis.attribution import BASELINES, OCCLUSIONS, TaskInput
 
 from ..plots import plain
-from ..shell import frame, one_of
+from ..shell import Field, cache, frame, one_of
 from ..task_model import model as inspection
-from ..task_model.inputs import Inputs
-from ..task_model.model import Query
-from ..task_model.python import setup
+from ..task_model.model import Inputs, Query, setup
 from ..task_model.task_views import Chosen, TaskView
-from .choices import BASELINE, NUM_STEPS, OCCLUSION, STEPS
+
+STEPS = (20, 50, 200)
+BASELINE = Field("inspect_baseline", BASELINES[0], BASELINES)
+NUM_STEPS = Field("inspect_steps", STEPS[1], STEPS)
+OCCLUSION = Field("inspect_erase", OCCLUSIONS[0])
 
 
 def show_answer(page: frame.Page, view: TaskView) -> tuple[Inputs, Chosen] | None:
     """Draw the answer and the choice of what is explained; None if there is nothing to explain."""
     texts = view.read(page)
-    source = inspection.source(texts)
-    _say_cut(texts)
+    source = texts.source
+    _say_cut(texts.key, source)
     answer = inspection.answered(texts)
     if not source.text_words:
         return None
@@ -30,7 +32,8 @@ def show_answer(page: frame.Page, view: TaskView) -> tuple[Inputs, Chosen] | Non
 
 def choose_how(page: frame.Page, texts: Inputs, chosen: Chosen) -> Query:
     """Draw where gradients begin, their steps, and how words are occluded."""
-    ways = OCCLUSIONS if inspection.can_drop(page.bert_key) else OCCLUSIONS[:1]
+    can_drop = not inspection.model(page.bert_key).task.answers_each_token
+    ways = OCCLUSIONS if can_drop else OCCLUSIONS[:1]
     mask, pad = inspection.stand_ins(page.bert_key)
     baselines = {"mask": mask, "pad": pad, "zero": "zeros"}
     occlusions = {"mask": f"replaced by {mask}", "drop": "left out"}
@@ -59,17 +62,16 @@ def choose_how(page: frame.Page, texts: Inputs, chosen: Chosen) -> Query:
             OCCLUSION,
             with_label=True,
         )
-        if len(ways) == 1:
+        if not can_drop:
             st.caption(
                 "This model answers for each token, so words can be masked but not left out."
             )
     return Query(texts, chosen.target, baseline, num_steps, occlusion)
 
 
-def _say_cut(texts: Inputs) -> None:
+def _say_cut(key: cache.BertKey, source: TaskInput) -> None:
     """Report whether the texts were cut, and by which limit."""
-    model, source = inspection.model(texts.key), inspection.source(texts)
-    cut = source.truncation
+    model, cut = inspection.model(key), source.truncation
     if cut is None:
         return
     why = ""

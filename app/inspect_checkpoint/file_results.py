@@ -20,17 +20,14 @@ from ..access.policy import default_source
 from ..listener import clicked_row, hear
 from ..plots import METRIC_NAMES, Figure, bar, error_bars, plain, scatter, subplots, theme
 from ..plots.charts import Intervals
-from ..shell import TEXT_A, TEXT_B, Picture, cache, frame, one_of, state, waiting
-from ..task_model import labelled_files
+from ..shell import TEXT_A, TEXT_B, Compute, Field, Picture, cache, frame, one_of, state
+from ..shell.jobs.waiting import Pending
 from ..task_model import model as inspection
-from ..task_model.choices import LABEL, PREDICTED, READ_PAIR, TEXT_CHOICES, WORD
-from ..task_model.file_choice import choose_file
-from ..task_model.inputs import Inputs
-from ..task_model.labelled_files import Labelled, Stop
-from ..task_model.python import FILE_CODE
+from ..task_model.choices import LABEL, PREDICTED, READ_PAIR, TEXT_CHOICES, VIEW, WORD
+from ..task_model.file_choice import Labelled, Stop, answer_file, choose_file
+from ..task_model.model import FILE_CODE, Inputs
 from ..task_model.task_views import TaskView, view_of
-from .audit import flips, groups
-from .choices import SLICES, VIEW
+from . import flips, groups
 
 
 def reliability(calibration: Calibration) -> Figure:
@@ -139,6 +136,7 @@ def calibration_table(calibration: Calibration) -> pd.DataFrame:
 
 
 _FILE, _RUN = "_inspect_file", "_inspect_run"
+SLICES = Field("inspect_slices", "length")
 SLICE_NAMES = {"length": "By length", "label": "By true label"}
 PAGES = {"attention": "Attention", "mixing": "Mixing", "what-if": "What if?"}
 """Pages that each error links to, named to fit the columns of the links."""
@@ -218,18 +216,18 @@ def show(page: frame.Page) -> None:
     key, labelled, stop, number = running
     if labelled != chosen:
         st.caption("Below is the last run. Run the file to update it.")
-    work = labelled_files.run(key, labelled, stop, number)
     with frame.guard():
-        file_run: FileRun | None = waiting.result(work, "inspect-file")
-        if file_run is None:
-            row.button(
-                "Stop and keep the results so far", key="stop_keep", on_click=stop.wanted.set
-            )
-        else:
-            _draw(page, view, labelled, file_run, number)
+        try:
+            task = inspection.TaskKey(key)
+            file_run = Compute(name="inspect-file")(answer_file, task, labelled, stop, number)
+        except Pending:
+            label = "Stop and keep the results so far"
+            row.button(label, key="stop_keep", on_click=stop.wanted.set)
+            raise
+        _draw(page, view, labelled, file_run)
 
 
-def _draw(page: frame.Page, view: TaskView, labelled: Labelled, run: FileRun, number: int) -> None:
+def _draw(page: frame.Page, view: TaskView, labelled: Labelled, run: FileRun) -> None:
     if not run.is_whole:
         st.warning(f"Stopped: the results below are for the first {run.num_examples:,} examples.")
     for note in run.notes:
@@ -249,7 +247,7 @@ def _draw(page: frame.Page, view: TaskView, labelled: Labelled, run: FileRun, nu
     with st.container() if view.beside_calibration else right:
         _show_slices(page, view, run, code)
     _show_errors(page, view, run, code)
-    groups.show(page, labelled, run, number, code)
+    groups.show(page, labelled, run, code)
     flips.show(page, labelled, run, code)
 
 

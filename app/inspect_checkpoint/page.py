@@ -4,13 +4,15 @@ from dataclasses import replace
 
 import streamlit as st
 
+from bertcore.analysis.attribution import can_differentiate, can_follow_layers
+
 from ..plots import plain
-from ..shell import frame, one_of, sidebar
+from ..shell import Field, frame, one_of, sidebar
 from ..shell.sentence_box.examples import DEFAULT, REVIEW
 from ..task_model import model as inspection
+from ..task_model.choices import VIEW, VIEWS
 from ..task_model.task_views import view_of
 from . import PAGE, counterfactuals, file_results
-from .choices import VIEW, VIEWS, WHY
 from .explain import choose_how, show_answer
 from .shares import can_share, show_shares
 from .words import show_layers, show_parts, show_words
@@ -22,6 +24,7 @@ WHYS = {
     "shares": "Who wrote it",
     "swaps": "Counterfactuals",
 }
+WHY = Field("inspect_why", "words")
 EXAMPLE = "sentiment"
 """The checkpoint that is shown instead of one without a head for a task."""
 FINETUNE = """bertscope finetune --task classify --train train.tsv --dev dev.tsv --out my-classifier
@@ -79,9 +82,9 @@ def show_text(page: frame.Page) -> None:
     texts, chosen = to_explain
     st.header("Why?", anchor=False)
     whys = dict(WHYS)
-    if not inspection.can_explain_by_gradients(page.bert_key):
+    if not can_differentiate(model):
         del whys["parts"], whys["layers"]
-    elif not inspection.has_layers(page.bert_key):
+    elif not can_follow_layers(model):
         del whys["layers"]
     if not can_share(page.bert_key):
         del whys["shares"]

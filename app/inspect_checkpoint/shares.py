@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import streamlit as st
 
 from bertcore import Model, Trace
-from bertcore.analysis.attribution import class_attribution, why_no_shares
+from bertcore.analysis.attribution import TaskInput, class_attribution, why_no_shares
 from bertcore.analysis.words.logit_attribution import LogitAttribution
 from bertcore.tasks.targets import ClassTarget, LabelTarget, TagTarget
 
@@ -21,10 +21,7 @@ from ..plots.logit_shares import (
     tokens_table,
 )
 from ..shell import Field, Picture, cache, frame
-from ..task_model import model as inspection
-from ..task_model.model import Query
-from ..task_model.python import setup as opening
-from ..task_model.reader import readable_task_head, task_head
+from ..task_model.model import Inputs, Query, readable_task_head, setup, task_head
 
 NOTHING = ""
 AGAINST = Field("inspect_against", NOTHING)
@@ -78,16 +75,6 @@ SOURCES = Picture(
 )
 
 
-class Read(NamedTuple):
-    """The logit that is decomposed; small and hashable."""
-
-    label: str | None
-    """None for a score."""
-    against: str | None
-    position: int | None
-    """Place of a tag."""
-
-
 def can_share(key: cache.BertKey) -> bool:
     """Return whether the head's logits have shares."""
     reader = readable_task_head(key)
@@ -115,29 +102,27 @@ def show_shares(page: frame.Page, query: Query) -> None:
             "classes equally cancels out.",
         )
     position = target.position if isinstance(target, TagTarget) else None
-    read = Read(label, against or None, position)
-    found: LogitAttribution = cache.call(_attribution, query.texts.key, query, read)
     texts = query.texts
+    found = cache.computed(_attribution, query, label, against or None, position)
     values: dict[str, Any] = {
         "path": texts.key.source,
         "text": texts.text_a,
         "text_pair": texts.text_b,
         "label": label,
-        "against": read.against,
+        "against": against or None,
         "position": position,
     }
-    setup = opening(query.texts)
+    opening = setup(texts)
     name = "the score" if label is None else f"“{plain(label_name(label))}”"
-    minus = "" if read.against is None else f", not “{plain(label_name(read.against))}”"
+    minus = f", not “{plain(label_name(against))}”" if against else ""
     st.subheader(f"Who wrote {name}{minus}?", anchor=False)
     logit = f"{found.logit:.2f}".replace("-", "−")
     about = _about_head(page, query)
-    STAIRCASE.show(page, found, setup=setup, logit=logit, **about, **values)
+    STAIRCASE.show(page, found, setup=opening, logit=logit, **about, **values)
     on_ground = {"is_dark": page.is_dark}
-    GRID.show(page, found, drawn=on_ground, setup=setup, **values)
-    tokens = _trace_of(query).tokens
-    taken = token_shares(found, tokens)
-    SOURCES.show(page, taken, drawn=on_ground, setup=setup, **values)
+    GRID.show(page, found, drawn=on_ground, setup=opening, **values)
+    taken = token_shares(found, _trace_of(texts).tokens)
+    SOURCES.show(page, taken, drawn=on_ground, setup=opening, **values)
 
 
 def _about_head(page: frame.Page, query: Query) -> dict[str, Any]:
@@ -156,18 +141,20 @@ def _about_head(page: frame.Page, query: Query) -> dict[str, Any]:
     return {"read": f"the vector of {read[form.reads]}", "held": held}
 
 
-def _trace_of(query: Query) -> Trace:
-    found: Trace = cache.call(_trace, query.texts.key, query)
-    return found
+def _trace_of(texts: Inputs) -> Trace:
+    return cache.computed(_trace, texts.key, texts)
 
 
-def _trace(bert: Model, query: Query) -> Trace:
-    source = inspection.source(query.texts)
+def _trace(bert: Model, source: TaskInput) -> Trace:
     return bert.trace(source.text, source.text_pair, encoding=source.encoding)
 
 
-def _attribution(bert: Model, query: Query, read: Read) -> LogitAttribution:
-    reader = task_head(query.texts.key)
+def _attribution(
+    query: Query, label: str | None, against: str | None, position: int | None
+) -> LogitAttribution:
+    """Return the shares of a class's logit; no label for a score, a position for a tag."""
+    texts = query.texts
+    reader = task_head(texts.key)
     assert reader is not None
-    trace = _trace_of(query)
-    return class_attribution(bert, reader, trace, read.label, read.against, position=read.position)
+    bert, trace = cache.opened(texts.key), _trace_of(texts)
+    return class_attribution(bert, reader, trace, label, against, position=position)

@@ -6,13 +6,19 @@ from typing import Any
 
 import streamlit as st
 
-from bertcore.analysis.attribution import PARTS, Attribution, ScoreTarget, SpanTarget
+from bertcore.analysis.attribution import PARTS, ScoreTarget, SpanTarget
 
 from ..plots import exactly, plain, signed
-from ..shell import Picture, capabilities, frame, one_of, waiting
-from ..task_model import model as inspection
-from ..task_model.model import Explanation, Layers, Query
-from ..task_model.python import setup_with_target
+from ..shell import Compute, Field, Picture, capabilities, frame, one_of
+from ..task_model.model import (
+    Explanation,
+    Query,
+    explain,
+    explain_by_layer,
+    explain_by_part,
+    setup,
+    stand_ins,
+)
 from .attribution_figures import (
     Compared,
     LayerRows,
@@ -26,8 +32,16 @@ from .attribution_figures import (
     method_rows,
     word_table,
 )
-from .choices import METHOD, METHODS, method_options
 
+METHODS = {
+    "ig": "Integrated gradients",
+    "gradient": "Gradient × input",
+    "occlusion": "Occlusion",
+}
+"""Methods that give a number to each word."""
+_METHODS_IN_LINKS = {"ig": "ig", "gradient": "gradient", "erasure": "occlusion"}
+"""Names of METHODS in links; occlusion used to be called erasure."""
+METHOD = Field("inspect_method", "ig")
 LARGE_DELTA = 0.05
 """Fraction of the change above which the page warns of the convergence delta."""
 STOPPED = "Stopped."
@@ -196,16 +210,12 @@ def measured(query: Query) -> str:
 
 def show_words(page: frame.Page, query: Query) -> None:
     """Draw the text in the colours of one method, all methods, and their faithfulness."""
-    explanation: Explanation | None = waiting.result(
-        inspection.explain(query), "inspect-words", stopped=STOPPED
-    )
-    if explanation is None:
-        return
-    links = method_options(list(explanation.words))
+    explanation = Compute(name="inspect-words", stopped=STOPPED)(explain, query)
+    links = {link: name for link, name in _METHODS_IN_LINKS.items() if name in explanation.words}
     default = next(iter(links))
     METHOD.key(default=default, options=list(links))
     method = links[METHOD.value]
-    rows = WordRows(inspection.source(query.texts).words, explanation.words)
+    rows = WordRows(query.texts.source.words, explanation.words)
     code = _code_values(query)
     methods = _BY_GRADIENTS if "ig" in explanation.words else _BY_OCCLUSION
     code["methods"] = methods.format(**code)
@@ -238,12 +248,8 @@ def show_words(page: frame.Page, query: Query) -> None:
 
 def show_parts(page: frame.Page, query: Query) -> None:
     """Draw integrated gradients of token, segment and position embeddings, one row each."""
-    attribution: Attribution | None = waiting.result(
-        inspection.explain_by_part(query), "inspect-parts", stopped=STOPPED
-    )
-    if attribution is None:
-        return
-    source = inspection.source(query.texts)
+    attribution = Compute(name="inspect-parts", stopped=STOPPED)(explain_by_part, query)
+    source = query.texts.source
     parts = attribution.parts
     rows = {name: source.merge(parts[name]) for name in PARTS if name in parts}
     assert attribution.baseline is not None
@@ -270,15 +276,11 @@ def show_parts(page: frame.Page, query: Query) -> None:
 
 def show_layers(page: frame.Page, query: Query) -> None:
     """Draw the conductance of every layer, and the faithfulness of each layer's order of words."""
-    layers: Layers | None = waiting.result(
-        inspection.explain_by_layer(query), "inspect-layers", stopped=STOPPED
-    )
-    if layers is None:
-        return
+    layers = Compute(name="inspect-layers", stopped=STOPPED)(explain_by_layer, query)
     code = _code_values(query)
     BY_LAYER.show(
         page,
-        LayerRows(inspection.source(query.texts).words, layers.words, layers.deltas),
+        LayerRows(query.texts.source.words, layers.words, layers.deltas),
         drawn={"is_dark": page.is_dark},
         change=exactly(layers.change, 3),
         unit=unit(query),
@@ -294,7 +296,7 @@ def show_layers(page: frame.Page, query: Query) -> None:
 def _code_values(query: Query) -> dict[str, Any]:
     """Return the Python before that of a picture, and what fills its braces."""
     return {
-        "setup": setup_with_target(query),
+        "setup": setup(query.texts, query.target),
         "baseline": query.baseline,
         "steps": query.steps,
         "occlusion": query.occlusion,
@@ -303,7 +305,7 @@ def _code_values(query: Query) -> dict[str, Any]:
 
 def _numbers(explanation: Explanation, query: Query) -> dict[str, str]:
     """Return what fills the braces of a method's text."""
-    mask, pad = (plain(name) for name in inspection.stand_ins(query.texts.key))
+    mask, pad = (plain(name) for name in stand_ins(query.texts.key))
     ways = {"mask": mask, "pad": pad, "zero": "a zero vector"}
     value, baseline = explanation.value, explanation.baseline
     return {

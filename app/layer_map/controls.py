@@ -14,24 +14,23 @@ from bertcore.analysis.space.projection import METHODS, LayerMap
 from bertcore.data.texts_file import Sentence
 
 from ..shell import Compute, Field, Job, cache, one_of
-from .fields import (
-    COLOUR,
-    DIMS,
-    HIDE_SPECIAL,
-    LEVEL_LAYERS,
-    METHOD,
-    PARAMETERS,
-    ROGUE_OFF,
-    SPACE,
-    SPACE_NAMES,
-    UNIT,
-    WORD,
-)
 from .parameters import choose_parameters
 from .points import COLOUR_BY
 from .view import UNITS, Points, View, embed, matches, read
 
 MANY_SENTENCES = 50
+SPACE_NAMES = {"joint": "one map for all", "separate": "each by itself"}
+UNIT = Field("map_unit", "tokens")
+WORD = Field("map_word", "")
+COLOUR = Field("map_colour", "word")
+DIMS = Field("map_dims", "2")
+METHOD = Field("map_method", "pca", tuple(METHODS))
+SPACE = Field("map_space", "joint", tuple(SPACE_NAMES))
+HIDE_SPECIAL = Field("map_hide", True)
+LEVEL_LAYERS = Field("map_level", True)
+ROGUE_OFF = Field("map_rogue_off", 0)
+PARAMETERS = "umap"
+"""Begins the names of a method's parameters, as in links made when UMAP was the only one."""
 
 
 def choose_points(key: cache.BertKey, sentences: Sequence[Sentence]) -> Points:

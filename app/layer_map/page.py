@@ -7,17 +7,19 @@ import streamlit as st
 from bertcore.data.texts_file import Sentence
 
 from ..plots import plain
-from ..shell import cache, frame, one_of
+from ..shell import Field, cache, frame, one_of
 from . import PAGE, view
 from .controls import choose_points, choose_view, map_when_ready, read_points, searched
 from .corpus.show import show_corpus
 from .curves import show_curves
-from .fields import VIEW, VIEWS
 from .geometry import show_geometry
 from .maps import show_map, show_overview
 from .points import Mapped, Marks, colouring, hover_texts, point_labels
 from .seeds import show_second_seed
 from .sources import NO_SENTENCES, choose_source, chosen_source, sentences_of
+
+VIEWS = {"map": "Map", "geometry": "Geometry"}
+VIEW = Field("map_view", "map", tuple(VIEWS))
 
 
 def draw() -> None:

@@ -13,14 +13,14 @@ from bertcore.analysis.space.seed_agreement import SeedAgreement, seed_agreement
 from bertcore.configs.maps import TsneSettings
 
 from ..plots import Figure, Properties, cell_table, player, scatter, subplots, theme
-from ..shell import Compute, Picture, frame
+from ..shell import Compute, Field, Picture, frame
 from ..shell.links import MAP_LAYER as LAYER
 from .curves import Curve, LayerCurves
-from .fields import SECOND_SEED
 from .maps import small_marker
 from .points import Mapped, Marks, at, reach_of
 from .view import Points, View, code_of, embed
 
+SECOND_SEED = Field("map_second_seed", False)
 MAX_LINES = 2000
 """With more points than this, no lines lead from a point's first place to its second."""
 HEIGHT = 470

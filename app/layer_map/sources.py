@@ -12,10 +12,19 @@ from bertcore.analysis.space.sense_sets import SETS
 from bertcore.data.texts_file import Sentence, Texts, read_pasted, read_upload
 
 from ..plots import plain
-from ..shell import UploadSource, one_of, pasted
+from ..shell import Field, UploadSource, one_of, pasted
 from ..shell.uploads import Copy
-from .fields import COLOUR, SENSES_OF, SOURCE, SOURCES, UNIT, WORD
+from .controls import COLOUR, UNIT, WORD
 
+SOURCES = {
+    "sentence": "This sentence",
+    "senses": "A word's senses",
+    "pasted": "Paste",
+    "file": "Upload",
+    "corpus": "Corpus",
+}
+SOURCE = Field("map_source", "sentence", tuple(SOURCES))
+SENSES_OF = Field("map_set", next(iter(SETS)), tuple(SETS))
 NO_SENTENCES = {
     "pasted": "Paste some sentences above, one per line. Ten to a few hundred make a good map.",
     "file": (

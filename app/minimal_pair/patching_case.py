@@ -26,7 +26,7 @@ from bertcore.analysis.shared.inputs import one_piece
 from bertcore.network.task_reader import TaskReader
 
 from ..shell import cache
-from ..task_model.reader import readable_task_head
+from ..task_model.model import readable_task_head
 from .versions import Versions
 
 

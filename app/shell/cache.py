@@ -62,6 +62,11 @@ class BertKey(NamedTuple):
     allow_pickle: bool = False
     """Whether this visitor agreed to read pickled weights."""
 
+    @property
+    def stands_for(self) -> Model:
+        """The opened checkpoint."""
+        return opened(self)
+
 
 class Texts(NamedTuple):
     """A text or pair and the checkpoint that reads it; small and hashable."""
@@ -74,6 +79,8 @@ class Texts(NamedTuple):
     def trace(self) -> Trace:
         """The trace of the texts."""
         return trace(*self)
+
+    stands_for = trace
 
 
 @dataclass(slots=True)
@@ -325,12 +332,14 @@ def computed(function: Callable[..., T], *args: Hashable, **kwargs: Hashable) ->
     """Return `function(*args, **kwargs)`, computed once for equal arguments.
 
     `function` is at module level and deterministic. A `BertKey` among the arguments reaches it as
-    the opened checkpoint, and `Texts` as their trace.
+    the opened checkpoint, `Texts` as their trace, and any other key as what it `stands_for`.
     """
-    value: T = _results().get(
-        result_key(function, args, kwargs),
-        lambda: function(*map(resolved, args), **kwargs),
-    )
+
+    def make() -> T:
+        named = {name: resolved(value) for name, value in kwargs.items()}
+        return function(*map(resolved, args), **named)
+
+    value: T = _results().get(result_key(function, args, kwargs), make)
     return value
 
 
@@ -343,9 +352,7 @@ def result_key(
 
 def resolved(argument: Any) -> Any:
     """Return what a key among the arguments of `computed` stands for; others as they are."""
-    if isinstance(argument, BertKey):
-        return opened(argument)
-    return argument.trace if isinstance(argument, Texts) else argument
+    return getattr(argument, "stands_for", argument)
 
 
 def of_file(function: Callable[..., T], path: Path, *args: Hashable) -> T:

@@ -7,6 +7,8 @@ PREDICTED = -1
 """Stands for the predicted label, or the first tagged word, instead of a chosen one."""
 USUAL_COLUMN = "(found by its name)"
 JOINT_COLUMNS = "(a column for each label)"
+VIEWS = {"text": "One text", "file": "A labelled file"}
+VIEW = Field("inspect_view", "text", tuple(VIEWS))
 READ_PAIR = Field("inspect_pair", False)
 LABEL = Field("inspect_label", PREDICTED)
 WORD = Field("inspect_word", PREDICTED)

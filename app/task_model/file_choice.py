@@ -2,23 +2,76 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import dataclasses
+import threading
+from dataclasses import dataclass, replace
 from operator import itemgetter
+from pathlib import Path
 
 import streamlit as st
 
+from bertcore.analysis.attribution import FileRun, run_file
 from bertcore.checkpoints.source import FINE_TUNED, labelled_file
 from bertcore.configs import Columns
 from bertcore.data.guess import guess
+from bertcore.tasks.model import TaskModel
 
 from ..plots import plain, shorten_middle
-from ..shell import Field, UploadSource, cache, frame, uploads
-from ..shell.uploads import Copy
-from . import labelled_files
+from ..shell import Field, Progress, UploadSource, cache, frame, uploads
+from ..shell.uploads import Copy, named, naming
 from .choices import COLUMNS, JOINT_COLUMNS, LABEL_MAP, SKIP_BAD_ROWS, USUAL_COLUMN
 from .encoding import choose_encoding
-from .labelled_files import Labelled
-from .task_views import TaskView
+from .task_views import TaskView, view_of
+
+MAX_MEGABYTES = 300
+"""Of a file, also when it is unpacked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A file to run and how to read it."""
+
+    path: Path
+    name: str
+    """What the visitor calls it."""
+    columns: Columns
+    skip_bad_rows: bool
+
+
+@dataclass(slots=True, eq=False)
+class Stop:
+    """A visitor's request to stop a run and keep the results so far."""
+
+    wanted: threading.Event = dataclasses.field(default_factory=threading.Event)
+
+
+def answer_file(
+    model: TaskModel, chosen: Labelled, stop: Stop, number: int, *, progress: Progress
+) -> FileRun:
+    """Return the answers to a file.
+
+    Args:
+        model: The fine-tuned model.
+        chosen: The file.
+        stop: Set to stop it and keep the results so far.
+        number: A new number runs it again.
+    """
+    progress(0.0, "Reading the file")
+    total = view_of(model.task).rough_number(chosen.path)
+
+    def on_rows(done: int) -> None:
+        progress(min(1.0, done / max(1, total)), f"{done:,} of about {total:,} examples")
+
+    with naming(chosen.path, chosen.name):
+        done = run_file(
+            model,
+            chosen.path,
+            columns=chosen.columns,
+            skip_bad_rows=chosen.skip_bad_rows,
+            on_rows=on_rows,
+            should_stop=stop.wanted.is_set,
+        )
+    return replace(done, notes=tuple(named(n, chosen.path, chosen.name) for n in done.notes))
 
 
 def choose_file(view: TaskView, source: str, labels: tuple[str, ...]) -> Labelled | None:
@@ -34,8 +87,8 @@ def choose_file(view: TaskView, source: str, labels: tuple[str, ...]) -> Labelle
     box = UploadSource(
         key="inspect_upload",
         label=view.upload,
-        megabytes=labelled_files.MAX_MEGABYTES,
-        most=labelled_files.MAX_MEGABYTES * 10**6,
+        megabytes=MAX_MEGABYTES,
+        most=MAX_MEGABYTES * 10**6,
         instead="Upload a part of it.",
         read=itemgetter(0),
         about=lambda copy: shorten_middle(copy.name, 60),

@@ -14,15 +14,12 @@ from bertcore.analysis.attribution import (
     Attribution,
     Faithfulness,
     LabelTarget,
-    Search,
     Target,
     TaskAnswer,
     TaskInput,
     answer,
     can_differentiate,
-    can_follow_layers,
     faithfulness,
-    find_counterfactuals,
     gradient_x_input,
     integrated_gradients,
     layer_conductance,
@@ -30,13 +27,43 @@ from bertcore.analysis.attribution import (
     random_faithfulness,
     task_input,
 )
+from bertcore.base.memory import out_of_memory
 from bertcore.model import Model
+from bertcore.network.task_reader import TaskReader
+from bertcore.tasks import read_task_head
 from bertcore.tasks.model import TaskModel, open_task_model
 
-from ..shell import Work, background, cache
-from .inputs import Inputs
+from ..shell import Progress, cache
+from ..shell.cache import BertKey
 
 Array = NDArray[np.float32]
+
+
+class TaskKey(NamedTuple):
+    """The key of a fine-tuned model; small and hashable."""
+
+    key: BertKey
+
+    @property
+    def stands_for(self) -> TaskModel:
+        """The model, as of `model`."""
+        return model(self.key)
+
+
+class Inputs(NamedTuple):
+    """A text, a pair, or a text with choices, and the checkpoint; small and hashable."""
+
+    key: BertKey
+    text_a: str
+    text_b: str | None
+    choices: tuple[str, ...] = ()
+
+    @property
+    def source(self) -> TaskInput:
+        """The texts as the model reads them."""
+        return task_input(model(self.key), self.text_a, self.text_b, choices=self.choices)
+
+    stands_for = source
 
 
 class Query(NamedTuple):
@@ -86,50 +113,28 @@ def has_head(bert: Model) -> bool:
     return bert.report is not None and bool(bert.report.task_heads)
 
 
-def model(key: cache.BertKey) -> TaskModel:
+def model(key: BertKey) -> TaskModel:
     """Return the fine-tuned model of a checkpoint.
 
     ValueError if it has no head for a task. RuntimeError if its head is damaged.
     """
-    task_model: TaskModel = cache.call(_model, key, key.place, key.allow_pickle)
-    return task_model
+    return cache.computed(open_task_model, key.place, bert=key, allow_pickle=key.allow_pickle)
 
 
-def stand_ins(key: cache.BertKey) -> tuple[str, str]:
+def stand_ins(key: BertKey) -> tuple[str, str]:
     """Return the tokens that stand for a word that is taken away: mask and padding."""
     tokenizer = model(key).tokenizer
     return tokenizer.mask_token, tokenizer.id_to_token(tokenizer.pad_id)
 
 
-def source(texts: Inputs) -> TaskInput:
-    """Return the texts as the model reads them."""
-    return task_input(model(texts.key), texts.text_a, texts.text_b, choices=texts.choices)
-
-
 def answered(texts: Inputs) -> TaskAnswer:
     """Return the model's answer."""
-    task_answer: TaskAnswer = cache.call(_answer, texts.key, texts)
-    return task_answer
-
-
-def can_drop(key: cache.BertKey) -> bool:
-    """Return whether words can be left out, and not only masked."""
-    return not model(key).task.answers_each_token
-
-
-def can_explain_by_gradients(key: cache.BertKey) -> bool:
-    """Return whether gradients reach the embeddings."""
-    return can_differentiate(model(key))
-
-
-def has_layers(key: cache.BertKey) -> bool:
-    """Return whether gradients can be followed through its layers."""
-    return can_follow_layers(model(key))
+    return cache.computed(answer, TaskKey(texts.key), texts)
 
 
 def word_at(texts: Inputs, character: int) -> int:
     """Return the word of text A that contains a character, or -1."""
-    read = source(texts)
+    read = texts.source
     for place, word in enumerate(read.words):
         last = read.encoding.offsets[word.end - 1][1]
         if word.text_id == 0 and read.encoding.offsets[word.start][0] <= character < last:
@@ -137,39 +142,11 @@ def word_at(texts: Inputs, character: int) -> int:
     return -1
 
 
-def explain(query: Query) -> Work:
-    """Return the work that attributes the answer to words; its result is an Explanation."""
-    return Work(("inspect-words", query), lambda progress: _explain(query, progress))
-
-
-def explain_by_part(query: Query) -> Work:
-    """Return the work for each of the three embeddings; its result is an Attribution."""
-
-    def work(progress: background.Progress) -> Attribution:
-        progress(0.1, "Integrated gradients of the three embeddings")
-        return integrated_gradients(
-            model(query.texts.key),
-            source(query.texts),
-            query.target,
-            parts=PARTS,
-            baseline=query.baseline,
-            steps=query.steps,
-        )
-
-    return Work(("inspect-parts", query), work)
-
-
-def explain_by_layer(query: Query) -> Work:
-    """Return the work for the conductance of all layers; its result is a Layers."""
-    return Work(("inspect-layers", query), lambda progress: _layers(query, progress))
-
-
-def proposer(key: cache.BertKey) -> tuple[Model, bool]:
-    """Return the checkpoint that proposes words for a model, and whether it is the model's own."""
-    opened = cache.opened(key)
-    if "mlm" in opened.capabilities:
-        return opened, True
-    return cache.bert("default", key.device, key.dtype), False
+def proposer(key: BertKey) -> BertKey:
+    """Return the checkpoint that proposes words for a model: its own if it has the head."""
+    if "mlm" in cache.opened(key).capabilities:
+        return key
+    return cache.bert_key("default", key.device, key.dtype)
 
 
 def asked_label(query: Query) -> int | None:
@@ -177,36 +154,9 @@ def asked_label(query: Query) -> int | None:
     return query.target.label if isinstance(query.target, LabelTarget) else None
 
 
-def search_counterfactuals(query: Query, *, word: int | None, score_change: float) -> Work:
-    """Return the work that looks for another answer; its result is a Search."""
-    texts, label = query.texts, asked_label(query)
-
-    def work(progress: background.Progress) -> Search:
-        return find_counterfactuals(
-            model(texts.key),
-            proposer(texts.key)[0],
-            texts.text_a,
-            texts.text_b,
-            choices=texts.choices,
-            word=word,
-            label=label,
-            score_change=score_change,
-            on_fraction=lambda fraction: progress(fraction, "Trying other words"),
-        )
-
-    return Work(("inspect-swaps", texts, word, label, score_change), work)
-
-
-def _model(bert: Model, path: str, allow_pickle: bool) -> TaskModel:
-    return open_task_model(path, bert=bert, allow_pickle=allow_pickle)
-
-
-def _answer(bert: Model, texts: Inputs) -> TaskAnswer:
-    return answer(model(texts.key), source(texts))
-
-
-def _explain(query: Query, progress: background.Progress) -> Explanation:
-    task_model, read, target = model(query.texts.key), source(query.texts), query.target
+def explain(query: Query, *, progress: Progress) -> Explanation:
+    """Attribute the answer to words, by each method that the model allows."""
+    task_model, read, target = model(query.texts.key), query.texts.source, query.target
     words: dict[str, Array] = {}
     baseline = delta = None
     if can_differentiate(task_model):
@@ -232,8 +182,22 @@ def _explain(query: Query, progress: background.Progress) -> Explanation:
     )
 
 
-def _layers(query: Query, progress: background.Progress) -> Layers:
-    task_model, read, target = model(query.texts.key), source(query.texts), query.target
+def explain_by_part(query: Query, *, progress: Progress) -> Attribution:
+    """Attribute the answer to each of the three embeddings."""
+    progress(0.1, "Integrated gradients of the three embeddings")
+    return integrated_gradients(
+        model(query.texts.key),
+        query.texts.source,
+        query.target,
+        parts=PARTS,
+        baseline=query.baseline,
+        steps=query.steps,
+    )
+
+
+def explain_by_layer(query: Query, *, progress: Progress) -> Layers:
+    """Return the conductance of all layers."""
+    task_model, read, target = model(query.texts.key), query.texts.source, query.target
     conducted = layer_conductance(
         task_model,
         read,
@@ -248,3 +212,53 @@ def _layers(query: Query, progress: background.Progress) -> Layers:
     random = random_faithfulness(task_model, read, target, how=query.occlusion)
     change = conducted.value - conducted.baseline
     return Layers(words, conducted.deltas, change, [true[name] for name in named], random)
+
+
+def task_head(key: BertKey) -> TaskReader | None:
+    """Return the checkpoint's task head, or None if there is none.
+
+    ValueError or RuntimeError if there is one that cannot be read.
+    """
+    return cache.computed(read_task_head, key)
+
+
+def readable_task_head(key: BertKey) -> TaskReader | None:
+    """Return the checkpoint's task head if there is one that can be read."""
+    try:
+        return task_head(key)
+    except (ValueError, RuntimeError) as error:
+        if out_of_memory(error):
+            raise
+        return None  # the page says why, where the answers are
+
+
+ANSWER_CODE = """
+answer(model, source)
+"""
+"""Code of a Picture that shows the answer to a text; follows `setup`."""
+FILE_CODE = """from pathlib import Path
+
+from bertcore.analysis.attribution import run_file
+from bertcore.configs import Columns
+from bertcore.tasks import open_task_model
+
+model = open_task_model({path!r})
+run = run_file(model, Path("my-file"), columns={columns}, skip_bad_rows={skip})
+run.metrics(), run.calibration(), run.slices_by_length(), run.slices_by_label(), run.errors
+"""
+"""Code of a Picture that shows the run of a labelled file; follows nothing."""
+
+
+def setup(texts: Inputs, target: Target | None = None) -> str:
+    """Return Python that opens the model and reads the texts: `model`, `source` and `target`."""
+    used = "answer" if target is None else type(target).__name__
+    second = f"{texts.text_b!r}"
+    if texts.choices:
+        second = f"choices=[{', '.join(map(repr, texts.choices))}]"
+    return (
+        f"from bertcore.analysis.attribution import {used}, task_input\n"
+        "from bertcore.tasks import open_task_model\n\n"
+        f"model = open_task_model({texts.key.source!r})\n"
+        f"source = task_input(model, {texts.text_a!r}, {second})\n"
+        + ("" if target is None else f"target = {target}\n")
+    )

@@ -21,8 +21,8 @@ from ..access.policy import policy
 from ..plots import plain
 from ..shell import Field, Progress, UploadSource, Work, cache, frame, uploads
 from ..shell.uploads import Copy
-from ..task_model import labelled_files
 from ..task_model.encoding import choose_encoding
+from ..task_model.file_choice import MAX_MEGABYTES
 from .fields import OWN_FILE, UPLOAD
 
 HOW_FILES = (
@@ -96,8 +96,8 @@ def _box(slot: str) -> UploadSource[Copy]:
     return UploadSource(
         key=f"{slot}_upload",
         label="Table to learn from" if slot == "table" else "Table to score on",
-        megabytes=labelled_files.MAX_MEGABYTES,
-        most=labelled_files.MAX_MEGABYTES * 10**6,
+        megabytes=MAX_MEGABYTES,
+        most=MAX_MEGABYTES * 10**6,
         instead="Upload a part of it.",
         read=itemgetter(0),
         about=lambda table: table.name,

@@ -21,7 +21,7 @@ from ..plots.before_after import (
     word_table,
 )
 from ..shell import Picture, cache, frame
-from ..task_model.reader import task_head
+from ..task_model.model import task_head
 from .changes import LAYERS_SKIPPED, Case, Compared, compare
 
 TOP_WORDS = 5

@@ -15,7 +15,7 @@ from bertcore.interventions.what_if import Changes, every_head, parse_head
 
 from ..shell import Field, cache
 from ..shell.links import HEADS_OFF, name_of
-from ..task_model.reader import readable_task_head
+from ..task_model.model import readable_task_head
 
 LAYERS_SKIPPED: Field[list[int]] = Field("skip", [])
 PATTERN = Field("pattern", PATTERNS[0], PATTERNS)

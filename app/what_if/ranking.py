@@ -15,7 +15,7 @@ from ..plots import Figure, plain, shorten_middle, theme
 from ..plots.before_after import head_grid, head_table
 from ..shell import Compute, Field, Picture, frame, one_of
 from ..shell.links import HEADS_OFF, MASK, name_of
-from ..task_model.reader import readable_task_head
+from ..task_model.model import readable_task_head
 from .changes import Case, Question, rank
 from .inside import about
 

@@ -110,7 +110,7 @@ class WorstAnswers:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class JudgedAnswers:
     """N answers to a labelled file: one per text, or for tags one per word."""
 

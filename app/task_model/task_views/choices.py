@@ -11,8 +11,7 @@ from ...plots import percent, plain, shorten_middle
 from ...shell import Picture, frame
 from ..answer_figures import choice_bars, label_table
 from ..choices import LABEL, PREDICTED, TEXT_CHOICES
-from ..inputs import Inputs
-from ..python import ANSWER_CODE
+from ..model import ANSWER_CODE, Inputs
 from .view import Chosen, TaskView
 
 _NAME_LENGTH = 60

@@ -11,7 +11,7 @@ from ...plots import label_name, percent, plain, shorten_middle
 from ...shell import Picture, frame
 from ..answer_figures import label_bars, label_table
 from ..choices import LABEL, PREDICTED
-from ..python import ANSWER_CODE, FILE_CODE
+from ..model import ANSWER_CODE, FILE_CODE
 from ..score_figures import Confusion, confusion_map, confusion_table, which_labels
 from .view import Chosen, TaskView
 

@@ -13,7 +13,7 @@ from ...plots import label_name, percent, plain, shorten_middle
 from ...shell import Picture, frame
 from ..answer_figures import labels_bars, labels_table
 from ..choices import LABEL, PREDICTED
-from ..python import ANSWER_CODE, FILE_CODE
+from ..model import ANSWER_CODE, FILE_CODE
 from ..score_figures import label_dots, label_score_table, which_labels
 from .labels import choose_label, label_in_words
 from .view import Chosen, TaskView

@@ -10,7 +10,7 @@ from bertcore.analysis.attribution import FileRun, MetricTable, ScoreAnswer, Tas
 from ...shell import Picture, frame
 from ..answer_figures import score_table
 from ..choices import SCORE_CHANGE
-from ..python import ANSWER_CODE, FILE_CODE
+from ..model import ANSWER_CODE, FILE_CODE
 from ..score_figures import score_dots, score_dots_table
 from .view import Chosen, Errors, TaskView
 

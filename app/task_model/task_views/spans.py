@@ -12,7 +12,7 @@ from ...plots import percent, plain, shorten_middle
 from ...shell import Picture, frame
 from ..answer_figures import span_bars, span_table
 from ..choices import SPAN
-from ..python import ANSWER_CODE
+from ..model import ANSWER_CODE
 from .view import Chosen, TaskView
 
 SPANS = Picture(

@@ -15,8 +15,7 @@ from ...plots import percent, shorten_middle
 from ...shell import Picture, frame
 from ..answer_figures import TaggedText, tag_table, tagged_words
 from ..choices import LABEL, PREDICTED, WORD
-from ..inputs import Inputs
-from ..python import ANSWER_CODE
+from ..model import ANSWER_CODE, Inputs
 from .labels import choose_label, label_in_words, show_confusion
 from .view import Chosen, TaskView
 

@@ -15,7 +15,7 @@ from bertcore.data.tables import TABLE_FILES, open_table
 from ...plots import plain
 from ...shell import TEXT_B, frame
 from ..choices import READ_PAIR
-from ..inputs import Inputs
+from ..model import Inputs
 
 
 class Chosen(NamedTuple):

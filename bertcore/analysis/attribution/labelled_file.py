@@ -39,7 +39,7 @@ _LONGEST_TEXT = 20_000
 OnRows = Callable[[int], None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FileRun(JudgedAnswers):
     """A model's answers to a labelled file, and the most severe errors among them."""
 

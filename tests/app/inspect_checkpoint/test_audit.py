@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.inspect_checkpoint.audit import flips as flips_view
-from app.inspect_checkpoint.audit.flips import in_words, leans_in_words
-from app.inspect_checkpoint.audit.groups import gap_in_words
+from app.inspect_checkpoint import flips as flips_view
+from app.inspect_checkpoint.flips import in_words, leans_in_words
+from app.inspect_checkpoint.groups import gap_in_words
 from app.plots.formats import exactly
 from app.shell.state import Field
 from bertcore.analysis.attribution import run_file

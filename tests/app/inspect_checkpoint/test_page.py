@@ -16,6 +16,7 @@ from streamlit.testing.v1 import AppTest
 from app.inspect_checkpoint import file_results
 from app.plots.formats import percent
 from app.shell.jobs import background, waiting
+from app.task_model import file_choice
 from app.task_model.task_views import TASK_VIEWS
 from bertcore import load
 from bertcore.analysis.attribution import (
@@ -460,17 +461,16 @@ def test_a_row_leads_to_its_text(
 def test_a_stopped_run_keeps_what_is_done(
     folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from app.task_model import labelled_files
 
     monkeypatch.setattr(
-        labelled_files,
+        file_choice,
         "run_file",
         lambda *args, **kwargs: run_file(*args, **{**kwargs, "rows_at_once": 4}),
     )
     text = "text,label\n" + "the film was good,good\n" * 40
     app = ok(with_file(opened(folders["classify"], monkeypatch), monkeypatch, "a.csv", text))
 
-    class Stopped(labelled_files.Stop):
+    class Stopped(file_choice.Stop):
         def __init__(self) -> None:
             super().__init__()
             self.wanted.set()
@@ -483,14 +483,13 @@ def test_a_stopped_run_keeps_what_is_done(
 def test_a_run_can_be_stopped_while_it_is_awaited(
     folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from app.task_model import labelled_files
 
     def until_stopped(*args: Any, should_stop: Callable[[], bool], **kwargs: Any) -> FileRun:
         while not should_stop():
             time.sleep(0.01)
         return run_file(*args, **kwargs, should_stop=should_stop, rows_at_once=4)
 
-    monkeypatch.setattr(labelled_files, "run_file", until_stopped)
+    monkeypatch.setattr(file_choice, "run_file", until_stopped)
     monkeypatch.setattr(waiting, "PATIENCE_SECONDS", 0.0)
     text = "text,label\n" + "the film was bad,bad\n" * 40
     app = ok(ran(with_file(opened(folders["classify"], monkeypatch), monkeypatch, "b.csv", text)))

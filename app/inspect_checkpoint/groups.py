@@ -15,10 +15,10 @@ from bertcore.bias.group_audit import CANNOT_TELL
 from bertcore.bias.group_gaps import LEAST, widest
 from bertcore.tasks.column import column_names, column_values
 
-from ...plots import METRIC_NAMES, plain, shorten, shorten_middle, theme, with_interval
-from ...plots.charts import Intervals
-from ...shell import Field, Picture, Work, background, frame, one_of, waiting
-from ...task_model.labelled_files import Labelled
+from ..plots import METRIC_NAMES, plain, shorten, shorten_middle, theme, with_interval
+from ..plots.charts import Intervals
+from ..shell import Compute, Field, Picture, Progress, frame, one_of
+from ..task_model.file_choice import Labelled
 
 NO_COLUMN = ""
 COLUMN = Field("inspect_by", NO_COLUMN)
@@ -101,16 +101,13 @@ audit.rates, audit.gaps
 )
 
 
-def show(
-    page: frame.Page, labelled: Labelled, run: FileRun, number: int, code: Mapping[str, Any]
-) -> None:
+def show(page: frame.Page, labelled: Labelled, run: FileRun, code: Mapping[str, Any]) -> None:
     """Draw the choice of a column, and the answers by its groups.
 
     Args:
         page: The page.
         labelled: The file.
         run: The answers.
-        number: Number of the run.
         code: Fills the braces of the Python.
     """
     st.header("Does it answer groups alike?", anchor=False)
@@ -130,26 +127,17 @@ def show(
             width=420,
         )
         if column != NO_COLUMN:
-            _compare(page, labelled, run, number, column, code)
+            _compare(page, labelled, run, column, code)
 
 
 def _compare(
     page: frame.Page,
     labelled: Labelled,
     run: FileRun,
-    number: int,
     column: str,
     code: Mapping[str, Any],
 ) -> None:
-    def work(progress: background.Progress) -> GroupAudit:
-        progress(0.0, "Comparing the groups")
-        values = column_values(labelled.path, run.task, column, columns=labelled.columns)
-        return audit_groups(run, values, column)
-
-    key = ("inspect-groups", page.bert_key, labelled, number, run.num_examples, column)
-    audit: GroupAudit | None = waiting.result(Work(key, work), GROUPS.name)
-    if audit is None:
-        return
+    audit = Compute(name=GROUPS.name)(_audited, labelled, run, column)
     for note in audit.notes:
         st.caption(plain(note))
     st.dataframe(_overall(audit), hide_index=True, width="stretch")
@@ -165,6 +153,12 @@ def _compare(
     )
     _show_gaps(audit)
     GROUPS.caption(**values)
+
+
+def _audited(labelled: Labelled, run: FileRun, column: str, *, progress: Progress) -> GroupAudit:
+    progress(0.0, "Comparing the groups")
+    values = column_values(labelled.path, run.task, column, columns=labelled.columns)
+    return audit_groups(run, values, column)
 
 
 def _choose(audit: GroupAudit) -> Rates:

@@ -12,15 +12,16 @@ from bertcore.analysis.attribution import FileRun
 from bertcore.bias import FlippedText, Flips, flip_file, parse_pairs
 from bertcore.bias.flips import CANNOT_TELL
 from bertcore.debiasing import swap_pairs, swap_sets
+from bertcore.tasks.model import TaskModel
 from bertcore.tasks.sequence import SequenceTask
 
-from ...listener import clicked_row, hear
-from ...plots import exactly, percent, plain, shorten_middle
-from ...shell import TEXT_A, TEXT_B, Field, Picture, Work, background, cache, frame, one_of, waiting
-from ...task_model import model as inspection
-from ...task_model.choices import LABEL, PREDICTED, READ_PAIR, WORD
-from ...task_model.labelled_files import Labelled, Stop
-from ..choices import VIEW
+from ..listener import clicked_row, hear
+from ..plots import exactly, percent, plain, shorten_middle
+from ..shell import TEXT_A, TEXT_B, Compute, Field, Picture, Progress, cache, frame, one_of
+from ..shell.jobs.waiting import Pending
+from ..task_model import model as inspection
+from ..task_model.choices import LABEL, PREDICTED, READ_PAIR, VIEW, WORD
+from ..task_model.file_choice import Labelled, Stop
 
 OWN = "own"
 SETS = {**{name: name.capitalize() for name in swap_sets()}, OWN: "Your own pairs"}
@@ -110,43 +111,43 @@ def show(page: frame.Page, labelled: Labelled, run: FileRun, code: Mapping[str, 
     with frame.guard():
         _, _, name, typed, stop = running
         pairs = parse_pairs(typed) if name == OWN else swap_pairs(name)
-        work = _work(page.bert_key, labelled, pairs, stop, run.num_examples)
-        flips: Flips | None = waiting.result(work, FLIPS.name)
-        if flips is None:
-            row.button(
-                "Stop and keep the results so far", key="stop_flips", on_click=stop.wanted.set
-            )
-            return
+        task = inspection.TaskKey(page.bert_key)
+        try:
+            compute = Compute(name=FLIPS.name)
+            flips = compute(_flipped, task, labelled, pairs, stop, run.num_examples)
+        except Pending:
+            label = "Stop and keep the results so far"
+            row.button(label, key="stop_flips", on_click=stop.wanted.set)
+            raise
         for note in flips.notes:
             st.caption(plain(note))
         _draw(page, flips, GROUP_NAMES.get(name, OWN_NAMES), {**code, "pairs": pairs})
 
 
-def _work(
-    key: cache.BertKey,
+def _flipped(
+    model: TaskModel,
     labelled: Labelled,
     pairs: tuple[tuple[str, str], ...],
     stop: Stop,
     total: int,
-) -> Work:
-    def work(progress: background.Progress) -> Flips:
-        progress(0.0, "Reading the file")
+    *,
+    progress: Progress,
+) -> Flips:
+    progress(0.0, "Reading the file")
 
-        def on_rows(done: int) -> None:
-            progress(min(1.0, done / total), f"{done:,} of about {total:,} examples")
+    def on_rows(done: int) -> None:
+        progress(min(1.0, done / total), f"{done:,} of about {total:,} examples")
 
-        return flip_file(
-            inspection.model(key),
-            labelled.path,
-            pairs,
-            columns=labelled.columns,
-            skip_bad_rows=labelled.skip_bad_rows,
-            rows_at_once=256,
-            on_rows=on_rows,
-            should_stop=stop.wanted.is_set,
-        )
-
-    return Work(("inspect-flips", key, labelled, pairs, id(stop)), work)
+    return flip_file(
+        model,
+        labelled.path,
+        pairs,
+        columns=labelled.columns,
+        skip_bad_rows=labelled.skip_bad_rows,
+        rows_at_once=256,
+        on_rows=on_rows,
+        should_stop=stop.wanted.is_set,
+    )
 
 
 def _draw(page: frame.Page, flips: Flips, groups: tuple[str, str], code: Mapping[str, Any]) -> None:
