@@ -1,14 +1,11 @@
 """Rows that were found, as they appear on the page: their contexts, and links to other pages."""
 
-from urllib.parse import urlencode
-
 from streamlit.delta_generator import DeltaGenerator
 
 from bertcore.corpus.search import Hit
 
-from ..access.policy import default_source
 from ..navigation import PAGES
-from ..shell import Field, frame, state
+from ..shell import Field
 
 CONTEXT = 70  # characters of the sentence on each side of a hit
 TARGETS = {page.name: page.title for page in PAGES.values() if page.needs_text}
@@ -55,13 +52,3 @@ def end_of_word(hit: Hit) -> int:
     """Return where the word of a first piece ends."""
     whole = hit.text[hit.start : hit.start + len(hit.word)]
     return hit.start + len(hit.word) if whole == hit.word else hit.end
-
-
-def link(page: frame.Page, hit: Hit, target: str) -> str | None:
-    """Return the address of a page with the sentence of a hit; None for one too long for a link."""
-    if len(hit.text) > state.MAX_URL_CHARACTERS:
-        return None
-    query = {"text_a": hit.text, "text_b": ""}
-    if page.bert_key.source != default_source():
-        query["checkpoint"] = page.bert_key.source
-    return f"{target}?{urlencode(query)}"

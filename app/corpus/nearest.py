@@ -13,6 +13,7 @@ from bertcore.corpus.search import ExactIndex, Neighbours, Query, neighbours, qu
 
 from ..plots import Figure, own_markdown, plain, theme
 from ..shell import Field, Picture, frame
+from ..shell.links import short_address
 from ..sources import encoded_corpus as source
 from ..sources.encoded_corpus import Opened
 from ..token_strip.token_strip import token_strip
@@ -244,7 +245,7 @@ def _show_hits(page: frame.Page, found: Neighbours, target: str) -> None:
             token=hit.text[hit.start : hit.end] if hit.word else "",
             after=hits.right(hit, hit.end if hit.word else 0),
             cosine=hit.cosine,
-            link=hits.link(page, hit, target),
+            link=short_address(target, page.bert_key, hit.text),
         )
         for hit in found.hits
     ]

@@ -11,6 +11,7 @@ from bertcore.corpus.search.senses import NUM_NULLS
 
 from ..plots import Figure, plain, scatter, shorten, theme
 from ..shell import Compute, Field, Picture, Progress, frame
+from ..shell.links import short_address
 from ..sources import encoded_corpus as source
 from ..sources.encoded_corpus import Opened
 from . import hits
@@ -238,7 +239,7 @@ def _line(page: frame.Page, hit: Hit, target: str) -> str:
     """Return an example as an item of a list, its word in bold, with its link."""
     end = hits.end_of_word(hit)
     left, right = hits.left(hit), hits.right(hit, end)
-    link = hits.link(page, hit, target)
+    link = short_address(target, page.bert_key, hit.text)
     opened = "" if link is None else f" [open]({link})"
     return f"- {plain(left)}**{plain(hit.text[hit.start : end])}**{plain(right)}{opened}"
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from typing import cast
-from urllib.parse import urlencode
 
 import numpy as np
 import pandas as pd
@@ -10,11 +9,11 @@ import streamlit as st
 
 from bertcore.grammar import SCORINGS, GroupAccuracy, PairScore, Scoring, reads_from_left
 
-from ..access.policy import default_source
 from ..plots import plain
 from ..second_checkpoint.choice import NOBODY, choose_second, open_second
 from ..second_checkpoint.sides import Side, choices
-from ..shell import Field, Picture, capabilities, frame, one_of, state
+from ..shell import Field, Picture, capabilities, frame, one_of
+from ..shell.links import short_address
 from ..sources import tuned_lens
 from . import PAGE, exam, sources
 from .exam import Exam
@@ -86,9 +85,11 @@ def show_pairs(
     num_wrong = sum(not score.is_right() for score in chosen[0])
     st.header(f"{plain(group)}: {num_wrong} of {len(chosen[0]):,} wrong", anchor=False)
     ordered = sorted(chosen[0], key=lambda score: score.margin())[:MOST_ROWS]
-    shown = table.head(MOST_ROWS).assign(
-        **{"Minimal pair": [_link(page, score) for score in ordered]}
-    )
+    links = [
+        short_address("minimal-pair", page.bert_key, score.pair.good, other_a=score.pair.bad)
+        for score in ordered
+    ]
+    shown = table.head(MOST_ROWS).assign(**{"Minimal pair": links})
     column = st.column_config
     st.dataframe(
         shown,
@@ -115,16 +116,6 @@ def show_pairs(
         st.caption(f"The worst {MOST_ROWS} of {len(table):,} pairs; the CSV has all.")
     of_group = f"[score for score in scores if score.pair.groups[{place}] == {group!r}]"
     PAIRS.offer(page, measured, setup=setup, group="scores" if place is None else of_group)
-
-
-def _link(page: frame.Page, score: PairScore) -> str | None:
-    """Return the address of Minimal pair with both sentences; None for one too long for a link."""
-    if len(score.pair.good) + len(score.pair.bad) > state.MAX_URL_CHARACTERS:
-        return None
-    query = {"text_a": score.pair.good, "text_b": "", "other_a": score.pair.bad}
-    if page.bert_key.source != default_source():
-        query["checkpoint"] = page.bert_key.source
-    return f"minimal-pair?{urlencode(query)}"
 
 
 SECOND = Field("grammar_with", NOBODY)  # source of the second checkpoint

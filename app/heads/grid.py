@@ -176,7 +176,7 @@ def _answer(
     text = own_markdown(answer.sentences(report, measured, opened, is_best=is_best), page.marks)
     sentence, markdown = example(chosen, report, measured, opened)
     if sentence is not None:
-        text += f" [{OPEN_EXAMPLE}]({link(page.bert_key, *sentence, opened)}): {markdown}"
+        text += f" [{OPEN_EXAMPLE}]({link(page.bert_key, sentence, opened)}): {markdown}"
     st.markdown(text)
 
 

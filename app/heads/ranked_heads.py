@@ -2,16 +2,15 @@
 
 import math
 import re
-from urllib.parse import urlencode
 
 import streamlit as st
 
 from bertcore.analysis.heads.report import HeadReport
 from bertcore.analysis.heads.statistics import measure_index
 
-from ..access.policy import default_source
 from ..plots import own_text, plain
 from ..shell import Field, Picture, cache, frame, one_of
+from ..shell.links import address
 from ..sources.head_texts import Chosen
 from . import job
 from .answer import best, is_habit
@@ -126,7 +125,7 @@ def _table(page: frame.Page, chosen: Chosen, report: HeadReport, rows: list[Meas
         sentence, markdown = example(chosen, report, measured, head)
         name = f"{head[0]}.{head[1]}"
         if sentence is not None:
-            name = f"[**{name}**]({link(key, *sentence, head)})"
+            name = f"[**{name}**]({link(key, sentence, head)})"
         title = own_text(HABITS.get(measured.name) or relation_title(measured.name), marks)
         between = "too few" if math.isnan(low) else f"{100 * low:.0f}–{100 * high:.0f}%"
         rival = measured.baseline(report)
@@ -181,13 +180,9 @@ def example(
     return (tree.text, None), f"{dots}{before}{first_word}{between}{second_word}{after}"
 
 
-def link(key: cache.BertKey, text_a: str, text_b: str | None, head: tuple[int, int]) -> str:
+def link(key: cache.BertKey, sentence: tuple[str, str | None], head: tuple[int, int]) -> str:
     """Return the address of a head on the Attention page, with a sentence."""
-    query = {"text_a": text_a, "text_b": text_b or "", "layer": head[0], "heads": head[1]}
-    if key.source != default_source():
-        query["checkpoint"] = key.source
-    # A parenthesis would end the link in Markdown; urlencode writes it as %28.
-    return f"attention?{urlencode(query)}"
+    return address("attention", key, *sentence, layer=head[0], heads=head[1])
 
 
 def _one_line(text: str) -> str:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
-from urllib.parse import urlencode
 
 import numpy as np
 import pandas as pd
@@ -16,12 +15,12 @@ from bertcore.analysis.attribution import FileRun, MetricTable, WrongAnswer
 from bertcore.evaluation.calibration import Calibration
 from bertcore.evaluation.slices import Slice
 
-from ..access.policy import default_source
 from ..listener import clicked_row, hear
 from ..plots import METRIC_NAMES, Figure, bar, error_bars, plain, scatter, subplots, theme
 from ..plots.charts import Intervals
-from ..shell import TEXT_A, TEXT_B, Compute, Field, Picture, cache, frame, one_of, state
+from ..shell import TEXT_A, TEXT_B, Compute, Field, Picture, cache, frame, one_of
 from ..shell.jobs.waiting import Pending
+from ..shell.links import short_address
 from ..task_model import model as inspection
 from ..task_model.choices import LABEL, PREDICTED, READ_PAIR, TEXT_CHOICES, VIEW, WORD
 from ..task_model.file_choice import Labelled, Stop, answer_file, choose_file
@@ -305,7 +304,13 @@ def _show_errors(page: frame.Page, view: TaskView, run: FileRun, code: dict[str,
         return
     table = error_table(run.errors, errors.severity)
     links = table.assign(
-        **{title: [_link(page, name, one) for one in run.errors] for name, title in PAGES.items()}
+        **{
+            title: [
+                short_address(name, page.bert_key, error.text, error.text_pair)
+                for error in run.errors
+            ]
+            for name, title in PAGES.items()
+        }
     )
 
     text_width = _WIDTHS["pair" if "second text" in table else "text"]
@@ -362,13 +367,3 @@ def _open(page: frame.Page, error: WrongAnswer) -> None:
         read = Inputs(page.bert_key, error.text, None)
         word = inspection.word_at(read, sum(map(len, before)) + len(before))
     WORD.put(word)
-
-
-def _link(page: frame.Page, name: str, error: WrongAnswer) -> str | None:
-    """Return the address of a page with this text; None for one too long for a link."""
-    if len(error.text) + len(error.text_pair or "") > state.MAX_URL_CHARACTERS:
-        return None
-    query = {"text_a": error.text, "text_b": error.text_pair or ""}
-    if page.bert_key.source != default_source():
-        query["checkpoint"] = page.bert_key.source
-    return f"{name}?{urlencode(query)}"

@@ -3,12 +3,15 @@
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NoReturn
+from urllib.parse import urlencode
 
 import streamlit as st
 
 from bertcore.interventions.what_if import parse_head
 
-from .state import Field
+from ..access.policy import default_source
+from . import cache
+from .state import MAX_URL_CHARACTERS, Field
 
 _SCRIPTS = Path(__file__).resolve().parents[2] / "pages"
 
@@ -44,6 +47,30 @@ _WANTED = "_what_if_wanted"
 def open_page(folder: str) -> NoReturn:
     """Open the page of `app/<folder>`."""
     st.switch_page(_SCRIPTS / f"{folder}.py")
+
+
+def address(
+    page: str, key: cache.BertKey, text_a: str, text_b: str | None = None, **choices: object
+) -> str:
+    """Return the address of a page with a text or pair and a checkpoint.
+
+    Args:
+        page: Its name.
+        choices: Values of fields, by their names in the address.
+    """
+    query = {"text_a": text_a, "text_b": text_b or "", **choices}
+    if key.source != default_source():
+        query["checkpoint"] = key.source
+    # A parenthesis would end a link in Markdown; urlencode writes it as %28.
+    return f"{page}?{urlencode(query)}"
+
+
+def short_address(
+    page: str, key: cache.BertKey, text_a: str, text_b: str | None = None, **choices: str
+) -> str | None:
+    """Return the same, or None if its texts are too long for a link."""
+    length = sum(map(len, (text_a, text_b or "", *choices.values())))
+    return None if length > MAX_URL_CHARACTERS else address(page, key, text_a, text_b, **choices)
 
 
 def name_of(layer: int, head: int) -> str:
