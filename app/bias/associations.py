@@ -65,13 +65,9 @@ def _figure(outcomes: Outcomes) -> Figure:
             )
         )
     theme.plot_layout(fig, "", "effect size d", "", ROW_PIXELS * len(outcomes) + 76)
-    fig.update_yaxes(
-        tickvals=list(range(len(outcomes))),
-        ticktext=[theme.escape(shorten(outcome.test.name, 46)) for outcome in outcomes],
-        range=[len(outcomes) - 0.4, -0.7],
-        showgrid=False,
-        ticklen=0,
-    )
+    names = [theme.escape(shorten(outcome.test.name, 46)) for outcome in outcomes]
+    fig.update_yaxes(**theme.named_rows(names), ticklen=0)
+    fig.update_yaxes(range=[len(outcomes) - 0.4, -0.7])  # room for p above the first
     fig.update_xaxes(range=[-2.1, 2.1])
     fig.add_vline(0, line={"color": theme.SPECIAL, "width": 1, "dash": "dash"})
     fig.update_layout(dragmode=False)
@@ -133,13 +129,7 @@ def _words_figure(outcome: AssociationOutcome) -> Figure:
             )
         )
     theme.plot_layout(fig, "", "", "", 20 * len(labels) + 96)
-    fig.update_yaxes(
-        tickvals=list(range(len(labels))),
-        ticktext=[theme.escape(label) for label in labels],
-        range=[len(labels) - 0.4, -0.6],
-        showgrid=False,
-        ticklen=0,
-    )
+    fig.update_yaxes(**theme.named_rows([*map(theme.escape, labels)], 0.4), ticklen=0)
     first, second = (theme.escape(name) for name in test.names[2:])
     fig.update_xaxes(title_text=f"← {second}          cosine          {first} →")
     fig.add_vline(0, line={"color": theme.SPECIAL, "width": 1, "dash": "dash"})

@@ -1,6 +1,6 @@
 """Gender erased from a hidden state, live: what this removes, and what it costs."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 import streamlit as st
@@ -15,10 +15,11 @@ from bertcore.bias import (
     fit_erasure,
     measure_erasure,
 )
+from bertcore.model import Model
 
 from ..plots import Figure, error_bars, own_markdown, plain, scatter, subplots, theme
 from ..plots.before_after import AFTER, BEFORE, word_bars, word_table
-from ..shell import Field, Picture, Work, background, capabilities, frame, one_of, waiting
+from ..shell import Compute, Field, Picture, Progress, capabilities, frame, one_of
 
 STATE = Field("bias_erase_state", 0)
 NAMES = {"leace": "LEACE", "inlp": "INLP", "direction": "One direction"}
@@ -79,15 +80,9 @@ def _effects(effects: tuple[Effect, ...]) -> Figure:
                 ),
                 **where,
             )
-        fig.update_yaxes(
-            tickvals=list(range(len(panel))),
-            ticktext=[theme.escape(each.name).replace(", ", ",<br>") for each in panel],
-            tickfont={"size": 14},
-            range=[len(panel) - 0.35, -0.65],
-            showgrid=False,
-            ticklen=0,
-            **where,
-        )
+        names = [theme.escape(each.name).replace(", ", ",<br>") for each in panel]
+        rows = theme.named_rows(names, 0.35)
+        fig.update_yaxes(**rows, tickfont={"size": 14}, ticklen=0, **where)
         for row, each in enumerate(panel):
             if each.neutral:  # chance; measures that should stay the same have none
                 fig.add_shape(
@@ -133,13 +128,9 @@ for effect in measure_erasure(bert, erasure):
 )
 
 
-def _words(shifts: tuple[WordShift, ...], *, mask: str) -> Figure:
-    return word_bars(shifts, [None] * len(shifts), mask=mask)
-
-
 WORDS = Picture(
     name="bias-erased-words",
-    figure=_words,
+    figure=word_bars,
     table=word_table,
     how=(
         "The most probable words at each \\[MASK\\] without the erasure (grey) and with it (blue), "
@@ -173,20 +164,7 @@ def show(page: frame.Page) -> None:
     )
     one_of("Method", NAMES, METHOD)
     state, method = STATE.value, METHOD.value
-    key = ("bias-erased", page.bert_key, state, method)
-
-    def work(progress: background.Progress) -> Outcome:
-        progress(0.0, "Fitting the erasure")
-        bert = page.bert
-        erasure = fit_erasure(bert, state, method)
-        effects = measure_erasure(
-            bert, erasure, progress=lambda done, name: progress(done, name.capitalize())
-        )
-        return Outcome(erasure, effects, erase(bert, erasure).why_not_saved)
-
-    result: Outcome | None = waiting.result(Work(key, work), "erased")
-    if result is None:
-        return
+    result = Compute(name="erased")(_outcome, page.bert_key, state, method)
     st.markdown(_verdict(result, last))
     EFFECTS.show(page, result.effects, state=state, method=method)
     if result.why_not_saved is None:
@@ -199,6 +177,15 @@ def show(page: frame.Page) -> None:
     if WORDS.needs <= page.bert.capabilities:
         st.subheader("A sentence before and after")
         _show_words(page, result.erasure)
+
+
+def _outcome(bert: Model, state: int, method: str, *, progress: Progress) -> Outcome:
+    progress(0.0, "Fitting the erasure")
+    erasure = fit_erasure(bert, state, method)
+    effects = measure_erasure(
+        bert, erasure, progress=lambda done, name: progress(done, name.capitalize())
+    )
+    return Outcome(erasure, effects, erase(bert, erasure).why_not_saved)
 
 
 def _verdict(result: Outcome, last: int) -> str:
@@ -234,22 +221,18 @@ def _show_words(page: frame.Page, erasure: Erasure) -> None:
         st.info(own_markdown("Write \\[MASK\\] where a word is to be predicted.", page.marks))
         return
 
-    def work(progress: background.Progress) -> tuple[WordShift, ...]:
-        progress(0.0, "Running the sentence")
-        bert = page.bert
-        before, after = bert.trace(text), erase(bert, erasure).trace(text)
-        places = mask_positions(bert.tokenize(text), bert.tokenizer.mask_id)
-        return word_shifts(bert, before, after, [(i, i) for i in places], TOP_WORDS)
-
     with frame.guard():
-        key = ("bias-erased-words", page.bert_key, erasure.state, erasure.method, text)
-        shifts: tuple[WordShift, ...] | None = waiting.result(Work(key, work), "erased-words")
-        if shifts:
-            WORDS.show(
-                page,
-                shifts,
-                drawn={"mask": mask},
-                state=erasure.state,
-                method=erasure.method,
-                text=text,
-            )
+        shifts = Compute(name="erased-words")(_shifts, page.bert_key, erasure, text)
+        drawn: dict[str, Any] = {"originals": [None] * len(shifts), "mask": mask}
+        values = {"state": erasure.state, "method": erasure.method, "text": text}
+        WORDS.show(page, shifts, drawn=drawn, **values)
+
+
+def _shifts(
+    bert: Model, erasure: Erasure, text: str, *, progress: Progress
+) -> tuple[WordShift, ...]:
+    """Return how the words at each mask of a sentence change."""
+    progress(0.0, "Running the sentence")
+    before, after = bert.trace(text), erase(bert, erasure).trace(text)
+    places = mask_positions(bert.tokenize(text), bert.tokenizer.mask_id)
+    return word_shifts(bert, before, after, [(i, i) for i in places], TOP_WORDS)

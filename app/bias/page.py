@@ -4,8 +4,9 @@ import streamlit as st
 
 from bertcore.bias import grammar_exam
 from bertcore.bias.report import make_report, report_html
+from bertcore.model import Model
 
-from ..shell import Compute, Field, Work, background, capabilities, frame, one_of, waiting
+from ..shell import Compute, Field, Progress, capabilities, frame, one_of
 from . import PAGE, associations, direction, erasing, published, templates
 
 
@@ -71,20 +72,20 @@ def show_report(page: frame.Page) -> None:
             return
         st.session_state[_ASKED] = page.bert_key
 
-    def work(progress: background.Progress) -> str:
-        def on_stage(stage: str, done: float | None) -> None:
-            progress(done or 0.0, f"Report: {stage}")
-
-        return report_html(make_report(page.bert, (), on_stage, name=page.bert_key.source))
-
     with frame.guard():
-        html: str | None = waiting.result(Work(("bias-report", page.bert_key), work), "report")
-        if html is not None:
-            st.download_button(
-                "Download the report (HTML)",
-                html,
-                "bias-report.html",
-                "text/html",
-                icon=":material/download:",
-                help=ABOUT,
-            )
+        html = Compute(name="report")(_report, page.bert_key, page.bert_key.source)
+        st.download_button(
+            "Download the report (HTML)",
+            html,
+            "bias-report.html",
+            "text/html",
+            icon=":material/download:",
+            help=ABOUT,
+        )
+
+
+def _report(bert: Model, name: str, *, progress: Progress) -> str:
+    def on_stage(stage: str, done: float | None) -> None:
+        progress(done or 0.0, f"Report: {stage}")
+
+    return report_html(make_report(bert, (), on_stage, name=name))

@@ -1,12 +1,12 @@
 """Published sets: shares by kind, and every item, which can be left out."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from bertcore.bias import (
     MEASURES,
@@ -25,13 +25,15 @@ from bertcore.bias import (
     stereotype_shares,
 )
 from bertcore.grammar import TokenCounts
+from bertcore.model import Model
 
 from ..plots import plain
 from ..plots.charts import Intervals
-from ..shell import Field, Picture, Work, background, frame, waiting
+from ..shell import Compute, Field, Picture, Progress, frame
 from . import upload
-from .upload import Uploaded
+from .upload import Items, Uploaded
 
+T = TypeVar("T")
 Rows = list[dict[str, Any]]  # mean, low and high of each measure and group, as from `share_rows`
 SHOW_ITEMS = Field("bias_items", False)
 _KEPT, _OPENED = "_bias_kept", "_bias_opened"
@@ -113,39 +115,35 @@ def show(page: frame.Page) -> None:
         return
     for note in chosen.notes:
         st.caption(plain(note))
-    first = chosen.items[0]
-    if isinstance(first, StereotypePair):
-        _show_crows(page, chosen)
-    elif isinstance(first, GapItem):
-        _show_stereoset(page, chosen)
-    else:
-        _show_winobias(page, chosen)
-
-
-def _scored(page: frame.Page, chosen: Uploaded, score: Callable[[background.Progress], Any]) -> Any:
-    """Return the scores; None while they are computed."""
-    return waiting.result(
-        Work(("bias-published", page.bert_key, chosen.key), score),
-        "published",
-        stopped="Stopped. Nothing was scored.",
-    )
-
-
-def _show_crows(page: frame.Page, chosen: Uploaded) -> None:
-    pairs = cast(tuple[StereotypePair, ...], chosen.items)
-
-    def work(progress: background.Progress) -> list[StereotypeScore]:
-        return score_crows_pairs(
-            page.bert,
-            pairs,
-            counts=TokenCounts.of_checkpoint(page.bert),
-            progress=lambda done: progress(done, f"{done * len(pairs):,.0f} of {len(pairs):,}"),
-        )
-
-    scores: list[StereotypeScore] | None = _scored(page, chosen, work)
-    if scores is None:
-        return
+    compute = Compute(name="published", stopped="Stopped. Nothing was scored.")
+    scores = compute(_scored, page.bert_key, chosen.items)
     place = st.container()
+    if isinstance(chosen.items[0], StereotypePair):
+        _show_crows(page, chosen, scores, place)
+    elif isinstance(chosen.items[0], GapItem):
+        _show_stereoset(page, chosen, scores, place)
+    else:
+        _show_winobias(page, chosen, scores, place)
+
+
+def _scored(bert: Model, items: Items, *, progress: Progress) -> list[Any]:
+    """Return the score of each item, by the measures of its set."""
+
+    def report(done: float) -> None:
+        progress(done, f"{done * len(items):,.0f} of {len(items):,}")
+
+    if isinstance(items[0], StereotypePair):
+        pairs, counts = cast(tuple[StereotypePair, ...], items), TokenCounts.of_checkpoint(bert)
+        return score_crows_pairs(bert, pairs, counts=counts, progress=report)
+    if isinstance(items[0], GapItem):
+        return score_stereoset(bert, cast(tuple[GapItem, ...], items), progress=report)
+    progress(0.0, f"{len(items):,} pronouns")
+    return score_pronouns(bert, cast(tuple[PronounItem, ...], items))
+
+
+def _show_crows(
+    page: frame.Page, chosen: Uploaded, scores: list[StereotypeScore], place: DeltaGenerator
+) -> None:
     table = pd.DataFrame(
         {
             "kind": [score.pair.kind for score in scores],
@@ -157,28 +155,17 @@ def _show_crows(page: frame.Page, chosen: Uploaded) -> None:
             },
         }
     ).dropna(axis="columns", how="all")
-    kept = _kept(table, chosen.key, "How much higher the stereotyping sentence scores, in nats.")
+    about = "How much higher the stereotyping sentence scores, in nats."
+    left = _kept(scores, table, chosen.key, about)
     with place, frame.guard():
-        left = [score for score, is_kept in zip(scores, kept, strict=True) if is_kept]
         measures = [measure for measure in MEASURES if measure in table.columns]
         by_measure = {str(measure): stereotype_shares(left, measure) for measure in measures}
         CROWS.show(page, share_rows(by_measure), files=chosen.files)
 
 
-def _show_stereoset(page: frame.Page, chosen: Uploaded) -> None:
-    items = cast(tuple[GapItem, ...], chosen.items)
-
-    def work(progress: background.Progress) -> list[GapScore]:
-        return score_stereoset(
-            page.bert,
-            items,
-            progress=lambda done: progress(done, f"{done * len(items):,.0f} of {len(items):,}"),
-        )
-
-    scores: list[GapScore] | None = _scored(page, chosen, work)
-    if scores is None:
-        return
-    place = st.container()
+def _show_stereoset(
+    page: frame.Page, chosen: Uploaded, scores: list[GapScore], place: DeltaGenerator
+) -> None:
     log_p = np.array([score.log_p for score in scores])
     table = pd.DataFrame(
         {
@@ -190,33 +177,23 @@ def _show_stereoset(page: frame.Page, chosen: Uploaded) -> None:
             "stereotype - anti": log_p[:, 0] - log_p[:, 1],
         }
     )
-    kept = _kept(
-        table, chosen.key, "How much more probable the stereotype is, in nats per word piece."
-    )
+    about = "How much more probable the stereotype is, in nats per word piece."
+    left = _kept(scores, table, chosen.key, about)
     with place, frame.guard():
-        left = [score for score, is_kept in zip(scores, kept, strict=True) if is_kept]
         groups = stereoset_scores(left)
         measures = {"language": "language_model", "stereotype": "stereotype", "ICAT": "icat"}
         rows: Rows = []
         for measure, name in measures.items():
             for group in groups:
                 mean, low, high = (percent / 100 for percent in getattr(group, name))
-                about = {"group": group.group, "items": group.num_items, "measure": measure}
-                rows.append({**about, "mean": mean, "low": low, "high": high})
+                about_it = {"group": group.group, "items": group.num_items, "measure": measure}
+                rows.append({**about_it, "mean": mean, "low": low, "high": high})
         STEREOSET.show(page, rows, files=chosen.files)
 
 
-def _show_winobias(page: frame.Page, chosen: Uploaded) -> None:
-    items = cast(tuple[PronounItem, ...], chosen.items)
-
-    def work(progress: background.Progress) -> list[PronounScore]:
-        progress(0.0, f"{len(items):,} pronouns")
-        return score_pronouns(page.bert, items)
-
-    scores: list[PronounScore] | None = _scored(page, chosen, work)
-    if scores is None:
-        return
-    place = st.container()
+def _show_winobias(
+    page: frame.Page, chosen: Uploaded, scores: list[PronounScore], place: DeltaGenerator
+) -> None:
     table = pd.DataFrame(
         {
             "occupation": [score.item.occupation for score in scores],
@@ -225,16 +202,16 @@ def _show_winobias(page: frame.Page, chosen: Uploaded) -> None:
             "log ratio": [score.log_ratio for score in scores],
         }
     )
-    kept = _kept(table, chosen.key, "How much more probable the stereotypical pronoun is, in nats.")
+    about = "How much more probable the stereotypical pronoun is, in nats."
+    left = _kept(scores, table, chosen.key, about)
     with place, frame.guard():
-        left = [score for score, is_kept in zip(scores, kept, strict=True) if is_kept]
         everything, *occupations = pronoun_shares(left)
         ordered = [everything, *sorted(occupations, key=lambda share: -share.mean)]
         WINOBIAS.show(page, share_rows({"share": ordered}), files=chosen.files)
 
 
-def _kept(table: pd.DataFrame, key: str, about: str) -> list[bool]:
-    """Draw the items if they are asked for; return which of them count."""
+def _kept(scores: list[T], table: pd.DataFrame, key: str, about: str) -> list[T]:
+    """Draw the items if they are asked for, a row for each score; return those that count."""
     kept: dict[str, list[bool]] = st.session_state.setdefault(_KEPT, {})
     counts = kept.setdefault(key, [True] * len(table))
     st.toggle(WARNING, key=SHOW_ITEMS.key())
@@ -265,4 +242,4 @@ def _kept(table: pd.DataFrame, key: str, about: str) -> list[bool]:
     number = counts.count(False)
     if number:
         st.caption(f"{number:,} of {len(counts):,} items are left out.")
-    return counts
+    return [score for score, is_kept in zip(scores, counts, strict=True) if is_kept]

@@ -21,7 +21,7 @@ from bertcore.bias import (
 from bertcore.model import Model
 
 from ..plots import Figure, own_markdown, plain, scatter, shorten, subplots, theme
-from ..shell import Field, Picture, Work, background, frame, waiting
+from ..shell import Compute, Field, Picture, Progress, frame
 
 ROW_PIXELS = 24
 MOST_FILLERS = 60
@@ -93,14 +93,8 @@ def _figure(result: Leaning) -> Figure:
     )
     first, second = (theme.escape(shorten(group.name, 24)) for group in result.scores.groups[:2])
     theme.plot_layout(fig, "", "", "", ROW_PIXELS * len(order) + 84)
-    fig.update_yaxes(
-        tickvals=places,
-        ticktext=[theme.escape(shorten(result.scores.fillers[f], 24)) for f in order],
-        tickfont={"size": 14},
-        range=[len(order) - 0.4, -0.6],
-        showgrid=False,
-        ticklen=0,
-    )
+    names = [theme.escape(shorten(result.scores.fillers[f], 24)) for f in order]
+    fig.update_yaxes(**theme.named_rows(names, 0.4), tickfont={"size": 14}, ticklen=0)
     reach = max(0.5, float(np.abs(differences).max()) * 1.08)
     fig.update_xaxes(
         range=[-reach, reach], title_text=f"← {second}          nats          {first} →"
@@ -156,23 +150,7 @@ scores.differences(), lean(scores)
 def show(page: frame.Page) -> None:
     """Draw the choice, the lean with its intervals, and the picture."""
     asked = _choose(page)
-    key = ("bias-templates", page.bert_key, asked)
-
-    def work(progress: background.Progress) -> Leaning:
-        progress(0.0, "Scoring templates")
-        bert = page.bert
-        groups = [
-            Group(group.name, _known(bert, group.words, group.name)) for group in asked.groups
-        ]
-        fillers = _known(bert, asked.fillers, "fillers")
-        found = score_templates(bert, asked.templates, groups, fillers)
-        before = (*asked.fillers, *(word for group in asked.groups for word in group.words))
-        after = (*fillers, *(word for group in groups for word in group.words))
-        return Leaning(found, lean(found), left_out_note(before, after))
-
-    result: Leaning | None = waiting.result(Work(key, work), "templates")
-    if result is None:
-        return
+    result = Compute(name="templates")(_leaning, page.bert_key, asked)
     _show_lean(result)
     for note in (result.note, *result.scores.notes):
         if note is not None:
@@ -186,6 +164,16 @@ def show(page: frame.Page) -> None:
         + "]",
         fillers=list(result.scores.fillers),
     )
+
+
+def _leaning(bert: Model, asked: Asked, *, progress: Progress) -> Leaning:
+    progress(0.0, "Scoring templates")
+    groups = [Group(group.name, _known(bert, group.words, group.name)) for group in asked.groups]
+    fillers = _known(bert, asked.fillers, "fillers")
+    found = score_templates(bert, asked.templates, groups, fillers)
+    before = (*asked.fillers, *(word for group in asked.groups for word in group.words))
+    after = (*fillers, *(word for group in groups for word in group.words))
+    return Leaning(found, lean(found), left_out_note(before, after))
 
 
 def _choose(page: frame.Page) -> Asked:
