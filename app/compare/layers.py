@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -10,9 +9,10 @@ from bertcore.analysis.compare.cka import LayerSimilarity
 from bertcore.analysis.compare.decision import KINDS
 from bertcore.analysis.compare.texts import TextsComparison, compare_texts
 
-from ..plots import Figure, plain, scatter, theme
+from ..plots import Figure, plain
 from ..plots.before_after import divergence_table
 from ..plots.cells import map_height, most_changed, similarity_map, similarity_table
+from ..plots.charts import Curve, LayerCurves
 from ..second_checkpoint.sides import Side
 from ..shell import Compute, Field, Picture, Progress, one_of
 from ..sources import head_texts as sources
@@ -21,6 +21,14 @@ from .case import Case, code_of, questions_of
 from .heads import divergence_grid, turn_to
 
 ESTIMATES = {"plain": "CKA", "debiased": "Debiased CKA"}
+DIAGONALS = {
+    estimate: (
+        Curve(column, "CKA", 0),
+        Curve(f"{column}_chance", "chance", None, "dash", is_optional=True),
+    )
+    for estimate, column in (("plain", "cka"), ("debiased", "cka_debiased"))
+}
+"""Curves of the layers of equal numbers, by the estimate."""
 ESTIMATE = Field("compare_cka", "plain", tuple(ESTIMATES))
 MOST_ROWS = 40  # most texts in the table: those that differ most
 _TEXT_WIDTH = 310
@@ -34,45 +42,6 @@ FEW_EXAMPLES = (
 def _map(similarity: LayerSimilarity, *, estimate: str, names: tuple[str, str]) -> Figure:
     values = similarity.plain if estimate == "plain" else similarity.debiased
     return similarity_map(values, names)
-
-
-def _curve(similarity: LayerSimilarity, *, estimate: str) -> Figure:
-    """Draw the CKA of each layer with the layer of the same number, as far as both have it."""
-    values, chance = similarity.debiased, similarity.debiased_chance
-    if estimate == "plain":
-        values, chance = similarity.plain, similarity.plain_chance
-    diagonal = np.diagonal(values)
-    fig = Figure(
-        scatter(
-            x=list(range(len(diagonal))),
-            y=diagonal,
-            mode="lines+markers",
-            line={"color": theme.SEGMENT_A, "width": 2.5},
-            marker={"size": 7},
-            hovertemplate="layer %{x}: CKA %{y:.3f}<extra></extra>",
-            showlegend=False,
-        )
-    )
-    by_chance = np.diagonal(chance)
-    if np.isfinite(by_chance).any():
-        fig.add_trace(
-            scatter(
-                x=list(range(len(by_chance))),
-                y=[None if value != value else float(value) for value in by_chance],
-                mode="lines",
-                name="chance",
-                line={"color": theme.SPECIAL, "width": 1.5, "dash": "dash"},
-                hovertemplate="layer %{x}: by chance %{y:.3f}<extra></extra>",
-                showlegend=True,
-            )
-        )
-    theme.plot_layout(
-        fig, "", "layer (0: embeddings)", "CKA of equal layers", map_height(len(values))
-    )
-    fig.update_xaxes(dtick=1 if len(diagonal) <= 16 else 4)
-    fig.update_yaxes(range=[min(-0.02, float(np.nanmin(diagonal, initial=0.0)) - 0.02), 1.04])
-    fig.update_layout(margin={"l": 0, "r": 8, "t": 10, "b": 0})
-    return fig
 
 
 def _diagonal_table(similarity: LayerSimilarity) -> pd.DataFrame:
@@ -131,8 +100,13 @@ CKA = Picture(
 )
 CKA_DIAGONAL = Picture(
     name="compare-cka-diagonal",
-    figure=_curve,
-    table=_diagonal_table,
+    chart=LayerCurves(
+        table=_diagonal_table,
+        x="layer_first",
+        curves=DIAGONALS["plain"],
+        title="",
+        unit="CKA of equal layers",
+    ),
     how=(
         "Linear CKA of each layer with the layer of the same number, over the vectors of "
         "{examples} {what}: where the curve drops, training changed the geometry of that layer. "
@@ -212,10 +186,12 @@ def _show_similarity(case: Case, comparison: TextsComparison, code: str) -> None
     with picture:
         pair = st.container(horizontal=True, key="compare_cka_pair")
         with pair.container():
-            drawn = {"estimate": estimate, "names": case.names}
+            drawn: dict[str, Any] = {"estimate": estimate, "names": case.names}
             CKA.show(None, similarity, drawn=drawn, **arguments)
         with pair.container():
-            CKA_DIAGONAL.show(None, similarity, drawn={"estimate": estimate}, **arguments)
+            height = map_height(len(similarity.plain))
+            drawn = {"curves": DIAGONALS[estimate], "height": height}
+            CKA_DIAGONAL.show(None, similarity, drawn=drawn, **arguments)
     if similarity.num_examples < 2 * similarity.width:
         width = similarity.width
         st.warning(FEW_EXAMPLES.format(examples=examples, what=what, width=width))

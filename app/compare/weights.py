@@ -8,7 +8,7 @@ import streamlit as st
 
 from bertcore.analysis.compare.weight_drift import LAYER_KINDS, Drift, WeightDrift, part_of
 
-from ..plots import Figure, bar, plain, theme
+from ..plots import Figure, bar, plain, records, theme
 from ..plots.cells import heat_from_zero
 from ..shell import Field, Picture, one_of
 from .case import Case, opening_code
@@ -90,22 +90,19 @@ def other_bars(drift: WeightDrift, measure: str) -> Figure:
 
 def drift_table(drift: WeightDrift) -> pd.DataFrame:
     """Return a row for each tensor."""
-    return pd.DataFrame(
-        [
-            {
-                "tensor": tensor.name,
-                "part": tensor.part,
-                "layer": tensor.layer,
-                "relative_change": tensor.drift.relative,
-                "cosine": tensor.drift.cosine,
-                "norm_first": tensor.drift.norm_first,
-                "norm_second": tensor.drift.norm_second,
-                "num_weights": tensor.drift.num_weights,
-                "rows": tensor.rows,
-            }
-            for tensor in drift.tensors
-        ]
-    ).astype({"layer": "Int64"})
+    table = records(
+        drift.tensors,
+        "tensor=name",
+        "part",
+        "layer",
+        "relative_change=drift.relative",
+        "cosine=drift.cosine",
+        "norm_first=drift.norm_first",
+        "norm_second=drift.norm_second",
+        "num_weights=drift.num_weights",
+        "rows",
+    )
+    return table.astype({"layer": "Int64"})
 
 
 def drift_words(drift: Drift | None) -> str:

@@ -159,7 +159,7 @@ tag_shares(found.hits)
 )
 BY_LAYER = Picture(
     name="nearest-by-layer",
-    table=nearest_figures.layer_table,
+    chart=nearest_figures.BY_LAYER,
     how=(
         "At each layer, how many of the {num} nearest {rows} are the same word as {query}, or come "
         "after or before the same word as it does. Where the first line drops, the word is no "
@@ -233,8 +233,7 @@ def show(page: frame.Page, corpus: Opened) -> None:
         TAGS.show(page, drawn, record=found, **values)
     if len(by_layer) > 1:
         st.header("By layer", anchor=False)
-        fig = nearest_figures.layer_lines(by_layer, layer)
-        BY_LAYER.show(page, by_layer, fig=fig, **values)
+        BY_LAYER.show(page, by_layer, drawn={"marked": layer}, **values)
 
 
 def _show_hits(page: frame.Page, found: Neighbours, target: str) -> None:

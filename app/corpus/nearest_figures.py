@@ -7,11 +7,11 @@ import pandas as pd
 from bertcore.corpus.search import Neighbours, Query
 from bertcore.corpus.search.places import Share, shares, tag_shares
 
-from ..plots import Figure, percent, scatter, shorten, subplots, theme
+from ..plots import Figure, percent, records, shorten, subplots, theme
+from ..plots.charts import Curve, LayerCurves
 
 MOST_WORDS = 6  # of each part; the others are one bar
 PARTS = ("The word itself", "The word before", "The word after")
-LINES = ("same word", "same word before", "same word after")
 _LONGEST = 12  # letters of a word beside its bar: three names and three bars share a narrow window
 NOTHING = "(none)"  # instead of the word beside a token at the edge of a sentence
 
@@ -91,74 +91,27 @@ def _bars(fig: Figure, col: int, part: Sequence[tuple[str, float]], colours: lis
     fig.update_xaxes(row=1, col=col, visible=False, range=[0, 1.25 * max(values, default=1)])
 
 
-def layer_lines(by_layer: Sequence[Neighbours], layer: int) -> Figure:
-    """Draw what the nearest tokens share with the chosen one, layer by layer.
-
-    Args:
-        by_layer: At several layers.
-        layer: The one that is shown on the page; it is marked.
-    """
-    places = [found.layer for found in by_layer]
-    lines = (
-        [found.same_word for found in by_layer],
-        [found.same_before for found in by_layer],
-        [found.same_after for found in by_layer],
-    )
-    fig = Figure()
-    dashes = ("solid", "dash", "dot")
-    for values, name, dash, number in zip(lines, LINES, dashes, range(3), strict=True):
-        if all(value != value for value in values):
-            continue  # there is no word on that side
-        fig.add_trace(
-            scatter(
-                x=places,
-                y=[None if value != value else value for value in values],
-                mode="lines+markers",
-                name=name,
-                line={"color": theme.CATEGORICAL[number], "width": 3, "dash": dash},
-                marker={"size": 9},
-                hovertemplate="layer %{x}: %{y:.0%}<extra>" + name + "</extra>",
-            )
-        )
-    theme.plot_layout(fig, "", "Layer (0: embeddings)", "of the nearest tokens", 300)
-    fig.update_yaxes(range=[-0.03, 1.05], tickformat=".0%")
-    fig.update_xaxes(tickmode="array", tickvals=places)
-    fig.add_vline(layer, line={"color": theme.SPECIAL, "width": 1, "dash": "dot"})
-    fig.update_layout(margin={"t": 36}, showlegend=True)
-    return fig
-
-
 def hit_table(found: Neighbours) -> pd.DataFrame:
     """Return a row for each hit."""
-    return pd.DataFrame(
-        [
-            {
-                "cosine": hit.cosine,
-                "word": hit.word,
-                "piece": hit.piece,
-                "before": hit.before,
-                "after": hit.after,
-                "text": hit.text,
-                "start": hit.start,
-                "end": hit.end,
-                "document": hit.document,
-                "sentence": hit.sentence,
-                "position": hit.position,
-                "row": hit.row,
-                **hit.tags,
-            }
-            for hit in found.hits
-        ]
-    )
+    columns = ("cosine", "word", "piece", "before", "after", "text", "start", "end", "document")
+    table = records(found.hits, *columns, "sentence", "position", "row")
+    return table.join(pd.DataFrame([hit.tags for hit in found.hits], index=table.index))
 
 
-def layer_table(by_layer: Sequence[Neighbours]) -> pd.DataFrame:
-    """Return a row for each layer."""
-    return pd.DataFrame(
-        {
-            "layer": [found.layer for found in by_layer],
-            "same_word": [found.same_word for found in by_layer],
-            "same_before": [found.same_before for found in by_layer],
-            "same_after": [found.same_after for found in by_layer],
-        }
-    )
+def _by_layer(by_layer: Sequence[Neighbours]) -> pd.DataFrame:
+    """Return a row for each layer; NaN where there is no word on that side."""
+    return records(by_layer, "layer", "same_word", "same_before", "same_after")
+
+
+BY_LAYER = LayerCurves(
+    table=_by_layer,
+    curves=(
+        Curve("same_word", "same word", 0, is_optional=True),
+        Curve("same_before", "same word before", 1, "dash", is_optional=True),
+        Curve("same_after", "same word after", 2, "dot", is_optional=True),
+    ),
+    title="",
+    unit="of the nearest tokens",
+    form=".0%",
+    ticks=".0%",
+)

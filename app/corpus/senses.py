@@ -3,13 +3,15 @@
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 from bertcore.corpus.search import Hit, Senses, WordSenses, word_senses
 from bertcore.corpus.search.senses import NUM_NULLS
 
-from ..plots import Figure, plain, scatter, shorten, theme
+from ..plots import Figure, plain, records, scatter, shorten, theme
+from ..plots.charts import Curve, LayerCurves
 from ..shell import Compute, Field, Picture, Progress, frame
 from ..shell.links import short_address
 from ..sources import encoded_corpus as source
@@ -21,7 +23,6 @@ WORD = Field("senses_word", "bank")
 NUM_GROUPS = Field("senses_groups", "", tuple(GROUPS))
 
 _CONTEXT = 40
-LINES = ("silhouette", f"highest of {NUM_NULLS} clouds without groups", "stability")
 
 _CODE = """
 from bertcore.corpus import open_encoded
@@ -37,39 +38,6 @@ class AtLayer(NamedTuple):
 
     found: WordSenses
     senses: Senses
-
-
-def clearness(found: WordSenses, layer: int) -> Figure:
-    """Draw silhouette, its chance level and stability over the layers; `layer` is marked."""
-    places = [senses.layer for senses in found.by_layer]
-    lines = (
-        [senses.silhouette for senses in found.by_layer],
-        [senses.chance for senses in found.by_layer],
-        [senses.stability for senses in found.by_layer],
-    )
-    colours = (theme.CATEGORICAL[0], theme.SPECIAL, theme.CATEGORICAL[2])
-    fig = Figure(
-        [
-            scatter(
-                x=places,
-                y=values,
-                mode="lines+markers",
-                name=name,
-                line={"color": colour, "width": 3, "dash": dash},
-                marker={"size": 9},
-                hovertemplate="layer %{x}: %{y:.2f}<extra>" + name + "</extra>",
-            )
-            for values, name, colour, dash in zip(
-                lines, LINES, colours, ("solid", "dash", "dot"), strict=True
-            )
-        ]
-    )
-    theme.plot_layout(fig, "", "Layer (0: embeddings)", "", 280)
-    fig.update_yaxes(range=[min(0.0, *(min(values) for values in lines)) - 0.05, 1.05])
-    fig.update_xaxes(tickmode="array", tickvals=places)
-    fig.add_vline(layer, line={"color": theme.SPECIAL, "width": 1, "dash": "dot"})
-    fig.update_layout(margin={"t": 36}, showlegend=True)
-    return fig
 
 
 def occurrence_map(drawn: AtLayer) -> Figure:
@@ -106,42 +74,19 @@ def _context(hit: Hit) -> str:
     return f"{theme.escape(left)}<b>{theme.escape(hit.word)}</b>{theme.escape(right)}"
 
 
-def layer_table(found: WordSenses) -> pd.DataFrame:
+def _by_layer(found: WordSenses) -> pd.DataFrame:
     """Return a row for each layer."""
-    return pd.DataFrame(
-        [
-            {
-                "layer": senses.layer,
-                "groups": len(senses.groups),
-                "silhouette": senses.silhouette,
-                "chance": senses.chance,
-                "stability": senses.stability,
-            }
-            for senses in found.by_layer
-        ]
-    )
+    table = records(found.by_layer, "layer", "silhouette", "chance", "stability")
+    table.insert(1, "groups", [len(senses.groups) for senses in found.by_layer])
+    return table
 
 
 def occurrence_table(drawn: AtLayer) -> pd.DataFrame:
     """Return a row for each occurrence, with its group at one layer."""
     found, senses = drawn
-    return pd.DataFrame(
-        [
-            {
-                "group": int(label) + 1,
-                "x": float(point[0]),
-                "y": float(point[1]),
-                "word": hit.word,
-                "text": hit.text,
-                "start": hit.start,
-                "document": hit.document,
-                "sentence": hit.sentence,
-            }
-            for label, point, hit in zip(
-                senses.labels, senses.points, found.occurrences, strict=True
-            )
-        ]
-    )
+    points = {"x": senses.points[:, 0].astype(float), "y": senses.points[:, 1].astype(float)}
+    hits = records(found.occurrences, "word", "text", "start", "document", "sentence")
+    return pd.DataFrame({"group": np.asarray(senses.labels) + 1, **points}).join(hits)
 
 
 OCCURRENCES = Picture(
@@ -157,7 +102,17 @@ OCCURRENCES = Picture(
 )
 CLEARNESS = Picture(
     name="senses-by-layer",
-    table=layer_table,
+    chart=LayerCurves(
+        table=_by_layer,
+        curves=(
+            Curve("silhouette", "silhouette", 0),
+            Curve("chance", f"highest of {NUM_NULLS} clouds without groups", None, "dash"),
+            Curve("stability", "stability", 2, "dot"),
+        ),
+        title="",
+        unit="",
+        form=".2f",
+    ),
     how=(
         "Silhouette: 1 if each occurrence is far closer to its own group than to the next, 0 if it "
         "is between them. Groups count only where it is above the grey line, the highest that the "
@@ -209,8 +164,7 @@ def show(page: frame.Page, corpus: Opened) -> None:
     OCCURRENCES.show(page, AtLayer(found, senses), record=senses, setup="", **values)
     if len(found.by_layer) > 1:
         st.header("By layer", anchor=False)
-        fig = clearness(found, layer)
-        CLEARNESS.show(page, found, fig=fig, setup="", **values)
+        CLEARNESS.show(page, found, drawn={"marked": layer}, setup="", **values)
 
 
 def _say(found: WordSenses, senses: Senses) -> None:

@@ -25,6 +25,7 @@ from ..task_model import model as inspection
 from ..task_model.choices import LABEL, PREDICTED, READ_PAIR, TEXT_CHOICES, VIEW, WORD
 from ..task_model.file_choice import Labelled, Stop, answer_file, choose_file
 from ..task_model.model import FILE_CODE, Inputs
+from ..task_model.score_figures import error_table
 from ..task_model.task_views import TaskView, view_of
 from . import flips, groups
 
@@ -94,29 +95,6 @@ def reliability(calibration: Calibration) -> Figure:
     fig.update_yaxes(title_text="answers", row=2, nticks=3)
     fig.update_layout(margin={"t": 30, "r": 24})  # room for "100%"
     return fig
-
-
-def error_table(errors: Sequence[WrongAnswer], severity: str) -> pd.DataFrame:
-    """Return a row for each wrong answer; second texts only if there are any.
-
-    Args:
-        errors: The most severe first.
-        severity: Name of that column.
-    """
-    table = pd.DataFrame(
-        [
-            {
-                "row": error.row,
-                "true": error.gold,
-                "predicted": error.predicted,
-                severity: error.severity,
-                "text": error.text,
-                "second text": error.text_pair,
-            }
-            for error in errors
-        ]
-    )
-    return table.drop(columns="second text") if table["second text"].isna().all() else table
 
 
 def calibration_table(calibration: Calibration) -> pd.DataFrame:

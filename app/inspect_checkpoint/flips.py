@@ -17,6 +17,7 @@ from bertcore.tasks.sequence import SequenceTask
 
 from ..listener import clicked_row, hear
 from ..plots import exactly, percent, plain, shorten_middle
+from ..plots.cell_table import records, without_empty
 from ..shell import TEXT_A, TEXT_B, Compute, Field, Picture, Progress, cache, frame, one_of
 from ..shell.jobs.waiting import Pending
 from ..task_model import model as inspection
@@ -37,22 +38,12 @@ _RUN = "_inspect_flips"
 
 def flip_table(result: Flips) -> pd.DataFrame:
     """Return a row for each text, changed answers first, the largest change first."""
-    table = pd.DataFrame(
-        [
-            {
-                "row": one.row,
-                "true": one.gold,
-                "before": one.before,
-                "after": one.after,
-                "change": one.change,
-                "swaps": "; ".join(f"{before} → {after}" for before, after in one.swaps),
-                "swapped text": one.flipped,
-                "second text": one.flipped_pair,
-            }
-            for one in result.texts
-        ]
+    table = records(result.texts, "row", "true=gold", "before", "after", "change")
+    swaps = ["; ".join(f"{a} → {b}" for a, b in one.swaps) for one in result.texts]
+    table = table.assign(swaps=swaps).join(
+        records(result.texts, "swapped text=flipped", "second text=flipped_pair")
     )
-    return table.drop(columns="second text") if table["second text"].isna().all() else table
+    return without_empty(table, "second text")
 
 
 FLIPS = Picture(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -16,6 +16,7 @@ from bertcore.bias.group_gaps import LEAST, widest
 from bertcore.tasks.column import column_names, column_values
 
 from ..plots import METRIC_NAMES, plain, shorten, shorten_middle, theme, with_interval
+from ..plots.cell_table import records
 from ..plots.charts import Intervals
 from ..shell import Compute, Field, Picture, Progress, frame, one_of
 from ..task_model.file_choice import Labelled
@@ -229,27 +230,6 @@ def _overall(audit: GroupAudit) -> pd.DataFrame:
     )
 
 
-def _gaps(gaps: Iterable[Gap]) -> pd.DataFrame:
-    """Return a row for each gap, in their order."""
-    return pd.DataFrame(
-        [
-            {
-                "gap": gap.measure,
-                "label": gap.label,
-                "value": gap.value,
-                "low": gap.low,
-                "high": gap.high,
-                "chance": gap.chance,
-                "beyond chance": gap.is_beyond_chance,
-                "highest": gap.highest,
-                "lowest": gap.lowest,
-                "groups": gap.num_groups,
-            }
-            for gap in gaps
-        ]
-    )
-
-
 def _show_gaps(audit: GroupAudit) -> None:
     """Draw the gaps in words, those widest beside chance first, and as a table."""
     if not audit.gaps:
@@ -273,7 +253,16 @@ def _show_gaps(audit: GroupAudit) -> None:
     column = st.column_config
     are_means = gaps[0].measure in MEANS
     numbers = ["value", "low", "high", "chance"]
-    table = _gaps(gaps)
+    table = records(
+        gaps,
+        "gap=measure",
+        "label",
+        *numbers,
+        "beyond chance=is_beyond_chance",
+        "highest",
+        "lowest",
+        "groups=num_groups",
+    )
     if not are_means:
         table[numbers] *= 100
     if table["label"].isna().all():

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,115 +13,10 @@ from numpy.typing import NDArray
 from bertcore.analysis.space.map_quality import MAX_POINTS, Faithfulness, Separation
 from bertcore.analysis.space.projection import LayerMap
 
-from ..plots import Figure, scatter, theme
-from ..plots.charts import Chart
+from ..plots.charts import Curve, LayerCurves
 from ..shell import Picture, cache, columns, frame
 from . import view
 from .view import Points, View
-
-HEIGHT = 316
-
-
-class Curve(NamedTuple):
-    """A column of the frame, drawn over the layers; NaN leaves a gap."""
-
-    y: str
-    name: str
-    """{k} is the chart's."""
-    place: int
-    """Of its colour among the categorical ones."""
-    dash: str = "solid"
-    is_optional: bool = False
-    """Whether it is left out if it has no number at all."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class LayerCurves(Chart):
-    """Curves over the layers, which are the column `layer`."""
-
-    curves: Sequence[Curve]
-    title: str
-    unit: str
-    is_fraction: bool = True
-    """Whether 0 to 1 is in sight; else the axis begins at 0."""
-    band: tuple[str, str, str] | None = None
-    """Columns of the low and the high end of a band behind the curves, and its name."""
-    k: int = 0
-    """Neighbours that were counted."""
-    chance: float | None = None
-    """Where a dashed line goes."""
-    chance_name: str = ""
-    is_name_below: bool = False
-    """Whether the name of the dashed line is below it."""
-
-    def _draw(self, frame: pd.DataFrame) -> Figure:
-        fig = Figure()
-        x = frame["layer"].tolist()
-        if self.band is not None:
-            low, high, name = self.band
-            fig.add(
-                "scatter",
-                x=[*x, *reversed(x)],
-                y=[*frame[high], *reversed([*frame[low]])],
-                fill="toself",
-                fillcolor="rgba(52, 87, 213, 0.18)",
-                line={"width": 0},
-                mode="lines",
-                hoverinfo="skip",
-                name=name,
-            )
-        curves = [
-            curve for curve in self.curves if not curve.is_optional or frame[curve.y].notna().any()
-        ]
-        for curve in curves:
-            name = curve.name.format(k=self.k)
-            fig.add_trace(
-                scatter(
-                    x=x,
-                    y=[None if value != value else value for value in frame[curve.y].tolist()],
-                    mode="lines+markers",
-                    name=name,
-                    line={
-                        "color": theme.CATEGORICAL[curve.place],
-                        "width": 2,
-                        "dash": curve.dash,
-                    },
-                    marker={"size": 6},
-                    hovertemplate="layer %{x}: %{y:.3f}<extra>" + name + "</extra>",
-                )
-            )
-        if self.chance is not None:
-            fig.add_hline(
-                y=self.chance,
-                line={"color": theme.SPECIAL, "width": 1, "dash": "dash"},
-                annotation={
-                    "text": self.chance_name,
-                    "font": {"size": 11, "color": theme.SPECIAL},
-                    "yanchor": "top" if self.is_name_below else "bottom",
-                },
-            )
-        over_layers(fig, x, self.title, self.unit)
-        if not self.is_fraction:
-            fig.update_yaxes(rangemode="tozero")
-        else:
-            drawn = frame[[curve.y for curve in curves]].to_numpy()
-            low, high = np.nanmin(drawn, initial=0.0), np.nanmax(drawn, initial=1.0)
-            fig.update_yaxes(range=[float(low) - 0.03, float(high) + 0.05])
-        fig.update_layout(showlegend=len(self.curves) > 1 or self.band is not None)
-        return fig
-
-
-def over_layers(fig: Figure, layers: Iterable[int], title: str, unit: str) -> None:
-    """Give a figure its title, the names of its axes, and its legend below.
-
-    Args:
-        layers: Those that it shows; of a corpus not all are stored.
-    """
-    theme.plot_layout(fig, title, "Layer (0: embeddings)", unit, HEIGHT)
-    ticks = sorted(set(layers))
-    fig.update_xaxes(tickmode="array", tickvals=ticks if len(ticks) <= 13 else ticks[::2])
-    legend = {"y": -0.36, "yanchor": "top", "font": {"size": 11}}
-    fig.update_layout(legend=legend, margin={"b": 8})
 
 
 class Quality(NamedTuple):

@@ -11,8 +11,8 @@ from bertcore.analysis.space.geometry import MIN_POINTS
 
 from ..plots import Figure, bar, theme
 from ..plots.cells import similarity_map, similarity_table
+from ..plots.charts import Curve, LayerCurves, over_layers
 from ..shell import Picture, columns, frame
-from .curves import Curve, LayerCurves, over_layers
 from .view import Measured
 
 

@@ -13,9 +13,9 @@ from bertcore.analysis.space.seed_agreement import SeedAgreement, seed_agreement
 from bertcore.configs.maps import TsneSettings
 
 from ..plots import Figure, Properties, cell_table, player, scatter, subplots, theme
+from ..plots.charts import Curve, LayerCurves
 from ..shell import Compute, Field, Picture, frame
 from ..shell.links import MAP_LAYER as LAYER
-from .curves import Curve, LayerCurves
 from .maps import small_marker
 from .points import Mapped, Marks, at, reach_of
 from .view import Points, View, code_of, embed

@@ -1,6 +1,6 @@
 """Plotly parts that several pages use: numbers in, figures out."""
 
-from .cell_table import cell_table
+from .cell_table import cell_table, records
 from .cells import numbered
 from .error_bars import error_bars, with_interval
 from .figure import Figure, Properties, bar, heatmap, scatter, subplots
@@ -37,6 +37,7 @@ __all__ = [
     "own_text",
     "percent",
     "plain",
+    "records",
     "scatter",
     "shorten",
     "shorten_middle",

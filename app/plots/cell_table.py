@@ -1,6 +1,7 @@
-"""Arrays as tables: a row for each cell."""
+"""Arrays and results as tables: a row for each cell, or for each item."""
 
 from collections.abc import Iterable, Mapping
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -29,3 +30,24 @@ def cell_table(
         flat = np.broadcast_to(cells, (len(first), len(second))).ravel()
         table[name] = flat.astype(np.float64) if flat.dtype.kind == "f" else flat
     return table
+
+
+def records(items: Iterable[object], *columns: str) -> pd.DataFrame:
+    """Return a row for each item, with some of its attributes.
+
+    Args:
+        columns: Attributes, in the order of the columns. "column=attribute" gives one another
+            name, and "drift.cosine" is an attribute of an attribute.
+
+    >>> records([1 + 2j], "real", "y=imag").to_dict("records")
+    [{'real': 1.0, 'y': 2.0}]
+    """
+    pairs = [column.rpartition("=") for column in columns]
+    named = {name or attribute: attrgetter(attribute) for name, _, attribute in pairs}
+    rows = [{name: get(item) for name, get in named.items()} for item in items]
+    return pd.DataFrame(rows, columns=list(named))
+
+
+def without_empty(table: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Return a table without a column that has no value at all."""
+    return table.drop(columns=column) if table[column].isna().all() else table

@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bertcore.analysis.attribution import FileRun
+from bertcore.analysis.attribution import FileRun, WrongAnswer
 
 from ..plots import Figure, display_width, heatmap, numbered, scatter, shorten, theme
+from ..plots.cell_table import records, without_empty
 from ..plots.figure import trace
 
 MOST_CLASSES = 40  # most labels that fit in a confusion matrix
@@ -192,3 +193,14 @@ def confusion_table(result: Confusion) -> pd.DataFrame:
 def score_dots_table(run: FileRun) -> pd.DataFrame:
     """Return a row for each answer."""
     return pd.DataFrame({"true": run.gold, "predicted": run.predicted})
+
+
+def error_table(errors: Sequence[WrongAnswer], severity: str) -> pd.DataFrame:
+    """Return a row for each wrong answer; second texts only if there are any.
+
+    Args:
+        errors: The most severe first.
+        severity: Name of that column.
+    """
+    columns = ("row", "true=gold", "predicted", f"{severity}=severity", "text")
+    return without_empty(records(errors, *columns, "second text=text_pair"), "second text")

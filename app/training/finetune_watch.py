@@ -1,13 +1,11 @@
 """A fine-tuning while it runs and after it: numbers, curves, wrong dev examples, what to open."""
 
-from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from bertcore.analysis.attribution import WrongAnswer
 from bertcore.finetuning.run_result import rank
 
 from ..access import checkpoints, places
@@ -16,6 +14,7 @@ from ..run_folders.finetune_runs import checkpoint_of, current_trial, dev_errors
 from ..run_folders.run import Run, Trial
 from ..shell import Picture, open_page, sidebar
 from ..shell.links import COMPARED_WITH, SUGGESTED
+from ..task_model.score_figures import error_table
 from .curves import Panel, draw_panels, show_numbers
 
 _OPENING = "_finetuned_opening"
@@ -179,7 +178,7 @@ def _show_wrong(run: Run, trial: Trial) -> None:
     if task == "regress":
         which = f"The {len(wrong.errors)} scores that are farthest off"
     st.caption(f"{plain(which)} at step {wrong.step:,}, {severity.how}.")
-    table = _wrong_table(wrong.errors, severity.column)
+    table = error_table(wrong.errors, severity.column)
     form = "percent" if severity.is_fraction else "%.2f"
     text, number = st.column_config.TextColumn, st.column_config.NumberColumn
     st.dataframe(
@@ -194,15 +193,5 @@ def _show_wrong(run: Run, trial: Trial) -> None:
             "predicted": text(width=_WIDTHS["label"]),
             severity.column: number(format=form, width=_WIDTHS["severity"]),
         },
+        column_order=["text", "second text", "true", "predicted", severity.column],
     )
-
-
-def _wrong_table(errors: Sequence[WrongAnswer], severity: str) -> pd.DataFrame:
-    """Return a row for each wrong example; second texts only if there are any."""
-    rows = [
-        (error.text, error.text_pair, error.gold, error.predicted, error.severity)
-        for error in errors
-    ]
-    names = ["text", "second text", "true", "predicted", severity]
-    table = pd.DataFrame(rows, columns=names)
-    return table.drop(columns="second text") if table["second text"].isna().all() else table

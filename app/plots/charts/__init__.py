@@ -5,6 +5,7 @@ from .boxes import Boxes, KindBoxes
 from .chart import Chart, Column
 from .dots import Dots
 from .intervals import Intervals
+from .layer_curves import Curve, LayerCurves, over_layers
 from .lines import Line, Lines, layer_names
 from .token_map import TokenMap
 
@@ -13,11 +14,14 @@ __all__ = [
     "Boxes",
     "Chart",
     "Column",
+    "Curve",
     "Dots",
     "Intervals",
     "KindBoxes",
+    "LayerCurves",
     "Line",
     "Lines",
     "TokenMap",
     "layer_names",
+    "over_layers",
 ]
