@@ -178,7 +178,9 @@ def show(page: frame.Page) -> None:
         "Vectors of",
         options,
         key=LAYER.key(options=options),
-        format_func=_layer_name,
+        format_func=lambda layer: (
+            "token table" if layer == TABLE else "emb." if layer == 0 else str(layer)
+        ),
         width=420,
         help="The token table, or a hidden state of each word as a text by itself: the mean over "
         "its tokens, [CLS] and [SEP] included.",
@@ -225,7 +227,3 @@ def _words(tests: Sequence[NamedAssociation]) -> list[str]:
         for set_ in (*test.test.targets, *test.test.attributes)
         for word in set_
     ]
-
-
-def _layer_name(layer: int) -> str:
-    return "token table" if layer == TABLE else "emb." if layer == 0 else str(layer)

@@ -102,14 +102,10 @@ def _effects(effects: tuple[Effect, ...]) -> Figure:
     return fig
 
 
-def _effect_table(effects: tuple[Effect, ...]) -> pd.DataFrame:
-    return pd.DataFrame([effect.row() for effect in effects])
-
-
 EFFECTS = Picture(
     name="bias-erased",
     figure=_effects,
-    table=_effect_table,
+    table=lambda effects: pd.DataFrame([effect.row() for effect in effects]),
     how=(
         "Before (grey) and after (blue), with 95% intervals. *Probes* are trained on 30 feminine "
         "and 30 masculine words and names, none of which the erasure was fitted on; dashed: "

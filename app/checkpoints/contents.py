@@ -37,10 +37,6 @@ def _tensor_table(report: LoadReport) -> pd.DataFrame:
     return pd.DataFrame(tensor_rows(report), columns=["tensor", "shape", "what happened"])
 
 
-def _parameter_table(counts: Mapping[str, int]) -> pd.DataFrame:
-    return pd.DataFrame(counts.items(), columns=["part", "parameters"])
-
-
 def parameter_bars(counts: Mapping[str, int]) -> Figure:
     """Draw the number of parameters of each part, in their order.
 
@@ -82,7 +78,7 @@ bert.report.matched, bert.report.missing, bert.report.unexpected
 PARAMETERS = Picture(
     name="parameters",
     figure=parameter_bars,
-    table=_parameter_table,
+    table=lambda counts: pd.DataFrame(counts.items(), columns=["part", "parameters"]),
     how=(
         "Each bar is a part of the network; its length is the number of trainable parameters. In "
         "small BERTs, most of them are in the token table."

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pandas as pd
 import streamlit as st
-from numpy.typing import NDArray
 
 from bertcore import Model
 from bertcore.analysis.health.checkpoint_doctor import MOST_GUESSED, Diagnosis, examine
@@ -90,11 +88,6 @@ def _entropy_map(diagnosis: Diagnosis) -> Figure:
     return fig
 
 
-def _entropies(diagnosis: Diagnosis) -> dict[str, NDArray[np.floating]]:
-    """Return the entropy of each head, [L, H]."""
-    return {"entropies": diagnosis.entropies}
-
-
 _CODE = """
 from bertcore.analysis.health.checkpoint_doctor import examine
 
@@ -117,7 +110,7 @@ SPECTRA = Picture(
 ENTROPY = Picture(
     name="attention-entropy",
     figure=_entropy_map,
-    table=_entropies,
+    table=lambda diagnosis: {"entropies": diagnosis.entropies},
     how=(
         "Bright: a head that spreads its attention evenly over all tokens it sees (1); dark: one "
         "that attends to few. Mean over eight sentences. A bright head here and there is normal, "

@@ -43,7 +43,7 @@ def divergence_grid(change: NDArray[np.floating], opened: tuple[int, int] | None
     fig = clickable_heads(
         heat_from_zero(change, 100 * change, num_heads, "bits"),
         change.shape,
-        size=_point(num_layers, num_heads),
+        size=max(6.0, min(40.0, 420 / max(num_layers, num_heads))),
         words=[_bits(float(value)) for value in change.flatten()],
         hover="<b>layer %{y} head %{x}</b><br>%{text}<extra></extra>",
         opened=opened,
@@ -55,10 +55,6 @@ def divergence_grid(change: NDArray[np.floating], opened: tuple[int, int] | None
 
 def _bits(value: float) -> str:
     return "not a number" if math.isnan(value) else f"{value:.3f} bits"
-
-
-def _point(rows: int, columns: int) -> float:
-    return max(6.0, min(40.0, 420 / max(rows, columns)))
 
 
 HEADS = Picture(

@@ -137,7 +137,9 @@ def summarize(bert: Model, text_a: str, text_b: str | None, masked: tuple[int, .
         bands=bands,
         heads=transport.thumbnails(attentions, THUMBNAIL_SIZE),
         links=transport.encode(attentions.mean(1)[:, rows][:, :, rows].clamp(0, 1)),
-        similarities=[] if twins is None else _similarities(trace.hidden_states, twins),
+        similarities=[]
+        if twins is None
+        else [_cosine(states, twins) for states in trace.hidden_states.float()],
         twins=twins,
         predictions=predictions,
         pair=_pair(bert, trace),
@@ -169,10 +171,6 @@ def find_twins(trace: Trace) -> tuple[int, int] | None:
 def _cosine(states: Tensor, pair: tuple[int, int]) -> float:
     first, second = pair
     return float(torch.cosine_similarity(states[first], states[second], dim=0))
-
-
-def _similarities(hidden_states: Tensor, pair: tuple[int, int]) -> list[float]:
-    return [_cosine(states, pair) for states in hidden_states.float()]
 
 
 def vector_columns(

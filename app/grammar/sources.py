@@ -70,15 +70,10 @@ def choose_column(file: PairFile) -> str:
         "Group by",
         options,
         key=COLUMN.key(default=default, options=options),
-        format_func=plain_name,
+        format_func=lambda name: name.replace("_", " "),
         width=150,
     )
     return COLUMN.value
-
-
-def plain_name(name: str) -> str:
-    """Return the name of a column as it is shown."""
-    return name.replace("_", " ")
 
 
 def _chosen(copies: Sequence[Copy]) -> Chosen:

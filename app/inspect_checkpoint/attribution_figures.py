@@ -24,7 +24,6 @@ from ..plots import (
     theme,
     token_flow,
 )
-from ..plots.token_flow import coloured_boxes
 
 RANDOM = "Random order"
 MEASURES = {
@@ -60,19 +59,14 @@ def attributed_text(result: WordRows, *, method: str, is_dark: bool, unit: str) 
         unit: Unit of the numbers.
     """
     words, values = result.words, result.rows[method]
-    numbers = [signed(float(value)) for value in values]
-    boxes = token_flow.place([w.text for w in words], numbers, new_lines=_choice_starts(words))
-    fig = Figure(
-        coloured_boxes(
-            [word.text for word in words],
-            values,
-            numbers,
-            boxes,
-            is_dark=is_dark,
-            scale_title=f"against ← {unit} → for",
-        )
+    return token_flow.word_boxes(
+        [word.text for word in words],
+        values,
+        [signed(float(value)) for value in values],
+        new_lines=_choice_starts(words),
+        is_dark=is_dark,
+        scale_title=f"against ← {unit} → for",
     )
-    return token_flow.draw(fig, boxes, legend_height=60)
 
 
 def _choice_starts(words: Sequence[Word]) -> set[int]:

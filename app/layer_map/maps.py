@@ -11,6 +11,7 @@ from bertcore.analysis.space.projection import METHODS
 
 from ..layer_watch.layer_watch import layer_watch
 from ..plots import Figure, Properties, cell_table, player, subplots, theme
+from ..plots.charts import layer_names
 from ..shell import Picture, frame
 from ..shell.links import MAP_LAYER as LAYER
 from .points import (
@@ -44,7 +45,7 @@ def overview(mapped: Mapped, *, columns: int = 5) -> Figure:
     fig = subplots(
         num_rows,
         columns,
-        subplot_titles=[layer_name(i) for i in range(num_layers)],
+        subplot_titles=layer_names(num_layers),
         horizontal_spacing=0.015,
         vertical_spacing=40 / height,
     )
@@ -95,11 +96,6 @@ def overview_arrays(mapped: Mapped) -> dict[str, NDArray[Any]]:
         "sentence_ids": np.array(table.sentence_ids),
         "labels": np.array(table.labels),
     }
-
-
-def layer_name(layer: int) -> str:
-    """Return the label of a hidden state."""
-    return "embeddings" if layer == 0 else f"layer {layer}"
 
 
 def small_marker(marks: Marks, rows: NDArray[np.int64]) -> dict[str, Any]:

@@ -207,10 +207,6 @@ def parts_of(marks: Marks) -> list[tuple[NDArray[np.int64], int]]:
     return [(np.flatnonzero(codes == code), code) for code in range(len(marks.colouring.groups))]
 
 
-def _group_name(colouring: Colouring, code: int) -> str:
-    return theme.escape(colouring.groups[code]) if colouring.groups else colouring.title
-
-
 def names_at(places: NDArray[np.floating], marks: Marks) -> tuple[list[str], list[str]]:
     """Return the name written at each point and its side; only few, so that they do not overlap."""
     dims = places.shape[-1]
@@ -258,7 +254,11 @@ def points(
         marker=_marker(marks.colouring, rows, code, dims, dim=marks.highlighted),
         hovertext=[marks.hover[i] for i in rows],
         hoverinfo="text",
-        name=_group_name(marks.colouring, code),
+        name=(
+            theme.escape(marks.colouring.groups[code])
+            if marks.colouring.groups
+            else marks.colouring.title
+        ),
         showlegend=bool(marks.colouring.groups),
     )
 

@@ -122,7 +122,12 @@ def _strips_of(
     rows: Mapping[str, NDArray[np.float32]], tokens: Sequence[str], top: float
 ) -> Properties:
     """Return the strips of one group; `top` is the fraction at the end of the scale."""
-    fractions = np.stack([_or_blank(row, len(tokens)) for row in rows.values()])
+    fractions = np.stack(
+        [
+            (row if row.size else np.full(len(tokens), np.nan, dtype=np.float32))
+            for row in rows.values()
+        ]
+    )
     names = np.array([theme.escape(shorten(name, ON_AXIS)) for name in tokens], dtype=object)
     hover = np.broadcast_to(names, fractions.shape)
     written = {}
@@ -252,10 +257,6 @@ def strips_table(one_token: OneToken) -> pd.DataFrame:
 def maps_arrays(all_tokens: AllTokens) -> dict[str, NDArray[np.generic]]:
     """Return the map of each measure, [T, T], and the tokens."""
     return {**all_tokens.maps, "tokens": np.array(all_tokens.tokens)}
-
-
-def _or_blank(row: NDArray[np.float32], num_tokens: int) -> NDArray[np.float32]:
-    return row if row.size else np.full(num_tokens, np.nan, dtype=np.float32)
 
 
 def _numbers(row: NDArray[np.float32]) -> list[str]:

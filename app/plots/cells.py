@@ -160,46 +160,59 @@ def clickable_heads(
     hover: str,
     opened: tuple[int, int] | None,
 ) -> Figure:
-    """Return a heat map of heads that can be clicked, the open head framed.
-
-    A heat map's own cells cannot be clicked in Streamlit; transparent points over them can, and
-    carry "layer.head" as `customdata`.
+    """Return a heat map of heads that can be clicked; a click gives "layer.head".
 
     Args:
         heat: The heat map: rows are layers, columns heads.
         shape: [L, H].
-        size: Of a point, in pixels.
-        words: Text of each cell, layer by layer, for `hover`.
-        hover: Plotly's template of what is shown at a point.
-        opened: The framed head, or None.
+        size, words, hover, opened: As for `add_clicks`.
     """
-    num_layers, num_heads = shape
     fig = Figure(heat)
-    layers, heads = np.divmod(np.arange(num_layers * num_heads), num_heads)
+    names = [f"{layer}.{head}" for layer in range(shape[0]) for head in range(shape[1])]
+    add_clicks(fig, shape, names, size=size, words=words, hover=hover, opened=opened)
+    lay_out_cells(fig, *shape)
+    return fig
+
+
+def add_clicks(
+    fig: Figure,
+    shape: tuple[int, ...],
+    clicked: Sequence[str],
+    *,
+    size: float,
+    words: Sequence[str],
+    hover: str = "%{text}<extra></extra>",
+    opened: tuple[int, int] | None,
+) -> None:
+    """Make the cells of a heat map clickable, and frame the open one.
+
+    A heat map's own cells cannot be clicked in Streamlit; transparent points over them can.
+
+    Args:
+        shape: [R, C].
+        clicked: What a click on each cell gives, row by row, as `customdata`.
+        size: Of a point, in pixels.
+        words: Text of each cell, row by row, for `hover`.
+        hover: Plotly's template of what is shown at a point.
+        opened: Row and column of the framed cell, or None.
+    """
+    rows, columns = np.divmod(np.arange(shape[0] * shape[1]), shape[1])
     fig.add(
         "scatter",
-        x=heads,
-        y=layers,
+        x=columns,
+        y=rows,
         mode="markers",
         marker={"symbol": "square", "size": size, "opacity": 0.0},
-        customdata=[f"{layer}.{head}" for layer, head in zip(layers, heads, strict=True)],
-        text=words,
+        customdata=list(clicked),
+        text=list(words),
         hovertemplate=hover,
         showlegend=False,
     )
     if opened is not None:
-        layer, head = opened
-        fig.add_shape(
-            type="rect",
-            x0=head - 0.5,
-            x1=head + 0.5,
-            y0=layer - 0.5,
-            y1=layer + 0.5,
-            line={"color": theme.ACCENT, "width": 3},
-        )
-    lay_out_cells(fig, num_layers, num_heads)
+        row, column = opened
+        ends = {"x0": column - 0.5, "x1": column + 0.5, "y0": row - 0.5, "y1": row + 0.5}
+        fig.add_shape(type="rect", **ends, line={"color": theme.ACCENT, "width": 3})
     fig.update_layout(dragmode=False, clickmode="event+select")
-    return fig
 
 
 def most_changed(change: NDArray[np.floating], count: int) -> Sequence[tuple[int, int]]:

@@ -12,7 +12,6 @@ from . import theme, token_flow
 from .cells import numbered
 from .figure import Figure, bar, heatmap
 from .formats import shorten, signed
-from .token_flow import coloured_boxes
 
 BIASES: tuple[PartKind, ...] = (
     "embedding_bias",
@@ -185,12 +184,10 @@ def token_shares(shares: LogitAttribution, tokens: list[str]) -> TokenShares:
 def token_boxes(result: TokenShares, *, is_dark: bool) -> Figure:
     """Draw the tokens as a text, coloured by what was taken from them."""
     numbers = [signed(share) for share in result.shares.tolist()]
-    boxes = token_flow.place(result.tokens, numbers)
     title = "lowers ← share → raises"
-    traces = coloured_boxes(
-        result.tokens, result.shares, numbers, boxes, is_dark=is_dark, scale_title=title
+    return token_flow.word_boxes(
+        result.tokens, result.shares, numbers, is_dark=is_dark, scale_title=title
     )
-    return token_flow.draw(Figure(traces), boxes, legend_height=60)
 
 
 def tokens_table(result: TokenShares) -> pd.DataFrame:

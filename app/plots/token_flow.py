@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import theme
-from .figure import Figure, Properties, bar
+from .figure import Figure, bar
 from .formats import display_width, shorten
 
 LINE_UNITS = 68  # width of a line in letters: legible in a column 500 pixels wide
@@ -72,25 +72,28 @@ def two_lines(first: str, second: str = "") -> str:
     return f"{text}<br>{small}{theme.escape(shorten(second))}</span>" if second else text
 
 
-def coloured_boxes(
+def word_boxes(
     words: Sequence[str],
     values: NDArray[np.floating],
     numbers: Sequence[str],
-    boxes: Sequence[Box],
     *,
     is_dark: bool,
     scale_title: str,
-) -> Properties:
-    """Return the boxes: blue above zero, orange below, on one scale.
+    new_lines: Collection[int] = (),
+    boxes: Sequence[Box] = (),
+) -> Figure:
+    """Draw words as boxes: blue above zero, orange below, on one scale.
 
     Args:
         words: [W]
         values: [W]; NaN where a word has no number.
         numbers: The values as written in the boxes, [W].
-        boxes: Place of each, [W].
         is_dark: Whether the page is dark: words near zero recede there too.
         scale_title: Title of the colour bar.
+        new_lines: Places of words that begin a line.
+        boxes: Place of each, [W]; as of `place` if not given.
     """
+    boxes = boxes or place(words, numbers, new_lines=new_lines)
     filled = np.nan_to_num(np.asarray(values, dtype=np.float64))
     largest = max(float(np.abs(filled).max(initial=0.0)), 1e-9)
     scale = theme.diverging(is_dark)
@@ -98,7 +101,7 @@ def coloured_boxes(
         f"<b>{theme.escape(shorten(word, 40))}</b>: {number or '—'}"
         for word, number in zip(words, numbers, strict=True)
     ]
-    return bar(
+    trace = bar(
         base=[box.left for box in boxes],
         x=[box.width for box in boxes],
         y=[box.line for box in boxes],
@@ -125,3 +128,4 @@ def coloured_boxes(
         hovertemplate="%{customdata}<extra></extra>",
         showlegend=False,
     )
+    return draw(Figure(trace), boxes, legend_height=60)

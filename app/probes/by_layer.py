@@ -430,7 +430,10 @@ def show(page: frame.Page, chosen: Chosen, found: list[Probed]) -> None:
             CODE.show(page, named, **values)
     if report.cumulative:
         with next(cells):
-            told = " ".join(_expected(one, len(named) > 1) for one in named)
+            told = " ".join(
+                (f"{plain(one.name)}: {_told(one.report)}" if len(named) > 1 else _told(one.report))
+                for one in named
+            )
             EXPECTED.show(page, named, expected=told, **values)
     recalls = [Recall(one.name, one.by_label) for one in ready if one.by_label is not None]
     if is_whole and recalls:
@@ -443,11 +446,6 @@ def _control(report: ProbeReport, measure: str) -> str:
     """Return the sentence on the control task's curve, if there is one."""
     has_control = measure == "accuracy" and report.layers[0].control is not None
     return _CONTROL if has_control else ""
-
-
-def _expected(one: Named, with_name: bool) -> str:
-    """Return the expected layer of a checkpoint as a sentence."""
-    return f"{plain(one.name)}: {_told(one.report)}" if with_name else _told(one.report)
 
 
 def _told(report: ProbeReport) -> str:

@@ -143,10 +143,6 @@ def variants_table(variants: Sequence[Variant]) -> pd.DataFrame:
     )
 
 
-def _order_table(in_order: float) -> pd.DataFrame:
-    return pd.DataFrame({"class": SENTENCE_ORDER, "probability": [in_order, 1 - in_order]})
-
-
 ANSWER = Picture(
     name="next-sentence",
     figure=lambda variants: probability_bar(variants[0].is_next),
@@ -187,7 +183,9 @@ variants = pair_variants(bert, {a!r}, {b!r}, {others!r})
 ORDER = Picture(
     name="sentence-order",
     figure=lambda in_order: probability_bar(in_order, SENTENCE_ORDER),
-    table=_order_table,
+    table=lambda in_order: pd.DataFrame(
+        {"class": SENTENCE_ORDER, "probability": [in_order, 1 - in_order]}
+    ),
     how=(
         "ALBERT was trained to distinguish two neighbouring passages in order from the same two "
         "swapped. Both are about the same topic, so unlike BERT's next-sentence head it must judge "

@@ -18,10 +18,9 @@ from bertcore.analysis.words.sentence_similarity import (
 from bertcore.sentences.modules import MEAN
 
 from ..html_file.chart import Data
-from ..plots import Figure, exactly, heatmap, plain, scatter, shorten, theme, token_flow
-from ..plots.cells import cell_text
+from ..plots import Figure, exactly, heatmap, plain, shorten, theme, token_flow
+from ..plots.cells import add_clicks, cell_text
 from ..plots.token_axis import MAX_LABELS
-from ..plots.token_flow import coloured_boxes
 from ..shell import Field, Picture, frame, one_of
 
 WRITTEN, TOGETHER = "As written", "Similar ones together"
@@ -116,33 +115,19 @@ def _similarity_map(similar: Similar, *, order: Sequence[int], pair: tuple[int, 
         colorbar=theme.bar_above("cosine", tickformat=".2f"),
     )
     pairs = [(row, column) for row in order for column in order]
-    fig.add_trace(
-        scatter(  # a heat map's own cells cannot be clicked in Streamlit
-            x=places * count,
-            y=[row for row in places for _ in places],
-            mode="markers",
-            marker={"symbol": "square", "size": 30, "opacity": 0.0},
-            customdata=[f"{row}.{column}" for row, column in pairs],
-            text=[
-                f"<b>{similar.cosines[row, column]:.4f}</b><br>"
-                f"{theme.escape(shorten(similar.sentences[row], 80))}<br>"
-                f"{theme.escape(shorten(similar.sentences[column], 80))}"
-                for row, column in pairs
-            ],
-            hovertemplate="%{text}<extra></extra>",
-            showlegend=False,
-        )
+    add_clicks(
+        fig,
+        (count, count),
+        [f"{row}.{column}" for row, column in pairs],
+        size=30,
+        words=[
+            f"<b>{similar.cosines[row, column]:.4f}</b><br>"
+            f"{theme.escape(shorten(similar.sentences[row], 80))}<br>"
+            f"{theme.escape(shorten(similar.sentences[column], 80))}"
+            for row, column in pairs
+        ],
+        opened=(order.index(pair[0]), order.index(pair[1])),
     )
-    row, column = (order.index(place) for place in pair)
-    fig.add_shape(
-        type="rect",
-        x0=column - 0.5,
-        x1=column + 0.5,
-        y0=row - 0.5,
-        y1=row + 0.5,
-        line={"color": theme.ACCENT, "width": 3},
-    )
-    fig.update_layout(dragmode=False, clickmode="event+select")
     return fig
 
 
@@ -169,17 +154,14 @@ def _coloured_sentences(shared: SharedWords, *, is_dark: bool) -> Figure:
     second = token_flow.place(shared.words_b, numbers[len(shared.words_a) :])
     below = 2 + max(box.line for box in first)
     boxes = [*first, *(replace(box, line=box.line + below) for box in second)]
-    fig = Figure(
-        coloured_boxes(
-            [*shared.words_a, *shared.words_b],
-            values,
-            numbers,
-            boxes,
-            is_dark=is_dark,
-            scale_title="part of the cosine",
-        )
+    return token_flow.word_boxes(
+        [*shared.words_a, *shared.words_b],
+        values,
+        numbers,
+        boxes=boxes,
+        is_dark=is_dark,
+        scale_title="part of the cosine",
     )
-    return token_flow.draw(fig, boxes, legend_height=60)
 
 
 def _shared_table(shared: SharedWords) -> pd.DataFrame:

@@ -79,7 +79,9 @@ def _pasted() -> Chosen | None:
     if not text.strip():
         return None
     code = f"texts, trees = read_pasted_texts({text!r}), bundled_trees()\n"
-    return Chosen(read_pasted_texts(text), bundled_trees(), _digest(text.encode()), code)
+    return Chosen(
+        read_pasted_texts(text), bundled_trees(), hashlib.sha256(text.encode()).hexdigest(), code
+    )
 
 
 def _read(copies: Sequence[Copy]) -> Chosen:
@@ -99,7 +101,3 @@ _FILE = UploadSource(
     read=_read,
     about=lambda chosen: f"{len(chosen.texts.sentences):,} sentences",
 )
-
-
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()

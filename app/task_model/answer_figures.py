@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from bertcore.analysis.attribution import (
     ChoiceAnswer,
@@ -234,11 +233,9 @@ def _below(answer: TagAnswer, place: int, word: Word) -> str:
     if word.text_id < 0:
         return ""
     label = answer.labels[answer.tag(place)]
-    return "" if label == _OUTSIDE else f"{label} {percent(_best(answer.probabilities[place]))}"
-
-
-def _best(probabilities: NDArray[np.float32]) -> float:
-    return float(probabilities.max())
+    return (
+        "" if label == _OUTSIDE else f"{label} {percent(float(answer.probabilities[place].max()))}"
+    )
 
 
 def _hover(answer: TagAnswer, place: int, word: Word) -> str:

@@ -91,11 +91,6 @@ def _lay_out(fig: Figure, tokens: Sequence[str], selected: int) -> None:
     fig.update_yaxes(title_text="dimensions", row=2, col=1)
 
 
-def _norm_table(trace: Trace) -> pd.DataFrame:
-    """Return a row for each token: mean, standard deviation and length before and after."""
-    return pd.DataFrame({"token": trace.tokens, **as_columns(norm_numbers(trace.embeddings))})
-
-
 def leave_one_out(result: LeaveOneOut, *, tokens: Sequence[str], selected: int) -> Figure:
     """Draw how far each token's vector turns without segments, and without positions.
 
@@ -162,7 +157,9 @@ def leave_one_out(result: LeaveOneOut, *, tokens: Sequence[str], selected: int) 
 NORM = Picture(
     name="layer-norm",
     figure=layer_norm,
-    table=_norm_table,
+    table=lambda trace: pd.DataFrame(
+        {"token": trace.tokens, **as_columns(norm_numbers(trace.embeddings))}
+    ),
     needs=frozenset({"norm"}),
     how=(
         "LayerNorm subtracts the mean of a token's numbers, divides by their standard deviation, "

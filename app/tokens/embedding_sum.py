@@ -124,7 +124,9 @@ def _lengths(numbers: SumNumbers, num_strips: int) -> list[dict[str, object]]:
             "mode": "lines+markers",
             "marker": {"size": 5, "color": color},
             "line": {"width": 1.3, "color": color},
-            "customdata": _cosine_rows(numbers) if name == "sum" else None,
+            "customdata": np.stack([*numbers.cosines.values(), *numbers.fractions.values()], axis=1)
+            if name == "sum"
+            else None,
             "hovertemplate": "length %{y:.2f}" + (_cosine_text(numbers) if name == "sum" else ""),
         }
         for name, color in _LINES.items()
@@ -169,10 +171,6 @@ def _cosine_text(numbers: SumNumbers) -> str:
     ]
     cosines, fractions = values[: len(numbers.cosines)], values[len(numbers.cosines) :]
     return f"<br>cosines: {', '.join(cosines)}<br>fractions of the sum: {', '.join(fractions)}"
-
-
-def _cosine_rows(numbers: SumNumbers) -> Matrix:
-    return np.stack([*numbers.cosines.values(), *numbers.fractions.values()], axis=1)
 
 
 SUM = Picture(

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from bertcore import Trace
 from bertcore.analysis.space import embeddings
 from bertcore.analysis.space.embeddings import token_columns
 
@@ -45,15 +44,10 @@ def nearest_words(neighbours: Sequence[tuple[str, float]], *, word: str) -> Figu
     return fig
 
 
-def _nearest_table(neighbours: Sequence[tuple[str, float]]) -> pd.DataFrame:
-    """Return a row for each piece, the nearest first."""
-    return pd.DataFrame(neighbours, columns=["piece", "cosine"])
-
-
 NEAREST = Picture(
     name="nearest-words",
     figure=nearest_words,
-    table=_nearest_table,
+    table=lambda neighbours: pd.DataFrame(neighbours, columns=["piece", "cosine"]),
     how=(
         "The pieces whose rows in the token table point most in the direction of the chosen "
         "token's row: what the model treats as similar before it has read any context."
@@ -82,13 +76,9 @@ VIEWS = {
 }
 
 
-def _token_table(trace: Trace) -> pd.DataFrame:
-    return pd.DataFrame(token_columns(trace))
-
-
 STRIP = Picture(
     name="tokens",
-    table=_token_table,
+    table=lambda trace: pd.DataFrame(token_columns(trace)),
     how=(
         "Choose a token with the mouse, or with the arrow keys and Enter: the pictures below "
         "follow it. {marks}"

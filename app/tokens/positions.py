@@ -58,11 +58,6 @@ def position_row(row: PositionRow) -> Figure:
     return fig
 
 
-def _position_row_table(row: PositionRow) -> pd.DataFrame:
-    """Return a row for each position."""
-    return pd.DataFrame({"position": range(len(row.cosines)), "cosine": row.cosines})
-
-
 def _cosine_map(cosines: NDArray[np.float32], hover: str, *, showscale: bool) -> Properties:
     return heatmap(
         z=cosines,
@@ -146,7 +141,7 @@ POSITIONS = Picture(
 POSITION_ROW = Picture(
     name="position-row",
     figure=position_row,
-    table=_position_row_table,
+    table=lambda row: pd.DataFrame({"position": range(len(row.cosines)), "cosine": row.cosines}),
     needs=frozenset({"positions"}),
     how=_POSITIONS_HOW,
     code=_POSITIONS_CODE + "cosines[{row}]\n",

@@ -9,7 +9,7 @@ from bertcore import BertConfig, Trace
 from bertcore.analysis.words.surprise import example_mask
 from bertcore.architecture.modern_config import ModernBertConfig
 from bertcore.interventions.hooks import Cell
-from bertcore.interventions.what_if import Changes, parse_head
+from bertcore.interventions.what_if import parse_head
 
 from ..plots import plain, shorten_middle
 from ..shell import frame, one_of
@@ -73,7 +73,7 @@ def choose_masks(page: frame.Page) -> tuple[int, ...]:
     tokens = zip(page.trace.tokens, page.trace.text_ids, strict=True)
     allowed = [i for i, (token, text) in enumerate(tokens) if text >= 0 and token != mask]
     MASKED.key(options=allowed)
-    is_new = not st.session_state.get(_SEEN) and not _changes(page)
+    is_new = not st.session_state.get(_SEEN) and not chosen(page.bert.config, page.trace.num_tokens)
     is_new = (wants_question() or is_new) and len(allowed) > 0
     st.session_state[_SEEN] = True
     has_mask = bool(MASKED.value) or mask in page.trace.tokens
@@ -88,10 +88,6 @@ def choose_masks(page: frame.Page) -> tuple[int, ...]:
 
     token_strip(page.trace, key="what_if_strip", selected=None, on_pick=toggle, marked=masked)
     return tuple(masked)
-
-
-def _changes(page: frame.Page) -> Changes:
-    return chosen(page.bert.config, page.trace.num_tokens)
 
 
 def show_switches(config: BertConfig) -> None:
