@@ -8,7 +8,7 @@ from bertcore.analysis.compare.checkpoints import Question, TextComparison
 from bertcore.analysis.compare.decision_gradients import DecisionGradients
 from bertcore.analysis.compare.weight_drift import WeightDrift, weight_drift
 
-from ..second_checkpoint.sides import Side, began_with
+from ..second_checkpoint import Side, began_with
 from ..shell import cache, consent, sidebar
 from ..shell.links import COMPARED_WITH, SUGGESTED
 from ..task_model import model as inspection

@@ -13,7 +13,7 @@ from ..plots import Figure, plain
 from ..plots.before_after import divergence_table
 from ..plots.cells import map_height, most_changed, similarity_map, similarity_table
 from ..plots.charts import Curve, LayerCurves
-from ..second_checkpoint.sides import Side
+from ..second_checkpoint import Side
 from ..shell import Compute, Field, Picture, Progress, one_of
 from ..sources import head_texts as sources
 from ..sources.head_texts import Chosen

@@ -12,11 +12,11 @@ from ..plots import plain
 from ..run_folders import saved_checkpoints
 from ..run_folders.folder_choice import choose_folder
 from ..run_folders.runs import default_folder
-from ..second_checkpoint.choice import open_other
-from ..second_checkpoint.sides import (
+from ..second_checkpoint import (
     Side,
     began_with,
     choices,
+    open_other,
     shown_name,
     shown_names,
     sides,

@@ -22,7 +22,7 @@ from bertcore.tasks.model import TaskModel
 
 from ..plots import METRIC_NAMES, Figure, error_bars, plain, theme, with_interval
 from ..plots.before_after import AFTER, BEFORE
-from ..second_checkpoint.sides import Side
+from ..second_checkpoint import Side
 from ..shell import Compute, Picture, Progress, frame
 from ..task_model import model as inspection
 from ..task_model.file_choice import Labelled, choose_file

@@ -1,7 +1,7 @@
 """Nearest tokens: the neighbours in the corpus of the token that is clicked, in context."""
 
 import html
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,15 +9,123 @@ import pandas as pd
 import streamlit as st
 
 from bertcore import Model
-from bertcore.corpus.search import ExactIndex, Neighbours, Query, neighbours, query_of, tag_shares
+from bertcore.corpus.search import ExactIndex, Neighbours, Query, neighbours, query_of
+from bertcore.corpus.search.places import Share, shares, tag_shares
 
-from ..plots import Figure, own_markdown, plain, theme
+from ..plots import Figure, own_markdown, percent, plain, records, shorten, subplots, theme
+from ..plots.charts import Curve, LayerCurves
 from ..shell import Field, Picture, frame
 from ..shell.links import short_address
 from ..sources import encoded_corpus as source
 from ..sources.encoded_corpus import Opened
 from ..token_strip.token_strip import token_strip
-from . import hits, nearest_figures
+from . import hits
+
+MOST_WORDS = 6  # of each part; the others are one bar
+PARTS = ("The word itself", "The word before", "The word after")
+_LONGEST = 12  # letters of a word beside its bar: three names and three bars share a narrow window
+NOTHING = "(none)"  # instead of the word beside a token at the edge of a sentence
+
+
+def share_bars(found: Neighbours, query: Query) -> Figure:
+    """Draw which words the nearest tokens are, and which words are beside them.
+
+    Args:
+        query: Its own words are coloured.
+    """
+    words = (
+        shares(word or NOTHING for word in column)
+        for column in zip(*((hit.word, hit.before, hit.after) for hit in found.hits), strict=True)
+    )
+    own = (query.word, query.before, query.after)
+    return _parts(dict(zip(PARTS, words, strict=True)), len(found.hits), own)
+
+
+def tag_bars(found: Neighbours) -> Figure:
+    """Draw which tags the words of the nearest tokens have: part of speech, relation, entity.
+
+    Args:
+        found: From a corpus whose words have tags.
+    """
+    tags = tag_shares(found.hits)
+    return _parts(tags, len(found.hits), [""] * len(tags))
+
+
+def _parts(parts: Mapping[str, Sequence[Share]], num: int, own: Sequence[str]) -> Figure:
+    """Draw the fractions of the hits side by side, the less frequent ones as one bar.
+
+    Args:
+        parts: Title -> words and how many hits have each, the most frequent first.
+        own: The word of each part that is coloured, "" for none.
+    """
+    fig = subplots(1, len(parts), subplot_titles=list(parts), horizontal_spacing=0.17)
+    for col, (listed, word) in enumerate(zip(parts.values(), own, strict=True), start=1):
+        part = [(share.word, share.num / num) for share in listed[:MOST_WORDS]]
+        if len(listed) > MOST_WORDS:
+            rest = sum(share.num for share in listed[MOST_WORDS:])
+            part.append((f"{len(listed) - MOST_WORDS} others", rest / num))
+        is_own = [bool(word) and name.casefold() == word.casefold() for name, _ in part]
+        _bars(fig, col, part, [theme.ACCENT if own else theme.SEGMENT_A for own in is_own])
+    fig.update_layout(height=264, margin={"l": 8, "r": 8, "t": 36, "b": 8})
+    return fig
+
+
+def _bars(fig: Figure, col: int, part: Sequence[tuple[str, float]], colours: list[str]) -> None:
+    """Draw names with their shares as bars, one under the other."""
+    values = [value for _, value in part]
+    fig.add(
+        "bar",
+        row=1,
+        col=col,
+        x=values,
+        y=list(range(len(part))),
+        orientation="h",
+        text=[percent(value) for value in values],
+        textposition="outside",
+        cliponaxis=False,
+        marker={"color": colours},
+        customdata=[theme.escape(name) for name, _ in part],
+        hovertemplate="%{customdata}: %{x:.0%}<extra></extra>",
+        showlegend=False,
+    )
+    fig.update_yaxes(
+        row=1,
+        col=col,
+        tickmode="array",
+        tickvals=list(range(len(part))),
+        ticktext=[theme.escape(shorten(name, _LONGEST)) for name, _ in part],
+        range=[MOST_WORDS + 0.6, -0.6],
+        automargin=True,
+        showgrid=False,
+        tickfont={"size": 13},
+    )
+    fig.update_xaxes(row=1, col=col, visible=False, range=[0, 1.25 * max(values, default=1)])
+
+
+def hit_table(found: Neighbours) -> pd.DataFrame:
+    """Return a row for each hit."""
+    columns = ("cosine", "word", "piece", "before", "after", "text", "start", "end", "document")
+    table = records(found.hits, *columns, "sentence", "position", "row")
+    return table.join(pd.DataFrame([hit.tags for hit in found.hits], index=table.index))
+
+
+def _by_layer(by_layer: Sequence[Neighbours]) -> pd.DataFrame:
+    """Return a row for each layer; NaN where there is no word on that side."""
+    return records(by_layer, "layer", "same_word", "same_before", "same_after")
+
+
+LAYER_CURVES = LayerCurves(
+    table=_by_layer,
+    curves=(
+        Curve("same_word", "same word", 0, is_optional=True),
+        Curve("same_before", "same word before", 1, "dash", is_optional=True),
+        Curve("same_after", "same word after", 2, "dot", is_optional=True),
+    ),
+    title="",
+    unit="of the nearest tokens",
+    form=".0%",
+    ticks=".0%",
+)
 
 
 class Row(NamedTuple):
@@ -87,21 +195,6 @@ TOKEN = Field("corpus_token", 7)  # of the text that the app opens with: "bank"
 COUNT = Field("corpus_count", 25, COUNTS)
 
 
-class Drawn(NamedTuple):
-    """Neighbours, and what they are neighbours of."""
-
-    found: Neighbours
-    query: Query
-
-
-def _shares(drawn: Drawn) -> Figure:
-    return nearest_figures.share_bars(*drawn)
-
-
-def _hits(drawn: Drawn) -> pd.DataFrame:
-    return nearest_figures.hit_table(drawn.found)
-
-
 _CODE = """
 from bertcore.corpus import open_encoded
 from bertcore.corpus.search import Places, neighbours, open_index, query_of
@@ -111,8 +204,8 @@ query = query_of(trace, {position}, encoded)
 """
 NEAREST = Picture(
     name="nearest-tokens",
-    figure=_shares,
-    table=_hits,
+    figure=share_bars,
+    table=hit_table,
     how=(
         "Shares among the {num} {rows} whose vectors have the highest cosine to that of {query} at "
         "layer {layer}. Pink: the words of the text itself. In low layers, the neighbours are the "
@@ -128,7 +221,7 @@ found.hits, found.same_word, found.same_before, found.same_after
 )
 SENTENCES = Picture(
     name="nearest-sentences",
-    table=_hits,
+    table=hit_table,
     how=(
         "The {num} sentences with the highest cosine to the whole text at layer {layer}, pooled as "
         "in the corpus."
@@ -141,8 +234,8 @@ found.hits
 )
 TAGS = Picture(
     name="nearest-tags",
-    figure=lambda drawn: nearest_figures.tag_bars(drawn.found),
-    table=_hits,
+    figure=tag_bars,
+    table=hit_table,
     how=(
         "Tags that the corpus's file gives to the words of the {num} nearest {rows} at layer "
         "{layer}; *none*: the file has no tag there. If one tag dominates, these vectors reveal "
@@ -159,7 +252,7 @@ tag_shares(found.hits)
 )
 BY_LAYER = Picture(
     name="nearest-by-layer",
-    chart=nearest_figures.BY_LAYER,
+    chart=LAYER_CURVES,
     how=(
         "At each layer, how many of the {num} nearest {rows} are the same word as {query}, or come "
         "after or before the same word as it does. Where the first line drops, the word is no "
@@ -218,19 +311,18 @@ def show(page: frame.Page, corpus: Opened) -> None:
         # Without it, the Python builds an index of a corpus of this size.
         "exact": ", exact=True" if isinstance(index, ExactIndex) and not corpus.is_small else "",
     }
-    drawn = Drawn(found, query)
     if encoded.unit == "sentence":
-        SENTENCES.offer(page, drawn, record=found, **values)
+        SENTENCES.offer(page, found, record=found, **values)
         return
     is_word = encoded.unit == "word"
     values["rows"] = "words" if is_word else "tokens"
     values["query"] = "the framed token" + ("'s word" if is_word else "")
     what = plain(f"“{query.word}”")
     st.header(own_markdown(f"What they share with {what}", page.marks), anchor=False)
-    NEAREST.show(page, drawn, record=found, **values)
+    NEAREST.show(page, found, drawn={"query": query}, record=found, **values)
     if tag_shares(found.hits):
         st.header("How they are tagged", anchor=False)
-        TAGS.show(page, drawn, record=found, **values)
+        TAGS.show(page, found, record=found, **values)
     if len(by_layer) > 1:
         st.header("By layer", anchor=False)
         BY_LAYER.show(page, by_layer, drawn={"marked": layer}, **values)

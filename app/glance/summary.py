@@ -17,7 +17,7 @@ from bertcore.analysis.words.predictions import predict_masks
 from bertcore.analysis.words.surprise import example_mask
 
 from ..canvas.shared import transport
-from ..canvas.shared.attention_words import words_of
+from ..canvas.shared.attention_data import words_of
 from ..plots.vector_strips import NUM_BANDS, mean_bands, rows_to_draw
 
 NUM_WORDS = 5  # words that are shown at each mask

@@ -10,7 +10,7 @@ from bertcore.data.files import BadRows
 from bertcore.grammar import GroupAccuracy, PairScore, Scoring, TokenCounts, accuracies, score_pairs
 
 from ..plots import plain
-from ..second_checkpoint.sides import Side
+from ..second_checkpoint import Side
 from ..shell import Compute, Progress, frame
 from ..shell.jobs.waiting import Pending
 from .sources import Chosen

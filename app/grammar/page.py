@@ -10,8 +10,7 @@ import streamlit as st
 from bertcore.grammar import SCORINGS, GroupAccuracy, PairScore, Scoring, reads_from_left
 
 from ..plots import plain
-from ..second_checkpoint.choice import NOBODY, choose_second, open_second
-from ..second_checkpoint.sides import Side, choices
+from ..second_checkpoint import NOBODY, Side, choices, choose_second, open_second
 from ..shell import Field, Picture, capabilities, frame, one_of
 from ..shell.links import short_address
 from ..sources import tuned_lens

@@ -11,11 +11,10 @@ from bertcore.analysis.mixing.maps import rank_agreement
 
 from ..plots import Figure, heatmap, numbered, theme
 from ..plots.before_after import head_table
-from ..shell import Picture, Texts, frame
+from ..shell import Picture, Texts, cache, frame
 from . import measures
 from .choices import ALL, OTHERS
-from .measures import Choice, MixingMaps
-from .parts import SeparatorFractions
+from .measures import Choice, MixingMaps, SeparatorFractions
 from .views import setup_code
 
 SHORT = {
@@ -191,6 +190,6 @@ def show_agreement(page: frame.Page, choice: Choice, view: str, mixing: MixingMa
 
 def show_separator(page: frame.Page, where: Texts) -> None:
     """Draw how much comes from [SEP] in the weights, the norms, and after the residual."""
-    separator_fractions = measures.separator_fractions(where)
+    separator_fractions = cache.call(measures.separator_fractions, where.key, where)
     ratios = ", ".join(f"{ratio:.0%}" for ratio in separator_fractions.mixing_ratio)
     SEPARATOR.show(page, separator_fractions, drawn={"separator": page.marks.others}, ratios=ratios)

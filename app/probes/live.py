@@ -11,7 +11,7 @@ from bertcore.probes import STRUCTURAL, ProbeReport
 from bertcore.probes.live import WordLabels, WordTrees, draw_trees, label_words
 
 from ..plots import cell_table, plain, shorten
-from ..second_checkpoint.sides import Side
+from ..second_checkpoint import Side
 from ..shell import TEXT_A, TEXT_B, Field, Picture, cache, frame, one_of
 from . import drawing, grid_figures, source
 from .by_layer import REPORT_CODE, code_values

@@ -5,8 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from ..plots import plain
-from ..second_checkpoint.choice import NOBODY, choose_second, open_second
-from ..second_checkpoint.sides import UNTRAINED, choices
+from ..second_checkpoint import NOBODY, UNTRAINED, choices, choose_second, open_second
 from ..shell import Field, frame
 from . import PAGE, by_layer, live, source
 from .source import Chosen

@@ -13,7 +13,7 @@ from bertcore.probes import (
 )
 
 from ..plots import plain
-from ..second_checkpoint.sides import Side
+from ..second_checkpoint import Side
 from ..shell import Compute, Progress
 from ..shell.jobs.waiting import Pending
 from .source import Chosen

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from app.canvas.lines import lines
-from app.canvas.shared.attention_words import words_of
+from app.canvas.shared.attention_data import words_of
 from bertcore import Trace
 from tests.support.attention_words import merge_to_words
 from tests.support.browser import bare_view

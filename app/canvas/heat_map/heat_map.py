@@ -18,9 +18,7 @@ from ...html_file.document import Part
 from ...plots import theme
 from ..overview.overview import colour_table
 from ..shared import transport
-from ..shared.attention_data import mean_weights
-from ..shared.attention_words import words_of
-from ..shared.missing import count_missing, missing_sentence
+from ..shared.attention_data import count_missing, mean_weights, missing_sentence, words_of
 from ..shared.view_options import ViewOptions
 
 COMPONENT = Component("bertscope_attention_map", __file__)

@@ -19,8 +19,7 @@ from ...component import Component
 from ...html_file.document import Part
 from ...plots import theme
 from ..shared import transport
-from ..shared.attention_words import words_of
-from ..shared.missing import count_missing, missing_sentence
+from ..shared.attention_data import count_missing, missing_sentence, words_of
 from ..shared.view_options import Choices, ViewOptions
 
 COMPONENT = Component("bertscope_attention_view", __file__)

@@ -17,7 +17,7 @@ from ...component import Component
 from ...html_file.document import Part
 from ...plots import BERT, Marks, own_text, theme
 from ..shared import transport
-from ..shared.missing import count_missing, missing_sentence
+from ..shared.attention_data import count_missing, missing_sentence
 from ..shared.view_options import ViewOptions
 
 COMPONENT = Component("bertscope_attention_overview", __file__)

@@ -1,7 +1,7 @@
 """The numbers behind the attention views, and the Python that makes them."""
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -116,3 +116,73 @@ def opening(source: str, trace: Trace) -> str:
     """Return Python that opens a checkpoint and runs the text of a trace."""
     texts = repr(trace.text_a) if trace.text_b is None else f"{trace.text_a!r}, {trace.text_b!r}"
     return f"import bertcore\n\nbert = bertcore.load({source!r})\ntrace = bert.trace({texts})\n"
+
+
+MOST_LAYERS = 6  # most layers that are named; the others are counted
+
+
+def count_missing(attentions: Tensor) -> NDArray[np.int64]:
+    """Return how many weights [L, H, T, T] of each head are not numbers, [L, H]."""
+    # One layer at a time: at 512 tokens the flags of all layers would be 38 MB.
+    counts = [layer.isnan().sum((-2, -1)).cpu().numpy() for layer in attentions]
+    stacked: NDArray[np.int64] = np.stack(counts)
+    return stacked
+
+
+def missing_sentence(
+    counts: NDArray[np.int64],
+    num_tokens: int,
+    layers: Sequence[int] | None = None,
+    heads: Sequence[int] | None = None,
+) -> str:
+    """Return how many weights are not numbers and in which heads; empty if all are numbers.
+
+    Args:
+        counts: From `count_missing`, [L, H].
+        num_tokens: T.
+        layers, heads: Numbers of the rows and columns of `counts`; from 0 if not given.
+    """
+    if not counts.any():
+        return ""
+    layer_names = range(counts.shape[0]) if layers is None else layers
+    head_names = range(counts.shape[1]) if heads is None else heads
+    places = []
+    for layer, row in zip(layer_names, counts, strict=True):
+        broken = [head for head, number in zip(head_names, row, strict=True) if number]
+        if broken:
+            places.append(f"layer {layer} {_heads(broken, counts.shape[1])}")
+    listed = "; ".join(places[:MOST_LAYERS])
+    if len(places) > MOST_LAYERS:
+        listed += f"; and {len(places) - MOST_LAYERS} more layers"
+    return (
+        f"{counts.sum():,} of {counts.size * num_tokens**2:,} weights are not numbers (NaN), in "
+        f"{listed}. The checkpoint's weights are damaged."
+    )
+
+
+def _heads(heads: Sequence[int], looked_at: int) -> str:
+    if len(heads) == looked_at and len(heads) > 3:
+        return f"all {looked_at} heads"
+    return f"head{'s' if len(heads) > 1 else ''} {', '.join(map(str, heads))}"
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The words of an input of T tokens; an added special token counts as one word."""
+
+    starts: list[int]
+    """The first token of each of the W words, ascending from 0."""
+    names: list[str]
+    """As written in the text; an added special token has its own name."""
+
+
+def words_of(trace: Trace) -> Words:
+    """Return the words that the tokens of a trace belong to."""
+    starts = [
+        place
+        for place, word in enumerate(trace.word_ids)
+        if place == 0 or word < 0 or word != trace.word_ids[place - 1]
+    ]
+    ends = [*starts[1:], trace.num_tokens]
+    names = [trace.word_text(start, end) for start, end in zip(starts, ends, strict=True)]
+    return Words(starts, names)

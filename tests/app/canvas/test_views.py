@@ -22,12 +22,12 @@ from app.canvas.shared import transport
 from app.canvas.shared.attention_data import (
     layer_arrays,
     mean_weights,
+    missing_sentence,
     opening,
     shown_heads,
     weights_code,
+    words_of,
 )
-from app.canvas.shared.attention_words import words_of
-from app.canvas.shared.missing import missing_sentence
 from app.canvas.shared.view_options import read_options, write_options
 from app.canvas.views import LINES, MAP
 from app.plots import theme

@@ -26,7 +26,7 @@ from app.mixing.figures import (
     strips_table,
     verdict,
 )
-from app.mixing.parts import SeparatorFractions
+from app.mixing.measures import SeparatorFractions
 
 TOKENS = ["[CLS]", "the", "<b>bank", "the"]
 ROW = np.array([0.0, 0.25, 0.7, 0.05], dtype=np.float32)
