@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import streamlit as st
-from numpy.typing import NDArray
 
 from bertcore.analysis.compare.layer_decisions import LayerDecisions
 
@@ -121,72 +120,51 @@ class Followed(NamedTuple):
     answer: str
 
 
-def answer_curve(
-    side: LayerDecisions | None, place: int, answer: str
-) -> NDArray[np.float32] | None:
-    """Return the probability of an answer at each layer, [L+1]; None if it is not one of them."""
-    if side is None or answer not in side.names:
-        return None
-    curve: NDArray[np.float32] = side.probabilities[:, place, side.names.index(answer)]
-    return curve
-
-
 def layer_lines(followed: Followed, *, names: tuple[str, str]) -> Figure:
     """Draw the probability of an answer at each layer, with a ring where the decision settles.
 
     Args:
         names: Of the checkpoints; any text.
     """
-    (_, sides, places), answer = followed
+    table = layer_table(followed)
+    table = table[table["p_followed"].notna()]
+    is_score = followed.selected.question.kind == "score"
     fig = Figure()
-    depth = 1
-    for side, place, name, colour in zip(sides, places, names, COLOURS, strict=True):
-        values = answer_curve(side, place, answer)
-        if side is None or values is None:
+    for which, name, colour in zip(("first", "second"), names, COLOURS, strict=True):
+        rows = table[table["checkpoint"] == which]
+        if rows.empty:
             continue
-        depth = max(depth, len(values) - 1)
-        answers = [theme.escape(shorten(side.names[i], 26)) for i in side.answers[:, place]]
-        is_score = side.kind == "score"
         form = "%{y:.4g}" if is_score else "%{y:.2%}<br>its answer there: <b>%{customdata}</b>"
         fig.add(
             "scatter",
-            x=list(range(len(values))),
-            y=values,
+            x=rows["layer"].tolist(),
+            y=rows["p_followed"].tolist(),
             mode="lines+markers",
             name=theme.escape(name),
             line={"color": colour, "width": 2.5},
             marker={"size": 7},
-            customdata=answers,
+            customdata=[theme.escape(shorten(answer, 26)) for answer in rows["answer"]],
             hovertemplate=f"{theme.escape(name)}, layer %{{x}}: {form}<extra></extra>",
         )
-        settled = side.settled[place]
-        if settled is not None:
-            fig.add(
-                "scatter",
-                x=[settled],
-                y=[values[settled]],
-                mode="markers",
-                marker={
-                    "symbol": "circle-open",
-                    "size": 17,
-                    "color": colour,
-                    "line": {"width": 2.5},
-                },
-                showlegend=False,
-                hoverinfo="skip",
-            )
-    is_score = any(side is not None and side.kind == "score" for side in sides)
+        ring = {"symbol": "circle-open", "size": 17, "color": colour, "line": {"width": 2.5}}
+        settled = rows[rows["layer"] == rows["settled"]]
+        fig.add(
+            "scatter",
+            x=settled["layer"].tolist(),
+            y=settled["p_followed"].tolist(),
+            mode="markers",
+            marker=ring,
+            showlegend=False,
+            hoverinfo="skip",
+        )
+    depth = int(table["layer"].max()) if len(table) else 1
     theme.plot_layout(fig, "", "layer (0: embeddings)", "score" if is_score else "probability", 280)
     fig.update_layout(margin={"l": 0, "r": 8, "t": 34, "b": 0}, hovermode="closest")
     fig.update_xaxes(dtick=1 if depth <= 16 else 4, range=[-0.2, depth + 0.2])
     if not is_score:
-        tops = [
-            float(curve.max())
-            for side, place in zip(sides, places, strict=True)
-            if (curve := answer_curve(side, place, answer)) is not None
-        ]
         # A word of a large vocabulary may never come near 100%.
-        top = 1.0 if max(tops, default=1.0) > 0.4 else max(1.1 * max(tops), 1e-6)
+        highest = float(table["p_followed"].max()) if len(table) else 1.0
+        top = 1.0 if highest > 0.4 else max(1.1 * highest, 1e-6)
         fig.update_yaxes(range=[-0.04 * top, 1.06 * top], tickformat=".0%" if top > 0.05 else ".2%")
     return fig
 
@@ -200,15 +178,15 @@ def layer_table(followed: Followed) -> pd.DataFrame:
                 "checkpoint": which,
                 "layer": layer,
                 "answer": side.names[side.answers[layer, place]],
-                "p_answer": float(side.probabilities[layer, place].max()),
+                "p_answer": float(p.max()),
                 "followed": answer,
-                "p_followed": math.nan if curve is None else float(curve[layer]),
+                "p_followed": math.nan if place_of is None else float(p[place_of]),
                 "settled": side.settled[place],
             }
             for which, side, place in zip(("first", "second"), sides, places, strict=True)
             if side is not None
-            for curve in [answer_curve(side, place, answer)]
-            for layer in range(len(side.answers))
+            for place_of in [side.names.index(answer) if answer in side.names else None]
+            for layer, p in enumerate(side.probabilities[:, place])
         ]
     )
 

@@ -9,12 +9,13 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from bertcore import Trace
-from bertcore.analysis.compare.minimal_pair import MinimalPair
+from bertcore.analysis.compare.minimal_pair import MinimalPair, compare_pair
 
-from ..shell import Field, frame
+from ..shell import Field, Texts, cache, frame
 from .figures import column_names
-from .versions import Versions, compare, second_trace
+from .versions import Versions
 
+TOP_WORDS = 5
 MOST_DRAWN = 44
 """Most tokens of a map that can be read; of longer texts those that change most are drawn."""
 
@@ -75,8 +76,9 @@ def compared(page: frame.Page, second: Versions) -> Compared:
 
     ValueError if the weights contain NaN.
     """
-    run = second_trace(page.bert_key, second)
-    return Compared(page.trace, run, compare(page, second), written(second))
+    first, other = (Texts(page.bert_key, *texts) for texts in (page.texts, second))
+    pair = cache.computed(compare_pair, page.bert_key, first, other, TOP_WORDS)
+    return Compared(first.trace, other.trace, pair, written(second))
 
 
 def drawn_columns(pair: MinimalPair, scores: NDArray[np.float32]) -> list[int]:

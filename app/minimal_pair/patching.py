@@ -8,11 +8,11 @@ from streamlit.delta_generator import DeltaGenerator
 
 from bertcore.analysis.patching import Direction, Part, Patched, PatchPair, PathPatched, Place
 
-from ..plots import ON_AXIS, Figure, bar, cell_table, own_markdown, plain, shorten, signed, theme
+from ..plots import Figure, bar, cell_table, own_markdown, plain, records, signed, theme
 from ..plots.before_after import head_grid
 from ..shell import Compute, Field, Picture, capabilities, frame, one_of
 from . import patching_case
-from .figures import layer_map
+from .figures import column_names, layer_map
 from .patching_case import Asked, Followed
 from .versions import Versions
 
@@ -79,28 +79,18 @@ def colours(is_dark: bool) -> dict[str, object]:
     return {"colorscale": theme.diverging(is_dark), "zmin": -1, "zmax": 1}
 
 
-def place_names(pair: PatchPair) -> list[str]:
-    """Return what each column of a pair is called: its token, or both with an arrow."""
-    names = []
-    for i, j in pair.columns:
-        one, two = (
-            shorten(token, ON_AXIS) for token in (pair.first.tokens[i], pair.second.tokens[j])
-        )
-        names.append(one if one == two else f"{one} → {two}")
-    return names
-
-
 def share_map(shown: PatchedPair, *, is_dark: bool = False) -> Figure:
     """Draw the share of each layer and token, or of each head."""
     shares = shown.found.shares
     if shown.found.part == "head":
         return head_grid(shares, (), "%{z:+.1%}", colours(is_dark), UNIT)
-    names, changed = place_names(shown.pair), shown.pair.changed
+    pair = shown.pair
+    names = column_names(pair.first, pair.second, pair.columns)
     state = shown.found.part == "state"
     return layer_map(
         shares,
         names,
-        changed,
+        pair.changed,
         y_title="layer (0: embeddings)" if state else "layer",
         letters=13,
         row_height=30,
@@ -155,19 +145,9 @@ def path_bars(found: PathPatched) -> Figure:
 
 def path_table(found: PathPatched) -> pd.DataFrame:
     """Return one row: the path and its result."""
-    return pd.DataFrame(
-        [
-            {
-                "sender": str(found.sender),
-                "receiver": str(found.receiver),
-                "direction": found.direction,
-                "first": found.first,
-                "second": found.second,
-                "patched": found.value,
-                "share": found.share,
-            }
-        ]
-    )
+    ends = {"sender": str(found.sender), "receiver": str(found.receiver)}
+    values = records([found], "direction", "first", "second", "patched=value", "share")
+    return pd.DataFrame([ends]).join(values)
 
 
 PATCHING = Picture(

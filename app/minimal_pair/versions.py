@@ -5,15 +5,12 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from bertcore import Trace
-from bertcore.analysis.compare.minimal_pair import MinimalPair, compare_pair
 from bertcore.analysis.words.example_version import example_version
 
 from ..plots import Marks, own_text, plain
-from ..shell import TEXT_A, TEXT_B, Field, Texts, cache, frame
+from ..shell import TEXT_A, TEXT_B, Field, frame
 from ..shell.sentence_box import examples
 
-TOP_WORDS = 5
 OTHER_A = Field("other_a", "")
 OTHER_B = Field("other_b", "")
 _SEEN = "_minimal_pair_seen"
@@ -172,15 +169,3 @@ def swap(page: frame.Page, other_a: str, other_b: str) -> None:
     if other_b.strip() and page.text_b is not None:
         TEXT_B.put(other_b)
         OTHER_B.put(page.text_b)
-
-
-def second_trace(key: cache.BertKey, second: Versions) -> Trace:
-    """Return the run of the second version."""
-    return cache.trace(key, second.text_a, second.text_b)
-
-
-def compare(page: frame.Page, second: Versions) -> MinimalPair:
-    """Return the comparison of both versions; ValueError if the weights contain NaN."""
-    key = page.bert_key
-    first, other = Texts(key, *page.texts), Texts(key, *second)
-    return cache.computed(compare_pair, key, first, other, TOP_WORDS)
