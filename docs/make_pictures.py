@@ -39,7 +39,7 @@ from sklearn.metrics import adjusted_rand_score  # noqa: E402
 import bertcore  # noqa: E402
 from app.heads import answer as head_answer  # noqa: E402
 from app.heads.names import QUESTIONS, Measured  # noqa: E402
-from app.shell.sentence_box import examples  # noqa: E402
+from app.shell import sentence_box  # noqa: E402
 from bertcore.analysis.heads.report import HeadReport, report_heads  # noqa: E402
 from bertcore.analysis.heads.texts import (  # noqa: E402
     HeadTexts,
@@ -82,7 +82,7 @@ MARGIN = 12
 PREVIOUS, OBJECT = Measured("to_previous"), Measured("obj", "to_dependent")
 TO_VERB = Measured("obj", "to_head")
 CLASSIFIER = "sentiment"
-REVIEW = examples.REVIEW.text_a
+REVIEW = sentence_box.REVIEW.text_a
 NEGATION = "The film was not good."
 PERSON = "first person"
 """The column of groups that the guide's labelled file gets."""

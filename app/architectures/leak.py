@@ -15,8 +15,7 @@ from bertcore.configs.data import MASKED_LM_PROB
 from ..plots import ON_AXIS, Figure, plain, shorten, theme
 from ..shell import Compute, Picture, cache, capabilities, frame
 from . import drawing
-from .readers import Readers, name_of
-from .sights import BERT, GPT, PLACE
+from .sights import BERT, GPT, PLACE, Readers, name_of
 
 AT_ONCE = 40  # most tokens of a text that is measured within the page's run; a longer one is queued
 MOST_NAMED = 60  # above this many tokens an axis shows places instead of words

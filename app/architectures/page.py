@@ -11,8 +11,7 @@ from ..token_strip.token_strip import token_strip
 from . import PAGE
 from .leak import show_leak
 from .positions import show_positions
-from .readers import Readers, name_of, readers_of
-from .sights import PLACE, chosen_place, show_sights
+from .sights import PLACE, Readers, chosen_place, name_of, readers_of, show_sights
 from .writing import show_writing
 
 SEES, LEAKS, WRITES, POSITIONS, TABLE = VIEWS = (

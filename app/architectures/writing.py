@@ -25,8 +25,7 @@ from ..shell import (
     frame,
     one_of,
 )
-from .readers import Readers, name_of, result_or_reason
-from .sights import BERT, GPT
+from .sights import BERT, GPT, Readers, name_of, result_or_reason
 
 COMPONENT = Component("bertscope_writing", __file__)
 HALF, WHOLE = STARTS = ("its first half", "all of it")

@@ -12,9 +12,17 @@ from bertcore.analysis.compare.layer_decisions import LayerDecisions
 from ..plots import Figure, label_name, marks_of, own_markdown, plain, shorten, theme
 from ..plots.before_after import COLOURS, AnswerRows, answer_bars, answer_table
 from ..shell import Picture
-from .case import Case, code_of, unread_heads, wants_pair
+from .case import (
+    Case,
+    SelectedQuestion,
+    choose_answer,
+    choose_question,
+    code_of,
+    places_of,
+    unread_heads,
+    wants_pair,
+)
 from .gradients import show_gradients
-from .selected_question import SelectedQuestion, choose_answer, choose_question, places_of
 
 NO_QUESTION = (
     "Neither checkpoint has a question to answer on this text. Write \\[MASK\\] in it to compare "

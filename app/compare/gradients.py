@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from ..plots import Figure, shorten, subplots, theme
 from ..plots.before_after import COLOURS
 from ..shell import Picture
-from .case import Case, code_of
+from .case import Case, SelectedQuestion, code_of
 from .heads import MERGED_WORDS
-from .selected_question import SelectedQuestion
 
 MOST_TOKENS = 36
 """Most tokens along an axis for which every name is written; beyond it every second, third ..."""

@@ -15,7 +15,7 @@ from bertcore.analysis.attribution import FileRun, MetricTable, WrongAnswer
 from bertcore.evaluation.calibration import Calibration
 from bertcore.evaluation.slices import Slice
 
-from ..listener import clicked_row, hear
+from ..component import clicked_row, hear
 from ..plots import METRIC_NAMES, Figure, bar, error_bars, plain, scatter, subplots, theme
 from ..plots.charts import Intervals
 from ..shell import TEXT_A, TEXT_B, Compute, Field, Picture, cache, frame, one_of

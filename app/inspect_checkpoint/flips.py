@@ -15,7 +15,7 @@ from bertcore.debiasing import swap_pairs, swap_sets
 from bertcore.tasks.model import TaskModel
 from bertcore.tasks.sequence import SequenceTask
 
-from ..listener import clicked_row, hear
+from ..component import clicked_row, hear
 from ..plots import exactly, percent, plain, shorten_middle
 from ..plots.cell_table import records, without_empty
 from ..shell import TEXT_A, TEXT_B, Compute, Field, Picture, Progress, cache, frame, one_of

@@ -16,7 +16,7 @@ from bertcore.analysis.attribution import (
 
 from ..plots import plain
 from ..shell import Field, cache, frame, one_of, sidebar
-from ..shell.sentence_box.examples import DEFAULT, REVIEW
+from ..shell.sentence_box import DEFAULT, REVIEW
 from ..task_model import model as inspection
 from ..task_model.choices import VIEW, VIEWS
 from ..task_model.model import Inputs, Query, setup

@@ -9,8 +9,7 @@ from bertcore.analysis.compare.before_after import WordShift
 
 from ..plots.before_after import next_bars, next_table, word_bars, word_table
 from ..shell import Picture, capabilities, frame
-from .compared import COMPARE_CODE, Compared
-from .figures import RUNS, token_rows
+from .compared import COMPARE_CODE, RUNS, Compared, token_rows
 from .likelihood import can_score, show_likelihood
 
 HOW_TOKENS = (

@@ -1,7 +1,9 @@
 """Two versions of a text and their comparison: what every picture of the page is drawn from."""
 
+import html
+import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -9,11 +11,144 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from bertcore import Trace
-from bertcore.analysis.compare.minimal_pair import MinimalPair, compare_pair
+from bertcore.analysis.compare.minimal_pair import Column, MinimalPair, compare_pair
 
+from ..plots import ON_AXIS, Figure, Properties, display_width, heatmap, shorten, theme
 from ..shell import Field, Texts, cache, frame
-from .figures import column_names
 from .versions import Versions
+
+RUNS = ("first", "second")
+GAP = "∅"  # stands for a token that a version does not have
+MOST_LABELS = 44  # names along an axis: of every token, or of every second, third ...
+_LONGEST = 60  # letters of a token in the strip
+
+
+def column_names(first: Trace, second: Trace, columns: Sequence[Column]) -> list[str]:
+    """Return what each column is called: its token, or both with an arrow."""
+    names = []
+    for i, j in columns:
+        one, two = (
+            GAP if at is None else trace.tokens[at] for trace, at in ((first, i), (second, j))
+        )
+        is_same = one == two and i is not None and j is not None
+        short = [shorten(token, ON_AXIS) for token in (one, two)]
+        names.append(short[0] if is_same else " → ".join(short))
+    return names
+
+
+def token_rows(first: Trace, second: Trace, pair: MinimalPair) -> str:
+    """Return the aligned tokens as HTML that wraps like text: the first version above the second.
+
+    Every token is escaped. What differs is framed; a gap stands for a missing token.
+    """
+    cells = []
+    for (i, j), is_changed in zip(pair.columns, pair.changed, strict=True):
+        tokens = [
+            None if at is None else trace.tokens[at] for trace, at in ((first, i), (second, j))
+        ]
+        frame = (
+            f"background:{theme.ACCENT}2b;box-shadow:0 0 0 1.5px {theme.ACCENT};"
+            if is_changed
+            else f"background:{theme.GRID};"
+        )
+        lines = "".join(_line(token, n, is_changed) for n, token in enumerate(tokens))
+        cells.append(
+            '<span style="display:inline-flex;flex-direction:column;align-items:center;'
+            f'justify-content:center;border-radius:6px;padding:1px 7px;max-width:100%;{frame}">'
+            f"{lines}</span>"
+        )
+    return (
+        '<div role="group" aria-label="The tokens of both versions, aligned" style="display:flex;'
+        "flex-wrap:wrap;gap:6px;font-size:14px;line-height:1.45;max-height:260px;"
+        f'overflow-y:auto;padding:3px">{"".join(cells)}</div>'
+    )
+
+
+def _line(token: str | None, number: int, is_changed: bool) -> str:
+    if token is None:
+        return f'<span style="opacity:0.55" title="no token here">{GAP}</span>'
+    if number == 1 and not is_changed:
+        return ""  # the same token once more would only hide what differs
+    return f'<bdi style="overflow-wrap:anywhere">{html.escape(shorten(token, _LONGEST))}</bdi>'
+
+
+def label_room(names: Sequence[str]) -> int:
+    """Return the pixels that names below a map take: those of many are turned."""
+    return 6 * max(display_width(name) for name in names) if len(names) > 8 else 14
+
+
+def column_axis(names: Sequence[str], changed: Sequence[bool], letters: int) -> Properties:
+    """Return the axis that names the columns of a map: of many, every second, third ...
+
+    Args:
+        names: Names of the columns, [N]; any text.
+        changed: Whether a column's tokens differ, [N]; those are named first, and in bold.
+        letters: Size of the letters, in pixels.
+    """
+    step = math.ceil(len(names) / MOST_LABELS)
+    kept: list[int] = []
+    for n in [k for k, differs in enumerate(changed) if differs]:
+        if not kept or n - kept[-1] >= step:
+            kept.append(n)
+    changed_ticks = set(kept)
+    every = range(0, len(names), step)
+    kept += [n for n in every if all(abs(n - k) >= step for k in changed_ticks)]
+    kept.sort()
+    labels = [theme.escape(names[n]) for n in kept]
+    return {
+        "tickvals": kept,
+        "ticktext": [
+            f"<b>{name}</b>" if changed[n] else name for n, name in zip(kept, labels, strict=True)
+        ],
+        "tickangle": -90 if len(names) > 8 else 0,
+        "tickfont": {"size": letters},
+        "showgrid": False,
+    }
+
+
+def layer_map(
+    values: NDArray[np.floating],
+    names: Sequence[str],
+    changed: Sequence[bool],
+    *,
+    y_title: str,
+    letters: int,
+    row_height: int,
+    space: int,
+    **heat: Any,
+) -> Figure:
+    """Draw a row for each layer and a column for each aligned token.
+
+    Args:
+        values: [L, N]; NaN is empty.
+        names, changed, letters: As for `column_axis`.
+        row_height, space: Pixels of a row, and above and below them all.
+        heat: Further properties of the heat map; a cell's `customdata` is its column's name.
+    """
+    labels = np.array([theme.escape(name) for name in names], dtype=object)
+    layers = list(range(len(values)))
+    fig = Figure(
+        heatmap(
+            z=values,
+            x=list(range(len(names))),
+            y=layers,
+            customdata=np.broadcast_to(labels, values.shape),
+            xgap=gap(names),
+            **heat,
+        )
+    )
+    height = row_height * len(layers) + label_room(names) + space
+    theme.plot_layout(fig, "", "", y_title, height)
+    fig.update_layout(margin={"l": 0, "r": 0, "t": 56, "b": 0})
+    fig.update_xaxes(**column_axis(names, changed, letters))
+    fig.update_yaxes(autorange="reversed", tickvals=layers, showgrid=False)
+    return fig
+
+
+def gap(names: Sequence[str]) -> int:
+    """Return the pixels between two columns."""
+    return 1 if len(names) <= 60 else 0
+
 
 TOP_WORDS = 5
 MOST_DRAWN = 44

@@ -13,8 +13,18 @@ from ..plots import Figure, cell_table, heatmap, theme
 from ..plots.before_after import attention_grid, divergence_table
 from ..plots.cells import most_changed
 from ..shell import Field, Picture, frame
-from .compared import ALL_TOKENS, COMPARE_CODE, MOST_DRAWN, Compared, drawn_columns, note_left_out
-from .figures import column_axis, gap, label_room, layer_map
+from .compared import (
+    ALL_TOKENS,
+    COMPARE_CODE,
+    MOST_DRAWN,
+    Compared,
+    column_axis,
+    drawn_columns,
+    gap,
+    label_room,
+    layer_map,
+    note_left_out,
+)
 
 MOST_CHANGED = 5  # most heads that are offered, the most changed first
 MOST_EXACT = 96  # most columns for which the hover text has both weights; the NPZ has them always

@@ -14,8 +14,7 @@ from bertcore.grammar.exam import TIE
 
 from ..plots import Figure, exactly, heatmap, numbered, theme
 from ..shell import Compute, Picture, cache, frame
-from .compared import Compared, drawn_columns, note_left_out
-from .figures import RUNS, column_axis, gap, label_room
+from .compared import RUNS, Compared, column_axis, drawn_columns, gap, label_room, note_left_out
 
 AT_ONCE = 64
 """Most tokens of a version that is scored within the page's run; a longer one is queued."""

@@ -12,7 +12,7 @@ from ..plots import Figure, bar, cell_table, own_markdown, plain, records, signe
 from ..plots.before_after import head_grid
 from ..shell import Compute, Field, Picture, capabilities, frame, one_of
 from . import patching_case
-from .figures import column_names, layer_map
+from .compared import column_names, layer_map
 from .patching_case import Asked, Followed
 from .versions import Versions
 

@@ -8,8 +8,7 @@ import streamlit as st
 from bertcore.analysis.words.example_version import example_version
 
 from ..plots import Marks, own_text, plain
-from ..shell import TEXT_A, TEXT_B, Field, frame
-from ..shell.sentence_box import examples
+from ..shell import TEXT_A, TEXT_B, Field, frame, sentence_box
 
 OTHER_A = Field("other_a", "")
 OTHER_B = Field("other_b", "")
@@ -77,12 +76,12 @@ def choose_second(page: frame.Page) -> Versions:
 
     An empty field is the same as in the first version.
     """
-    opened = (examples.DEFAULT.text_a, examples.DEFAULT.text_b)
+    opened = (sentence_box.DEFAULT.text_a, sentence_box.DEFAULT.text_b)
     is_new = _SEEN not in st.session_state and (page.text_a, page.text_b) == opened
     default = NEWCOMERS_VERSION if is_new else ""
     if default and not OTHER_A.value:
         OTHER_A.put(default)
-    elif OTHER_A.value == NEWCOMERS_VERSION and page.text_a != examples.DEFAULT.text_a:
+    elif OTHER_A.value == NEWCOMERS_VERSION and page.text_a != sentence_box.DEFAULT.text_a:
         OTHER_A.put("")  # it was made for the text that is gone
     st.session_state[_SEEN] = True
     box = st.container(horizontal=True, vertical_alignment="top", key="other_box")

@@ -14,8 +14,7 @@ from bertcore.analysis.words.next_sentence import (
 from bertcore.checkpoints.source import LANGUAGES
 
 from ..plots import Figure, heatmap, plain, scatter, subplots, theme
-from ..shell import TEXT_A, TEXT_B, Field, Picture, cache, capabilities, frame, one_of
-from ..shell.sentence_box import examples
+from ..shell import TEXT_A, TEXT_B, Field, Picture, cache, capabilities, frame, one_of, sentence_box
 from . import PAGE
 from .answer import show_answer, show_order, show_variants
 from .several import show_several
@@ -167,7 +166,7 @@ def other_texts(page: frame.Page) -> tuple[str, ...]:
     """Return sentences to put in place of B, in the language of the checkpoint."""
     source = page.bert_key.source
     checkpoint = source if source in LANGUAGES else ""
-    texts = (e.text_b for e in examples.EXAMPLES if e.checkpoint == checkpoint)
+    texts = (e.text_b for e in sentence_box.EXAMPLES if e.checkpoint == checkpoint)
     return tuple(text for text in texts if text and text != page.text_b)
 
 
@@ -184,7 +183,7 @@ FAMILY_WITHOUT_HEAD = (
 )
 
 
-EXAMPLE = next(example for example in examples.EXAMPLES if example.group == "Pairs")
+EXAMPLE = next(example for example in sentence_box.EXAMPLES if example.group == "Pairs")
 
 
 def show_example(page: frame.Page) -> frame.Page:

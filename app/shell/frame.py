@@ -26,7 +26,7 @@ from ..plots.special_tokens import filled_markdown
 from . import cache, consent, fetch, sidebar, state
 from .compute import Compute
 from .jobs.waiting import Pending
-from .sentence_box.boxes import example_box, sentence_box
+from .sentence_box import example_box, sentence_box
 
 log = logging.getLogger("bertscope.app")
 

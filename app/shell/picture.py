@@ -13,9 +13,9 @@ from streamlit.delta_generator import DeltaGenerator
 from bertcore.architecture.families import Capability
 from bertcore.base.json_data import to_json
 
+from ..component import Listener, clicked_point, hear
 from ..html_file.chart import Data
 from ..html_file.document import Part, Scheme
-from ..listener import Listener, clicked_point, hear
 from ..plots import Figure, Marks
 from ..plots.charts import Chart
 from ..plots.special_tokens import filled_markdown

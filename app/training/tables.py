@@ -21,8 +21,7 @@ from ..access.policy import policy
 from ..plots import plain
 from ..shell import Field, Progress, UploadSource, Work, cache, frame, uploads
 from ..shell.uploads import Copy
-from ..task_model.encoding import choose_encoding
-from ..task_model.file_choice import MAX_MEGABYTES
+from ..task_model.file_choice import MAX_MEGABYTES, choose_encoding
 from .fields import OWN_FILE, UPLOAD
 
 HOW_FILES = (

@@ -40,19 +40,18 @@ def show_minimal_pair(
     layer = len(first.attentions) - 1 if layer is None else layer
     check_heads(first, [layer], [] if head is None else [head])
     comparison = compare_pair(bert, first, second, top_k)
-    figures, shared = app_module("app.minimal_pair.figures"), app_module("app.plots.before_after")
+    compared, shared = app_module("app.minimal_pair.compared"), app_module("app.plots.before_after")
     drawn = []
     if comparison.shifts:
         mask, unknown = bert.tokenizer.mask_token or "", [None] * len(comparison.shifts)
-        fig = shared.word_bars(comparison.shifts, unknown, figures.RUNS, mask)
+        fig = shared.word_bars(comparison.shifts, unknown, compared.RUNS, mask)
         drawn.append(Drawn("Words", fig, how_to_read(bert, _ANSWERS, "WORDS")))
     if comparison.next_first is not None and comparison.next_second is not None:
         is_next = (comparison.next_first.is_next, comparison.next_second.is_next)
-        fig = shared.next_bars(is_next, figures.RUNS)
+        fig = shared.next_bars(is_next, compared.RUNS)
         how = how_to_read(bert, _ANSWERS, "NEXT_SENTENCE")
         drawn.append(Drawn("Next sentence", fig, how))
     inside = app_module(_INSIDE)
-    compared = app_module("app.minimal_pair.compared")
     texts = compared.written((second.text_a, second.text_b))
     versions = compared.Compared(first, second, comparison, texts)
     every = list(range(len(comparison.columns)))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.listener import clicked_point, clicked_row, hear
+from app.component import clicked_point, clicked_row, hear
 
 
 @pytest.mark.parametrize(
@@ -27,14 +27,14 @@ def test_what_is_clicked_is_heard(
     read: Any, state: Any, heard: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = {} if state is None else {"figure": state}
-    monkeypatch.setattr("app.listener.st.session_state", kept)
+    monkeypatch.setattr("app.component.st.session_state", kept)
     listened: list[Any] = []
     hear("figure", read, listened.append)()
     assert listened == heard
 
 
 def test_what_a_listener_cannot_read_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.listener.st.session_state", {"table": {"selection": {"rows": [7]}}})
+    monkeypatch.setattr("app.component.st.session_state", {"table": {"selection": {"rows": [7]}}})
     listened: list[str] = []
     hear("table", clicked_row, lambda row: listened.append("ab"[row]))()
     assert not listened

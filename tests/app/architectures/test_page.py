@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.architectures import drawing, sights, writing
 from app.architectures.page import LEAKS, POSITIONS, TABLE, WRITES
-from app.architectures.readers import Readers
+from app.architectures.sights import Readers
 from app.shell import cache
 from bertcore import load
 from bertcore.analysis.space.position_table import position_tables

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.bias import upload as source
-from app.bias.upload import Uploaded
+from app.bias import published
+from app.bias.published import Uploaded
 from app.shell import uploads
 from app.shell.source import Incomplete
 from bertcore import load
@@ -53,7 +53,7 @@ def upload(app: AppTest, *files: tuple[str, bytes]) -> AppTest:
 
 
 def read_uploaded(files: list[tuple[str, bytes]]) -> Uploaded:
-    box = source._FILES
+    box = published._FILES
     copies = [uploads.write_copy(*file, box.most, box.instead, box.kind) for file in files]
     return box.read(copies)
 

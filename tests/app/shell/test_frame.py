@@ -13,8 +13,7 @@ from streamlit.testing.v1 import AppTest
 from app.access.policy import CHECKPOINT_VARIABLE
 from app.navigation import PAGES
 from app.plots.untrusted_text import plain, safe_card
-from app.shell import frame, picture_files, sidebar, state
-from app.shell.sentence_box import examples
+from app.shell import frame, picture_files, sentence_box, sidebar, state
 from tests.support.opened import page_of
 from tests.support.tiny import tiny_bert
 
@@ -46,10 +45,10 @@ def test_main_draws_sidebar_and_first_page(folder):
 @pytest.mark.parametrize(
     ("query", "texts"),
     [
-        ({}, (examples.DEFAULT.text_a, examples.DEFAULT.text_b)),
+        ({}, (sentence_box.DEFAULT.text_a, sentence_box.DEFAULT.text_b)),
         ({"text_a": "The river."}, ("The river.", "")),  # as links of 0.1.0 have it
-        ({"text_b": ""}, (examples.DEFAULT.text_a, "")),
-        ({"text_b": "It rained."}, (examples.DEFAULT.text_a, "It rained.")),
+        ({"text_b": ""}, (sentence_box.DEFAULT.text_a, "")),
+        ({"text_b": "It rained."}, (sentence_box.DEFAULT.text_a, "It rained.")),
     ],
 )
 def test_a_link_has_the_texts_that_it_was_made_with(folder, query, texts):
@@ -240,10 +239,12 @@ def test_an_example_of_another_language_opens_its_checkpoint():
 
 
 def test_examples_are_of_every_kind():
-    assert any(example.text_b for example in examples.EXAMPLES)
-    titles = [example.title for example in examples.EXAMPLES]
+    assert any(example.text_b for example in sentence_box.EXAMPLES)
+    titles = [example.title for example in sentence_box.EXAMPLES]
     assert len(set(titles)) == len(titles)
-    assert all(len(e.text_a) + len(e.text_b) < state.MAX_URL_CHARACTERS for e in examples.EXAMPLES)
+    assert all(
+        len(e.text_a) + len(e.text_b) < state.MAX_URL_CHARACTERS for e in sentence_box.EXAMPLES
+    )
 
 
 def test_checkpoints_of_one_name_are_told_apart():

@@ -4,8 +4,7 @@ import pytest
 import streamlit as st
 
 from app.access.policy import CHECKPOINT_VARIABLE
-from app.shell import cache
-from app.shell.sentence_box import examples
+from app.shell import cache, sentence_box
 from bertcore import Bert
 from tests.support.opened import page_of
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
@@ -41,7 +40,7 @@ def test_opens_with_the_first_example(page):
     at = page.run()
     assert not at.exception
     assert at.title[0].value == "Tokens & embeddings"
-    assert at.text_area(key="text_a").value == examples.DEFAULT.text_a
+    assert at.text_area(key="text_a").value == sentence_box.DEFAULT.text_a
     assert not alerts(at)
 
 
@@ -118,7 +117,7 @@ def test_a_long_text_says_what_was_cut(page):
 
 def test_an_example_fills_both_boxes(page):
     at = page.run()
-    pair = next(e for e in examples.EXAMPLES if e.text_b)
+    pair = next(e for e in sentence_box.EXAMPLES if e.text_b)
     at.selectbox(key="example").set_value(f"{pair.group}: {pair.title}").run()
     assert at.text_area(key="text_a").value == pair.text_a
     assert at.text_area(key="text_b").value == pair.text_b
@@ -129,7 +128,7 @@ def test_an_example_fills_both_boxes(page):
 def test_a_token_beyond_the_text_is_the_last(page, folder):
     page.query_params["token"] = "999"
     at = page.run()
-    texts = examples.DEFAULT.text_a, examples.DEFAULT.text_b
+    texts = sentence_box.DEFAULT.text_a, sentence_box.DEFAULT.text_b
     trace = cache.trace(cache.bert_key(str(folder)), *texts)
     assert not at.exception
     assert at.session_state["token"] == trace.num_tokens - 1

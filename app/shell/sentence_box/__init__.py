@@ -1,1 +1,0 @@
-"""Where visitors type: the boxes for sentence A and B, examples for them, a box for many lines."""
