@@ -113,11 +113,27 @@ def method_rows(
             hovertemplate="<b>%{customdata[0]}</b>: %{customdata[1]}<br>%{y}<extra></extra>",
         )
     )
-    turned = len(words) > min(12, most_named // 2)
+    _lay_out(fig, labels, height=34 * len(rows) + 8, top=4, most_named=most_named)
+    fig.update_yaxes(autorange="reversed", showgrid=False, fixedrange=True)
+    return fig
+
+
+def _lay_out(
+    fig: Figure, labels: Sequence[str], *, height: int, top: int, most_named: int, y: str = ""
+) -> None:
+    """Lay out rows over an axis of words, whose names are turned if there are many.
+
+    Args:
+        labels: Names of the words, escaped.
+        height: Pixels of the rows and what is above them.
+        top: Pixels above them.
+        most_named: Most words whose names fit; of more, every second, third ... is named.
+        y: Title of the rows.
+    """
+    turned = len(labels) > min(12, most_named // 2)
     below = 34 + (6 * max(map(display_width, labels), default=0) if turned else 0)
-    theme.plot_layout(fig, "", "", "", 34 * len(rows) + below + 8)
-    step = -(-len(words) // most_named)
-    places = list(range(0, len(words), max(1, step)))
+    theme.plot_layout(fig, "", "", y, height + below)
+    places = list(range(0, len(labels), max(1, -(-len(labels) // most_named))))
     fig.update_xaxes(
         tickvals=places,
         ticktext=[labels[i] for i in places],
@@ -125,9 +141,7 @@ def method_rows(
         showgrid=False,
         automargin=False,
     )
-    fig.update_yaxes(autorange="reversed", showgrid=False, fixedrange=True)
-    fig.update_layout(margin={"t": 4, "b": below})
-    return fig
+    fig.update_layout(margin={"t": top, "b": below})
 
 
 def faithfulness_dots(result: Compared, *, unit: str) -> Figure:
@@ -255,20 +269,9 @@ def conductance_map(result: LayerRows, *, is_dark: bool) -> Figure:
             hovertemplate="layer %{y}, <b>%{customdata}</b>: %{z:+.4f}<extra></extra>",
         )
     )
-    turned = len(words) > 12
-    below = 34 + (6 * max(map(display_width, names), default=0) if turned else 0)
-    theme.plot_layout(fig, "", "", "layer", 30 * num_layers + below + 66)
-    step = max(1, -(-len(words) // _MOST_NAMED))
-    places = list(range(0, len(words), step))
-    fig.update_xaxes(
-        tickvals=places,
-        ticktext=[names[i] for i in places],
-        tickangle=-60 if turned else 0,
-        showgrid=False,
-        automargin=False,
-    )
+    height = 30 * num_layers + 66
+    _lay_out(fig, names, height=height, top=62, most_named=_MOST_NAMED, y="layer")
     fig.update_yaxes(dtick=1, autorange="reversed", showgrid=False)
-    fig.update_layout(margin={"t": 62, "b": below})
     return fig
 
 

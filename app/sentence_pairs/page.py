@@ -186,21 +186,6 @@ FAMILY_WITHOUT_HEAD = (
 EXAMPLE = next(example for example in sentence_box.EXAMPLES if example.group == "Pairs")
 
 
-def show_example(page: frame.Page) -> frame.Page:
-    """Note that an example is shown instead of a text without sentence B; return the example."""
-    row = frame.example_row(
-        f"“{plain(EXAMPLE.text_a)}” and “{plain(EXAMPLE.text_b)}”, since your text "
-        "has no sentence B."
-    )
-    row.button(
-        "Your sentence with this B",
-        icon=":material/edit:",
-        on_click=TEXT_B.put,
-        args=(EXAMPLE.text_b,),
-    )
-    return replace(page, text_a=EXAMPLE.text_a, text_b=EXAMPLE.text_b)
-
-
 def swap(page: frame.Page) -> None:
     """Exchange the two sentences."""
     TEXT_A.put(page.text_b or "")
@@ -254,6 +239,10 @@ def draw() -> None:
     """Draw the page."""
     page = frame.begin(PAGE)
     with frame.guard():
-        is_example = page.text_b is None
-        show_pair(show_example(page) if is_example else page, is_example=is_example)
+        shown, is_example = page, page.text_b is None
+        if is_example:
+            pair = (EXAMPLE.text_a, EXAMPLE.text_b)
+            frame.example_pair(*pair, ", since your text has no sentence B.")
+            shown = replace(page, text_a=pair[0], text_b=pair[1])
+        show_pair(shown, is_example=is_example)
     frame.fragment(show_several)(page)

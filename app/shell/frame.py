@@ -26,7 +26,7 @@ from ..plots.special_tokens import filled_markdown
 from . import cache, consent, fetch, sidebar, state
 from .compute import Compute
 from .jobs.waiting import Pending
-from .sentence_box import example_box, sentence_box
+from .sentence_box import TEXT_B, example_box, sentence_box
 
 log = logging.getLogger("bertscope.app")
 
@@ -189,6 +189,17 @@ def example_row(sentence: str) -> DeltaGenerator:
     row = st.container(horizontal=True, vertical_alignment="center")
     row.markdown(f"**Example:** {sentence}", width="stretch")
     return row
+
+
+def example_pair(text_a: str, text_b: str, why: str) -> None:
+    """Note the pair that is shown instead of a text without sentence B, and offer its B.
+
+    Args:
+        why: Markdown that follows the pair.
+    """
+    row = example_row(f"“{plain(text_a)}” and “{plain(text_b)}”{why}")
+    label, icon = "Your sentence with this B", ":material/edit:"
+    row.button(label, icon=icon, on_click=TEXT_B.put, args=(text_b,))
 
 
 def header(info: PageInfo) -> None:

@@ -5,7 +5,14 @@ from typing import Any, ClassVar
 
 import streamlit as st
 
-from bertcore.analysis.attribution import ClassTarget, FileRun, LabelAnswer, MetricTable, TaskInput
+from bertcore.analysis.attribution import (
+    ClassTarget,
+    FileRun,
+    LabelAnswer,
+    LabelsAnswer,
+    MetricTable,
+    TaskInput,
+)
 
 from ...plots import label_name, percent, plain, shorten_middle
 from ...shell import Picture, frame
@@ -69,11 +76,7 @@ class LabelView(TaskView):
         predicted = shorten_middle(label_name(answer.labels[answer.best]))
         p = percent(float(answer.probabilities[answer.best]))
         st.header(f"The model says **{plain(predicted)}**, with {p}", anchor=False)
-        key = LABEL.key(options=[PREDICTED, *range(len(answer.labels))])
-        label = answer.best if LABEL.value == PREDICTED else LABEL.value
-        LABELS.show(page, answer, drawn={"chosen": label}, setup=setup, with_caption=False)
-        choose_label(answer.labels, key, f"the predicted one: {predicted}")
-        LABELS.caption()
+        label = show_labels(page, LABELS, answer, setup, "the predicted one")
         return Chosen(ClassTarget(label), None)
 
     def in_words(self, answer: LabelAnswer, word: int | None) -> str:
@@ -94,6 +97,23 @@ class PairView(LabelView):
     example = ("A man is playing a guitar on the street.", "Somebody makes music outside.")
     reads_pair = None
     upload = "A table with two texts and their label in each row"
+
+
+def show_labels(
+    page: frame.Page, picture: Picture, answer: LabelAnswer | LabelsAnswer, setup: str, best: str
+) -> int:
+    """Draw the labels as bars and the choice of one; return it.
+
+    Args:
+        best: What the best one is called in the list.
+    """
+    key = LABEL.key(options=[PREDICTED, *range(len(answer.labels))])
+    label = answer.best if LABEL.value == PREDICTED else LABEL.value
+    picture.show(page, answer, drawn={"chosen": label}, setup=setup, with_caption=False)
+    name = shorten_middle(label_name(answer.labels[answer.best]))
+    choose_label(answer.labels, key, f"{best}: {name}")
+    picture.caption()
+    return label
 
 
 def choose_label(labels: tuple[str, ...], key: str, predicted: str) -> None:

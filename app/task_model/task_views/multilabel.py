@@ -12,10 +12,9 @@ from bertcore.evaluation.metrics import label_set_metrics
 from ...plots import label_name, percent, plain, shorten_middle
 from ...shell import Picture, frame
 from ..answer_figures import labels_bars, labels_table
-from ..choices import LABEL, PREDICTED
 from ..model import ANSWER_CODE, FILE_CODE
 from ..score_figures import label_dots, label_score_table, which_labels
-from .labels import choose_label, label_in_words
+from .labels import label_in_words, show_labels
 from .view import Chosen, TaskView
 
 MOST_NAMED = 4
@@ -59,12 +58,7 @@ class LabelsView(TaskView):
     def show(self, page: frame.Page, answer: LabelsAnswer, source: TaskInput, setup: str) -> Chosen:
         """Draw the labels as bars, and the choice of one."""
         st.header(f"The model gives it {_listed(answer)}", anchor=False)
-        key = LABEL.key(options=[PREDICTED, *range(len(answer.labels))])
-        label = answer.best if LABEL.value == PREDICTED else LABEL.value
-        LABELS.show(page, answer, drawn={"chosen": label}, setup=setup, with_caption=False)
-        best = shorten_middle(label_name(answer.labels[answer.best]))
-        choose_label(answer.labels, key, f"the most probable one: {best}")
-        LABELS.caption()
+        label = show_labels(page, LABELS, answer, setup, "the most probable one")
         return Chosen(LabelTarget(label), None)
 
     def in_words(self, answer: LabelsAnswer, word: int | None) -> str:

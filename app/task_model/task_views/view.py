@@ -12,8 +12,7 @@ from bertcore.data.files import BadRows
 from bertcore.data.packed_files import open_bytes
 from bertcore.data.tables import TABLE_FILES, open_table
 
-from ...plots import plain
-from ...shell import TEXT_B, frame
+from ...shell import frame
 from ..choices import READ_PAIR
 from ..model import Inputs
 
@@ -81,23 +80,12 @@ class TaskView(ABC):
         """Draw what may be read of sentence B; return the texts, or an example if B is missing."""
         text_b = page.text_b
         if text_b is None and self.needs_b:
-            return Inputs(page.bert_key, *self._show_example())
+            frame.example_pair(*self.example, f". {self.needs_b}")
+            return Inputs(page.bert_key, *self.example)
         if text_b is not None and self.reads_pair is not None:
             key = READ_PAIR.key(default=self.reads_pair)
             text_b = text_b if st.toggle("Read sentence B too", key=key) else None
         return Inputs(page.bert_key, page.text_a, text_b)
-
-    def _show_example(self) -> tuple[str, str]:
-        """Note which texts are shown instead of a single one, and offer B; return them."""
-        text_a, text_b = self.example
-        row = frame.example_row(f"“{plain(text_a)}” and “{plain(text_b)}”. {self.needs_b}")
-        row.button(
-            "Your sentence with this B",
-            icon=":material/edit:",
-            on_click=TEXT_B.put,
-            args=(text_b,),
-        )
-        return text_a, text_b
 
     @abstractmethod
     def show(self, page: frame.Page, answer: Any, source: TaskInput, setup: str) -> Chosen | None:
