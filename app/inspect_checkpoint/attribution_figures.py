@@ -202,12 +202,7 @@ def faithfulness_dots(result: Compared, *, unit: str) -> Figure:
         fig.update_xaxes(range=[low - 0.05 * room, high + 0.4 * room], row=row)
     theme.plot_layout(fig, "", "", "", 2 * (26 * len(names) + 74))
     fig.update_xaxes(title_text=f"{unit} lost", row=2, col=1)
-    fig.update_yaxes(
-        tickvals=list(range(len(names))),
-        ticktext=names,
-        range=[len(names) - 0.5, -0.5],
-        showgrid=False,
-    )
+    fig.update_yaxes(**theme.named_rows(names))
     fig.update_annotations(font_size=12, x=0, xanchor="left")
     fig.update_layout(margin={"t": 28})
     return fig

@@ -1,7 +1,7 @@
 """Positions: the rows of the table compared, or the rotations in place of a table."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,14 +14,6 @@ from ..plots import Figure, Properties, heatmap, scatter, subplots, theme
 from ..shell import Field, Picture, capabilities, frame, one_of
 
 NUM_POSITIONS = Field("positions", 64)
-
-
-class PositionRow(NamedTuple):
-    """One row of the similarities between positions."""
-
-    position: int
-    cosines: NDArray[np.float32]
-    """[P]"""
 
 
 def position_table(cosines: NDArray[np.float32], *, position: int | None = None) -> Figure:
@@ -42,19 +34,19 @@ def position_table(cosines: NDArray[np.float32], *, position: int | None = None)
     return fig
 
 
-def position_row(row: PositionRow) -> Figure:
-    """Draw the similarity of each position to one as a curve."""
+def position_row(cosines: NDArray[np.float32], *, position: int) -> Figure:
+    """Draw the similarity of each position to one as a curve, from [P]."""
     fig = Figure(
         scatter(
-            x=np.arange(len(row.cosines)),
-            y=row.cosines,
+            x=np.arange(len(cosines)),
+            y=cosines,
             mode="lines",
             line={"color": theme.SEGMENT_A, "width": 1.5},
             hovertemplate="position %{x}: cosine %{y:.3f}<extra></extra>",
         )
     )
-    theme.plot_layout(fig, "", "position", f"cosine to position {row.position}", 260)
-    fig.add_vline(x=row.position, line={"color": theme.ACCENT, "width": 1.5})
+    theme.plot_layout(fig, "", "position", f"cosine to position {position}", 260)
+    fig.add_vline(x=position, line={"color": theme.ACCENT, "width": 1.5})
     return fig
 
 
@@ -141,7 +133,7 @@ POSITIONS = Picture(
 POSITION_ROW = Picture(
     name="position-row",
     figure=position_row,
-    table=lambda row: pd.DataFrame({"position": range(len(row.cosines)), "cosine": row.cosines}),
+    table=lambda cosines: pd.DataFrame({"position": range(len(cosines)), "cosine": cosines}),
     needs=frozenset({"positions"}),
     how=_POSITIONS_HOW,
     code=_POSITIONS_CODE + "cosines[{row}]\n",
@@ -189,8 +181,8 @@ def show_positions(page: frame.Page, index: int) -> None:
     drawn = {"position": row}
     POSITIONS.show(page, cosines, drawn=drawn, with_caption=False, size=size, **said)
     if row < size:
-        similarities = PositionRow(row, cosines[row])
-        POSITION_ROW.show(page, similarities, with_caption=False, size=size, row=row, **said)
+        shown = {"drawn": drawn, "with_caption": False, **said}
+        POSITION_ROW.show(page, cosines[row], size=size, row=row, **shown)
     POSITIONS.caption(**said)
 
 

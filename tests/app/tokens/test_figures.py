@@ -86,8 +86,8 @@ def test_position_pictures_mark_the_position(bert):
     cosines = numbers.position_similarity(bert, 16)
     assert len(positions.position_table(cosines, position=3).plotly().layout.shapes) == 1
     assert len(positions.position_table(cosines, position=99).plotly().layout.shapes) == 0
-    row = positions.PositionRow(3, cosines[3])
-    assert np.allclose(positions.position_row(row).plotly().data[0].y, cosines[3])
+    row = positions.position_row(cosines[3], position=3)
+    assert np.allclose(row.plotly().data[0].y, cosines[3])
 
 
 def test_parameter_bars_keep_order_and_numbers():
