@@ -220,7 +220,7 @@ def _show_words(page: frame.Page, erasure: Erasure) -> None:
     with frame.guard():
         shifts = Compute(name="erased-words")(_shifts, page.bert_key, erasure, text)
         drawn: dict[str, Any] = {"originals": [None] * len(shifts), "mask": mask}
-        values = {"state": erasure.state, "method": erasure.method, "text": text}
+        values: dict[str, Any] = {"state": erasure.state, "method": erasure.method, "text": text}
         WORDS.show(page, shifts, drawn=drawn, **values)
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -250,12 +250,12 @@ def _scored(bert: Model, items: Items, *, progress: Progress) -> list[Any]:
         progress(done, f"{done * len(items):,.0f} of {len(items):,}")
 
     if isinstance(items[0], StereotypePair):
-        pairs, counts = cast(tuple[StereotypePair, ...], items), TokenCounts.of_checkpoint(bert)
-        return score_crows_pairs(bert, pairs, counts=counts, progress=report)
+        counts = TokenCounts.of_checkpoint(bert)
+        return score_crows_pairs(bert, items, counts=counts, progress=report)
     if isinstance(items[0], GapItem):
-        return score_stereoset(bert, cast(tuple[GapItem, ...], items), progress=report)
+        return score_stereoset(bert, items, progress=report)
     progress(0.0, f"{len(items):,} pronouns")
-    return score_pronouns(bert, cast(tuple[PronounItem, ...], items))
+    return score_pronouns(bert, items)
 
 
 def _show_crows(

@@ -210,7 +210,12 @@ def add_clicks(
     )
     if opened is not None:
         row, column = opened
-        ends = {"x0": column - 0.5, "x1": column + 0.5, "y0": row - 0.5, "y1": row + 0.5}
+        ends: Properties = {
+            "x0": column - 0.5,
+            "x1": column + 0.5,
+            "y0": row - 0.5,
+            "y1": row + 0.5,
+        }
         fig.add_shape(type="rect", **ends, line={"color": theme.ACCENT, "width": 3})
     fig.update_layout(dragmode=False, clickmode="event+select")
 

@@ -80,7 +80,10 @@ class Texts(NamedTuple):
         """The trace of the texts."""
         return trace(*self)
 
-    stands_for = trace
+    @property
+    def stands_for(self) -> Trace:
+        """The same."""
+        return self.trace
 
 
 @dataclass(slots=True)

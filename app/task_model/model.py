@@ -63,7 +63,10 @@ class Inputs(NamedTuple):
         """The texts as the model reads them."""
         return task_input(model(self.key), self.text_a, self.text_b, choices=self.choices)
 
-    stands_for = source
+    @property
+    def stands_for(self) -> TaskInput:
+        """The same."""
+        return self.source
 
 
 class Query(NamedTuple):
