@@ -355,7 +355,7 @@ def result_key(
 
 def resolved(argument: Any) -> Any:
     """Return what a key among the arguments of `computed` stands for; others as they are."""
-    return getattr(argument, "stands_for", argument)
+    return argument.stands_for if hasattr(type(argument), "stands_for") else argument
 
 
 def of_file(function: Callable[..., T], path: Path, *args: Hashable) -> T:
