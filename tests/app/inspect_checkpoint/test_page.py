@@ -15,10 +15,10 @@ from streamlit.testing.v1 import AppTest
 
 from app.inspect_checkpoint import file_results
 from app.plots.formats import percent
+from app.shell import cache
 from app.shell.jobs import background, waiting
 from app.task_model import file_choice
 from app.task_model.task_views import TASK_VIEWS
-from bertcore import load
 from bertcore.analysis.attribution import (
     ClassTarget,
     FileRun,
@@ -59,8 +59,8 @@ def shipped(folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the tiny checkpoint with a masked-word head stand for the shipped one."""
     from app.task_model import model as inspection
 
-    bert = load(folders["none"], device="cpu")
-    monkeypatch.setattr(inspection, "proposer", lambda key: (bert, False))
+    key = cache.bert_key(str(folders["none"]), device="cpu")
+    monkeypatch.setattr(inspection, "proposer", lambda own: key)
 
 
 def opened(folder: Path, monkeypatch: pytest.MonkeyPatch, text_b: str = B, **query: str) -> AppTest:
