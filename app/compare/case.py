@@ -108,18 +108,16 @@ def unread_heads(case: Case) -> list[str]:
     return list(dict.fromkeys(s.decisions.no_task for s in with_head if s.decisions.no_task))
 
 
-def swap(first: str, second: str) -> None:
-    """Swap the checkpoints."""
-    sidebar.choose(second)
-    consent.allow(first)
-    COMPARED_WITH.put(first)
-
-
-def compare_saved(first: str, second: str) -> None:
-    """Compare two saved checkpoints of a run."""
+def open_both(first: str, second: str) -> None:
+    """Open a checkpoint on all pages, and another beside it on this one."""
     sidebar.choose(first)
-    consent.allow(second)
-    COMPARED_WITH.put(second)
+    put_second(second)
+
+
+def put_second(source: str) -> None:
+    """Make a source the second checkpoint, as the visitor's own choice."""
+    consent.allow(source)
+    COMPARED_WITH.put(source)
 
 
 def opening_code(case: Case) -> str:

@@ -8,6 +8,8 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
+from bertcore.interventions.what_if import parse_head
+
 from ..canvas.heat_map import heat_map
 from ..canvas.shared.view_options import last_revision
 from ..canvas.views import MAP, keep_options, kept_options
@@ -91,7 +93,7 @@ def show_heads(case: Case) -> None:
     best = most_changed(change, OFFERED)
     HEAD.key(options=[MOST_CHANGED, *names])
     name = HEAD.value
-    opened = (best[0] if best else (0, 0)) if name == MOST_CHANGED else _parse(name)
+    opened = (best[0] if best else (0, 0)) if name == MOST_CHANGED else parse_head(name)
     HEADS.show(
         None,
         change,
@@ -123,11 +125,6 @@ def turn_to(head: str) -> None:
 
 def _open(layer: int, head: int) -> None:
     HEAD.put(f"{layer}.{head}")
-
-
-def _parse(name: str) -> tuple[int, int]:
-    layer, head = name.split(".")
-    return int(layer), int(head)
 
 
 def _show_both(case: Case, opened: tuple[int, int], bits: float) -> None:

@@ -26,7 +26,7 @@ from ..shell import cache, consent, frame, one_of, sidebar
 from ..shell.links import COMPARED_WITH, RUN, SUGGESTED
 from . import PAGE
 from .answers import show_answers
-from .case import Case, compare_saved, in_order, swap
+from .case import Case, in_order, open_both, put_second
 from .heads import VIEW, show_heads
 from .layers import show_layers
 from .trade_off import show_trade_off
@@ -89,8 +89,8 @@ def choose(page: frame.Page) -> tuple[Side, Side]:
     row.button(
         "Swap",
         icon=":material/swap_horiz:",
-        on_click=swap,
-        args=(first_side.key.source, second_side.key.source),
+        on_click=open_both,
+        args=(second_side.key.source, first_side.key.source),
         disabled=other_side.is_untrained,
     )
     with row.popover("Two checkpoints of a run", icon=":material/history:"), frame.guard():
@@ -111,12 +111,6 @@ def _hint(key: cache.BertKey) -> str:
     source = suggested(key)
     why = "what it began with" if source == began_with(key) else "suggested"
     return f"{shown_name(source)} ({why})"
-
-
-def put_second(source: str) -> None:
-    """Make a source the second checkpoint, as the visitor's own choice."""
-    consent.allow(source)
-    COMPARED_WITH.put(source)
 
 
 def _note_limits(first: Side, second: Side) -> None:
@@ -156,7 +150,7 @@ def _choose_saved(key: cache.BertKey) -> None:
     )
     st.button(
         "Compare these checkpoints",
-        on_click=compare_saved,
+        on_click=open_both,
         args=tuple(checkpoints.name_of(paths[label]) for label in (one, two)),
     )
 

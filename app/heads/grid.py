@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from bertcore.analysis.heads.report import HeadReport
+from bertcore.interventions.what_if import parse_head
 
 from ..plots import own_markdown, own_text
 from ..shell import Field, Picture, frame
@@ -61,7 +62,7 @@ def show_grid(page: frame.Page, chosen: Chosen, report: HeadReport) -> tuple[int
     names = [HIGHEST, *_head_names(report)]
     OPEN.key(options=names)
     best = answer.best(report, measured)
-    opened = best if OPEN.value == HIGHEST else _place(OPEN.value)
+    opened = best if OPEN.value == HIGHEST else parse_head(OPEN.value)
     _show_questions(page, known, measured)
     if opened is not None:
         _answer(page, chosen, report, measured, opened, is_best=opened == best)
@@ -156,11 +157,6 @@ def _controls(
 def _head_names(report: HeadReport) -> list[str]:
     num_layers, num_heads = report.statistics.means.mean.shape[:2]
     return [f"{layer}.{head}" for layer in range(num_layers) for head in range(num_heads)]
-
-
-def _place(name: str) -> tuple[int, int]:
-    layer, head = name.split(".")
-    return int(layer), int(head)
 
 
 def _answer(

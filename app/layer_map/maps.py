@@ -19,6 +19,7 @@ from .points import (
     Mapped,
     Marks,
     at,
+    bare_axes,
     display_places,
     kind_of,
     names_at,
@@ -66,19 +67,7 @@ def overview(mapped: Mapped, *, columns: int = 5) -> Figure:
             showlegend=False,
         )
     theme.plot_layout(fig, "", "", "", height)
-    reach = reach_of(places[..., :2])
-    box: Properties = {
-        "showticklabels": False,
-        "ticks": "",
-        "showgrid": False,
-        "showline": True,
-        "mirror": True,
-        "linecolor": theme.GRID,
-        # There are no tick labels; automatic margins would move frames over their neighbours.
-        "automargin": False,
-    }
-    fig.update_xaxes(range=[-reach[0], reach[0]], **box)
-    fig.update_yaxes(range=[-reach[1], reach[1]], **box)
+    bare_axes(fig, reach_of(places[..., :2]))
     fig.update_annotations(font_size=12, yshift=5, yanchor="bottom")
     # Streamlit's template draws the frames 8 pixels outside the panels: over each other, and cut.
     fig.update_layout(margin={"t": 30, "l": 2, "r": 10, "pad": 0})

@@ -178,6 +178,25 @@ SYMBOLS = ("circle", "diamond", "square", "cross", "triangle-up", "star")
 SYMBOLS_3D = ("circle", "diamond", "square", "cross", "circle-open", "diamond-open")
 
 
+def bare_axes(fig: Figure, reach: NDArray[np.floating]) -> None:
+    """Frame each plot of a figure, all over the same range, without numbers.
+
+    Without tick labels there are no automatic margins: they would move frames over their
+    neighbours.
+    """
+    box: Properties = {
+        "showticklabels": False,
+        "ticks": "",
+        "showgrid": False,
+        "showline": True,
+        "mirror": True,
+        "linecolor": theme.GRID,
+        "automargin": False,
+    }
+    fig.update_xaxes(range=[-reach[0], reach[0]], **box)
+    fig.update_yaxes(range=[-reach[1], reach[1]], **box)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Marks:
     """What is drawn at each point besides its place."""

@@ -17,7 +17,7 @@ from ..plots.charts import Curve, LayerCurves
 from ..shell import Compute, Field, Picture, frame
 from ..shell.links import MAP_LAYER as LAYER
 from .maps import small_marker
-from .points import Mapped, Marks, at, reach_of
+from .points import Mapped, Marks, at, bare_axes, reach_of
 from .view import Points, View, code_of, embed
 
 SECOND_SEED = Field("map_second_seed", False)
@@ -82,11 +82,7 @@ def _pair(two: TwoSeeds, marks: Marks, *, layer: int) -> Figure:
         for index, (one, other) in enumerate(zip(ones, twos, strict=True))
     ]
     theme.plot_layout(fig, "", "", "", HEIGHT)
-    reach = reach_of(np.concatenate([ones, twos], axis=1))
-    box: Properties = {"showticklabels": False, "ticks": "", "showgrid": False, "showline": True}
-    box |= {"mirror": True, "linecolor": theme.GRID, "automargin": False}
-    fig.update_xaxes(range=[-reach[0], reach[0]], **box)
-    fig.update_yaxes(range=[-reach[1], reach[1]], **box)
+    bare_axes(fig, reach_of(np.concatenate([ones, twos], axis=1)))
     jump = {"frame": {"duration": 0, "redraw": False}, "mode": "immediate"}
     steps = [
         {"label": str(i), "method": "animate", "args": [[str(i)], jump]} for i in range(len(ones))

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from ..plots.source_tables import markdown_table
 from ..shell import Texts, frame, one_of
 from . import PAGE, measures
 from .charts import show_agreement, show_separator
@@ -18,8 +19,6 @@ from .measures import MixingMaps
 from .views import picture_of, show_picture
 
 _ROWS = (
-    ("Measure", "Formula", "What it does not see"),
-    ("---", "---", "---"),
     (
         "Attention weights",
         "α = softmax(q·k / √K), mean of the heads",
@@ -62,7 +61,8 @@ _ROWS = (
         "what a token keeps through the residual connection alone; that effects need not multiply",
     ),
 )
-MEASURES_EXPLAINED = "\n".join(f"| {' | '.join(row)} |" for row in _ROWS) + (
+_HEAD = ("Measure", "Formula", "What it does not see")
+MEASURES_EXPLAINED = markdown_table(_HEAD, _ROWS) + (
     "\n\nAttention is not explanation: a token may be read and change nothing, and it may matter "
     "in a way that no measure here follows. To test a cause, change the text or switch heads off."
 )
