@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bertcore.analysis.shared.collect import VectorTable
 from bertcore.analysis.space.projection import LayerMap
 
-from ..plots import Properties, shorten, theme
+from ..plots import Figure, Properties, shorten, theme
 from ..plots.figure import trace
 from ..plots.label_places import label_places
 
