@@ -4,8 +4,6 @@ Streamlit documents none of what is imported here and may change it in any relea
 `tests/app/test_streamlit_internals.py` states what each import must still do.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

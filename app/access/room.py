@@ -1,7 +1,5 @@
 """Room for what visitors of a closed server write and keep: uploads, saved checkpoints, runs."""
 
-from __future__ import annotations
-
 import logging
 import shutil
 

@@ -4,8 +4,6 @@ A visit is a browser (see `gate`), or one session of a client that keeps no cook
 minutes after its last session, so that a page can be reloaded without losing what it made.
 """
 
-from __future__ import annotations
-
 import atexit
 import os
 import shutil

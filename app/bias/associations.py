@@ -1,7 +1,5 @@
 """Association tests: effect size, p-value, and what random words of the same frequency give."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Published sets: shares by kind, and every item, which can be left out."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The checkpoint doctor: its verdict, and the numbers behind it."""
 
-from __future__ import annotations
-
 import math
 
 import pandas as pd

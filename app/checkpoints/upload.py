@@ -1,7 +1,5 @@
 """Opening a checkpoint from a zip file on the visitor's machine."""
 
-from __future__ import annotations
-
 import io
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Where the minimal pairs come from: our own, or a file."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """What follows the last layer, as rows of the drawing: the masked-word head and the pooler."""
 
-from __future__ import annotations
-
 import torch
 
 from bertcore import Model

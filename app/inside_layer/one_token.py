@@ -1,7 +1,5 @@
 """One token through one layer, as the rows of the drawing."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -1,7 +1,5 @@
 """Inside a layer: what becomes of a token's vector, step by step, and which part wrote the word."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

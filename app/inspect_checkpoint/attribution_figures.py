@@ -1,7 +1,5 @@
 """Attribution to words, at the input and by layer: colours, methods side by side, faithfulness."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Counterfactuals: the fewest words to swap for another answer."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pandas as pd

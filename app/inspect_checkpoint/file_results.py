@@ -1,7 +1,5 @@
 """A labelled file: metrics, confusion, calibration, slices, and the worst errors."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest

@@ -1,7 +1,5 @@
 """Texts of a labelled file with the words for one group of people swapped for another's."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

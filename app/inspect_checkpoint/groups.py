@@ -1,7 +1,5 @@
 """The answers to a labelled file by the groups of a column, and the gaps between them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

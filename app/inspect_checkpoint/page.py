@@ -1,7 +1,5 @@
 """Inspect: what a fine-tuned checkpoint answers, why, what would change it, and where it fails."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Who wrote the answer: a class's logit, share by share, as for a word on Inside a layer."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Attribution of an answer to words, by several methods, with their faithfulness."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import streamlit as st

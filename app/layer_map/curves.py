@@ -1,7 +1,5 @@
 """Measures over the layers: separation of labels, and the faithfulness of the map."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

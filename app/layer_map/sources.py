@@ -1,7 +1,5 @@
 """Where the sentences of the layer map come from: the sentence box, a paste, a file, a demo."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any

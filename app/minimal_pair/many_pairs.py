@@ -1,7 +1,5 @@
 """Patching over many pairs: the mean share by layer and region, with its interval."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

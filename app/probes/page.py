@@ -1,7 +1,5 @@
 """The page Probes: task and sentences, the visitor's sentence, scores by layer."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from ..plots import plain

@@ -1,7 +1,5 @@
 """The sentences that probes learn from: the shipped treebank, or an uploaded file."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field

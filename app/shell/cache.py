@@ -4,8 +4,6 @@ Cached values are read-only. Streamlit's own caches copy values or are not bound
 of 100 MB need neither, so they are in one least-recently-used store of our own.
 """
 
-from __future__ import annotations
-
 import functools
 import gc
 import os

@@ -5,8 +5,6 @@ is taken, whatever comes of it: it is written to the disk, read from there once,
 nothing refers to the copy any more. Only what was read is kept, and counts for the visitor's room.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field

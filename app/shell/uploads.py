@@ -1,7 +1,5 @@
 """Uploads on the disk: checkpoints, unpacked once, the oldest deleted; and copies of files."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import shutil

@@ -1,7 +1,5 @@
 """Where the sentences of the Heads page come from: our own, a paste, a file."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field

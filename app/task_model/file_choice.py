@@ -1,7 +1,5 @@
 """The choice of a labelled file: an upload, or the dev data of a shipped checkpoint."""
 
-from __future__ import annotations
-
 import dataclasses
 import threading
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The options of a new run: text, length, model and optimizer."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import streamlit as st

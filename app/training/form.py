@@ -1,7 +1,5 @@
 """The form that starts a pretraining run."""
 
-from __future__ import annotations
-
 import shlex
 import shutil
 from dataclasses import dataclass

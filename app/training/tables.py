@@ -1,7 +1,5 @@
 """The table to fine-tune on, shipped, uploaded or on this machine, and what it contains."""
 
-from __future__ import annotations
-
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from operator import itemgetter

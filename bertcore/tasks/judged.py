@@ -112,7 +112,10 @@ class WorstAnswers:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class JudgedAnswers:
-    """N answers to a labelled file: one per text, or for tags one per word."""
+    """N answers to a labelled file: one per text, or for tags one per word.
+
+    Equal only to itself, which makes it hashable.
+    """
 
     gold: NDArray[np.float32] | NDArray[np.int32] | NDArray[np.bool_]
     """Class or score of each answer, [N]; of "qa" 1 where there is an answer, else 0; of

@@ -1,7 +1,5 @@
 """The source "Corpus" of the page Layer map: its map, its geometry."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

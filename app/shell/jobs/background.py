@@ -10,8 +10,6 @@ One job at a time leaves the second core to everybody's pages. torch and numba r
 interpreter while they compute, so that a page's run takes as long beside a job as without one.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections import OrderedDict
