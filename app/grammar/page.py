@@ -336,12 +336,6 @@ def _show_totals(names: Sequence[str], taken: Sequence[Exam]) -> None:
         st.caption(plain(note))
 
 
-def _open_both(page: frame.Page) -> list[Side]:
-    """Return the page's checkpoint, and the other if there is one that can score sentences."""
-    own, *others = open_second(page, SECOND)
-    return [own, *(other for other in others if _can_take(other))]
-
-
 def _can_take(side: Side) -> bool:
     """Return whether a checkpoint can score sentences; if not, show why."""
     return reads_from_left(side.bert) or not capabilities.tells_of(side.bert, "mlm")
@@ -361,7 +355,8 @@ def draw() -> None:
             one_of("Hidden with a piece", SCORING_NAMES, SCORING, with_label=True)
         column = "" if chosen is None else sources.choose_column(chosen.file)
         choose_second("Compare with", SECOND, choices(), width=210)
-    takers = _open_both(page)
+    own, *others = open_second(page, SECOND)
+    takers = [own, *filter(_can_take, others)]
     if chosen is None:
         st.caption(sources.ABOUT_FILES)
         frame.end_page()

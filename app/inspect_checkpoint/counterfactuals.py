@@ -8,6 +8,7 @@ import streamlit as st
 from bertcore.analysis.attribution import (
     MAX_FORWARDS,
     Counterfactual,
+    LabelTarget,
     Search,
     find_counterfactuals,
 )
@@ -91,7 +92,9 @@ def show(page: frame.Page, query: Query, word: int | None) -> None:
                 "proposes the words."
             )
         score_change = view.choose_score_change()
-        texts, label = query.texts, inspection.asked_label(query)
+        texts = query.texts
+        # The label whose yes or no is explained; none if a text has one answer.
+        label = query.target.label if isinstance(query.target, LabelTarget) else None
         compute = Compute(name=SWAPS.name, stage="Trying other words", stopped=STOPPED)
         search = compute(
             find_counterfactuals,

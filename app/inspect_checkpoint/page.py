@@ -8,6 +8,7 @@ from bertcore.analysis.attribution import (
     BASELINES,
     OCCLUSIONS,
     TaskInput,
+    answer,
     can_differentiate,
     can_follow_layers,
 )
@@ -34,10 +35,10 @@ def show_answer(page: frame.Page, view: TaskView) -> tuple[Inputs, Chosen] | Non
     texts = view.read(page)
     source = texts.source
     _say_cut(texts.key, source)
-    answer = inspection.answered(texts)
+    answered = cache.computed(answer, inspection.TaskKey(texts.key), texts)
     if not source.text_words:
         return None
-    chosen = view.show(page, answer, source, setup(texts))
+    chosen = view.show(page, answered, source, setup(texts))
     return None if chosen is None else (texts, chosen)
 
 

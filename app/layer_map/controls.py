@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import streamlit as st
-from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
 from bertcore.analysis.shared.collect import VectorTable
@@ -16,7 +14,7 @@ from bertcore.data.texts_file import Sentence
 from ..shell import Compute, Field, Job, cache, one_of
 from .parameters import choose_parameters
 from .points import COLOUR_BY
-from .view import UNITS, Points, View, embed, matches, read
+from .view import UNITS, Points, View, embed, read
 
 MANY_SENTENCES = 50
 SPACE_NAMES = {"joint": "one map for all", "separate": "each by itself"}
@@ -92,12 +90,6 @@ def rogue_off(where: Any) -> int:
             help="Sets to 0 the dimensions with the largest share of a layer's mean cosine.",
         )
     )
-
-
-def searched(table: VectorTable, points: Points) -> NDArray[np.bool_]:
-    """Return which points match the search box, [N]; none if that word is the only point."""
-    word = "" if points.unit == "word" else WORD.value
-    return matches(table, word)
 
 
 def map_when_ready(points: Points, view: View) -> LayerMap:

@@ -322,9 +322,3 @@ def keep_layer(num_layers: int) -> None:
     if layer is not None:
         st.session_state[LAYER.name] = layer
     LAYER.key(default=num_layers, low=0, high=num_layers)
-
-
-def show_overview(page: frame.Page, mapped: Mapped, code: str) -> None:
-    """Draw every layer as a small map."""
-    st.header("All layers at a glance", anchor=False)
-    OVERVIEW.show(page, mapped, setup=code)

@@ -9,11 +9,11 @@ from bertcore.data.texts_file import Sentence
 from ..plots import plain
 from ..shell import Field, cache, frame, one_of
 from . import PAGE, view
-from .controls import choose_points, choose_view, map_when_ready, read_points, searched
+from .controls import WORD, choose_points, choose_view, map_when_ready, read_points
 from .corpus.show import show_corpus
 from .curves import show_curves
 from .geometry import show_geometry
-from .maps import show_map, show_overview
+from .maps import OVERVIEW, show_map
 from .points import Mapped, Marks, colouring, hover_texts, point_labels
 from .seeds import show_second_seed
 from .sources import NO_SENTENCES, choose_source, chosen_source, sentences_of
@@ -68,12 +68,14 @@ def _draw_map(page: frame.Page, sentences: Sequence[Sentence]) -> None:
         colouring=colouring(table, colour),
         hover=hover_texts(table),
         labels=point_labels(table),
-        highlighted=searched(table, points),
+        # None if that word is the only point.
+        highlighted=view.matches(table, "" if points.unit == "word" else WORD.value),
     )
     mapped = Mapped(table, layer_map, marks)
     code = view.code_of(points, chosen._replace(method=layer_map.method))
     show_map(page, mapped, code)
-    show_overview(page, mapped, code)
+    st.header("All layers at a glance", anchor=False)
+    OVERVIEW.show(page, mapped, setup=code)
     show_curves(page, points, chosen, layer_map, code)
     if layer_map.method != "pca":
         show_second_seed(page, points, chosen, mapped)

@@ -172,11 +172,6 @@ def targets(bert: Model, text_b: str | None) -> list[str]:
     return [name for name, is_there in heads.items() if is_there]
 
 
-def has_separator_chart(bert: Model) -> bool:
-    """Return whether a head may rest on [SEP]: not if it comes after all other tokens."""
-    return "norms" in measures(bert) and not bert.config.family.is_causal
-
-
 def one_token(texts: Texts, choice: Choice, *, slow: bool = False) -> MixingMaps:
     """Return every measure's row of the chosen token.
 

@@ -88,7 +88,8 @@ def show(page: frame.Page) -> None:
 
     mixing = show_picture(page, where, choice, view, below)
     show_agreement(page, choice, view, mixing)
-    if measures.has_separator_chart(page.bert):
+    # A [SEP] after all other tokens is none to rest on.
+    if "norms" in measures.measures(page.bert) and not page.bert.config.family.is_causal:
         show_separator(page, where)
 
 

@@ -13,11 +13,8 @@ from bertcore.analysis.attribution import (
     PARTS,
     Attribution,
     Faithfulness,
-    LabelTarget,
     Target,
-    TaskAnswer,
     TaskInput,
-    answer,
     can_differentiate,
     faithfulness,
     gradient_x_input,
@@ -130,11 +127,6 @@ def stand_ins(key: BertKey) -> tuple[str, str]:
     return tokenizer.mask_token, tokenizer.id_to_token(tokenizer.pad_id)
 
 
-def answered(texts: Inputs) -> TaskAnswer:
-    """Return the model's answer."""
-    return cache.computed(answer, TaskKey(texts.key), texts)
-
-
 def word_at(texts: Inputs, character: int) -> int:
     """Return the word of text A that contains a character, or -1."""
     read = texts.source
@@ -150,11 +142,6 @@ def proposer(key: BertKey) -> BertKey:
     if "mlm" in cache.opened(key).capabilities:
         return key
     return cache.bert_key("default", key.device, key.dtype)
-
-
-def asked_label(query: Query) -> int | None:
-    """Return the label whose yes or no is explained; None if a text has one answer."""
-    return query.target.label if isinstance(query.target, LabelTarget) else None
 
 
 def explain(query: Query, *, progress: Progress) -> Explanation:

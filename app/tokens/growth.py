@@ -150,11 +150,6 @@ def paragraphs(path: Path) -> list[str]:
     return [text for document in read_documents([path]) for text in document]
 
 
-def show_sizes(page: frame.Page) -> None:
-    """Draw what larger vocabularies bring and cost."""
-    SIZE.show(page, Compute(name="vocabulary-sizes")(measure), sizes=SIZES)
-
-
 MOST_MERGES = 200
 MOST_WORDS = 40  # most words of the visitor's text that are shown cut
 NOVEL_NAME, OWN = "novel", "own"
@@ -298,7 +293,7 @@ def show_growth(page: frame.Page, index: int) -> None:
     else:
         st.info("No two pieces occur together twice in this text. Write more, or choose the novel.")
     st.header("How large?", anchor=False)
-    show_sizes(page)
+    SIZE.show(page, Compute(name="vocabulary-sizes")(measure), sizes=SIZES)
 
 
 def _choose_step(num_merges: int) -> int:
