@@ -10,7 +10,7 @@ from bertcore.analysis.patching import Direction, Part, Patched, PatchPair, Path
 
 from ..plots import Figure, bar, cell_table, own_markdown, plain, records, signed, theme
 from ..plots.before_after import head_grid
-from ..shell import Compute, Field, Picture, capabilities, frame, one_of
+from ..shell import Compute, Field, Picture, cache, capabilities, frame, one_of
 from . import patching_case
 from .compared import column_names, layer_map
 from .patching_case import Asked, Followed
@@ -294,7 +294,8 @@ def _choose_class(
 def _choose_hidden(page: frame.Page, asked: Asked, row: DeltaGenerator) -> int | None:
     """Draw the choice of the token that is hidden in both versions; None: there is none."""
     pair = patching_case.pair_of(asked)
-    default = patching_case.place_to_hide(asked)
+    key, place_to_hide = asked.key, patching_case.place_to_hide
+    default = cache.computed(place_to_hide, key, asked.first, asked.second)
     if default is None:
         st.info(own_markdown(NOTHING_COMMON, page.marks))
         return None
@@ -330,7 +331,7 @@ def _show_path(
         if _order(place) > _order(sender)
     }
     receiver = behind[_choose(row, "Receiver", RECEIVER, list(behind), "the answer")]
-    found = patching_case.path(asked, sender, receiver, direction)
+    found = cache.computed(patching_case.path, asked, sender, receiver, direction)
     st.markdown(
         f"The path from {sender} to {receiver} alone carries a share of **{found.share:+.1%}**."
     )

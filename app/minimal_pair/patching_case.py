@@ -66,11 +66,6 @@ def masks(asked: Asked) -> list[int]:
     return common_masks(cache.opened(asked.key), pair_of(asked))
 
 
-def place_to_hide(asked: Asked) -> int | None:
-    """Return the token at which the predictions of the versions differ most."""
-    return cache.computed(_place_to_hide, asked.key, asked.first, asked.second)
-
-
 def followed(asked: Asked) -> Followed:
     """Return the names of the logits, the defaults if none were given.
 
@@ -88,18 +83,14 @@ def patched(
     return patch(model, pair, answer, part, direction, on_fraction=on_fraction)
 
 
-def path(asked: Asked, sender: Place, receiver: Place, direction: Direction) -> PathPatched:
-    """Return the result of one path; ValueError as `patch_path`."""
-    return cache.computed(_path, asked, sender, receiver, direction)
-
-
 def reader_of(key: cache.BertKey) -> TaskReader | None:
     """Return the task head whose classes can be followed, or None."""
     reader = readable_task_head(key)
     return reader if reader is not None and reader.kind in ("classes", "labels", "score") else None
 
 
-def _place_to_hide(model: Model, first: Versions, second: Versions) -> int | None:
+def place_to_hide(model: Model, first: Versions, second: Versions) -> int | None:
+    """Return the token at which the predictions of the versions differ most."""
     return telling_token(model, patch_pair(model, first, second))
 
 
@@ -131,6 +122,7 @@ def _followed(asked: Asked) -> Followed:
 
 
 @torch.no_grad()
-def _path(asked: Asked, sender: Place, receiver: Place, direction: Direction) -> PathPatched:
+def path(asked: Asked, sender: Place, receiver: Place, direction: Direction) -> PathPatched:
+    """Return the result of one path; ValueError as `patch_path`."""
     model, pair = cache.opened(asked.key), pair_of(asked)
     return patch_path(model, pair, _answer(model, asked, pair), sender, receiver, direction)
