@@ -95,8 +95,7 @@ def answer_rows(
         )
         row = np.empty(0) if side is None else side.probabilities[-1, place]
         values.append(np.array([row[known[n]] if n in known else math.nan for n in names], float))
-    total = max((len(side.names) for side in sides if side is not None), default=0)
-    return AnswerRows(names, (values[0], values[1]), max(0, total - len(names)))
+    return AnswerRows(names, (values[0], values[1]))
 
 
 def label_rows(
@@ -118,7 +117,7 @@ def label_rows(
     first, second = (
         np.array([part.get(name, math.nan) for name in names[:most]]) for part in probabilities
     )
-    return AnswerRows(tuple(names[:most]), (first, second), max(0, len(names) - most))
+    return AnswerRows(tuple(names[:most]), (first, second))
 
 
 class Followed(NamedTuple):

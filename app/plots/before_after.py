@@ -304,8 +304,6 @@ class AnswerRows:
     """[R]"""
     values: tuple[NDArray[np.float64], NDArray[np.float64]]
     """Of the first and the second, each [R]; NaN if a checkpoint has no such answer."""
-    num_more: int
-    """Answers that are left out."""
 
 
 def answer_bars(rows: AnswerRows, names: tuple[str, str], kind: str) -> Figure:

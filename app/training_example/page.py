@@ -230,7 +230,7 @@ def _answers(example: TrainingExample, effect: StepEffect) -> AnswerRows:
         names.append("B is random" if example.is_random else "B follows A")
         before.append(example.pair_probabilities[int(example.is_random)])
         after.append(effect.pair_probability)
-    return AnswerRows(tuple(names), (np.array(before), np.array(after)), 0)
+    return AnswerRows(tuple(names), (np.array(before), np.array(after)))
 
 
 def _show_fates(page: frame.Page, actions: str) -> None:

@@ -20,7 +20,7 @@ def test_a_number_as_label_is_called_a_label() -> None:
         LabelAnswer(("0", "1", "praise"), np.array([0.2, 0.5, 0.3], dtype=np.float32)), 1
     )
     assert list(fig.plotly().data[0].customdata) == ["label 1", "praise", "label 0"]
-    rows = AnswerRows(("1", "0"), (np.array([0.6, 0.4]), np.array([0.1, 0.9])), 0)
+    rows = AnswerRows(("1", "0"), (np.array([0.6, 0.4]), np.array([0.1, 0.9])))
     assert list(answer_bars(rows, ("a", "b"), "class").plotly().data[0].customdata) == [
         "label 1",
         "label 0",
@@ -41,7 +41,7 @@ def test_an_unsure_answer_has_a_shorter_bar_than_a_sure_one() -> None:
 
 
 def test_a_difference_of_scores_is_told() -> None:
-    rows = AnswerRows(("score",), (np.array([1.853]), np.array([1.371])), 0)
+    rows = AnswerRows(("score",), (np.array([1.853]), np.array([1.371])))
     assert answer_bars(rows, ("a", "b"), "score").plotly().data[2].text[0].endswith("−0.48")
 
 
