@@ -2,18 +2,16 @@
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
-from operator import attrgetter
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
 import streamlit as st
 
-from bertcore.probes import STRUCTURAL, LayerResult, ProbeReport, Score
+from bertcore.probes import STRUCTURAL, ProbeReport, Score
 
 from ..plots import (
     Figure,
-    Properties,
     bar,
     error_bars,
     plain,
@@ -70,10 +68,7 @@ Found = Sequence[Named]
 def score_lines(found: Found, *, measure: str) -> Figure:
     """Draw a measure by layer with its intervals, beside control task and untrained network."""
     fig = Figure()
-    for number, (name, report) in enumerate(found):
-        for kind, results, score in _kinds(report, measure):
-            colour = _colour(found, number, kind)
-            fig.add_trace(_line(results, score, _name(found, name, kind), colour, _DASHES[kind]))
+    _add_curves(fig, found, measure, "control" if measure == "accuracy" else "")
     _baselines(fig, found[0].report, measure)
     _over_layers(fig, found, MEASURES[measure], LARGE if measure == "accuracy" else HEIGHT)
     values = [one for trace in fig.traces for one in trace["y"]]
@@ -85,10 +80,7 @@ def score_lines(found: Found, *, measure: str) -> Figure:
 def selectivity_lines(found: Found) -> Figure:
     """Draw the selectivity by layer with its intervals."""
     fig = Figure()
-    for number, (name, report) in enumerate(found):
-        name = _name(found, name, "") or "selectivity"
-        colour = _colour(found, number, "")
-        fig.add_trace(_line(report.layers, attrgetter("selectivity"), name, colour))
+    _add_curves(fig, found, "selectivity")
     _over_layers(fig, found, "accuracy − control accuracy", HEIGHT)
     fig.update_layout(showlegend=len(found) > 1)
     fig.update_yaxes(rangemode="tozero", tickformat=".0%")
@@ -98,20 +90,7 @@ def selectivity_lines(found: Found) -> Figure:
 def code_lines(found: Found) -> Figure:
     """Draw the compression of the online code by layer, beside control and untrained network."""
     fig = Figure()
-    for number, (name, report) in enumerate(found):
-        kinds: dict[str, Sequence[float]] = {
-            "": [layer.code.compression for layer in report.layers if layer.code],
-            "control": [
-                layer.control_code.compression for layer in report.layers if layer.control_code
-            ],
-            "untrained": [one.code.compression for one in report.twin if one.code],
-        }
-        for kind, values in kinds.items():
-            if not values:
-                continue
-            shown, colour = _name(found, name, kind), _colour(found, number, kind)
-            layers = [result.layer for result in report.layers]
-            fig.add_trace(_curve(layers, values, shown, colour, _DASHES[kind], "%{y:.2f} times"))
+    _add_curves(fig, found, "compression", "control_compression")
     _over_layers(fig, found, "compression (times)", HEIGHT)
     fig.update_yaxes(rangemode="tozero")
     fig.add_hline(1, line={"color": theme.SPECIAL, "width": 1, "dash": "dash"})
@@ -207,54 +186,43 @@ def _columns(measure: str, score: Score) -> dict[str, float]:
     return {measure: score.value, f"{measure}_low": score.low, f"{measure}_high": score.high}
 
 
-def _kinds(
-    report: ProbeReport, measure: str
-) -> Iterator[tuple[str, Sequence[LayerResult], Callable[[LayerResult], Score | None]]]:
-    """Yield what is drawn of a report: the probes, their control task, those of the twin."""
+def _add_curves(fig: Figure, found: Found, column: str, control: str = "") -> None:
+    """Add curves over the layers: of the probes, of their control task and of those of the twin.
 
-    def of_measure(result: LayerResult) -> Score | None:
-        return result.scores.get(measure)
-
-    yield "", report.layers, of_measure
-    if measure == "accuracy" and report.layers[0].control is not None:
-        yield "control", report.layers, attrgetter("control")
-    if report.twin:
-        yield "untrained", report.twin, of_measure
-
-
-def _line(
-    results: Sequence[LayerResult],
-    score: Callable[[LayerResult], Score | None],
-    name: str,
-    colour: str,
-    dash: str = "solid",
-) -> Properties:
-    """Return a curve over the layers with its intervals; layers without a score are left out."""
-    pairs = [(result.layer, found) for result in results if (found := score(result)) is not None]
-    scores = [found for _, found in pairs]
-    values = [found.value for found in scores]
-    lows, highs = [found.low for found in scores], [found.high for found in scores]
-    curve = _curve([layer for layer, _ in pairs], values, name, colour, dash, "%{customdata}")
-    curve["line"]["width"] = 3 if dash == "solid" else 2
-    curve["marker"]["size"] = 8 if dash == "solid" else 5
-    shown = [with_interval(*numbers, ".3f") for numbers in zip(values, lows, highs, strict=True)]
-    return curve | {"error_y": error_bars(values, lows, highs, colour), "customdata": shown}
-
-
-def _curve(
-    layers: Sequence[int], values: Sequence[float], name: str, colour: str, dash: str, hover: str
-) -> Properties:
-    """Return a curve over the layers; `hover` is Plotly's text of a number."""
-    shown = theme.escape(name)
-    return scatter(
-        x=layers,
-        y=values,
-        mode="lines+markers",
-        name=shown,
-        line={"color": colour, "width": 2, "dash": dash},
-        marker={"size": 6},
-        hovertemplate=f"layer %{{x}}: {hover}<extra>{shown}</extra>",
-    )
+    Args:
+        column, control: Of `report_table`, the second of the control task; one that is not there
+            is left out, and so are intervals without columns.
+    """
+    kinds = (("", "trained", column), ("control", "trained", control))
+    for number, one in enumerate(found):
+        table = report_table([one])
+        for kind, network, values in (*kinds, ("untrained", "untrained", column)):
+            rows = table[table["network"] == network]
+            if values not in rows or rows[values].isna().all():
+                continue
+            rows = rows[rows[values].notna()]
+            colour, dash = _colour(found, number, kind), _DASHES[kind]
+            shown = theme.escape(_name(found, one.name, kind))
+            curve = scatter(
+                x=rows["layer"].astype(int).tolist(),
+                y=rows[values].tolist(),
+                mode="lines+markers",
+                name=shown,
+                line={"color": colour, "width": 2, "dash": dash},
+                marker={"size": 6},
+                hovertemplate=f"layer %{{x}}: %{{y:.2f}} times<extra>{shown}</extra>",
+            )
+            if f"{values}_low" in rows:
+                ends = [rows[end].tolist() for end in (values, f"{values}_low", f"{values}_high")]
+                curve["line"]["width"] = 3 if dash == "solid" else 2
+                curve["marker"]["size"] = 8 if dash == "solid" else 5
+                curve["error_y"] = error_bars(*ends, colour)
+                curve["customdata"] = [
+                    with_interval(*numbers, ".3f") for numbers in zip(*ends, strict=True)
+                ]
+                hover = f"layer %{{x}}: %{{customdata}}<extra>{shown}</extra>"
+                curve["hovertemplate"] = hover
+            fig.add_trace(curve)
 
 
 def _baselines(fig: Figure, report: ProbeReport, measure: str) -> None:
