@@ -1,13 +1,13 @@
 """Answers of a fine-tuned model: bars of labels, tagged words, spans of a text, a score."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from bertcore.analysis.attribution import (
-    ChoiceAnswer,
     LabelAnswer,
     LabelsAnswer,
     ScoreAnswer,
@@ -27,6 +27,8 @@ from ..plots import (
     theme,
     token_flow,
 )
+from ..plots.charts import Chart, Column
+from ..plots.charts.chart import column
 
 MOST_LABELS = 12
 """Most labels that are drawn; the data has all."""
@@ -42,72 +44,50 @@ class TaggedText(NamedTuple):
     answer: TagAnswer
 
 
-def label_bars(answer: LabelAnswer, chosen: int) -> Figure:
-    """Draw the most probable labels of a text as bars, the one that is explained in its colour."""
-    order = np.argsort(-answer.probabilities, kind="stable")[:MOST_LABELS]
-    names = [label_name(answer.labels[i]) for i in order]
-    colours = [theme.ACCENT if i == chosen else theme.SEGMENT_A for i in order]
-    return _bars(names, [float(answer.probabilities[i]) for i in order], colours)
+@dataclass(frozen=True, kw_only=True)
+class AnswerBars(Chart):
+    """Answers as bars by their probability, the column `p`; the one explained in its colour."""
 
+    name: Column
+    nothing: str = ""
+    """What an answer without a name is called."""
+    is_grey: Column | None = None
+    """Whether an answer is not given."""
+    is_sorted: bool = False
+    """Whether the most probable are on top, MOST_LABELS at most."""
+    chosen: int = 0
+    """Row of the answer that is explained."""
 
-def choice_bars(answer: ChoiceAnswer, chosen: int) -> Figure:
-    """Draw the choices of a text as bars, as they were written; the one explained in its colour."""
-    colours = [theme.ACCENT if i == chosen else theme.SEGMENT_A for i in range(len(answer.labels))]
-    return _bars(answer.labels, answer.probabilities.tolist(), colours)
-
-
-def labels_bars(answer: LabelsAnswer, chosen: int) -> Figure:
-    """Draw the most probable labels as bars; those below one half, which are not given, are grey.
-
-    Args:
-        answer: Answer to a text that may have several labels.
-        chosen: The label that is explained.
-    """
-    order = np.argsort(-answer.probabilities, kind="stable")[:MOST_LABELS]
-    given = set(answer.given)
-    colours = [theme.SEGMENT_A if i in given else theme.SPECIAL for i in order]
-    colours = [theme.ACCENT if i == chosen else c for i, c in zip(order, colours, strict=True)]
-    names = [label_name(answer.labels[i]) for i in order]
-    return _bars(names, [float(answer.probabilities[i]) for i in order], colours)
-
-
-def span_bars(answer: SpanAnswers, chosen: int, cls_token: str) -> Figure:
-    """Draw the best answers, and no answer, as bars.
-
-    Args:
-        answer: Answer to a question.
-        chosen: The answer that is explained.
-        cls_token: The token that stands for no answer: "[CLS]", in RoBERTa "<s>".
-    """
-    names = [span.text for span in answer.spans] + [f"no answer ({cls_token})"]
-    values = [span.probability for span in answer.spans] + [answer.no_answer]
-    colours = [theme.SEGMENT_A] * len(answer.spans) + [theme.SPECIAL]
-    colours[chosen] = theme.ACCENT
-    return _bars(names, values, colours)
-
-
-def _bars(names: Sequence[str], values: Sequence[float], colours: Sequence[str]) -> Figure:
-    labels = [theme.escape(shorten(name, 60)) for name in names]
-    fig = Figure(
-        bar(
-            x=values,
-            y=list(range(len(names))),
-            orientation="h",
-            text=[f"<b>{name}</b>  {percent(p)}" for name, p in zip(labels, values, strict=True)],
-            textposition="outside",
-            cliponaxis=False,
-            marker={"color": list(colours), "line_width": 0, "cornerradius": 3},
-            customdata=labels,
-            hovertemplate="%{customdata}: %{x:.4%}<extra></extra>",
+    def _draw(self, frame: pd.DataFrame) -> Figure:
+        grey = [False] * len(frame) if self.is_grey is None else column(frame, self.is_grey)
+        names, p = column(frame, self.name), frame["p"].astype(float).tolist()
+        order = list(range(len(frame)))
+        if self.is_sorted:
+            order = np.argsort(-frame["p"].to_numpy(), kind="stable")[:MOST_LABELS].tolist()
+        labels = [theme.escape(shorten(names[i] or self.nothing, 60)) for i in order]
+        colours = [theme.SPECIAL if grey[i] else theme.SEGMENT_A for i in order]
+        if self.chosen in order:
+            colours[order.index(self.chosen)] = theme.ACCENT
+        fig = Figure(
+            bar(
+                x=[p[i] for i in order],
+                y=list(range(len(order))),
+                orientation="h",
+                text=[f"<b>{n}</b>  {percent(p[i])}" for n, i in zip(labels, order, strict=True)],
+                textposition="outside",
+                cliponaxis=False,
+                marker={"color": colours, "line_width": 0, "cornerradius": 3},
+                customdata=labels,
+                hovertemplate="%{customdata}: %{x:.4%}<extra></extra>",
+            )
         )
-    )
-    theme.plot_layout(fig, "", "", "", 32 * len(names) + 16)
-    fig.update_layout(bargap=0.3, margin={"l": 0, "r": 0, "t": 6, "b": 6})
-    # All bars of this page have one scale, 0 to 100%, and the names room behind the longest bar.
-    longest = max(map(display_width, labels), default=0)
-    fig.update_xaxes(visible=False, range=[0, 1.35 + 0.018 * longest], fixedrange=True)
-    fig.update_yaxes(visible=False, autorange="reversed", fixedrange=True)
-    return fig
+        theme.plot_layout(fig, "", "", "", 32 * len(labels) + 16)
+        fig.update_layout(bargap=0.3, margin={"l": 0, "r": 0, "t": 6, "b": 6})
+        # All bars of this page have one scale, 0 to 100%, and the names room behind the longest.
+        longest = max(map(display_width, labels), default=0)
+        fig.update_xaxes(visible=False, range=[0, 1.35 + 0.018 * longest], fixedrange=True)
+        fig.update_yaxes(visible=False, autorange="reversed", fixedrange=True)
+        return fig
 
 
 def tagged_words(text: TaggedText, chosen: int) -> Figure:
@@ -188,6 +168,11 @@ def tagged_words(text: TaggedText, chosen: int) -> Figure:
     token_flow.draw(fig, boxes, legend_height=34)
     fig.update_layout(legend={"itemclick": False, "itemdoubleclick": False})
     return fig
+
+
+def named(labels: pd.DataFrame) -> list[str]:
+    """Return what the labels of a table are called."""
+    return [label_name(label) for label in labels["label"]]
 
 
 def label_table(answer: LabelAnswer) -> pd.DataFrame:

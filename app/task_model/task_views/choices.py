@@ -9,7 +9,7 @@ from bertcore.analysis.attribution import ChoiceAnswer, ClassTarget, TaskInput
 
 from ...plots import percent, plain, shorten_middle
 from ...shell import Picture, frame
-from ..answer_figures import choice_bars, label_table
+from ..answer_figures import AnswerBars, label_table
 from ..choices import LABEL, PREDICTED, TEXT_CHOICES
 from ..model import ANSWER_CODE, Inputs
 from .view import Chosen, TaskView
@@ -22,8 +22,7 @@ EXAMPLE = (
 """A text and its choices, shown if there are fewer than two."""
 CHOICES = Picture(
     name="inspect-choices",
-    figure=choice_bars,
-    table=label_table,
+    chart=AnswerBars(table=label_table, name="label"),
     how=(
         "The model reads sentence A with each choice in turn and gives each a score; the "
         "probabilities are a softmax over the choices that are written here, so another choice "

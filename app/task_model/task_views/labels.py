@@ -16,7 +16,7 @@ from bertcore.analysis.attribution import (
 
 from ...plots import label_name, percent, plain, shorten_middle
 from ...shell import Picture, frame
-from ..answer_figures import label_bars, label_table
+from ..answer_figures import AnswerBars, label_table, named
 from ..choices import LABEL, PREDICTED
 from ..model import ANSWER_CODE, FILE_CODE
 from ..score_figures import Confusion, confusion_map, confusion_table, which_labels
@@ -54,8 +54,7 @@ def show_confusion(
 
 LABELS = Picture(
     name="inspect-labels",
-    figure=label_bars,
-    table=label_table,
+    chart=AnswerBars(table=label_table, name=named, is_sorted=True),
     how=(
         "The model's probability of each label: softmax(*W* h + *b*), where *W* has a row for each "
         "label and h is the vector of the text that the head reads. The calibration "

@@ -11,7 +11,7 @@ from bertcore.evaluation.metrics import label_set_metrics
 
 from ...plots import label_name, percent, plain, shorten_middle
 from ...shell import Picture, frame
-from ..answer_figures import labels_bars, labels_table
+from ..answer_figures import AnswerBars, labels_table, named
 from ..model import ANSWER_CODE, FILE_CODE
 from ..score_figures import label_dots, label_score_table, which_labels
 from .labels import label_in_words, show_labels
@@ -22,8 +22,9 @@ MOST_NAMED = 4
 
 LABELS = Picture(
     name="inspect-each-label",
-    figure=labels_bars,
-    table=labels_table,
+    chart=AnswerBars(
+        table=labels_table, name=named, is_grey=lambda labels: ~labels["given"], is_sorted=True
+    ),
     how=(
         "The model's probability of each label on its own (sigmoid of the head's output), so they "
         "need not sum to 100%. The text gets the labels above 50%; the others are grey. The label "

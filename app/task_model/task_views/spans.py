@@ -10,15 +10,14 @@ from bertcore.data.tables import TABLE_FILES
 
 from ...plots import percent, plain, shorten_middle
 from ...shell import Picture, frame
-from ..answer_figures import span_bars, span_table
+from ..answer_figures import AnswerBars, span_table
 from ..choices import SPAN
 from ..model import ANSWER_CODE
 from .view import Chosen, TaskView
 
 SPANS = Picture(
     name="inspect-spans",
-    figure=span_bars,
-    table=span_table,
+    chart=AnswerBars(table=span_table, name="answer", is_grey=lambda spans: spans["answer"] == ""),
     how=(
         "The best answers in sentence B: probability of the start times probability of the end, "
         "each a softmax over all tokens. The head has two vectors, *S* for starts and *E* for "
@@ -61,7 +60,8 @@ class SpanView(TaskView):
         numbers = list(range(len(answer.spans)))
         key = SPAN.key(options=numbers)
         encoding = source.encoding
-        drawn = {"chosen": SPAN.value, "cls_token": encoding.tokens[encoding.cls_place]}
+        nothing = f"no answer ({encoding.tokens[encoding.cls_place]})"
+        drawn = {"chosen": SPAN.value, "nothing": nothing}
         SPANS.show(page, answer, drawn=drawn, setup=setup, with_caption=False)
         st.selectbox(
             "Explain the answer",

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from app.plots import Figure
 from app.plots.before_after import AnswerRows, answer_bars
-from app.task_model.answer_figures import TaggedText, label_bars, tagged_words
+from app.task_model.answer_figures import TaggedText, tagged_words
 from app.task_model.score_figures import Confusion, confusion_map, label_dots, which_labels
+from app.task_model.task_views.labels import LABELS
 from bertcore.analysis.attribution import LabelAnswer, TagAnswer, Word
 
 
@@ -15,10 +17,14 @@ def word(text: str, place: int) -> Word:
     return Word(start=place, end=place + 1, text=text, text_id=0)
 
 
+def label_bars(answer: LabelAnswer, chosen: int) -> Figure:
+    assert LABELS.chart is not None
+    return LABELS.chart.figure(answer, chosen=chosen)
+
+
 def test_a_number_as_label_is_called_a_label() -> None:
-    fig = label_bars(
-        LabelAnswer(("0", "1", "praise"), np.array([0.2, 0.5, 0.3], dtype=np.float32)), 1
-    )
+    p = np.array([0.2, 0.5, 0.3], dtype=np.float32)
+    fig = label_bars(LabelAnswer(("0", "1", "praise"), p), 1)
     assert list(fig.plotly().data[0].customdata) == ["label 1", "praise", "label 0"]
     rows = AnswerRows(("1", "0"), (np.array([0.6, 0.4]), np.array([0.1, 0.9])))
     assert list(answer_bars(rows, ("a", "b"), "class").plotly().data[0].customdata) == [
