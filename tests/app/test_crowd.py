@@ -1,4 +1,4 @@
-"""A hundred visitors who all press the heaviest button, over the websocket.
+"""Visitors who all press the heaviest button, over the websocket.
 
 The work begins when the test says so: see `slow_app`.
 """
@@ -16,10 +16,10 @@ from urllib.parse import urlencode
 import pytest
 
 from tests.support.browser.running import ROOT, Running, running_app
+from tests.support.exhaustive import all_but
 from tests.support.session import Session
 from tests.support.tiny import tiny_bert
 
-MANY = 100
 SECONDS = 240
 
 
@@ -45,19 +45,20 @@ def num_before(visitor: Session) -> int:
 
 
 @pytest.mark.slow
-def test_a_hundred_who_press_the_heaviest_button_all_get_their_result(
-    app: Running, go: Path
+@pytest.mark.parametrize("many", all_but([20], [20, 100]))
+def test_all_who_press_the_heaviest_button_get_their_result(
+    app: Running, go: Path, many: int
 ) -> None:
-    with ExitStack() as stack, ThreadPoolExecutor(MANY) as pool:
-        visitors = [stack.enter_context(Session(app.url)) for _ in range(MANY)]
+    with ExitStack() as stack, ThreadPoolExecutor(many) as pool:
+        visitors = [stack.enter_context(Session(app.url)) for _ in range(many)]
 
         def press(number: int) -> None:
             query = {"text_a": f"the bank of river {number} [MASK]", "rank": "1"}
             visitors[number].open("what-if", urlencode(query))
 
-        list(pool.map(press, range(MANY)))
+        list(pool.map(press, range(many)))
         list(pool.map(Session.tick, visitors))
-        assert sorted(map(num_before, visitors)) == list(range(MANY))
+        assert sorted(map(num_before, visitors)) == list(range(many))
         stopping = [visitor for visitor in visitors if num_before(visitor) % 10 == 3]
         leaving = [visitor for visitor in visitors if num_before(visitor) % 10 == 5]
         for visitor in stopping:
@@ -66,7 +67,7 @@ def test_a_hundred_who_press_the_heaviest_button_all_get_their_result(
             visitor.leave()
         staying = [visitor for visitor in visitors if visitor not in stopping + leaving]
         list(pool.map(Session.tick, staying))
-        assert max(map(num_before, staying)) < MANY - len(stopping)
+        assert max(map(num_before, staying)) < many - len(stopping)
         go.touch()
         list(pool.map(get_result, staying))
         for visitor in staying:

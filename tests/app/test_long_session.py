@@ -73,6 +73,7 @@ def test_edits_of_a_long_hostile_pair_stay(app: Running) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_a_long_session_does_not_grow(app: Running) -> None:
     with Session(app.url) as session:

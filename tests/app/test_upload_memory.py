@@ -23,6 +23,7 @@ from tests.support.upload_client import UploadClient
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.exhaustive,
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc"),
 ]
 

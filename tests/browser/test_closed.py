@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -75,6 +77,7 @@ def test_the_key_opens_the_very_link_and_holds(server: Running, browser: Browser
 
 
 @pytest.mark.slow
+@pytest.mark.exhaustive
 def test_every_page_runs_under_the_content_policy(enter: Callable[..., Visit]) -> None:
     visit = enter()
     for name in TITLES:
@@ -87,6 +90,16 @@ def test_every_page_runs_under_the_content_policy(enter: Callable[..., Visit]) -
         visit.check()
         for frame in visit.page.locator("iframe").all():
             expect(frame.content_frame.locator("svg").first).to_be_visible()
+
+
+def test_its_policy_is_that_of_the_open_server(server: Running, url: str) -> None:
+    """On which test_every_page.py opens every page."""
+    policies = []
+    for address in (server.url, url):
+        with urllib.request.urlopen(f"{address}/_stcore/health") as answer:
+            policies.append(answer.headers["Content-Security-Policy"])
+    closed, local = (re.sub(r"localhost:\d+", "HOST", str(policy)) for policy in policies)
+    assert closed == local != "None"
 
 
 def test_a_picture_is_saved(enter: Callable[..., Visit]) -> None:

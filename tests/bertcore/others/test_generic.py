@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from bertcore.others.families import OTHERS
 from bertcore.others.generic import generic_family, why_not
 from bertcore.others.model import OtherModel
 from bertcore.tasks.model import open_task_model, start_task_model
+from tests.support.exhaustive import all_but, first_of_each
 from tests.support.tiny_generic import PREFIXES, SHAPES, make_generic
 from tests.support.tiny_others import PAIR, TEXT
 
@@ -43,6 +45,8 @@ HEADS = [
     for head in LABELS
     if hasattr(transformers, f"{PREFIXES[name]}For{head}") and (name, head) not in READS_MORE
 ]
+USUAL = first_of_each(HEADS, itemgetter(0), itemgetter(1))
+"""Each architecture and each head at least once."""
 
 
 def opened(folder: Path) -> OtherModel:
@@ -94,7 +98,7 @@ def test_states_attention_and_words_are_those_of_transformers(
 
 
 @pytest.mark.parity
-@pytest.mark.parametrize(("model_type", "head"), HEADS)
+@pytest.mark.parametrize(("model_type", "head"), all_but(USUAL, HEADS))
 def test_task_heads_answer_as_those_of_transformers(
     model_type: str, head: str, tmp_path: Path
 ) -> None:

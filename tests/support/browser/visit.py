@@ -47,7 +47,8 @@ _DRAWN = """() => {
 
 
 _HAS_SCHEME = """scheme => getComputedStyle(
-  document.querySelector('[data-testid="stApp"]')).colorScheme === scheme"""
+  document.querySelector('[data-testid="stApp"]')).colorScheme === scheme
+  && document.getAnimations().every(({ playState }) => playState !== "running")"""
 
 _INKED = """canvas => canvas.width && canvas.getContext("2d")
   .getImageData(0, 0, canvas.width, canvas.height).data
