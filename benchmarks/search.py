@@ -23,9 +23,9 @@ import torch
 from benchmarks import tables
 from bertcore import load
 from bertcore.corpus import EncodeSettings, encode_corpus, open_encoded
+from bertcore.corpus.encode import STORIES
 from bertcore.corpus.search import ExactIndex, GraphIndex, VectorIndex, build_graph
-from bertcore.corpus.search.graph import index_folder
-from bertcore.corpus.shipped import STORIES
+from bertcore.corpus.search.index import index_folder
 from bertcore.data.sentences import split_sentences
 
 LAYER, K = 2, 10

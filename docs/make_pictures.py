@@ -51,8 +51,8 @@ from bertcore.analysis.patching import REGIONS, bundled_texts, patch_texts  # no
 from bertcore.analysis.space.sense_sets import SETS  # noqa: E402
 from bertcore.checkpoints.source import labelled_file  # noqa: E402
 from bertcore.corpus import EncodeSettings, encode_corpus, open_encoded  # noqa: E402
+from bertcore.corpus.encode import STORIES  # noqa: E402
 from bertcore.corpus.search import Places, WordSenses, word_senses  # noqa: E402
-from bertcore.corpus.shipped import STORIES  # noqa: E402
 from bertcore.data.corpus import CorpusText, open_corpus, sampled  # noqa: E402
 from bertcore.data.texts_file import Sentence  # noqa: E402
 from bertcore.evaluation.intervals import Interval, bootstrap_means  # noqa: E402

@@ -108,7 +108,7 @@ def app_knows_no_page(source: Source) -> list[str]:
 
 
 def notebooks_leave_no_name_behind(source: Source) -> list[str]:
-    """bertscope gets the app through app_modules alone: a notebook may have an `app` of its own."""
+    """bertscope gets the app through app_module alone: a notebook may have an `app` of its own."""
     return imports_of(source, ("app", "pages")) if source.lies_in("bertscope") else []
 
 
@@ -340,7 +340,7 @@ INNOCENT = [
     Source("bertcore/checkpoints/hub.py", "import huggingface_hub"),
     Source("app/plots/a.py", "from bertcore import Trace\nfrom plotly import graph_objects"),
     Source(
-        "bertscope/a.py", "from bertcore import Trace\nfrom bertscope.notebook import app_modules"
+        "bertscope/a.py", "from bertcore import Trace\nfrom bertscope.notebook import notebook_view"
     ),
     Source("app/heads/page.py", "from ..shell import frame\nfrom . import PAGE\nimport apple"),
     Source("app/main.py", "from app.shell import frame"),

@@ -12,11 +12,11 @@ import streamlit as st
 from bertcore import Model
 from bertcore.checkpoints.source import SHIPPED
 from bertcore.corpus import EncodedCorpus, EncodeProgress, EncodeSettings, encode_corpus
+from bertcore.corpus.encode import STORIES
 from bertcore.corpus.encoded import open_encoded
 from bertcore.corpus.parts import about, fingerprint_of_model
 from bertcore.corpus.search import EXACT_ROWS, ExactIndex, GraphIndex, Places, VectorIndex
-from bertcore.corpus.search.graph import build_graph, index_folder
-from bertcore.corpus.shipped import STORIES
+from bertcore.corpus.search.index import build_graph, index_folder
 
 from ..access import visits
 from ..access.policy import policy

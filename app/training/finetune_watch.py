@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from bertcore.finetuning.run_result import rank
+from bertcore.finetuning.run import rank
 
 from ..access import checkpoints, places
 from ..plots import METRIC_NAMES, Figure, plain

@@ -4,7 +4,6 @@ None of them predicts harm in use: intrinsic measures hardly correlate with thos
 (Goldfarb-Tarrant et al. 2021), and a model near chance looks fair.
 """
 
-from bertcore.bias.along_direction import AlongDirection, along_direction
 from bertcore.bias.associations import (
     AssociationOutcome,
     known_tests,
@@ -19,8 +18,17 @@ from bertcore.bias.crows_pairs import (
     score_crows_pairs,
     stereotype_shares,
 )
-from bertcore.bias.debiased import Debiased, debias_table
-from bertcore.bias.direction import Direction, Probe, find_direction, probe, project
+from bertcore.bias.direction import (
+    AlongDirection,
+    Debiased,
+    Direction,
+    Probe,
+    along_direction,
+    debias_table,
+    find_direction,
+    probe,
+    project,
+)
 from bertcore.bias.erased import (
     METHODS,
     Effect,
@@ -54,8 +62,15 @@ from bertcore.bias.pronouns import (
     read_winobias,
     score_pronouns,
 )
-from bertcore.bias.quality import Estimate, grammar_exam, masked_words
-from bertcore.bias.shares import Share, preferred, share_rows, shares
+from bertcore.bias.shares import (
+    Estimate,
+    Share,
+    grammar_exam,
+    masked_words,
+    preferred,
+    share_rows,
+    shares,
+)
 from bertcore.bias.slots import known_words, left_out_note
 from bertcore.bias.stereoset import (
     GapItem,

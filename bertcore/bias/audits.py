@@ -15,7 +15,6 @@ from types import MappingProxyType
 from typing import Any
 
 from bertcore.analysis.words.candidates import parse_candidates
-from bertcore.bias.along_direction import along_direction
 from bertcore.bias.associations import known_tests, run_association_tests
 from bertcore.bias.crows_pairs import (
     MEASURES,
@@ -23,7 +22,7 @@ from bertcore.bias.crows_pairs import (
     score_crows_pairs,
     stereotype_shares,
 )
-from bertcore.bias.debiased import debias_table
+from bertcore.bias.direction import along_direction, debias_table
 from bertcore.bias.erased import METHODS, erase, fit_erasure, measure_erasure
 from bertcore.bias.own_sets import (
     DirectionWords,

@@ -10,11 +10,10 @@ import numpy as np
 import torch
 
 from bertcore.bert import Bert, with_parts
-from bertcore.bias.along_direction import LEAST
-from bertcore.bias.direction import Vectors, find_direction, probe
+from bertcore.bias.direction import LEAST, Vectors, find_direction, probe
 from bertcore.bias.erasure import Eraser, inlp, leace
 from bertcore.bias.own_sets import direction_words, known_pairs, paired_sentences, template_audits
-from bertcore.bias.quality import Estimate, grammar_exam, masked_words, share_of
+from bertcore.bias.shares import Estimate, grammar_exam, masked_words, share_of
 from bertcore.bias.slots import known_words
 from bertcore.bias.templates import Group, score_templates
 from bertcore.bias.word_association import text_vectors

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bertcore.bias.direction import Direction
+from bertcore.debiasing.direction_penalty import Direction
 
 Vectors = NDArray[np.float64]
 

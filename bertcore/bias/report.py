@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from bertcore.bias.audits import AUDITS, CANNOT_TELL, Audit, AuditTable, OnStage
-from bertcore.bias.quality import grammar_exam, masked_words
+from bertcore.bias.shares import grammar_exam, masked_words
 from bertcore.configs import BiasConfig
 from bertcore.model import Model
 

@@ -1,6 +1,6 @@
-"""The share of items on which a model prefers the stereotype, and its uncertainty."""
+"""The share of items on which a model prefers the stereotype, or is right, and its uncertainty."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -9,6 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bertcore.evaluation.intervals import wilson_interval
+from bertcore.grammar import accuracies, bundled_pairs, score_pairs
+from bertcore.likelihood.hidden_tokens import HiddenToken, Row, hits_at_masks
+from bertcore.model import Model
 
 TIE = 1e-5
 """Scores that differ by no more are a tie: float32 sums are no closer."""
@@ -92,3 +95,51 @@ def _share(group: str, wins: NDArray[np.float64]) -> Share:
         low=float(interval.low),
         high=float(interval.high),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number and its 95% interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def share_of(num_right: float, number: int) -> Estimate:
+    """Return a share of cases and its 95% interval (Wilson)."""
+    interval = wilson_interval(num_right, number)
+    return Estimate(float(interval.mean), float(interval.low), float(interval.high))
+
+
+def masked_words(bert: Model) -> Estimate:
+    """Return how often the best word at a hidden token is right, on our good sentences.
+
+    ValueError if there is no masked-word head.
+    """
+    bert.require("mlm")
+    asked = []
+    for pair in bundled_pairs().pairs:
+        encoding = bert.tokenize(pair.good)
+        for place, is_added in enumerate(encoding.special_tokens_mask):
+            if is_added:
+                continue
+            ids = list(encoding.input_ids)
+            ids[place] = bert.tokenizer.mask_id
+            row = Row(ids, encoding.segment_ids)
+            asked.append(HiddenToken(row, place, encoding.input_ids[place]))
+    hits = hits_at_masks(bert, asked)
+    return share_of(float(hits.sum()), len(hits))
+
+
+def grammar_exam(bert: Model, progress: Callable[[float], None] | None = None) -> Estimate:
+    """Return how often the good sentence of our minimal pairs is the more probable one.
+
+    Args:
+        bert: With a masked-word head, or causal.
+        progress: Called with the fraction done.
+    """
+    parts = score_pairs(bert, bundled_pairs().pairs, progress=progress)
+    scores = [score for part in parts for score in part]
+    everything = accuracies(scores, ())[0]
+    return Estimate(everything.accuracy, everything.low, everything.high)

@@ -1,17 +1,4 @@
-"""A corpus as vectors: texts in, Parquet files of chosen layers out, limited only by the disk.
-
-| | |
-|---|---|
-| `settings.py` | the layers; what is encoded, and how: `configs.EncodeSettings` |
-| `batch.py` | texts to rows and vectors: the pure part, the same on one machine and on many |
-| `precision.py` | bfloat16 or float32, and the loss of precision |
-| `size.py` | the expected size in bytes, before it starts |
-| `parts.py` | the files: Parquet parts, each complete or absent, and the manifest |
-| `encode.py` | the entry point: checks, then the run, stopping and resuming |
-| `run.py` | the loop over parts, in one process |
-| `cluster.py` | the same on many processes or machines, with Ray |
-| `encoded.py` | the result, opened |
-"""
+"""A corpus as vectors: texts in, Parquet files of chosen layers out, limited only by the disk."""
 
 from bertcore.configs.encode import EncodeSettings
 from bertcore.corpus.batch import Encoded, encode_texts

@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from bertcore.architecture.config import BertConfig
 from bertcore.configs.encode import EncodeSettings
 from bertcore.model import Model
 from bertcore.network import Network
@@ -422,3 +423,19 @@ def _check_finite(
         f"the vectors of layer {layer} cannot be stored in float16: {what} in a vector of "
         f"{shown!r}. Check the checkpoint with `bertscope inspect`, or choose other layers."
     )
+
+
+def resolve_layers(layers: Sequence[int], config: BertConfig) -> tuple[int, ...]:
+    """Return the layers from 0, each once, in order.
+
+    ValueError if there is none, or one does not exist.
+    """
+    num_layers = config.num_hidden_layers
+    wrong = [layer for layer in layers if not -num_layers - 1 <= layer <= num_layers]
+    if wrong or not layers:
+        what = f"layer {wrong[0]} does not exist" if wrong else "no layer was chosen"
+        raise ValueError(
+            f"{what}; this checkpoint has hidden states 0 to {num_layers} "
+            "(0 is the embeddings' output, -1 the last)."
+        )
+    return tuple(sorted({layer % (num_layers + 1) for layer in layers}))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import bertcore
 from bertcore.configs.encode import DTYPES, EncodeSettings
+from bertcore.corpus.batch import resolve_layers
 from bertcore.corpus.cluster import Cluster, ClusterRun, check_cluster
 from bertcore.corpus.parts import (
     Manifest,
@@ -20,7 +21,6 @@ from bertcore.corpus.parts import (
 )
 from bertcore.corpus.precision import SAMPLE_CHARACTERS, Precision, choose_precision
 from bertcore.corpus.run import PART_BYTES, EncodeProgress, LocalRun, PartRun, Watch
-from bertcore.corpus.settings import resolve_layers
 from bertcore.corpus.size import check_room, estimate_size
 from bertcore.data.corpus import LONGEST_SENTENCE, Corpus, open_corpus
 from bertcore.model import Model
@@ -30,6 +30,10 @@ from bertcore.training.provenance import (
     record_times,
 )
 from bertcore.training.run_lock import LOCK_FILE, lock_run
+
+STORIES = Path(__file__).parent / "texts" / "stories.txt.xz"
+"""Prose by Grahame, Twain, Doyle, O. Henry and Leacock, all in the public domain, about 215,000
+tokens; `texts/README.md` says where it is from."""
 
 
 def encode_corpus(

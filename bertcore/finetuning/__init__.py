@@ -1,8 +1,7 @@
 """Fine-tuning: labelled files -> task data -> network with a task head -> loop -> report."""
 
 from bertcore.finetuning.experiment import Experiment, resume_experiment, start_experiment
-from bertcore.finetuning.run import Finetuning
-from bertcore.finetuning.run_result import RunResult
+from bertcore.finetuning.run import Finetuning, RunResult
 from bertcore.finetuning.settings import Settings, make_settings
 
 __all__ = [

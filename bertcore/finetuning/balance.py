@@ -1,11 +1,99 @@
-"""Weights of training examples by a column of their file."""
+"""Weights of training examples that make a column, such as gender, and the label independent.
 
-from collections.abc import Iterable, Iterator, Mapping
+Source: Kamiran and Calders 2012, "Data preprocessing techniques for classification without
+discrimination", section 4.3 (reweighing).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bertcore.data.examples import Example
-from bertcore.debiasing.reweigh import reweigh
 from bertcore.tasks import TaskData
+
+MOST_GROUPS = 100
+_LISTED = 12
+
+
+class Cell(NamedTuple):
+    """The examples of a group with a label."""
+
+    group: str
+    label: str
+    number: int
+    weight: float
+
+
+class Reweighing(NamedTuple):
+    """A weight for each example, and the cells they are computed from."""
+
+    weights: NDArray[np.float32]
+    """N(group) N(label) / (N N(group, label)) of each example, [N]."""
+    cells: tuple[Cell, ...]
+    """Of the groups and labels that occur together."""
+    missing: tuple[tuple[str, str], ...]
+    """Groups and labels that no example has both, and no weight can balance."""
+
+    def note(self, column: str) -> str:
+        """Return a sentence on the weights."""
+        shown = [f"{c.group} / {c.label}: {c.weight:.2f} ({c.number:,})" for c in self.cells]
+        listed = "; ".join(shown[:_LISTED]) + ("; ..." if len(shown) > _LISTED else "")
+        text = f"Weights by {column!r} and label (examples): {listed}."
+        if self.missing:
+            some = ", ".join(f"{group} / {label}" for group, label in self.missing[:_LISTED])
+            text += f" No example has {some}, so these are not balanced."
+        return text
+
+
+def reweigh(
+    groups: Sequence[str], labels: NDArray[np.int64], names: Sequence[str], *, column: str
+) -> Reweighing:
+    """Return weights that make group and label independent, where each pair of them occurs.
+
+    The sums over each group and over each label are then as without weights, and their mean is 1.
+
+    Args:
+        groups: Group of each example, [N].
+        labels: Numbers of the examples' labels, [N].
+        names: Names of the labels, [C].
+        column: Name of the groups' column, for messages.
+
+    ValueError if there is one group, more than `MOST_GROUPS`, or each group has one label.
+    """
+    values, numbers = np.unique(np.asarray(groups, dtype=object), return_inverse=True)
+    if len(values) < 2:
+        raise ValueError(
+            f"the column {column!r} has one value, {str(values[0])[:40]!r}, so there is nothing to "
+            "balance. Name another column with --balance."
+        )
+    if len(values) > MOST_GROUPS:
+        raise ValueError(
+            f"the column {column!r} has {len(values):,} values; expected at most {MOST_GROUPS} "
+            "groups. Give --balance a column of groups, not one of texts or numbers."
+        )
+    counts = np.zeros((len(values), len(names)), dtype=np.int64)
+    np.add.at(counts, (numbers, labels), 1)
+    of_label = counts.sum(0)
+    if ((counts > 0).sum(1) == 1).all():
+        raise ValueError(
+            f"each value of the column {column!r} has only one label, so no weights can make them "
+            "independent. Name another column with --balance."
+        )
+    expected = np.outer(counts.sum(1), of_label) / counts.sum()
+    table = np.divide(expected, counts, out=np.zeros_like(expected), where=counts > 0)
+    places = [(g, y) for g in range(len(values)) for y in range(len(names)) if of_label[y]]
+    return Reweighing(
+        table[numbers, labels].astype(np.float32),
+        tuple(
+            Cell(str(values[g]), names[y], int(counts[g, y]), float(table[g, y]))
+            for g, y in places
+            if counts[g, y]
+        ),
+        tuple((str(values[g]), names[y]) for g, y in places if not counts[g, y]),
+    )
 
 
 class Balance:

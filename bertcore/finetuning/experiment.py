@@ -29,13 +29,11 @@ from bertcore.finetuning.data.forms import FOLDER, kept_file
 from bertcore.finetuning.data.hub_data import data_file, fetch_hub_data, is_hub_name
 from bertcore.finetuning.data.swapped import swap_example
 from bertcore.finetuning.distillation import check_teacher
-from bertcore.finetuning.epoch_checkpoints import epoch_of, kept_epochs
 from bertcore.finetuning.report import medians, write_report
-from bertcore.finetuning.run import Finetuning
+from bertcore.finetuning.run import ADVICE, DivergedError, Finetuning, RunResult, rank
 from bertcore.finetuning.run_checks import check_for_labels, penalty_of
-from bertcore.finetuning.run_result import ADVICE, DivergedError, RunResult, rank
 from bertcore.finetuning.settings import Settings, run_name, settings_of
-from bertcore.finetuning.state import BEST_FOLDER, explained, move_checkpoint
+from bertcore.finetuning.state import BEST_FOLDER, epoch_of, explained, kept_epochs, move_checkpoint
 from bertcore.loading import load
 from bertcore.tasks import TaskData, find_task
 from bertcore.tasks.column import column_values

@@ -18,7 +18,7 @@ from bertcore.finetuning.experiment import (
     resume_experiment,
     start_experiment,
 )
-from bertcore.finetuning.run_result import ADVICE
+from bertcore.finetuning.run import ADVICE
 from bertcore.finetuning.settings import Settings, settings_of
 from bertcore.tasks import find_task
 from bertcore.training.run_lock import lock_run

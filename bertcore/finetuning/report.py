@@ -9,7 +9,7 @@ from typing import Any
 
 from bertcore.base.json_data import plain_data
 from bertcore.base.whole_files import write_whole
-from bertcore.finetuning.run_result import rank
+from bertcore.finetuning.run import rank
 
 JSON_FILE = "report.json"
 MARKDOWN_FILE = "report.md"

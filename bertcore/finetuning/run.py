@@ -4,7 +4,7 @@ import logging
 import math
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,13 +20,13 @@ from bertcore.data.examples import Example
 from bertcore.data.rows import Rows, share_padding, shuffled_batches
 from bertcore.debiasing import PenalisedDirection
 from bertcore.debiasing.direction_penalty import DirectionPenalty
+from bertcore.evaluation.metrics import Scores
 from bertcore.finetuning.dev_errors import (
     find_dev_errors,
     forget_errors_after,
     write_dev_errors,
 )
 from bertcore.finetuning.distillation import DistilledTask, check_teacher
-from bertcore.finetuning.epoch_checkpoints import save_epoch
 from bertcore.finetuning.run_checks import (
     check_for_labels,
     check_for_task,
@@ -34,8 +34,14 @@ from bertcore.finetuning.run_checks import (
     penalty_of,
     training_dtype,
 )
-from bertcore.finetuning.run_result import ADVICE, DivergedError, RunResult, rank
-from bertcore.finetuning.state import BEST_FOLDER, explained, load_state, save_model, save_state
+from bertcore.finetuning.state import (
+    BEST_FOLDER,
+    explained,
+    load_state,
+    save_epoch,
+    save_model,
+    save_state,
+)
 from bertcore.finetuning.task_step import TaskStep, TaskWithLoss, training_attention
 from bertcore.network import Network
 from bertcore.network.attention import attention_fused
@@ -50,6 +56,49 @@ from bertcore.training.progress import Progress, TrainingProgress
 from bertcore.training.random_state import random_state, set_random_state
 from bertcore.training.run_metrics import append_line, json_line
 from bertcore.training.training_state import restore_state, seed_process, training_state
+
+ADVICE = "Lower the learning rate, or check the data."
+
+
+class DivergedError(RuntimeError):
+    """A run's loss became NaN or infinite, so the run has no model to keep."""
+
+
+def rank(value: float, loss: float = 0.0) -> float:
+    """Return the value by which evaluations and runs are compared; the worst value if diverged.
+
+    NaN itself compares as neither better nor worse.
+
+    Args:
+        value: Value of the metric.
+        loss: The loss on the same data.
+    """
+    return value if math.isfinite(value) and math.isfinite(loss) else -math.inf
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResult:
+    """The result of a run: scores, metrics, checkpoint."""
+
+    config: FinetuneConfig
+    scores: Scores
+    """On the dev data, at the best step."""
+    best_step: int
+    num_steps: int
+    """Steps made; fewer than planned if it was stopped early."""
+    num_examples_seen: int
+    seconds: float
+    """Of training; evaluations and saves not counted."""
+    history: list[dict[str, Any]]
+    """The lines of metrics.jsonl."""
+    share_padding: float
+    """Of the tokens in the batches of the first epoch."""
+
+    @property
+    def examples_per_second(self) -> float:
+        """Training examples per second."""
+        return self.num_examples_seen / max(self.seconds, 1e-9)
+
 
 logger = logging.getLogger(__name__)
 LOG_EVERY = 50

@@ -14,13 +14,14 @@ from bertcore.pretraining.data.corpus import (
 from bertcore.pretraining.data.instances import Instances, create_instances
 from bertcore.pretraining.data.packed_rows import PackedRows, create_packed_rows
 from bertcore.pretraining.data.read_corpus import train_tokenizer
-from bertcore.pretraining.evaluation import PretrainingScores, evaluate_pretraining
-from bertcore.pretraining.loss.objective import PretrainingLoss, pretraining_loss
-from bertcore.pretraining.next_token_evaluation import (
+from bertcore.pretraining.evaluation import (
     CausalScores,
+    PretrainingScores,
     causal_rows,
     evaluate_next_tokens,
+    evaluate_pretraining,
 )
+from bertcore.pretraining.loss.objective import PretrainingLoss, pretraining_loss
 from bertcore.pretraining.objectives.epochs import Batches
 from bertcore.pretraining.run import Pretraining
 from bertcore.pretraining.start_run import check_inputs, resume_run, start_run

@@ -29,11 +29,10 @@ from bertcore.pretraining.objectives import (
     objective_named,
     with_berts_batches,
 )
-from bertcore.pretraining.objectives.sequence_length_schedule import Phases
+from bertcore.pretraining.objectives.epochs import Phases
 from bertcore.pretraining.run_probes import ProbeWriter
 from bertcore.pretraining.start.long_positions import extend_positions
-from bertcore.pretraining.step_metrics import divergence_note, has_diverged, step_metrics
-from bertcore.pretraining.train_step import TrainStep
+from bertcore.pretraining.train_step import TrainStep, divergence_note, has_diverged, step_metrics
 from bertcore.tokenizer import Tokenizer
 from bertcore.training.compiler import choose_compile
 from bertcore.training.loop import Metrics, train

@@ -1,9 +1,9 @@
-"""One step of training: a batch in parts, forward, backward, clip, update."""
+"""One step of training: a batch in parts, forward, backward, clip, update; and its metrics."""
 
 import logging
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -13,6 +13,7 @@ from torch.optim import Optimizer
 from bertcore.network import Network
 from bertcore.pretraining.objectives.objective import Objective, TrainingBatch
 from bertcore.training.processes import Processes
+from bertcore.training.progress import TrainingProgress
 from bertcore.training.random_state import random_state, set_random_state
 from bertcore.training.update import Update
 
@@ -128,3 +129,47 @@ class TrainStep:
         device = self.processes.device
         tensors = self._objective.tensors(part, device, keep_mask=self._is_compiled)
         return self._update.forward(tensors)
+
+
+OF_SOME_RUNS = ("soft_loss", "cosine_loss", "layer_loss", "direction_penalty")
+"""Metrics only of runs with a teacher, or with a penalty on a direction."""
+
+
+def step_metrics(
+    values: Mapping[str, float], own: Mapping[str, float], *, step: int, rate: float
+) -> dict[str, Any]:
+    """Return the metrics of a step.
+
+    Args:
+        values: From TrainStep, for the whole batch.
+        own: The objective's metrics of them.
+        step: The step, from 1.
+        rate: Fraction of the peak learning rate.
+    """
+    return {
+        "step": step,
+        **own,
+        **{name: values[name] for name in OF_SOME_RUNS if name in values},
+        "learning_rate_share": rate,
+        "gradient_norm": values["gradient_norm"],
+    }
+
+
+def has_diverged(values: Mapping[str, float]) -> bool:
+    """Return whether loss or gradient is not finite."""
+    return not (math.isfinite(values["loss"]) and math.isfinite(values["gradient_norm"]))
+
+
+def divergence_note(values: Mapping[str, float], progress: TrainingProgress) -> dict[str, Any]:
+    """Return the line of metrics of a diverged step, with NaN written as text, as JSON has none.
+
+    Args:
+        values: From TrainStep.
+        progress: The progress before that step.
+    """
+    return {
+        "step": progress.step + 1,
+        "diverged": f"loss {values['loss']}, gradient norm {values['gradient_norm']}",
+        "seconds": round(progress.elapsed_seconds, 3),
+        "num_tokens": progress.num_tokens,
+    }

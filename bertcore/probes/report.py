@@ -3,9 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bertcore.probes.code_length import CodeLength
 from bertcore.probes.data_sets import ProbeSentence, Task
-from bertcore.probes.linear import LinearProbe
+from bertcore.probes.linear import CodeLength, LinearProbe
 from bertcore.probes.scores import Score
 from bertcore.probes.structural import RANK, StructuralProbe
 from bertcore.probes.vectors import POOLINGS

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from bertcore.corpus.settings import resolve_layers
+from bertcore.corpus.batch import resolve_layers
 from bertcore.loading.untrained import untrained
 from bertcore.model import Model
 from bertcore.probes.data_sets import STRUCTURAL, ProbeData, divide

@@ -11,9 +11,11 @@ from bertcore.model import Model
 from bertcore.probes.data_sets import ProbeData
 from bertcore.probes.report import LayerResult, ProbeReport, ProbeSettings, Progress
 from bertcore.probes.scores import Score, length_mean_score, ratio_score
-from bertcore.probes.structural import Example, Kind, fit_structural
-from bertcore.probes.trees import (
+from bertcore.probes.structural import (
+    Example,
+    Kind,
     attachment_counts,
+    fit_structural,
     is_scored,
     row_correlations,
     tree_depths,

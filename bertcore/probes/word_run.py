@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 
 from bertcore.evaluation.intervals import RESAMPLES
 from bertcore.model import Model
-from bertcore.probes.code_length import code_length
 from bertcore.probes.data_sets import ProbeData
-from bertcore.probes.linear import LinearProbe, fit, fit_best
+from bertcore.probes.linear import LinearProbe, code_length, fit, fit_best
 from bertcore.probes.report import LayerResult, ProbeReport, ProbeSettings, Progress
 from bertcore.probes.scores import (
     Score,

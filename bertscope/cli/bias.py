@@ -60,8 +60,8 @@ def bias(
     """
     from bertcore import load
     from bertcore.bias.audits import AUDITS, CANNOT_TELL
-    from bertcore.bias.quality import grammar_exam
     from bertcore.bias.report import ABOUT, OWN, make_report, report_html
+    from bertcore.bias.shares import grammar_exam
 
     options = BiasConfig(**values)
     save = options.save

@@ -11,8 +11,13 @@ HTML file that needs no network.
     show_lines(trace, layer=2, heads=[0, 3], bert=bert)
 """
 
-from bertscope.notebook.attention_views import show_lines, show_map, show_neurons, show_overview
-from bertscope.notebook.bertviz import show_bertviz
+from bertscope.notebook.attention_views import (
+    show_bertviz,
+    show_lines,
+    show_map,
+    show_neurons,
+    show_overview,
+)
 from bertscope.notebook.heads import show_head_map, show_heads
 from bertscope.notebook.minimal_pair import show_minimal_pair
 from bertscope.notebook.mixing import show_mixing

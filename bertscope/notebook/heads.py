@@ -5,8 +5,7 @@ from typing import Literal
 from bertcore import Model
 from bertcore.analysis.heads.report import HeadReport
 from bertcore.analysis.heads.similarity import head_map
-from bertscope.notebook.app_modules import app_module
-from bertscope.notebook.notebook_view import Drawn, NotebookView, show_figures
+from bertscope.notebook.notebook_view import Drawn, NotebookView, app_module, show_figures
 
 
 def show_heads(

@@ -2,10 +2,10 @@
 
 from bertcore import Model, Trace
 from bertcore.analysis.compare.minimal_pair import aligned_attention, compare_pair
-from bertscope.notebook.app_modules import app_module
 from bertscope.notebook.notebook_view import (
     Drawn,
     NotebookView,
+    app_module,
     check_heads,
     how_to_read,
     opening,

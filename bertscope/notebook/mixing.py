@@ -5,9 +5,9 @@ from bertcore.analysis.mixing.maps import normalize_rows
 from bertcore.analysis.mixing.norm_weighted import block_norms, weighted_norms
 from bertcore.analysis.mixing.rollout import attention_rollout
 from bertcore.analysis.mixing.value_zeroing import value_zeroing
-from bertscope.notebook.app_modules import app_module
 from bertscope.notebook.notebook_view import (
     NotebookView,
+    app_module,
     check_heads,
     check_index,
     make_trace_view,

@@ -1,6 +1,7 @@
-"""A view in a notebook: the app's HTML file in a frame."""
+"""A view in a notebook: the app's HTML file in a frame, made by the app's modules."""
 
 import html
+import importlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,8 +9,21 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
+import bertscope
 from bertcore import Model, Trace
-from bertscope.notebook.app_modules import app_module
+from bertscope.app_root import find_app_root
+
+
+def app_module(name: str) -> ModuleType:
+    """Return a module of the app, such as "app.canvas.views".
+
+    RuntimeError if the app's files are missing.
+    """
+    root = str(find_app_root())
+    if root not in bertscope.__path__:
+        bertscope.__path__.append(root)
+    return importlib.import_module(f"bertscope.{name}")
+
 
 AROUND = 310
 """Pixels of the title, the caption and the folded parts of a file."""

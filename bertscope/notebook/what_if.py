@@ -9,10 +9,10 @@ from bertcore.analysis.heads.importance import rank_heads
 from bertcore.analysis.shared.inputs import masked_encoding
 from bertcore.interventions.what_if import Changes
 from bertcore.tasks.checkpoint_head import read_task_head
-from bertscope.notebook.app_modules import app_module
 from bertscope.notebook.notebook_view import (
     Drawn,
     NotebookView,
+    app_module,
     how_to_read,
     opening,
     show_figures,

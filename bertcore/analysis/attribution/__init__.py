@@ -32,8 +32,14 @@ from bertcore.analysis.attribution.gradients import (
     layer_conductance,
 )
 from bertcore.analysis.attribution.labelled_file import FileRun, run_file
-from bertcore.analysis.attribution.task_input import OCCLUSIONS, run_task, task_input, without
-from bertcore.analysis.attribution.word_occlusion import Occlusion, occlusion
+from bertcore.analysis.attribution.task_input import (
+    OCCLUSIONS,
+    Occlusion,
+    occlusion,
+    run_task,
+    task_input,
+    without,
+)
 from bertcore.tasks import (
     ChoiceAnswer,
     ChoiceInput,

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from bertcore.analysis.attribution.task_input import run_task, task_input, whole
-from bertcore.analysis.attribution.word_occlusion import occlusion
+from bertcore.analysis.attribution.task_input import occlusion, run_task, task_input, whole
 from bertcore.analysis.shared.inputs import run_rows, word_log_probabilities
 from bertcore.likelihood.hidden_tokens import Row
 from bertcore.model import Model

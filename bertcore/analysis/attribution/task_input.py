@@ -1,10 +1,13 @@
-"""One input of a fine-tuned model: its words, the input with words removed, and its logits."""
+"""One input of a fine-tuned model: its words, its logits, and those with words left out."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from bertcore.analysis.shared.finite import require_finite_logits
@@ -12,6 +15,7 @@ from bertcore.likelihood.hidden_tokens import TOKENS_PER_BATCH, Row
 from bertcore.tasks import TaskInput
 from bertcore.tasks.inputs import choice_input
 from bertcore.tasks.model import TaskModel
+from bertcore.tasks.targets import Target
 from bertcore.tokenizer import Encoding
 from bertcore.tokenizer.words import words_of
 
@@ -167,3 +171,45 @@ def _run_rows(model: TaskModel, rows: Sequence[Row]) -> list[Tensor]:
                 else logits_of_row
             )
     return row_logits
+
+
+@dataclass(frozen=True, slots=True)
+class Occlusion:
+    """The effect of each of W words on a target."""
+
+    importance: NDArray[np.float32]
+    """The target's value with the word minus that without it, [W]; NaN for [CLS] and [SEP]."""
+    measure: NDArray[np.float32]
+    """The probability (or score) without the word, [W]; NaN for [CLS] and [SEP]."""
+    value: float
+    """The target's value with all words."""
+    whole: float
+    """The probability (or score) with all words."""
+
+
+def occlusion(
+    model: TaskModel, source: TaskInput, target: Target, *, how: str = OCCLUSIONS[0]
+) -> Occlusion:
+    """Return how much the target loses when each word is removed in turn.
+
+    Two words with the same meaning compensate for each other: removing one of them changes little.
+
+    Args:
+        target: What is followed.
+
+    ValueError as `without`; or if the answer is NaN.
+
+    Source: Li, Monroe and Jurafsky 2016, "Understanding neural networks through representation
+        erasure", section 4; here the difference of log-odds instead of the relative one, and whole
+        words.
+    """
+    words = source.text_words
+    rows = [whole(source), *(without(model, source, [word], how) for word in words)]
+    logits = run_task(model, rows)
+    values = torch.stack([target.value(row_logits[None])[0] for row_logits in logits])
+    measures = torch.stack([target.measure(row_logits[None])[0] for row_logits in logits])
+    importance = np.full(len(source.words), np.nan, dtype=np.float32)
+    remaining = importance.copy()
+    importance[words] = (values[0] - values[1:]).numpy()
+    remaining[words] = measures[1:].numpy()
+    return Occlusion(importance, remaining, float(values[0]), float(measures[0]))

@@ -10,8 +10,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bertcore.analysis.shared.inputs import text_positions
-from bertcore.analysis.tuned_lens.gain import LensGain, compare, gain_of, log_probabilities
-from bertcore.analysis.tuned_lens.tuned import TunedLens
+from bertcore.analysis.tuned_lens.tuned import (
+    LensGain,
+    TunedLens,
+    compare,
+    gain_of,
+    log_probabilities,
+)
 from bertcore.likelihood.hidden_tokens import LOGITS_PER_CHUNK, Row, padded_batches
 from bertcore.model import Model
 from bertcore.network.protocol import Encoder

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from bertcore.corpus.batch import pool_rows
 from bertcore.corpus.encoded import EncodedCorpus
-from bertcore.corpus.search.found import VectorIndex
+from bertcore.corpus.search.index import VectorIndex
 from bertcore.corpus.search.places import Hit, Places
 from bertcore.trace import Trace
 

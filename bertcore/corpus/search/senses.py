@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertcore.corpus.encoded import EncodedCorpus
-from bertcore.corpus.search.found import has_direction
+from bertcore.corpus.search.index import has_direction
 from bertcore.corpus.search.places import Hit, Places
 
 FEWEST = 8

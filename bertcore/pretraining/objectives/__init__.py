@@ -3,16 +3,16 @@
 from bertcore.pretraining.objectives.causal import NextTokens
 from bertcore.pretraining.objectives.denoising import BartNoise, MassFragment, T5Spans
 from bertcore.pretraining.objectives.masked_words import (
+    LimitedAttention,
     MaskedWords,
     MaskedWordsAndOrder,
     MaskedWordsAndPairs,
+    WholeWords,
 )
 from bertcore.pretraining.objectives.objective import Objective
 from bertcore.pretraining.objectives.permutation import PermutedWords
 from bertcore.pretraining.objectives.replaced_tokens import ReplacedTokens
 from bertcore.pretraining.objectives.spans import Spans
-from bertcore.pretraining.objectives.unified import LimitedAttention
-from bertcore.pretraining.objectives.whole_words import WholeWords
 
 __all__ = ["OBJECTIVES", "Objective", "check_has_teacher", "objective_named", "with_berts_batches"]
 

@@ -7,8 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bertscope.cli.compare.tables import print_answers, print_heads, print_texts, print_weights
-from bertscope.cli.compare.to_json import to_record
+from bertscope.cli.compare.tables import (
+    print_answers,
+    print_heads,
+    print_texts,
+    print_weights,
+    to_record,
+)
 from bertscope.cli.compare.trade_off import compare_at_text, compare_on_file
 from bertscope.cli.files import read_whole
 from bertscope.cli.options import documented

@@ -20,7 +20,7 @@ from app.sources import encoded_corpus as source
 from bertcore import load
 from bertcore.corpus import EncodeSettings, encode_corpus, open_encoded
 from bertcore.corpus.search import Neighbours, Places, neighbours, open_index, query_of, word_senses
-from bertcore.corpus.search.graph import index_folder
+from bertcore.corpus.search.index import index_folder
 from bertcore.corpus.search.places import tag_shares
 from tests.support.encoded_table import encode_trees
 from tests.support.opened import charts, complaints, ok, page_of, said, with_results
@@ -211,7 +211,7 @@ def test_without_usearch_every_row_is_still_compared(
     place = Path(shutil.copytree(encoded, tmp_path / "copy"))
     shutil.rmtree(index_folder(open_encoded(place), 2), ignore_errors=True)
     monkeypatch.setattr(source, "EXACT_ROWS", 10)
-    monkeypatch.setattr("bertcore.corpus.search.graph.check_usearch", missing)
+    monkeypatch.setattr("bertcore.corpus.search.index.check_usearch", missing)
     app = ok(opened(place, corpus_token="3", corpus_layer="2"))
     app.button(key="build_corpus_index").click().run()
     app = with_results(app)

@@ -6,8 +6,12 @@ import torch
 from bertcore import Bert
 from bertcore.bias import find_direction, text_vectors
 from bertcore.debiasing import PenalisedDirection, direction_pairs
-from bertcore.debiasing.direction import Vectors
-from bertcore.debiasing.direction_penalty import DirectionPenalty, squared_cosines, start_penalty
+from bertcore.debiasing.direction_penalty import (
+    DirectionPenalty,
+    Vectors,
+    squared_cosines,
+    start_penalty,
+)
 from bertcore.network.task_heads import encode_first_token
 from tests.support.tiny import tiny_bert
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bertcore.debiasing.reweigh import MOST_GROUPS, reweigh
+from bertcore.finetuning.balance import MOST_GROUPS, reweigh
 
 
 def test_the_published_example() -> None:

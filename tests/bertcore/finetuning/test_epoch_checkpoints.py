@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import bertcore
 from bertcore.analysis.compare.decision import open_decisions
 from bertcore.finetuning import resume_experiment
-from bertcore.finetuning.epoch_checkpoints import kept_epochs
+from bertcore.finetuning.state import kept_epochs
 from bertcore.tasks import open_task_model
 from bertcore.training.progress import Progress
 from bertscope.cli.main import app

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from seqeval.metrics import f1_score
 
-from bertcore.probes import code_length as code_module
-from bertcore.probes.code_length import block_ends, code_length
-from bertcore.probes.linear import fit_best
+from bertcore.probes import linear as code_module
+from bertcore.probes.linear import block_ends, code_length, fit_best
 from bertcore.probes.scores import (
     difference_score,
     entity_counts,

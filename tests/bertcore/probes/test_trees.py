@@ -19,12 +19,10 @@ from bertcore.probes.structural import (
     Batch,
     Example,
     StructuralProbe,
-    fit_structural,
-    loss,
-)
-from bertcore.probes.trees import (
     attachment_counts,
+    fit_structural,
     is_scored,
+    loss,
     row_correlations,
     scored_edges,
     spanning_tree,

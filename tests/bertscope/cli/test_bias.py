@@ -21,7 +21,7 @@ from bertcore.bias import (
     table_vectors,
     template_audits,
 )
-from bertcore.bias.along_direction import along_direction
+from bertcore.bias.direction import along_direction
 from bertscope.cli.main import app
 from tests.support.tiny import tiny_bert
 

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from bertcore import load
 from bertcore.corpus import open_encoded
 from bertcore.corpus.search import Places, neighbours, open_index, query_of
-from bertcore.corpus.search.graph import index_folder
+from bertcore.corpus.search.index import index_folder
 from bertscope.cli.main import app
 from tests.support.small_corpus import small_documents, write_documents
 from tests.support.tiny import tiny_bert

@@ -14,8 +14,7 @@ from bertcore.analysis.attribution.faithfulness_scores import (
     faithfulness,
     random_faithfulness,
 )
-from bertcore.analysis.attribution.task_input import run_task, task_input, whole, without
-from bertcore.analysis.attribution.word_occlusion import occlusion
+from bertcore.analysis.attribution.task_input import occlusion, run_task, task_input, whole, without
 from bertcore.tasks.targets import (
     ClassTarget,
     ScoreTarget,

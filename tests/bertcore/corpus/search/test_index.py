@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bertcore.corpus import EncodedCorpus
 from bertcore.corpus.parts import about
 from bertcore.corpus.search import ExactIndex, GraphIndex, VectorIndex, build_graph, open_index
-from bertcore.corpus.search.graph import index_folder
+from bertcore.corpus.search.index import index_folder
 from tests.support.encoded_arrays import encoded_arrays
 
 WIDTH = 24

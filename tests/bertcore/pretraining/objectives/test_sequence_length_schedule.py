@@ -16,7 +16,7 @@ from bertcore.pretraining import (
     TrainConfig,
     check_settings,
 )
-from bertcore.pretraining.objectives.sequence_length_schedule import Phases
+from bertcore.pretraining.objectives.epochs import Phases
 from tests.support.small_corpus import small_corpus
 from tests.support.tiny import tiny_config, tiny_tokenizer
 

@@ -11,7 +11,7 @@ from scipy.stats import chisquare
 from bertcore.objectives import DIRECTIONS, allowed
 from bertcore.pretraining.objectives import objective_named
 from bertcore.pretraining.objectives.epochs import Batches
-from bertcore.pretraining.objectives.unified import directed_mask
+from bertcore.pretraining.objectives.masked_words import directed_mask
 from tests.bertcore.pretraining.objectives.test_objectives import DATA
 from tests.support.small_corpus import small_corpus
 from tests.support.tiny import tiny_config, tiny_network, tiny_tokenizer
