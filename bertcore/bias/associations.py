@@ -82,7 +82,6 @@ def run_association_tests(
         layer: Hidden state, with each word or sentence run by itself; None: the token table, or for
             tests of sentences the last hidden state.
         pooling: Pooling of a text's tokens in a hidden state.
-        on_fraction: Called with the fraction done.
 
     ValueError if a word cannot be written, or there is no such layer or pooling.
     """

@@ -80,7 +80,6 @@ def score_crows_pairs(
         bert: A checkpoint with a masked-word head.
         pairs: [N].
         counts: Word counts of the training text.
-        progress: Called with the fraction done.
 
     ValueError if there is no masked-word head.
 

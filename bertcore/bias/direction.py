@@ -1,4 +1,4 @@
-"""A direction in a vector space: occupations along it, probes, and a token table debiased along it."""
+"""A direction in a vector space: occupations along it, probes, and a table debiased along it."""
 
 import copy
 from collections.abc import Sequence
@@ -50,7 +50,6 @@ def probe(vectors: Vectors, labels: Sequence[int], *, num_folds: int = 5, seed: 
         vectors: [N, D].
         labels: Two classes, [N].
         num_folds: K; each class needs at least as many vectors.
-        seed: Seed of the folds.
 
     ValueError if there is one class only, or one with fewer than K vectors.
 

@@ -174,7 +174,6 @@ def measure_erasure(
     masked-word head are left out if there is none.
 
     Args:
-        bert: The unchanged checkpoint.
         erasure: An erasure fitted on it.
         progress: Called with the fraction done and what is being measured.
 

@@ -57,7 +57,6 @@ def audit_groups(
     """Compare the groups of a column.
 
     Args:
-        run: The answers to a labelled file.
         values: The value of the column in each row, from `column_values`.
         least: Number of cases that a group needs for its rate to count in a gap.
 

@@ -174,7 +174,7 @@ def label_gaps(
         if recall is not None and false is not None:
             wider = max(recall[0], false[0], key=lambda one: one.value)
             drawn = np.maximum(recall[1], false[1])
-            found.append((_with_chance(wider, ODDS, drawn), drawn))
+            found.append((replace(wider, measure=ODDS, chance=_chance(drawn)), drawn))
     return [one[0] for one in found if one is not None]
 
 
@@ -283,10 +283,6 @@ def _proportion_gap(
 def _extremes(means: NDArray[np.float64]) -> tuple[int, int]:
     """Return the indices of the highest and the lowest mean: two groups even if all are equal."""
     return int(means.argmax()), len(means) - 1 - int(means[::-1].argmin())
-
-
-def _with_chance(gap: Gap, measure: str, drawn: NDArray[np.float64]) -> Gap:
-    return replace(gap, measure=measure, chance=_chance(drawn))
 
 
 def _chance(gaps: NDArray[np.float64]) -> float:

@@ -117,7 +117,6 @@ def make_report(
     Args:
         bert: Any model; measures that do not apply to it are left out, with the reason.
         asked: Measures with their files and options, such as ("crows-pairs", path, BiasConfig()).
-        on_stage: Called with the current stage.
         name: The checkpoint's name in the report; None: its own name.
 
     ValueError if a requested measure cannot be computed. OSError if its file cannot be opened.

@@ -52,7 +52,6 @@ def unmasked_likelihoods(
     Args:
         bert: With a masked-word head.
         encodings: From `bert.tokenize`, [N].
-        progress: Called with the fraction done.
 
     ValueError if there is no masked-word head.
 

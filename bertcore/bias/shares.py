@@ -137,7 +137,6 @@ def grammar_exam(bert: Model, progress: Callable[[float], None] | None = None) -
 
     Args:
         bert: With a masked-word head, or causal.
-        progress: Called with the fraction done.
     """
     parts = score_pairs(bert, bundled_pairs().pairs, progress=progress)
     scores = [score for part in parts for score in part]

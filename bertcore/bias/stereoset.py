@@ -147,7 +147,6 @@ def score_stereoset(
     Args:
         bert: With a masked-word head.
         items: [N].
-        progress: Called with the fraction done.
 
     ValueError if there is no masked-word head, or a sentence is longer than it reads.
 

@@ -193,7 +193,6 @@ def write_part(
     """Write one part of all layers, and its texts.
 
     Args:
-        folder: Of the encoded corpus.
         number: Number of the part, from 0.
         encoded: Its rows.
         texts: The encoded texts, in order.
@@ -276,7 +275,6 @@ def check_checkpoint(manifest: Manifest, model: Model, what: str) -> None:
     """Reject a model that is not the one whose vectors are stored.
 
     Args:
-        manifest: Of the encoded corpus.
         what: The name of what contains the vectors, for the message.
 
     ValueError if weights or vocabulary differ; the message has both names.

@@ -59,11 +59,9 @@ def choose_precision(
     """Return the model in the number format of `settings.dtype`, and compare it.
 
     Args:
-        model: The model, which is not changed.
         texts: A sample on which the vectors in bfloat16 and in float32 are compared. Without texts
             nothing is compared.
         layers: The layers whose vectors are compared.
-        settings: Settings of the encoding.
 
     ValueError if bfloat16 is requested and the model runs in `transformers`.
     """

@@ -71,8 +71,6 @@ class PartRun(ABC):
     """The loop over parts; the subclass determines who encodes them.
 
     Args:
-        tokenizer: Tokenises the texts.
-        corpus: Opened.
         folder: Of the encoded corpus, locked.
         manifest: The parts written so far; new parts are added.
         part_bytes: Size of the vectors of one part in memory.

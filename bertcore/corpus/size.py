@@ -52,9 +52,7 @@ def estimate_size(
     """Read the beginning of a corpus and estimate the size of all of it.
 
     Args:
-        corpus: Opened.
         model: Tokenises the texts.
-        layers: The stored layers.
         settings: Unit, sample and special tokens are read.
 
     ValueError if there is no text in the corpus, or it cannot be read.

@@ -150,7 +150,6 @@ def start_penalty(
         settings: Words and weight.
         encode: Runs the network as it is before training, without dropout; takes and returns CPU
             tensors.
-        tokenizer: The checkpoint's tokenizer.
         vocab_size: V, rows of the token table.
 
     ValueError if the vocabulary can write fewer than two of the pairs, or their words have the same

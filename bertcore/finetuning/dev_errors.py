@@ -37,10 +37,8 @@ def find_dev_errors(
     """Return the wrong answers among predictions.
 
     Args:
-        task: That was scored.
         examples: Of the dev data, in their order.
         predictions: Of `Task.score`, one for each example.
-        step: Of the evaluation.
 
     ValueError if there are more or fewer examples than predictions.
     """

@@ -23,7 +23,6 @@ class DistilledTask(TaskWithLoss):
     The teacher is no part of the module: it is in evaluation mode and has no gradients.
 
     Args:
-        module: The student's.
         teacher: Of the same task and kind, with the same vocabulary and order of labels, on the
             student's device.
         task: Of both.

@@ -22,7 +22,6 @@ def write_report(folder: Path, report: dict[str, Any]) -> None:
     """Write both files, each atomically.
 
     Args:
-        folder: Folder of the result.
         report: From `Experiment.report`.
     """
     for name, text in (
@@ -81,8 +80,10 @@ def to_markdown(report: dict[str, Any]) -> str:
 def _summary(report: dict[str, Any]) -> str:
     """Return a summary: model, data, settings and speed."""
     best = report["best"]
+    is_untrained = report.get("settings", {}).get("is_untrained")
+    start = ", its shape with random weights" if is_untrained else ""
     rows = [
-        ("Checkpoint", report["checkpoint"] + _start(report.get("settings", {}))),
+        ("Checkpoint", report["checkpoint"] + start),
         ("Class in transformers", report["architecture"]),
         ("Labels", ", ".join(report["labels"]) or "none"),
         ("Training data", f"{report['train']} ({report['num_train']:,} examples)"),
@@ -99,10 +100,6 @@ def _summary(report: dict[str, Any]) -> str:
         *report["versions"].items(),
     ]
     return _table(("", ""), rows)
-
-
-def _start(settings: dict[str, Any]) -> str:
-    return ", its shape with random weights" if settings.get("is_untrained") else ""
 
 
 def _against_bias(settings: dict[str, Any]) -> list[tuple[str, str]]:

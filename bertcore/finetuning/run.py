@@ -115,7 +115,6 @@ class Finetuning:
     Args:
         model: A model with a head, new or not; its weights are changed.
         train, dev: Data with the model's labels.
-        config: The settings.
         folder: Folder of this run; created if missing. A saved state in it is resumed.
         processes: The processes that train together; None takes those of the launcher.
         teacher: The model from which to learn, in addition to the labels; None: there is none.
@@ -355,7 +354,8 @@ class Finetuning:
             progress.num_without_gain = 0
         else:
             progress.num_without_gain += 1
-        return {"dev_loss": scores.loss, **_prefixed(scores.metrics)}
+        of_dev = {f"dev_{name}": value for name, value in scores.metrics.items()}
+        return {"dev_loss": scores.loss, **of_dev}
 
     def _write_dev_errors(self, predictions: list[dict[str, Any]]) -> None:
         if self._read_dev is None or not self.processes.is_main:
@@ -481,7 +481,3 @@ class Finetuning:
     def best_folder(self) -> Path:
         """Folder of the best checkpoint."""
         return self.folder / BEST_FOLDER
-
-
-def _prefixed(metrics: dict[str, float]) -> dict[str, float]:
-    return {f"dev_{name}": value for name, value in metrics.items()}

@@ -29,7 +29,6 @@ def explained(folder: Path, what: str) -> Iterator[None]:
     """Turn a system error on writing into a sentence with advice.
 
     Args:
-        folder: Of the run.
         what: What is written, the subject of the sentence.
 
     Raises:
@@ -127,7 +126,6 @@ def save_epoch(model: TaskModel, folder: Path, epoch: int, *, max_seq_length: in
     """Write the model as the checkpoint of an epoch; an older one of that epoch is replaced.
 
     Args:
-        folder: Of the run.
         epoch: From 1.
         max_seq_length: The run's longest input in tokens.
 

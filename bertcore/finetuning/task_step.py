@@ -39,7 +39,6 @@ class TaskWithLoss(nn.Module):
 
     Args:
         module: The task network, shared, not copied.
-        task: Provides the loss.
         attention: The attention implementation.
         class_weights: As for `Task.loss`.
         penalty: A penalty on a direction, in addition to the task's loss.
@@ -63,7 +62,6 @@ class TaskWithLoss(nn.Module):
         """Return the loss of a batch or of a part of it.
 
         Args:
-            batch: The batch, on the device.
             hidden: The result of `TaskModule.encode`, if computed already.
             totals: Totals of the batch of which this is a part; None: it is the whole batch.
         """
@@ -117,8 +115,6 @@ class TaskStep:
 
     Args:
         module: The module, on the processes' device, in training mode.
-        rows: The training data.
-        optimizers: Optimizers of the module's parameters.
         processes: The processes that train together; each takes an equal part of every batch.
         dtype: "bfloat16" (autocast) or "float32".
         max_grad_norm: Gradients are scaled down to this norm.

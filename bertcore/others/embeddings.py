@@ -17,7 +17,6 @@ def traced_embeddings(
     first hidden state.
 
     Args:
-        network: The network whose tables are read.
         input_ids, segment_ids: int64, [T].
         first_state: hidden_states[0], [T, D].
     """

@@ -34,7 +34,6 @@ class OtherNetwork(nn.Module):
 
     Args:
         model: The model, with or without its head.
-        config: Its shape.
         heads: The heads that it has: "mlm", "next", "nsp".
         mask_id: Id of the token for a hidden word; -1: there is none.
         sentinels: Ids of T5's <extra_id_0>, <extra_id_1>, ...

@@ -1,4 +1,4 @@
-"""Evaluate a pretrained network on held-out text: by its objective, on BERT's masks, token by token."""
+"""Evaluate a network on held-out text: by its objective, on BERT's masks, and on next tokens."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -144,8 +144,6 @@ class HeldOut:
     fill masks, also on BERT's masks.
 
     Args:
-        objective: The run's objective.
-        corpus: The held-out corpus.
         tokenizer, config: Those of the run.
         seed: Determines the rows and how they are changed.
         num_rows: Maximum number of rows.
@@ -208,7 +206,6 @@ def check_hidden(
     """Reject a text in which an objective hides nothing; read no further than needed.
 
     Args:
-        objective: The objective that made the batches.
         config: The objective's settings.
         text: The text in words.
 
@@ -405,7 +402,6 @@ def evaluate_next_tokens(
     Args:
         bert: A model that predicts the next token.
         rows: Rows from `causal_rows`.
-        progress: Called with the fraction of rows done.
 
     ValueError if there is no row, or the model does not predict the next token.
     """

@@ -57,10 +57,8 @@ class Pretraining:
 
     Args:
         folder: Folder for metrics and checkpoints.
-        shape: The network to train.
         tokenizer: A tokenizer with `shape.vocab_size` pieces.
         train, valid: Packed corpora; `valid` is held out.
-        train_config, data_config, optimizer_config: Settings.
         start_from: The network to start from, of that shape, if `train_config.start` is
             "checkpoint".
         teacher: A teacher that the network learns from besides the text, with the same vocabulary.

@@ -34,7 +34,6 @@ def take_probe(
     Args:
         network: A network with a masked-word head; without a next-sentence head, pairs get no
             answer.
-        tokenizer: The run's tokenizer.
         step: The step, for the record.
         texts: The sentences; those longer than the position table are truncated.
 
@@ -131,8 +130,6 @@ class ProbeWriter:
 
     Args:
         run: The run's folder; the files go to `probes/` in it.
-        tokenizer: The run's tokenizer.
-        texts: The sentences.
     """
 
     def __init__(

@@ -70,7 +70,6 @@ def check_inputs(
     """Reject inputs that are visibly wrong, before the texts are read completely.
 
     Args:
-        folder: Folder of the new run.
         corpus, valid: Text files.
         rows: The rows to make of them.
 
@@ -110,8 +109,6 @@ def start_run(
         corpus: Training text files.
         valid: Held-out text file.
         tokenizer: Copied into the run.
-        shape: The network to train.
-        train_config, data_config, optimizer_config: Settings.
         start_from: The checkpoint to start from if `train_config.start` is "checkpoint"; copied
             into the run.
         teacher: A teacher that the network learns from besides the text; copied into the run.

@@ -25,9 +25,6 @@ class TrainStep:
 
     Args:
         network: The network, on the processes' device, in training mode.
-        optimizers: The optimisers of its parameters.
-        processes: The processes that train together.
-        objective: The pretraining objective.
         companion: A module that the objective trains beside the network.
         dtype: "bfloat16" (autocast) or "float32".
         max_grad_norm: Gradients are scaled down to this norm.

@@ -76,7 +76,6 @@ def label_words(model: Model, report: ProbeReport, text: str) -> WordLabels:
     """Return the labels of a text's words, by the probe of each layer.
 
     Args:
-        model: The checkpoint that was probed.
         report: Of a task with labels.
         text: Any text; a sentence of the test part also has its true labels.
 
@@ -106,7 +105,6 @@ def draw_trees(model: Model, report: ProbeReport, text: str) -> WordTrees:
     """Return the tree over a text's words, or their depths, by the probe of each layer.
 
     Args:
-        model: The checkpoint that was probed.
         report: The report of the task distance or depth.
         text: Any text; a sentence of the test part also has its true tree. In others a word is
             punctuation if it has neither letter nor digit.
@@ -172,7 +170,6 @@ def label_scores(
     """Return the recall of each label at each layer.
 
     Args:
-        model: The checkpoint that was probed.
         report: The report of a task with labels.
         progress: Called with the fraction done; may raise to stop.
     """

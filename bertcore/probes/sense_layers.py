@@ -1,5 +1,6 @@
 """Two senses of one word: the layer at which its vectors separate them, and the words behind it."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -62,18 +63,17 @@ def word_vectors(model: Model, sentences: Sequence[Sentence], word: str) -> Word
     """Return the vectors of a word's first occurrence in each sentence.
 
     Args:
-        model: The checkpoint.
         sentences: Labelled by sense.
         word: The word, ignoring case; a word of several pieces is their mean.
 
     ValueError if a sentence does not have the word, is too long, or has no label; if there are not
     two senses with FEWEST sentences each.
     """
-    counts = {label: [s.label for s in sentences].count(label) for label in _labels(sentences)}
+    counts = Counter(sentence.label for sentence in sentences)
     if "" in counts or len(counts) < 2 or min(counts.values()) < FEWEST:
         raise ValueError(
-            f"the senses are {counts}; expected a label for each sentence, and two senses with at "
-            f"least {FEWEST} sentences each."
+            f"the senses are {dict(counts)}; expected a label for each sentence, and two senses "
+            f"with at least {FEWEST} sentences each."
         )
     table = _words(model, sentences)
     places = [_place(table, number, word) for number in range(len(sentences))]
@@ -264,10 +264,6 @@ def _place(table: VectorTable, number: int, word: str) -> int:
 
 def _is(word: str, wanted: str) -> bool:
     return word.casefold() == wanted.casefold()
-
-
-def _labels(sentences: Sequence[Sentence]) -> set[str]:
-    return {sentence.label for sentence in sentences}
 
 
 def _percentiles(values: NDArray[np.float64]) -> Interval:

@@ -42,8 +42,6 @@ def choose_compile(
 
     Args:
         choice: "on", "off", or "auto": if the run is long enough to pay for compiling.
-        device: The network's device.
-        steps, minutes: Length of the run.
 
     ValueError if it is "on" and something is missing.
     """

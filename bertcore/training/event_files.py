@@ -29,7 +29,6 @@ class EventFiles:
     """Writer of metrics under the names train/..., valid/... and tokens_per_second.
 
     Args:
-        run: The run's folder.
         after_step: Step at which a run resumes; later events of its earlier part are dropped.
 
     ValueError as `check_tensorboard`.

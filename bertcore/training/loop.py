@@ -51,7 +51,6 @@ def train(
     save, which a resumed run repeats with the same numbers.
 
     Args:
-        run: A new or resumed run.
         on_progress: Called with the report of each step.
         should_stop: Called after each step but the last; True in one process stops them all.
     """

@@ -88,7 +88,9 @@ def write_checkpoint(
             "step": step_of(folder),
             "valid_loss": valid_loss,
             "sha256": {
-                str(file.relative_to(partial).as_posix()): _hash(file) for file in _files(partial)
+                str(file.relative_to(partial).as_posix()): _hash(file)
+                for file in sorted(partial.rglob("*"))
+                if file.is_file()
             },
         }
         (partial / SUMMARY_FILE).write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
@@ -198,10 +200,6 @@ def _find_damage(folder: Path) -> str | None:
         if _hash(folder / name) != expected:
             return f"{name} is not as it was written"
     return None
-
-
-def _files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
 def _hash(path: Path) -> str:

@@ -21,7 +21,6 @@ def training_state(
     """Return the state of a run as tensors and plain values, for a checkpoint.
 
     Args:
-        optimizers: The network's optimisers.
         companion: A module trained beside the network, such as the projection of TinyBERT's losses.
     """
     state = {
@@ -48,7 +47,6 @@ def restore_state(
         state: From `training_state`; runs of version 0.1.0 call a companion "projection", and their
             fine-tunings the random state "random".
         optimizers, companion: Changed in place; the network already has the checkpoint's weights.
-        seed: The run's seed.
         processes: The main process gets the random state itself; each of the others has its own
             dropout.
     """

@@ -19,8 +19,6 @@ class Update:
         module: Returns a loss; on the processes' device, in training mode.
         trained: The module whose parameters are clipped and updated: the network, and any module
             trained with it.
-        optimizers: The optimisers of those parameters.
-        processes: The processes that train together.
         dtype: "bfloat16" (autocast) or "float32".
         max_grad_norm: Gradients are scaled down to this norm.
     """

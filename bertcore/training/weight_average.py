@@ -14,8 +14,7 @@ class WeightAverage:
     A mean over the steps of a decay is less noisy than the last step. Late steps count more, since
     the early ones were taken at a high learning rate, far from the end.
 
-    Args:
-        network: The network that is trained; copied.
+    The network is copied.
 
     Source: polynomial-decay averaging, Shamir and Zhang 2013, section 4, with eta = 1.
     """

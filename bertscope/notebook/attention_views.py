@@ -35,7 +35,6 @@ def show_overview(
     """Show the attention of all heads of all layers as small pictures.
 
     Args:
-        trace: One text or pair.
         layer, heads: Marked at first; no heads for all of the layer.
         measure: Written under each head, a field of `bertcore.analysis.heads.HeadMeasures`.
         order: Of the heads: layer by layer, or sorted by the measure in each layer or over all.
@@ -79,7 +78,6 @@ def show_lines(
     """Show attention as lines from each token to those it attends to.
 
     Args:
-        trace: One text or pair.
         layer, heads: Shown at first; no heads for all. The other heads, and up to five million
             weights the other layers, are a click away.
         words: Whole words in place of pieces.
@@ -139,7 +137,6 @@ def show_map(
     """Show one head, or the mean of several heads and layers, as a heat map.
 
     Args:
-        trace: One text or pair.
         layers, heads: One or several of each; no heads for all.
         words: Whole words in place of pieces.
         rows, columns: Their order.

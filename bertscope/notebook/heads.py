@@ -19,7 +19,6 @@ def show_heads(
     """Show one measure, or one dependency relation, of all heads, and all habits of one head.
 
     Args:
-        bert: That was measured.
         report: As `bertcore.analysis.heads.report.report_heads` returns it.
         measure: A habit such as "to_previous", or a relation such as "obj".
         direction: Of a relation: which of its two words looks for the other.
@@ -71,7 +70,6 @@ def show_head_map(
     """Show all heads as points: near ones attend to the same tokens.
 
     Args:
-        bert: That was measured.
         report: As `bertcore.analysis.heads.report.report_heads` returns it.
         colour: By each head's strongest habit, or by its layer.
         opened: Layer and head that are ringed.

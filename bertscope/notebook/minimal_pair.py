@@ -28,7 +28,6 @@ def show_minimal_pair(
     """Show what differs between two versions of a text: words, attention, vectors.
 
     Args:
-        bert: That both traces come from.
         first, second: Two single texts, or two pairs.
         layer: Whose attention is compared; the last if not given.
         head: Which; the mean of the layer if not given.

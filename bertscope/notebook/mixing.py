@@ -48,8 +48,6 @@ def show_mixing(
     with residual and LayerNorm, value zeroing, rollout.
 
     Args:
-        bert: That made the trace.
-        trace: One text or pair.
         token: Position of the token that receives.
         layer: Which; one in the middle if not given.
         head: One head for weights, norms and rollout; all together if not given.

@@ -29,7 +29,6 @@ def show_what_if(
     """Run a text with changes, and show what BERT answers before and after.
 
     Args:
-        bert: The checkpoint.
         trace: One text or pair through it; only its texts are taken.
         changes: Heads or layers off, another attention pattern, edited ids or weights.
         masked: Positions that are replaced by [MASK] in both runs.
@@ -87,7 +86,6 @@ def show_ranking(
     """Remove every head alone, and show the effect of each.
 
     Args:
-        bert: The checkpoint.
         trace: One text or pair through it; only its texts are taken.
         measure: The effect, a field of `HeadImportance` that this text and checkpoint have; the
             first of them if not given.

@@ -41,7 +41,6 @@ def class_attribution(
     """Return how much each part of the network contributes to a class's logit.
 
     Args:
-        bert: The fine-tuned checkpoint that made the trace.
         reader: Its head (`read_task_head`).
         trace: A trace of any text or pair, without changes to heads, layers or attention.
         label: One of the head's labels; None for the class with the highest logit, or the score.

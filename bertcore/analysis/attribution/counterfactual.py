@@ -20,7 +20,6 @@ def answer(model: TaskModel, source: TaskInput, *, num_spans: int = 5) -> TaskAn
     """Return the task's answer to an input.
 
     Args:
-        model: Fine-tuned for a task.
         source: For "qa", the question with its text as the second one; for "choice", with the
             choices.
         num_spans: For "qa": maximum number of answers to return.
@@ -140,7 +139,6 @@ def find_counterfactuals(
             regression, by `score_change`.
         proposer: A model with a masked-word head. If its vocabulary differs, it reads the text in
             its own pieces, and its proposals are split into the model's.
-        text, text_pair, choices: The input.
         word: For "tag": position of the word, which is not swapped itself.
         label: For "multilabel": index into the model's labels; None takes the most probable one.
         score_change: For "regress", in the score's units.

@@ -61,7 +61,6 @@ def faithfulness(
     """Return the faithfulness of several explanations.
 
     Args:
-        model, source, target: What was explained.
         importances: Importance of each word by method, [W]; high values support the target. [CLS]
             and [SEP] always stay.
         how: How words are removed, one of OCCLUSIONS.

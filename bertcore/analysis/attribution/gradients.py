@@ -89,7 +89,6 @@ def integrated_gradients(
     """Return the gradients integrated along the path from a baseline to the input.
 
     Args:
-        model, source, target: What is explained.
         parts: Embeddings that follow the path, from PARTS; the others stay those of the input.
         baseline: Baseline of the token embeddings, one of BASELINES; [CLS] and [SEP] stay. Segment
             and position embeddings start as those of id 0 at every token.
@@ -118,9 +117,6 @@ def integrated_gradients(
 def gradient_x_input(model: TaskModel, source: TaskInput, target: Target) -> Attribution:
     """Return the gradient by embedding, times the embedding: the first-order effect of each.
 
-    Args:
-        model, source, target: What is explained.
-
     ValueError if gradients do not reach the embeddings.
 
     Source: Shrikumar et al. 2016; `captum.attr.InputXGradient`.
@@ -146,10 +142,8 @@ def layer_conductance(
     """Return how much of the integrated gradients flows through each token of each layer.
 
     Args:
-        model, source, target: What is explained.
         baseline: Of BASELINES; only token embeddings follow the path.
         steps: Points of the path, at least 2.
-        on_fraction: Called with the fraction done.
 
     ValueError as `integrated_gradients`; or if layers cannot be followed.
 

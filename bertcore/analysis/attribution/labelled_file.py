@@ -90,7 +90,6 @@ def run_file(
     """Run a labelled file through a model, a few thousand rows at a time.
 
     Args:
-        model: Fine-tuned for a task.
         path, columns, skip_bad_rows: As for `read_task_data`.
         max_length: Longest input in tokens; None takes the limit of the fine-tuning.
         rows_at_once: Rows between two calls of `should_stop`.
@@ -179,7 +178,6 @@ def logits_by_row(
     """Return the logits of each row, [C] or [T, C].
 
     Args:
-        model: Runs them.
         rows: Of `Task.rows`.
         on_fraction: Called after each batch with the fraction done.
 

@@ -31,7 +31,6 @@ def task_input(
     For "qa", the text is read as far as the positions reach.
 
     Args:
-        model: Reads it.
         text, text_pair: The input; "choice" takes no second text.
         choices: For "choice": the options, each with at least one word.
 
@@ -75,7 +74,6 @@ def without(
 
     Args:
         model: Provides the mask token and determines whether places may be left out.
-        source: The input.
         words: Indices into `source.words`.
         how: Of OCCLUSIONS.
 
@@ -125,7 +123,6 @@ def run_task(model: TaskModel, inputs: Sequence[Sequence[Row]]) -> list[Tensor]:
     """Return the logits of many inputs, float32 on the CPU, in order.
 
     Args:
-        model: With the head.
         inputs: The rows of each, of `whole` or `without`.
 
     Returns:
@@ -193,9 +190,6 @@ def occlusion(
     """Return how much the target loses when each word is removed in turn.
 
     Two words with the same meaning compensate for each other: removing one of them changes little.
-
-    Args:
-        target: What is followed.
 
     ValueError as `without`; or if the answer is NaN.
 

@@ -98,7 +98,6 @@ def questions(
     vocabulary are the same: the answer that head would give if only the encoder were different.
 
     Args:
-        first, second: The opened checkpoints.
         decisions: Of both, from `open_decisions`.
     """
     can_borrow = first.config.hidden_size == second.config.hidden_size
@@ -126,7 +125,6 @@ def compare_text(
     """Compare the runs of one text through two checkpoints.
 
     Args:
-        first, second: The opened checkpoints.
         traces: Of the same text or pair (`with_mask_of` writes it for each).
         all_questions: From `questions`; those that the text does not pose are left out.
 

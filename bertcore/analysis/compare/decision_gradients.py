@@ -36,7 +36,6 @@ def decision_gradients(
     and position vectors stay).
 
     Args:
-        bert: The checkpoint that made the trace.
         trace: A trace of any text or pair; its ids are run again, with gradients.
         decision: Whose head reads the last hidden state.
         answer: 0 to C-1, as in `Decision.names`.

@@ -57,7 +57,6 @@ def layer_decisions(decision: Decision, trace: Trace, device: torch.device) -> L
     Args:
         decision: A decision of this checkpoint, or of another one of the same width.
         trace: A trace of any text or pair that poses the question (`Decision.applies_to`).
-        device: The device of the decision's head.
 
     ValueError if the input does not pose the question, the widths differ, or the run holds NaN.
 

@@ -61,8 +61,6 @@ def size_of(name: str, config: BertConfig, weighted: _Weighted) -> Size:
     """Count the weights of a network.
 
     Args:
-        name: The checkpoint's name.
-        config: Its shape.
         weighted: The network whose parameters are counted, each once, however often it is used.
     """
     parameters = list(weighted.parameters())
@@ -94,7 +92,6 @@ def text_speeds(
         models: On one device.
         texts: The text or pair for each: the same, except for the mask token.
         rounds: Timed passes of each.
-        on_stage: Called with the current stage and its fraction.
     """
     encodings = [model.tokenize(*text) for model, text in zip(models, texts, strict=True)]
     rates: list[list[list[float]]] = []

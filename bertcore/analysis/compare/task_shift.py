@@ -50,7 +50,6 @@ def compare_task(bert: Model, reader: TaskReader, before: Trace, after: Trace) -
     """Compare a task head's answers to two runs of the same tokens.
 
     Args:
-        bert: The model of both runs.
         reader: Its task head, from `read_task_head`.
         before, after: Such as a plain trace and one with `changes`; their states are finite.
 

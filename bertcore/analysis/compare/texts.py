@@ -85,7 +85,6 @@ def compare_texts(
     """Compare two checkpoints over many texts, in one pass through each.
 
     Args:
-        first, second: The opened checkpoints.
         sentences: At least one; those beyond MAX_SENTENCES are left out.
         all_questions: From `compare.questions`; those in KINDS are used.
         max_examples: Number of tokens for CKA, at least 2.

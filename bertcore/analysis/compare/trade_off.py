@@ -94,7 +94,6 @@ def trade_off(
         first, second: Checkpoints for the same task, on the same device.
         path, columns, skip_bad_rows: As for `run_file`.
         rounds: Timed passes of each.
-        on_stage: Called with the current stage and its fraction.
 
     ValueError if the tasks differ, or as `run_file`.
     """

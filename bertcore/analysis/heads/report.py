@@ -36,7 +36,6 @@ def report_heads(
     """Measure every head.
 
     Args:
-        bert: The checkpoint whose heads are measured.
         texts: Sentences for the measures and the similarity.
         trees: Sentences with their trees, for the relations; may be `texts`.
         num_resamples, seed: For the intervals; `seed` also draws the compared tokens if there are

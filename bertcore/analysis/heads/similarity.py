@@ -46,8 +46,6 @@ class SimilaritySurvey:
     """Accumulates the distances between heads over sentences; pass it to `run_surveys`.
 
     Args:
-        num_sentences: Number of sentences to be added.
-        config: Of the checkpoint.
         max_comparisons: Each sentence gets an equal share of this many comparisons of two weights,
             but at least one token; see MAX_COMPARISONS.
         seed: Seed of the draw of tokens.

@@ -81,12 +81,7 @@ EXAMPLE_TOKENS = range(8, 33)
 
 
 class MeasureSurvey:
-    """Accumulates the head measures of sentences; pass it to `run_surveys`.
-
-    Args:
-        num_sentences: The number of sentences.
-        config: Of the checkpoint.
-    """
+    """Accumulates the head measures of sentences; pass it to `run_surveys`."""
 
     def __init__(self, num_sentences: int, config: BertConfig) -> None:
         shape = (config.num_hidden_layers, config.num_attention_heads, len(MEASURES))

@@ -47,7 +47,6 @@ def run_surveys(
     """Pass every sentence's attention to each survey, in one pass through the network.
 
     Args:
-        bert: The checkpoint whose attention is measured.
         sentences: At least one; sentences that are too long are truncated.
         surveys: Called with each batch.
         progress: Called with the fraction done after each batch; an exception in it ends the pass.

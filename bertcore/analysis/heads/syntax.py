@@ -141,7 +141,6 @@ class SyntaxSurvey:
 
     Args:
         sentences: S sentences; run `as_inputs` of the same ones.
-        config: Of the checkpoint.
 
     Source: Clark et al. 2019, sections 4.1 and 4.2; the word itself is left out in their code
         (clarkkev/attention-analysis). Differs: for the direction from the head to its dependents

@@ -72,7 +72,6 @@ def read_texts(data: bytes, name: str) -> HeadTexts:
     """Read a file: trees if its name ends in .conllu, a table by its ending or content, else lines.
 
     Args:
-        data: Its bytes.
         name: Its name; any characters, shown cleaned and shortened.
 
     ValueError if it is empty, too large, not text, damaged, or has no sentence.

@@ -82,7 +82,6 @@ def attention_gradients(bert: Model, trace: Trace, target: Target) -> AttentionG
     """Return the gradient of a target with respect to every attention weight.
 
     Args:
-        bert: The checkpoint that made the trace.
         trace: A trace of any text or pair; its ids are run again, with gradients.
         target: `WordLogit`, `NextSentenceLogit`, or any differentiable number of the last hidden
             state, such as a class of your own head.

@@ -45,7 +45,6 @@ def attention_flow(
         head: The head of each layer to follow; None for the mean of all.
         tokens: The rows to compute; None for all T.
         residual: As for rollout.
-        progress: Called with the fraction of the rows done, 0 to 1.
 
     ValueError if weights are NaN or infinite, there is no such head or token, or the work exceeds
     MOST_WORK.

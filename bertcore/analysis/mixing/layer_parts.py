@@ -79,7 +79,6 @@ def layer_parts(bert: Model, trace: Trace, layer: int) -> LayerParts:
     """Return the values a layer computes at every token, float32.
 
     Args:
-        bert: The checkpoint that made the trace.
         trace: A trace of any text or pair, without changes to heads, layers or attention.
         layer: 0 to L-1.
 

@@ -67,10 +67,6 @@ def weighted_norms(bert: Model, trace: Trace) -> Tensor:
     The weights are not negative, so this is alpha_ij ||f(x_j)||, and no vector is computed per pair
     of tokens: 12 x 12 heads at 512 tokens take 151 MB, the size of the weights.
 
-    Args:
-        bert: The checkpoint that made the trace.
-        trace: Of any text or pair.
-
     ValueError if weights are NaN or infinite.
 
     Source: Kobayashi et al. 2020, "Attention is Not Only a Weight", section 2.2.
@@ -91,10 +87,6 @@ def block_norms(bert: Model, trace: Trace) -> BlockNorms:
     g_i(y) = (y - mean(y)) / deviation_i * gain applies to each part. The output bias and
     LayerNorm's bias belong to no token and are left out of both ratio and map. Where no LayerNorm
     follows the block (ModernBERT), the vectors are compared as they are summed.
-
-    Args:
-        bert: The checkpoint that made the trace.
-        trace: Of any text or pair.
 
     ValueError if weights are NaN or infinite.
 

@@ -34,11 +34,8 @@ def value_zeroing(
     on its own token: T vectors go through a layer for each row, at most TOKENS_PER_BATCH at a time.
 
     Args:
-        bert: The checkpoint that made the trace.
-        trace: Of any text or pair.
         layers: The layers, counted from 0; None for all.
         tokens: The rows to compute; None for all T.
-        progress: Called with the fraction done, 0 to 1.
 
     ValueError if weights are NaN or infinite, or there is no such layer.
 

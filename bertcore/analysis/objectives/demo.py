@@ -9,7 +9,7 @@ from bertcore.analysis.objectives.given import Prepared, prepare
 from bertcore.model import Model
 from bertcore.objectives.attention_masks import Direction
 from bertcore.objectives.counting import Counts, count, objective_of
-from bertcore.objectives.draw import Draw, Given
+from bertcore.objectives.draw import Draw
 from bertcore.objectives.masked_words import LONGEST_SPAN
 from bertcore.objectives.row import IGNORED, Flags, Ids
 
@@ -179,7 +179,7 @@ def count_objective(
     """
     entry = objective_of(objective)
     prepared = prepare(bert, entry, text, text_pair, others=others, seed=seed)
-    given = _without_generator(prepared)
+    given = replace(prepared.given, generator=None)
     return count(objective, given, share=share, num_draws=num_draws, seed=seed)
 
 
@@ -282,7 +282,3 @@ def _notes(objective: str, prepared: Prepared, found: Draw) -> tuple[str, ...]:
             "of the vocabulary."
         )
     return tuple(notes)
-
-
-def _without_generator(prepared: Prepared) -> Given:
-    return replace(prepared.given, generator=None)

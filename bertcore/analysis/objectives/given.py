@@ -50,7 +50,6 @@ def prepare(
 
     Args:
         bert: Provides the tokenizer, and acts as ELECTRA's generator if it predicts masked words.
-        text, text_pair: The text, or the pair.
         others: Documents; a random B is a sentence of one of them.
         seed: Fixes where a single text is split.
         direction: UniLM's direction; None draws one.
@@ -85,7 +84,9 @@ def prepare(
         others=tuple(np.array(one, dtype=np.int64) for one in tokenizer.encode_ids(sentences))
         if entry.needs_pair and sentences
         else (),
-        generator=_generator(bert, segment_ids) if entry.name == "replaced-tokens" else None,
+        generator=_Generator(bert, segment_ids)
+        if entry.name == "replaced-tokens" and predicts_masked_words(bert)
+        else None,
         direction=direction,
     )
     return Prepared(given, segment_ids, names)
@@ -134,7 +135,6 @@ def _pieces(bert: Model, added: Ids) -> tuple[Pieces, tuple[str, ...]]:
     """Return what objectives need to know about the vocabulary, and the names of added sentinels.
 
     Args:
-        bert: The checkpoint.
         added: The special tokens of a text, in order.
     """
     tokenizer = bert.tokenizer
@@ -163,10 +163,6 @@ def predicts_masked_words(bert: Model) -> bool:
     if "mlm" not in bert.capabilities:
         return False
     return not isinstance(bert, OtherModel) or bert.module.other.words == MASKED
-
-
-def _generator(bert: Model, segment_ids: Ids) -> "_Generator | None":
-    return _Generator(bert, segment_ids) if predicts_masked_words(bert) else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

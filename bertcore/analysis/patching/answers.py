@@ -43,7 +43,6 @@ def word_answer(
     """Return the difference of the logits of two words at a [MASK] that both versions have.
 
     Args:
-        model: The checkpoint.
         pair: Versions with [MASK] at an aligned place.
         word, other: Pieces of the vocabulary; None: among the best words of both versions, the one
             that the first raises most over the second and the one that it lowers most.
@@ -152,9 +151,7 @@ def class_answer(
     """Return the difference of two classes' logits; for a score or labels, the logit itself.
 
     Args:
-        model: The fine-tuned checkpoint.
         reader: Its head (`read_task_head`).
-        pair: The versions.
         label, other: Two classes; None: those that the first version raises and lowers most.
 
     ValueError if the head answers for each token, or there is no such class.

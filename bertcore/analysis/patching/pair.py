@@ -75,7 +75,6 @@ def patch_pair(
     """Return two versions of a text or pair, aligned.
 
     Args:
-        model: The checkpoint.
         first, second: Text A and text B of each version.
         hide: Position in the first version of a token that both versions have, to be replaced by
             [MASK] in both; None: the texts unchanged.

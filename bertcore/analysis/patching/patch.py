@@ -107,9 +107,6 @@ def patch(
     """Patch every place in turn.
 
     Args:
-        model: The checkpoint of the pair and the answer.
-        pair: The versions.
-        answer: What is read.
         direction: Which run is patched.
         groups: Groups of columns that are patched together, one run each; None: each column alone.
             Not for "head", which is patched at all columns.

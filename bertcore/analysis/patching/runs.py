@@ -66,7 +66,6 @@ class Runs:
         base, source: Their inputs, of T and T' tokens.
         pairs: Position in the base and in the source of each place that can be patched.
         place: The token of the base whose last state is read; None: all of them.
-        read: What is read.
         source_place: As `place`, in the source.
     """
 

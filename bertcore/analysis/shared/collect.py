@@ -98,7 +98,6 @@ def collect_tokens(
     reached; `notes` states what was left out.
 
     Args:
-        bert: Where the vectors come from.
         sentences: At least one.
         max_tokens: Limit of N, special tokens included.
 
@@ -158,7 +157,6 @@ def collect_sentences(
     """Return one vector for each sentence at every layer, pooled as in `bert.encode`.
 
     Args:
-        bert: Where the vectors come from.
         sentences: At least one.
         pooling: "mean" over all tokens, "cls" (the first token) or "max".
         max_sentences: Limit of N; the first ones are taken and `notes` states it.

@@ -30,7 +30,6 @@ def atlas_table(
     names gets the prefix `corpus_`.
 
     Args:
-        corpus: Opened.
         settings: What is mapped; `settings.num_points` is the maximum number of rows.
         progress: As of `corpus_map`.
 
@@ -62,7 +61,6 @@ def sentences_of(
     """Return the sentence of each row.
 
     Args:
-        corpus: Opened.
         texts: Its `sentences()`.
     """
     where = corpus.rows(["document", "sentence"]).take(pa.array(rows))

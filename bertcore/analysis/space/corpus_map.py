@@ -117,8 +117,6 @@ def corpus_map(
     """Return the map of an encoded corpus; the stored one if it was computed before.
 
     Args:
-        corpus: Opened.
-        settings: What is mapped.
         progress: Called with the fraction done and the stage; may raise to stop.
         keep: Store the map beside the corpus, as _about/map-....npz, for later use. That file may
             be deleted at any time.
@@ -128,7 +126,7 @@ def corpus_map(
             are too few distinct rows for it.
         OSError: If the map cannot be written.
     """
-    report = progress or _silent
+    report = progress or (lambda fraction, stage: None)
     corpus.check_layers(*settings.layers)
     path = kept_map(corpus, settings)
     if path.is_file():
@@ -302,10 +300,6 @@ def _write(path: Path, made: CorpusMap) -> None:
     }
     with whole_file(path) as partial, partial.open("wb") as file:
         np.savez(file, **arrays)
-
-
-def _silent(fraction: float, stage: str) -> None:
-    """Ignore a progress report."""
 
 
 @dataclass(frozen=True, slots=True)

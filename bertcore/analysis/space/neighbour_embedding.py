@@ -56,7 +56,6 @@ def fit_tsne(
         distinct: [N, D], finite, no two equal.
         start: Places to start from, [N, 2 or 3]; only their arrangement matters. Not used if the
             initialization is random.
-        settings: Its parameters.
         progress: Called with the fraction done and the stage; may raise to stop.
 
     ValueError if the perplexity is not less than N.

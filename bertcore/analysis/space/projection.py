@@ -123,7 +123,6 @@ def embed(
     Args:
         vectors: At least MIN_EMBEDDED distinct ones, all finite.
         dims: 2 or 3.
-        settings: Settings of the desired method.
         start: Places to start from, [N, dims]; equal vectors start from the mean of theirs. None
             means the PCA map, so that the overall arrangement does not depend on chance. t-SNE with
             random initialization uses neither.
@@ -167,7 +166,7 @@ def fit(
 
     Source: umap-learn, openTSNE, pacmap; the start follows Kobak and Linderman 2021.
     """
-    report = progress or _silent
+    report = progress or (lambda fraction, stage: None)
     if start is None:
         begin = pca(distinct, dims).transform(distinct)
     else:
@@ -264,7 +263,6 @@ def map_layers(
         umap, tsne, pacmap: Parameters of these methods; None means their defaults. A perplexity
             that is not less than the number of distinct points is lowered to a third of them, and
             `notes` states it.
-        progress: Called with the fraction done and the stage.
 
     ValueError if an argument is not one of those listed, no point is finite, there are more points
     than MAX_EMBEDDED, or too few points for PaCMAP's ratios.
@@ -403,10 +401,6 @@ def _released_progress_bar() -> Iterator[None]:
         with suppress(RuntimeError, AssertionError):  # another thread's, or nobody's
             tqdm.get_lock().release()
         raise
-
-
-def _silent(fraction: float, stage: str) -> None:
-    """Take a report and do nothing."""
 
 
 class _PercentFile(io.TextIOBase):

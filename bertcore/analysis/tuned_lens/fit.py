@@ -87,8 +87,6 @@ def fit_tuned_lens(
 
     Args:
         model: A checkpoint with a masked-word head that can read earlier layers.
-        sentences: The sentences of a text.
-        on_fraction: Called with the fraction done and the stage.
 
     ValueError if there is no such head, too little text, or numbers are NaN or infinite.
 

@@ -212,7 +212,6 @@ def read_tuned_lens(path: Path, model: Model | None = None) -> TunedLens:
     """Read a lens.
 
     Args:
-        path: Its file.
         model: The checkpoint it was fitted for; None: any.
 
     ValueError if it was fitted for another checkpoint. RuntimeError if the file is damaged or is

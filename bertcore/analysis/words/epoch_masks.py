@@ -61,7 +61,6 @@ def epoch_masks(
     The text is the corpus of the run, in rows of running text; its first row is followed.
 
     Args:
-        bert: Provides the vocabulary.
         text: Any length.
         dupe_factor: Number of copies of the data with different masks, used in turn; 0: new masks
             in each epoch.

@@ -118,8 +118,6 @@ def paths_back(
 
     Args:
         bert: The checkpoint that made the trace, of at least two layers.
-        trace: Of any text or pair.
-        progress: Called with the fraction done, 0 to 1.
 
     ValueError if there is one layer only, or weights are NaN or infinite.
 
@@ -140,7 +138,6 @@ def returned_shares(bert: Model, trace: Trace) -> Tensor:
 
     Args:
         bert: The checkpoint that made the trace, of at least two layers.
-        trace: Of any text or pair.
 
     ValueError if there is one layer only, or weights are NaN or infinite.
 

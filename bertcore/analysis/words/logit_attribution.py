@@ -121,7 +121,6 @@ def logit_attribution(
     """Return how much each part of the network contributes to a word's logit at a token.
 
     Args:
-        bert: The checkpoint that made the trace.
         trace: A trace of any text or pair, without changes to heads, layers or attention.
         position: The token at which the word is predicted, usually a mask.
         word: One piece of the vocabulary; None for the most probable.

@@ -80,7 +80,6 @@ def shared_words(bert: Model, text_a: str, text_b: str) -> SharedWords:
     Args:
         bert: Its pooling determines the parts; they include what attention brought in from other
             words.
-        text_a, text_b: The sentences.
 
     ValueError if the sentence encoder has a Dense layer, a LayerNorm or several poolings, after
     which a vector is not such a sum, or an unknown module.

@@ -32,7 +32,6 @@ def measure_sizes(
     """Train a lower-case vocabulary of each size and measure it.
 
     Args:
-        texts: To learn from.
         sizes: Vocabulary sizes, special tokens included.
         on_stage: Called with the current stage and the fraction done.
 

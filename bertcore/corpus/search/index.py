@@ -210,7 +210,6 @@ def build_graph(
     Args:
         layer: Of `encoded.layers`.
         rebuild: Replace an existing index, whatever it was made from.
-        on_progress: Called often.
 
     ValueError if the layer does not exist, usearch is not installed, the disk has no room, or
     another process writes in the folder; if the existing index was made by another checkpoint or
@@ -450,7 +449,6 @@ def open_index(
         layer: Of `encoded.layers`.
         exact: Compare every row, or use a graph; None: a graph above EXACT_ROWS.
         rebuild: Build the graph again.
-        on_progress: Called with the progress of the build.
 
     ValueError: see `build_graph`. OSError if a file cannot be written.
     """

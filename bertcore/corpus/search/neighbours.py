@@ -47,7 +47,6 @@ def query_of(trace: Trace, position: int, encoded: EncodedCorpus) -> Query:
 
     Args:
         trace: A trace of the checkpoint that encoded the corpus.
-        encoded: The corpus to search.
 
     ValueError if there is no such token.
     """

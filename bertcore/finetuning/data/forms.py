@@ -23,7 +23,6 @@ def write_rows(rows: Iterable[dict[str, Any]], path: Path, *, task: str, source:
         rows: Rows with the columns of the format; for questions also id, and answers as {"text":
             [...], "answer_start": [...]}.
         path: From `kept_file`.
-        task: The task of the data.
         source: The origin of the rows, for messages.
 
     ValueError if a question lacks a column. OSError if it cannot be written.

@@ -61,7 +61,6 @@ def fetch_hub_data(text: str, folder: Path, *, task: str, is_train: bool) -> Pat
     `hub_form`: SQuAD's for "qa", JSON lines with the columns of the data set for all others.
 
     Args:
-        folder: Where the file goes.
         is_train: The split to take if the name has none: "train" if True, else the first existing
             one of "validation", "dev" and "test".
 

@@ -107,8 +107,6 @@ def make_batch(
 
     Args:
         corpus: The instances' tokens.
-        tokenizer: The tokenizer, for the special tokens.
-        config: Row length and masks.
         generator: Determines the masks, of the batch or, one for each instance, of a row; the batch
             is made on its device, after the token look-up.
         part: Return only these rows, as they are in the batch.

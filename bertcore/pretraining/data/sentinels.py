@@ -43,7 +43,6 @@ def check_sentinels(tokenizer: Tokenizer, max_seq_length: int, share: float) -> 
     """Reject a vocabulary with fewer sentinels than a row may need.
 
     Args:
-        tokenizer: The run's tokenizer.
         max_seq_length: Length of the longest row, including its special tokens.
         share: Share of the pieces that are removed.
 

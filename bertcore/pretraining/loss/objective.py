@@ -64,7 +64,6 @@ def to_device(batch: Batch, device: torch.device, *, keep_mask: bool = False) ->
 
     Args:
         batch: A batch or a part of one.
-        device: The network's device.
         keep_mask: Return a mask even without padding, so that a compiled network sees equal shapes.
             Without a mask, attention takes its fastest path.
     """

@@ -83,11 +83,7 @@ class DeltaEmbedding(nn.Embedding):
 
 
 class Generator(Network):
-    """ELECTRA's generator, and the differences that the discriminator adds to its tables.
-
-    Args:
-        config: Its shape.
-    """
+    """ELECTRA's generator, and the differences that the discriminator adds to its tables."""
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__(config, GENERATOR_HEADS)

@@ -1,4 +1,4 @@
-"""Batches over a corpus of any size, in rounds and windows, and in phases of short and long rows."""
+"""Batches over a corpus of any size: rounds and windows, and phases of short and long rows."""
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -55,8 +55,6 @@ class Batches:
     and masks of round r are those of round r modulo N, and a row keeps its masks at any step.
 
     Args:
-        corpus: Packed documents.
-        tokenizer: The tokenizer, for the special tokens.
         config: How instances are cut and masked; a batch has `batch_size` rows.
         seed: 0 or more.
         place: Where to start; earlier steps are reached by starting over.
@@ -164,7 +162,6 @@ class Batches:
         """Return the batch of step 0, 1, 2, ...; steps in order are fastest.
 
         Args:
-            step: Index of the batch.
             part: Return only these rows, as they are in the batch.
             device: Where it is made, for objectives that draw there. A GPU draws other masks than a
                 CPU.
@@ -244,7 +241,6 @@ class Phases:
 
     Args:
         corpus, tokenizer, config, seed: As for `Batches`.
-        processes: The processes that train together.
         num_parts: Parts that each process handles in turn for one step.
         state: The state in a checkpoint, from `state`.
         make_ahead: Make the next batch in the background, while a GPU is busy with this one.

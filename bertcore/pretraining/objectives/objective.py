@@ -160,7 +160,6 @@ class Objective(ABC):
 
         Args:
             network: The network with its initial weights; both may share parts of it.
-            train_config, data_config: Those of the run.
             corpus: The training text; None if all weights are about to be replaced.
         """
         return None
@@ -201,7 +200,6 @@ class Objective(ABC):
         Args:
             corpus: The rows' tokens.
             rows: The rows of the whole batch.
-            tokenizer: The tokenizer, for the special tokens.
             config: Row length, and how rows are changed.
             generator: Determines the result.
             part: Return only these rows, as they are in the batch.
@@ -213,7 +211,6 @@ class Objective(ABC):
 
         Args:
             batch: From `batch`.
-            device: The network's device.
             keep_mask: Return a mask even without padding, so that a compiler sees equal shapes.
         """
 
@@ -271,7 +268,6 @@ def refuse_mask_shares(config: DataConfig, reason: str) -> None:
     """Reject `mask_shares` for an objective that does not use them.
 
     Args:
-        config: Settings.
         reason: Why, as the end of a sentence.
 
     ValueError if they are not the usual ones.

@@ -41,7 +41,6 @@ def starting_network(
     """Return a network with starting weights.
 
     Args:
-        shape: The network to train.
         config: Its `start`, `seed` and `dropout`. Checkpoints record the dropout for fine-tuning:
             weights trained without any lose accuracy with it (EXPERIMENTS.md).
         corpus: The training text; None if all weights are about to be replaced.
