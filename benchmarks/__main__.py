@@ -1,218 +1,172 @@
-"""`python -m benchmarks [name ...] [--write]`: measure, print the tables, and save them."""
+"""`python -m benchmarks [name ...] [--write]`: measure, print the tables, and save them.
+
+A benchmark is imported when it runs, so that it needs only what it measures.
+"""
 
 from __future__ import annotations
 
 import argparse
 import re
+import sys
+from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
-
-from benchmarks import (
-    attention_clicks,
-    attention_views,
-    bias,
-    corpus_map,
-    edit_time,
-    encode,
-    exam,
-    families,
-    finetune,
-    finetune_tasks,
-    head_ranking,
-    machine,
-    memory,
-    minimal_pairs,
-    objectives,
-    page_speed,
-    patching,
-    pretrain,
-    pretrain_loss,
-    pretrain_memory,
-    probes,
-    scale,
-    search,
-    splitter,
-    task_heads,
-    trace,
-    tuned_lens,
-    uploads,
-    visitors,
-)
+from typing import Any, NamedTuple
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
-BENCHMARKS = {
-    "machine": machine.run,
-    "trace": trace.run,
-    "attention_views": attention_views.run,
-    "attention_clicks": attention_clicks.run,
-    "page_speed": page_speed.run,
-    "memory": memory.run,
-    "edit_time": edit_time.run,
-    "visitors": visitors.run,
-    "uploads": uploads.run,
-    "head_ranking": head_ranking.run,
-    "patching": patching.run,
-    "minimal_pairs": minimal_pairs.run,
-    "exam": exam.run,
-    "tuned_lens": tuned_lens.run,
-    "encode": encode.run,
-    "scale": scale.run,
-    "probes": probes.run,
-    "search": search.run,
-    "corpus_map": corpus_map.run,
-    "splitter": splitter.run,
-    "task_heads": task_heads.run,
-    "pretrain": pretrain.run,
-    "pretrain_loss": pretrain_loss.run,
-    "pretrain_memory": pretrain_memory.run,
-    "finetune": finetune.run,
-    "finetune_tasks": finetune_tasks.run,
-    "objectives": objectives.run,
-    "families": families.run,
-    "bias": bias.run,
+BENCHMARKS = (
+    "machine trace attention_views attention_clicks page_speed memory edit_time visitors uploads "
+    "head_ranking patching minimal_pairs exam tuned_lens encode scale probes search corpus_map "
+    "splitter task_heads pretrain pretrain_loss pretrain_memory finetune finetune_tasks objectives "
+    "families bias"
+).split()
+"""Each a module with `run`, which returns its tables; in the order in which all of them run."""
+
+
+class Setting(NamedTuple):
+    """An option of the command line, and what it sets."""
+
+    flag: str
+    fields: str
+    """Of the `OPTIONS` of a benchmark's module; several take one value each."""
+    kind: type | None
+    """Of the value; None: a flag."""
+    help: str | None = None
+    count: str | int | None = None
+    """argparse's `nargs`."""
+    metavar: str | tuple[str, ...] | None = None
+
+
+SETTINGS = {
+    "attention_views": [Setting("--tokens", "lengths", int, "text lengths in tokens", "+")],
+    "pretrain_loss": [
+        Setting("--seconds", "seconds", float, "of each trainer"),
+        Setting("--corpus", "corpus", Path, None, "+", "FILE"),
+        Setting("--valid", "valid", Path, None, None, "FILE"),
+        Setting("--vocab-size", "vocab_size", int),
+    ],
+    "visitors": [
+        Setting("--visitors", "visitors", int, "numbers of visitors", "+"),
+        Setting("--processes", "processes", int, "numbers of servers", "+"),
+        Setting("--visit-seconds", "seconds", float, "of each run"),
+    ],
+    "uploads": [
+        Setting("--uploads", "uploads", int, "of all visitors"),
+        Setting("--upload-rest", "rest", float, "seconds after their visits ended"),
+    ],
+    "finetune": [
+        Setting("--sst2", "train dev", Path, "SST-2 files", 2, ("TRAIN", "DEV")),
+        Setting("--checkpoint", "checkpoint", str),
+        Setting("--epochs", "epochs", int),
+        Setting("--seeds", "num_seeds", int, "also of other benchmarks with fine-tuning"),
+        Setting("--sentences", "num_sentences", int, "generated without --sst2"),
+    ],
+    "exam": [
+        Setting("--blimp", "blimp", Path, "the BLiMP pairs", None, "FILE"),
+        Setting("--every", "every", int, "use every n-th of them"),
+        Setting("--moments", "moments", Path, "checkpoints of a run", "+", "FOLDER"),
+    ],
+    "finetune_tasks": [
+        Setting("--tasks", "tasks", Path, "the labelled sets", None, "FOLDER"),
+        Setting("--runs", "runs", Path, "stored and resumed here"),
+        Setting("--only", "only", str, "only these sets", "+", "SET"),
+        Setting("--seeds", "num_seeds", int),
+    ],
+    "objectives": [
+        Setting("--objective-corpus", "corpus", Path, None, "+"),
+        Setting("--objective-valid", "valid", Path, None, None, "FILE"),
+        Setting("--objective-runs", "runs", Path),
+        Setting("--objective-only", "only", str, None, "+", "NAME"),
+        Setting("--objective-speeds", "only_speeds", None, "measure only the seconds per step"),
+        Setting("--minutes", "minutes", float, "processor time per objective"),
+        Setting("--blimp", "blimp", Path),
+        Setting("--every", "every", int),
+    ],
+    "bias": [
+        Setting("--bias-corpus", "corpus", Path, None, "+", "FILE"),
+        Setting("--bias-valid", "valid", Path, "held-out text", None, "FILE"),
+        Setting("--bias-runs", "runs", Path),
+        Setting("--bias-minutes", "minutes", float),
+        Setting("--bias-penalty", "penalty", float),
+        Setting("--bias-items", "items", int, "first items of each set; default: all"),
+        Setting("--bias-loop", "loop_items", int, "items of the loop"),
+        Setting("--bias-tuned", "tuned", None, "also fine-tune them"),
+    ],
+    "encode": [
+        Setting("--encode-sentences", "sentences", int, "per round"),
+        Setting("--encode-rounds", "rounds", int),
+    ],
+    "probes": [
+        Setting("--probe-checkpoint", "checkpoint", str),
+        Setting("--probe-sentences", "sentences", int, "default: all"),
+    ],
+    "tuned_lens": [Setting("--lens-steps", "steps", int)],
+    "scale": [Setting("--scale-tokens", "tokens", int)],
+    "search": [
+        Setting("--search-tokens", "tokens", int),
+        Setting("--search-queries", "queries", int),
+    ],
 }
+"""Benchmark -> its options; what is not given keeps the default of the module's `OPTIONS`. A flag
+may set fields of several benchmarks."""
+NEEDED = {
+    "finetune_tasks": ("tasks",),
+    "objectives": ("objective_corpus",),
+    "families": ("objective_corpus",),
+    "bias": ("tasks", "bias_valid"),
+}
+"""Benchmarks that run only with these options, if none is named."""
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run the named benchmarks, or all."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="name", help=", ".join(BENCHMARKS))
-    parser.add_argument("--write", action="store_true", help=f"save the tables in {RESULTS.name}")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description=__doc__, argument_default=argparse.SUPPRESS
+    )
+    parser.add_argument("names", nargs="*", metavar="name", help=", ".join(BENCHMARKS), default=[])
+    parser.add_argument(
+        "--write", action="store_true", help=f"save the tables in {RESULTS.name}", default=False
+    )
     parser.add_argument("--to", type=Path, default=RESULTS, help="another file for --write")
-    views = parser.add_argument_group("attention_views", "the texts that are drawn")
-    lengths = attention_views.OPTIONS.lengths
-    views.add_argument(
-        "--tokens", type=int, nargs="+", default=lengths, help="text lengths in tokens"
-    )
-    loss = parser.add_argument_group("pretrain_loss", "time and data of the two trainers")
-    options = pretrain_loss.OPTIONS
-    loss.add_argument("--seconds", type=float, default=options.seconds, help="of each trainer")
-    loss.add_argument("--corpus", type=Path, nargs="+", default=options.corpus, metavar="FILE")
-    loss.add_argument("--valid", type=Path, default=options.valid, metavar="FILE")
-    loss.add_argument("--vocab-size", type=int, default=options.vocab_size)
-    room = parser.add_argument_group("visitors", "a class on one server")
-    crowd = visitors.OPTIONS
-    room.add_argument(
-        "--visitors", type=int, nargs="+", default=crowd.visitors, help="numbers of visitors"
-    )
-    room.add_argument(
-        "--processes", type=int, nargs="+", default=crowd.processes, help="numbers of servers"
-    )
-    room.add_argument("--visit-seconds", type=float, default=crowd.seconds, help="of each run")
-    sent, uploads_group = uploads.OPTIONS, parser.add_argument_group("uploads", "to one server")
-    uploads_group.add_argument("--uploads", type=int, default=sent.uploads, help="of all visitors")
-    uploads_group.add_argument(
-        "--upload-rest", type=float, default=sent.rest, help="seconds after their visits ended"
-    )
-    tuned, finetune_group = finetune.OPTIONS, parser.add_argument_group("finetune")
-    finetune_group.add_argument(
-        "--sst2", type=Path, nargs=2, metavar=("TRAIN", "DEV"), help="SST-2 files"
-    )
-    finetune_group.add_argument("--checkpoint", default=tuned.checkpoint)
-    finetune_group.add_argument("--epochs", type=int, default=tuned.epochs)
-    finetune_group.add_argument(
-        "--seeds",
-        type=int,
-        help=f"default: {tuned.num_seeds}; other benchmarks: {finetune_tasks.OPTIONS.num_seeds}",
-    )
-    finetune_group.add_argument(
-        "--sentences", type=int, default=tuned.num_sentences, help="generated without --sst2"
-    )
-    grammar = parser.add_argument_group("exam", "more pairs and checkpoints")
-    grammar.add_argument("--blimp", type=Path, metavar="FILE", help="the BLiMP pairs")
-    grammar.add_argument(
-        "--every",
-        type=int,
-        help=f"use every n-th of them; default: {exam.OPTIONS.every}; objectives: "
-        f"{objectives.OPTIONS.every}",
-    )
-    grammar.add_argument(
-        "--moments", type=Path, nargs="+", default=[], metavar="FOLDER", help="checkpoints of a run"
-    )
-    sets, tasks_group = finetune_tasks.OPTIONS, parser.add_argument_group("finetune_tasks")
-    tasks_group.add_argument("--tasks", type=Path, metavar="FOLDER", help="the labelled sets")
-    tasks_group.add_argument("--runs", type=Path, default=sets.runs, help="stored and resumed here")
-    tasks_group.add_argument("--only", nargs="+", default=[], metavar="SET", help="only these sets")
-    equal, objectives_group = objectives.OPTIONS, parser.add_argument_group("objectives")
-    objectives_group.add_argument("--objective-corpus", type=Path, nargs="+", default=[])
-    objectives_group.add_argument("--objective-valid", type=Path, metavar="FILE")
-    objectives_group.add_argument("--objective-runs", type=Path, default=equal.runs)
-    objectives_group.add_argument("--objective-only", nargs="+", default=[], metavar="NAME")
-    objectives_group.add_argument(
-        "--objective-speeds", action="store_true", help="measure only the seconds per step"
-    )
-    objectives_group.add_argument(
-        "--minutes", type=float, default=equal.minutes, help="processor time per objective"
-    )
-    before, bias_group = bias.OPTIONS, parser.add_argument_group("bias", "with --tasks FOLDER")
-    bias_group.add_argument("--bias-corpus", type=Path, nargs="+", default=[], metavar="FILE")
-    bias_group.add_argument("--bias-valid", type=Path, metavar="FILE", help="held-out text")
-    bias_group.add_argument("--bias-runs", type=Path, default=before.runs)
-    bias_group.add_argument("--bias-minutes", type=float, default=before.minutes)
-    bias_group.add_argument("--bias-penalty", type=float, default=before.penalty)
-    bias_group.add_argument("--bias-items", type=int, help="first items of each set; default: all")
-    bias_group.add_argument(
-        "--bias-loop", type=int, default=before.loop_items, help="items of the loop"
-    )
-    bias_group.add_argument("--bias-tuned", action="store_true", help="also fine-tune them")
-    corpus_group, encoded = parser.add_argument_group("encode"), encode.OPTIONS
-    corpus_group.add_argument(
-        "--encode-sentences", type=int, default=encoded.sentences, help="per round"
-    )
-    corpus_group.add_argument("--encode-rounds", type=int, default=encoded.rounds)
-    probed, probes_group = probes.OPTIONS, parser.add_argument_group("probes")
-    probes_group.add_argument("--probe-checkpoint", default=probed.checkpoint)
-    probes_group.add_argument("--probe-sentences", type=int, help="default: all")
-    lens_group = parser.add_argument_group("tuned_lens")
-    lens_group.add_argument("--lens-steps", type=int, default=tuned_lens.OPTIONS.steps)
-    scale_group = parser.add_argument_group("scale")
-    scale_group.add_argument("--scale-tokens", type=int, default=scale.OPTIONS.tokens)
-    search_group, found = parser.add_argument_group("search"), search.OPTIONS
-    search_group.add_argument("--search-tokens", type=int, default=found.tokens)
-    search_group.add_argument("--search-queries", type=int, default=found.queries)
-    chosen = parser.parse_args()
-    probed.checkpoint, probed.sentences = chosen.probe_checkpoint, chosen.probe_sentences
-    before.corpus, before.valid = tuple(chosen.bias_corpus), chosen.bias_valid
-    before.runs, before.minutes = chosen.bias_runs, chosen.bias_minutes
-    before.penalty, before.items = chosen.bias_penalty, chosen.bias_items
-    before.loop_items, before.tuned = chosen.bias_loop, chosen.bias_tuned
-    encoded.sentences, encoded.rounds = chosen.encode_sentences, chosen.encode_rounds
-    tuned_lens.OPTIONS.steps, scale.OPTIONS.tokens = chosen.lens_steps, chosen.scale_tokens
-    found.tokens, found.queries = chosen.search_tokens, chosen.search_queries
-    equal.corpus, equal.valid = tuple(chosen.objective_corpus), chosen.objective_valid
-    equal.runs, equal.only = chosen.objective_runs, tuple(chosen.objective_only)
-    equal.minutes, equal.blimp = chosen.minutes, chosen.blimp
-    equal.only_speeds = chosen.objective_speeds
-    equal.every = chosen.every or equal.every
-    exam.OPTIONS.blimp, exam.OPTIONS.every = chosen.blimp, chosen.every or exam.OPTIONS.every
-    exam.OPTIONS.moments = tuple(chosen.moments)
-    crowd.visitors, crowd.seconds = tuple(chosen.visitors), chosen.visit_seconds
-    crowd.processes = tuple(chosen.processes)
-    sent.uploads, sent.rest = chosen.uploads, chosen.upload_rest
-    sets.tasks, sets.runs, sets.only = chosen.tasks, chosen.runs, tuple(chosen.only)
-    sets.num_seeds = chosen.seeds or sets.num_seeds
-    tuned.train, tuned.dev = chosen.sst2 or (None, None)
-    tuned.checkpoint, tuned.epochs = chosen.checkpoint, chosen.epochs
-    tuned.num_seeds = chosen.seeds or tuned.num_seeds
-    tuned.num_sentences = chosen.sentences
-    options.seconds, options.vocab_size = chosen.seconds, chosen.vocab_size
-    attention_views.OPTIONS.lengths = tuple(sorted(chosen.tokens))
-    options.corpus, options.valid = tuple(chosen.corpus), chosen.valid
-    unknown = [name for name in chosen.names if name not in BENCHMARKS]
+    known: set[str] = set()
+    for name, settings in SETTINGS.items():
+        group = parser.add_argument_group(name)
+        for setting in settings:
+            if setting.flag in known:
+                continue
+            known.add(setting.flag)
+            how: dict[str, Any] = {"action": "store_true"}
+            if setting.kind is not None:
+                how = {"type": setting.kind, "nargs": setting.count, "metavar": setting.metavar}
+            group.add_argument(setting.flag, help=setting.help, **how)
+    given = vars(parser.parse_args(arguments))
+    unknown = [name for name in given["names"] if name not in BENCHMARKS]
     if unknown:
         parser.error(f"there is no benchmark {unknown[0]!r}; expected {', '.join(BENCHMARKS)}")
-    without = {
-        "finetune_tasks": not chosen.tasks,
-        "objectives": not chosen.objective_corpus,
-        "families": not chosen.objective_corpus,
-        "bias": not chosen.tasks or not chosen.bias_valid,
-    }
-    every = [name for name in BENCHMARKS if not without.get(name)]
-    for name in chosen.names or every:
+    runnable = [name for name in BENCHMARKS if given.keys() >= set(NEEDED.get(name, ()))]
+    for name in given["names"] or runnable:
         print(f"## {name}\n", flush=True)
-        table = BENCHMARKS[name]()
+        module = import_module(f"benchmarks.{name}")
+        set_options(given)
+        table = module.run()
         print(table + "\n", flush=True)
-        if chosen.write:
-            write(chosen.to, name, table)
+        if given["write"]:
+            write(given["to"], name, table)
+
+
+def set_options(given: dict[str, Any]) -> None:
+    """Set the options of the benchmarks that are imported, also of those that another one uses."""
+    for name, settings in SETTINGS.items():
+        module = sys.modules.get(f"benchmarks.{name}")
+        for setting in settings if module is not None else ():
+            option = setting.flag.removeprefix("--").replace("-", "_")
+            if option not in given:
+                continue
+            value = tuple(given[option]) if isinstance(given[option], list) else given[option]
+            fields = setting.fields.split()
+            values = (value,) if len(fields) == 1 else value
+            for field, part in zip(fields, values, strict=True):
+                setattr(module.OPTIONS, field, part)
 
 
 def write(path: Path, name: str, table: str) -> None:

@@ -81,7 +81,7 @@ def run() -> str:
     """Return the table of all views at all lengths."""
     views: list[View] = []
     with sync_playwright() as playwright:
-        for num_tokens in OPTIONS.lengths:
+        for num_tokens in sorted(OPTIONS.lengths):
             trace = random_trace(num_tokens)
             for name, draw in OURS.items():
                 view = draw(trace)

@@ -18,7 +18,7 @@ from typing import Any
 
 from benchmarks import tables
 from bertcore.finetuning import make_settings, resume_experiment, start_experiment
-from bertcore.finetuning.experiment import SETTINGS_FILE
+from bertcore.finetuning.settings import SETTINGS_FILE
 from bertcore.tasks import open_task_model, read_task_data, score_model
 
 RESULT = "benchmark.json"

@@ -6,7 +6,7 @@ import datetime
 import os
 import platform
 import subprocess
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import torch
@@ -28,9 +28,17 @@ def run() -> str:
         ("GPU", torch.cuda.get_device_name() if torch.cuda.is_available() else "none"),
         ("Load before the start", load()),
         ("Browser", browser()),
-        *((name, version(name)) for name in PACKAGES),
+        *((name, installed(name)) for name in PACKAGES),
     ]
     return tables.markdown(("", ""), rows)
+
+
+def installed(package: str) -> str:
+    """Return the version of a package, if it is installed."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
 
 
 def processor() -> str:

@@ -1,15 +1,74 @@
-"""Each module of the benchmarks imports."""
+"""Each benchmark imports by itself, with its own options and no more packages than it measures."""
 
 import importlib
 import pkgutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 import benchmarks
+from benchmarks.__main__ import BENCHMARKS, SETTINGS, main
 
 MODULES = [module.name for module in pkgutil.iter_modules(benchmarks.__path__)]
+WITHOUT_APP = """
+import sys
+for name in ("playwright", "streamlit", "websockets"):
+    sys.modules[name] = None
+from benchmarks.__main__ import main
+main(["machine", "--tokens", "32"])
+"""
 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_each_module_is_imported(name: str) -> None:
     assert importlib.import_module(f"benchmarks.{name}").__doc__
+
+
+def test_each_benchmark_has_a_run_and_the_fields_that_its_options_set() -> None:
+    assert set(SETTINGS) <= set(BENCHMARKS) <= set(MODULES)
+    for name in BENCHMARKS:
+        module = importlib.import_module(f"benchmarks.{name}")
+        assert callable(module.run)
+        for setting in SETTINGS.get(name, ()):
+            for field in setting.fields.split():
+                assert hasattr(module.OPTIONS, field), (name, field)
+
+
+def test_a_benchmark_starts_without_the_packages_of_others() -> None:
+    root = Path(benchmarks.__file__).parents[1]
+    run = subprocess.run(
+        [sys.executable, "-c", WITHOUT_APP], cwd=root, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    assert "## machine" in run.stdout
+    assert "| torch |" in run.stdout
+
+
+def test_options_set_the_fields_of_all_benchmarks_that_run(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    exam, tasks = (
+        importlib.import_module(f"benchmarks.{name}") for name in ("exam", "finetune_tasks")
+    )
+    tuned = importlib.import_module("benchmarks.finetune")
+    for module in (exam, tasks, tuned):
+        monkeypatch.setattr(module, "OPTIONS", module.Options())
+    monkeypatch.setattr(exam, "run", lambda: f"every {exam.OPTIONS.every}")
+    results = tmp_path / "results.md"
+    results.write_text("<!-- exam: begin -->\nold\n<!-- exam: end -->\n", encoding="utf-8")
+    typed = "exam --every 7 --moments a b --seeds 5 --sst2 train.tsv dev.tsv --write --to".split()
+    main([*typed, str(results)])
+    assert "every 7" in capsys.readouterr().out
+    assert "every 7" in results.read_text(encoding="utf-8")
+    assert exam.OPTIONS.moments == (Path("a"), Path("b"))
+    assert exam.OPTIONS.blimp is None
+    assert tasks.OPTIONS.num_seeds == tuned.OPTIONS.num_seeds == 5
+    assert (tuned.OPTIONS.train, tuned.OPTIONS.dev) == (Path("train.tsv"), Path("dev.tsv"))
+
+
+def test_a_benchmark_that_does_not_exist_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["trase"])
+    assert "'trase'" in capsys.readouterr().err

@@ -7,10 +7,14 @@ from typing import Any
 
 from bertcore.checkpoints.folder import is_checkpoint
 from bertcore.finetuning.dev_errors import ERRORS_FILE, DevErrors, read_dev_errors
-from bertcore.finetuning.experiment import RESULT_FILE, RUNS_FOLDER, SETTINGS_FILE
-from bertcore.finetuning.run import METRICS_FILE
-from bertcore.finetuning.settings import run_name
-from bertcore.finetuning.state import BEST_FOLDER
+from bertcore.finetuning.settings import (
+    BEST_FOLDER,
+    METRICS_FILE,
+    RESULT_FILE,
+    RUNS_FOLDER,
+    SETTINGS_FILE,
+    run_name,
+)
 from bertcore.tasks import find_task
 
 from ..shell import cache

@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from bertcore.finetuning.experiment import RUNS_FOLDER, SETTINGS_FILE
-from bertcore.finetuning.state import EPOCHS_FOLDER, kept_epochs
+from bertcore.finetuning.settings import EPOCHS_FOLDER, RUNS_FOLDER, SETTINGS_FILE
+from bertcore.finetuning.state import kept_epochs
 
 from .runs import checkpoints, list_runs
 

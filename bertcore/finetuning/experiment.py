@@ -32,8 +32,16 @@ from bertcore.finetuning.distillation import check_teacher
 from bertcore.finetuning.report import medians, write_report
 from bertcore.finetuning.run import ADVICE, DivergedError, Finetuning, RunResult, rank
 from bertcore.finetuning.run_checks import check_for_labels, penalty_of
-from bertcore.finetuning.settings import Settings, run_name, settings_of
-from bertcore.finetuning.state import BEST_FOLDER, epoch_of, explained, kept_epochs, move_checkpoint
+from bertcore.finetuning.settings import (
+    BEST_FOLDER,
+    RESULT_FILE,
+    RUNS_FOLDER,
+    SETTINGS_FILE,
+    Settings,
+    run_name,
+    settings_of,
+)
+from bertcore.finetuning.state import epoch_of, explained, kept_epochs, move_checkpoint
 from bertcore.loading import load
 from bertcore.tasks import TaskData, find_task
 from bertcore.tasks.column import column_values
@@ -52,10 +60,6 @@ from bertcore.training.provenance import check_files, record_files, versions
 from bertcore.training.run_checkpoints import FULL, STATE_FILE, why_not_written
 from bertcore.training.run_lock import lock_run
 from bertcore.training.run_metrics import json_line
-
-SETTINGS_FILE = "finetune.json"
-RUNS_FOLDER = "runs"
-RESULT_FILE = "result.json"
 
 OnProgress = Callable[[str, Progress], None]
 """Called with the name of the run and its progress."""

@@ -34,8 +34,8 @@ from bertcore.finetuning.run_checks import (
     penalty_of,
     training_dtype,
 )
+from bertcore.finetuning.settings import BEST_FOLDER, METRICS_FILE
 from bertcore.finetuning.state import (
-    BEST_FOLDER,
     explained,
     load_state,
     save_epoch,
@@ -102,7 +102,6 @@ class RunResult:
 
 logger = logging.getLogger(__name__)
 LOG_EVERY = 50
-METRICS_FILE = "metrics.jsonl"
 MAX_BAD_STEPS = 20
 
 

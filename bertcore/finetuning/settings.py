@@ -22,6 +22,11 @@ from bertcore.finetuning.run_checks import (
 from bertcore.loading import read_size
 from bertcore.tasks import find_task
 
+SETTINGS_FILE, RUNS_FOLDER = "finetune.json", "runs"
+RESULT_FILE, METRICS_FILE = "result.json", "metrics.jsonl"
+BEST_FOLDER, EPOCHS_FOLDER = "best", "checkpoints"
+"""What a fine-tuning writes: the first two in its folder, the others in that of a run."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:

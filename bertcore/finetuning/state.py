@@ -12,6 +12,7 @@ from typing import Any
 from safetensors import SafetensorError
 
 from bertcore.base.whole_files import to_disk
+from bertcore.finetuning.settings import EPOCHS_FOLDER
 from bertcore.tasks.model import TaskModel
 from bertcore.training.run_checkpoints import (
     STATE_FILE,
@@ -20,8 +21,6 @@ from bertcore.training.run_checkpoints import (
     why_not_written,
     write_state,
 )
-
-BEST_FOLDER = "best"
 
 
 @contextmanager
@@ -116,7 +115,6 @@ def move_checkpoint(best: Path, target: Path) -> None:
         ) from error
 
 
-EPOCHS_FOLDER = "checkpoints"
 _PREFIX = "epoch-"
 _PLACES = ("", "runs/*/", "*/runs/*/", "*/")
 """Of runs below a folder: it is one itself, a fine-tuning, a folder of fine-tunings, or of runs."""
