@@ -4,8 +4,6 @@ The command line prints them, and the report contains them. Texts in the tables 
 must be escaped when shown.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -174,8 +172,7 @@ def _templates(bert: Model, file: Path | None, config: BiasConfig, on_stage: OnS
 def _audits(bert: Model, config: BiasConfig) -> list[TypedAudit]:
     """Return what was typed, or those of our own sets that the vocabulary can write.
 
-    Raises:
-        ValueError: If it can write none of them, or what was typed is incomplete.
+    ValueError if it can write none of them, or what was typed is incomplete.
     """
     typed = bool(config.template), bool(config.group), config.filler is not None
     if not any(typed):

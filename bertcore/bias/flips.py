@@ -4,8 +4,6 @@ Source: Garg et al. 2019 (counterfactual token fairness); the words are swapped 
 counterfactual data augmentation.
 """
 
-from __future__ import annotations
-
 import heapq
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -122,9 +120,8 @@ def flip_file(
             `run_file`.
         pairs: Pairs of a word for the first group and one for the second, as for `WordSwap`.
 
-    Raises:
-        ValueError: If the task is not supported, the pairs contradict each other, the file cannot
-            be read, or the model answers NaN.
+    ValueError if the task is not supported, the pairs contradict each other, the file cannot be
+    read, or the model answers NaN.
     """
     task = model.task
     if not isinstance(task, SequenceTask):
@@ -329,8 +326,7 @@ def _mean(values: NDArray[np.float64]) -> Rate:
 def parse_pairs(text: str) -> tuple[Pair, ...]:
     """Return the pairs of "woman=man, girl=boy"; commas, semicolons or lines between them.
 
-    Raises:
-        ValueError: If something is not a pair, or `WordSwap` rejects the pairs.
+    ValueError if something is not a pair, or `WordSwap` rejects the pairs.
     """
     pairs = []
     for part in filter(None, map(str.strip, re.split(r"[,;\n]", text))):

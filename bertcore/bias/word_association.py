@@ -1,7 +1,5 @@
 """WEAT and SEAT: are two sets of words or sentences closer to different attributes?"""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -60,8 +58,7 @@ def association(x: Vectors, y: Vectors, a: Vectors, b: Vectors, *, seed: int = 0
         a, b: Attributes, at least one each.
         seed: Seed of the partitions drawn if there are more than MOST_EXACT.
 
-    Raises:
-        ValueError: If a set is too small, or a vector is zero or not finite.
+    ValueError if a set is too small, or a vector is zero or not finite.
 
     Source: Caliskan, Bryson and Narayanan 2017. The standard deviation is the population's, as in
         the package wefe; with that of a sample (May et al. 2019) effects are a little smaller.
@@ -155,8 +152,7 @@ def _partitions(number: int, size: int, seed: int, *, is_exact: bool) -> Iterato
 def table_vectors(bert: Model, words: Sequence[str]) -> Vectors:
     """Return the mean token embedding of each word's pieces, [N, E].
 
-    Raises:
-        ValueError: If a word cannot be written with the vocabulary.
+    ValueError if a word cannot be written with the vocabulary.
     """
     table = bert.module.token_table.detach().float().cpu().numpy().astype(np.float64)
     return np.stack([table[word_pieces(bert, word)].mean(0) for word in words])
@@ -180,8 +176,7 @@ def chance_effects(
     Each target word is replaced by a whole word of the vocabulary from the hundred nearest in
     frequency; the attributes stay. On the token table. Shows which effect sizes are meaningless.
 
-    Raises:
-        ValueError: If a word cannot be written, or the vocabulary has too few words.
+    ValueError if a word cannot be written, or the vocabulary has too few words.
     """
     table = bert.module.token_table.detach().float().cpu().numpy().astype(np.float64)
     usual = _whole_words(bert, counts)

@@ -1,7 +1,5 @@
 """A fine-tuning experiment: one run, or a grid of learning rates and seeds."""
 
-from __future__ import annotations
-
 import json
 import math
 import shutil
@@ -100,10 +98,8 @@ class Experiment:
         the best so far; a run that diverged counts as the worst. If there are several processes,
         the main one writes, and all return the same report.
 
-        Raises:
-            ValueError: If another process works in the folder, or the checkpoint's head has other
-                labels.
-            RuntimeError: If the disk is full, or the loss became NaN or infinite in every run.
+        ValueError if another process works in the folder, or the checkpoint's head has other
+        labels. RuntimeError if the disk is full, or the loss became NaN or infinite in every run.
         """
         with lock_run(self.folder) if self.processes.is_main else nullcontext():
             for config in self.settings.runs:
@@ -226,8 +222,7 @@ class Experiment:
     def report(self) -> dict[str, Any]:
         """Return the report for `write_report`: everything about the finished runs.
 
-        Raises:
-            RuntimeError: If all of them diverged.
+        RuntimeError if all of them diverged.
         """
         runs = self._results()
         best = _best(runs)
@@ -264,8 +259,7 @@ def start_experiment(folder: Path, settings: Settings) -> Experiment:
         folder: New or empty.
         settings: From `make_settings`.
 
-    Raises:
-        ValueError: If the folder is in use, or the data or the checkpoint cannot be used.
+    ValueError if the folder is in use, or the data or the checkpoint cannot be used.
     """
     folder = folder.expanduser().resolve()
     check_new_folder(folder)
@@ -349,8 +343,7 @@ def open_models(
         labels: Labels of the training data, as `_known_labels` has them.
         seed: Seed of a new head.
 
-    Raises:
-        ValueError: If a checkpoint cannot be used.
+    ValueError if a checkpoint cannot be used.
     """
     teacher = None
     if settings.teacher is not None:
@@ -374,9 +367,8 @@ def open_models(
 def resume_experiment(folder: Path) -> Experiment:
     """Open a folder to continue it after a stop or kill; finished runs stay unchanged.
 
-    Raises:
-        ValueError: If there is nothing to continue, or the data has changed.
-        RuntimeError: If its settings are damaged.
+    ValueError if there is nothing to continue, or the data has changed. RuntimeError if its
+    settings are damaged.
     """
     folder = folder.expanduser().resolve()
     path = folder / SETTINGS_FILE
@@ -400,8 +392,7 @@ def resume_experiment(folder: Path) -> Experiment:
 def check_new_folder(folder: Path) -> None:
     """Reject a folder that is in use.
 
-    Raises:
-        ValueError: If it is a file or not empty.
+    ValueError if it is a file or not empty.
     """
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"--out {str(folder)!r} is a file. Name a new folder.")

@@ -1,7 +1,5 @@
 """The shape of another architecture, in the fields that BERT has too."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -48,8 +46,7 @@ def transformers_config(model_type: str, values: Mapping[str, Any]) -> Any:
     fields that it declares, since it makes an attribute of any other: a method of its own, a
     quantizer, the name of a file of weights.
 
-    Raises:
-        ValueError: If `transformers` rejects the values, or they are absurd.
+    ValueError if `transformers` rejects the values, or they are absurd.
     """
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
@@ -164,8 +161,7 @@ _MOST: Mapping[str, int] = {
 def _check_numbers(values: Mapping[str, Any]) -> None:
     """Check numbers before `transformers` makes lists and tables of that length.
 
-    Raises:
-        ValueError: If one is too large, or there are too many.
+    ValueError if one is too large, or there are too many.
     """
     for number, (name, value) in enumerate(named_values(values), start=-1):  # the first is all
         if number > _MOST_VALUES:

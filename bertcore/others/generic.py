@@ -5,8 +5,6 @@ returns. Each missing capability has a sentence, as for the architectures of `fa
 classes that are installed with `transformers` are used, never code of a checkpoint.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -127,8 +125,7 @@ def own_prefix(model_type: str) -> str:
 def settle(config: Any) -> None:
     """Choose how a network of this configuration attends, so that it returns its weights.
 
-    Raises:
-        ValueError: If it has a decoder.
+    ValueError if it has a decoder.
     """
     name = _name(config.model_type)
     if getattr(config, "is_encoder_decoder", False):
@@ -147,9 +144,8 @@ def settle(config: Any) -> None:
 def probed(network: OtherNetwork) -> OtherConfig:
     """Return the shape of a network with the results of one run: what it lacks, and its layers.
 
-    Raises:
-        RuntimeError: If it does not return hidden states and attention of all tokens, or is not an
-            encoder.
+    RuntimeError if it does not return hidden states and attention of all tokens, or is not an
+    encoder.
     """
     config, name = network.config, network.other.name
     ids = torch.arange(_NUM_PROBED, device=network.token_table.device)[None]
@@ -207,8 +203,7 @@ def probed(network: OtherNetwork) -> OtherConfig:
 def _check_words(network: OtherNetwork, ids: Tensor, segments: Tensor, states: States) -> None:
     """Make sure that the masked-word head reads only the last hidden states.
 
-    Raises:
-        RuntimeError: If it does not.
+    RuntimeError if it does not.
     """
     reason = (
         f"the masked-word head of {network.other.name} reads more than the last hidden states, "
@@ -226,8 +221,7 @@ def _check_words(network: OtherNetwork, ids: Tensor, segments: Tensor, states: S
 def _states(network: OtherNetwork, ids: Tensor, segments: Tensor) -> States:
     """Return hidden states and attention.
 
-    Raises:
-        RuntimeError: If it does not return them.
+    RuntimeError if it does not return them.
     """
     name, length = network.other.name, ids.shape[1]
     inputs = network.inputs(ids, segments, None)

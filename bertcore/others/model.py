@@ -1,7 +1,5 @@
 """A checkpoint of another architecture, usable like a `Bert`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -26,8 +24,7 @@ class OtherModel(Model):
     ) -> Encoding:
         """Return the tokens of a text or pair, truncated to the longest input or `max_length`.
 
-        Raises:
-            ValueError: If there is none, as for an empty text if no tokens are added (GPT-2).
+        ValueError if there is none, as for an empty text if no tokens are added (GPT-2).
         """
         encoding = self.tokenizer.encode(text, text_pair, max_length=self.limit(max_length))
         if not encoding.input_ids:
@@ -49,8 +46,7 @@ class OtherModel(Model):
     ) -> Trace:
         """Run a text or pair and keep what `transformers` returns: tokens, states, attention.
 
-        Raises:
-            ValueError: If positions or changes are given, or segment ids are out of range.
+        ValueError if positions or changes are given, or segment ids are out of range.
         """
         if changes or position_ids is not None:
             self.require("parts")
@@ -93,8 +89,7 @@ class OtherModel(Model):
     def decoder(self, text: str, text_pair: str | None = None) -> DecoderTrace:
         """Return the decoder's input, output and attention for a text.
 
-        Raises:
-            ValueError: If the architecture has no decoder, or the checkpoint no word head.
+        ValueError if the architecture has no decoder, or the checkpoint no word head.
         """
         self.require("decoder")
         encoding = self.tokenize(text, text_pair)

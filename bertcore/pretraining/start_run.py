@@ -1,7 +1,5 @@
 """Start a pretraining run from text files, and resume an interrupted one."""
 
-from __future__ import annotations
-
 import functools
 import os
 from collections.abc import Iterable, Sequence
@@ -73,10 +71,8 @@ def check_inputs(
         corpus, valid: Text files.
         rows: The rows to make of them.
 
-    Raises:
-        ValueError: If the folder is not empty, a file is missing or does not begin as text, or a
-            text has too few documents or sentences for next-sentence pairs.
-        OSError: If a file cannot be opened.
+    ValueError if the folder is not empty, a file is missing or does not begin as text, or a text
+    has too few documents or sentences for next-sentence pairs. OSError if a file cannot be opened.
     """
     _run_folder(folder).check_is_new()
     for path in (*corpus, valid):
@@ -118,9 +114,8 @@ def start_run(
         command: The typed command, for the run's config.json.
         on_stage: Called with the stage of the preparation and its fraction.
 
-    Raises:
-        ValueError: If the folder is not empty, a file cannot be read, or settings do not fit.
-        OSError: If a file cannot be opened or written.
+    ValueError if the folder is not empty, a file cannot be read, or settings do not fit. OSError if
+    a file cannot be opened or written.
     """
     check_settings(shape, train_config, data_config)
     objective_named(data_config.objective).check_tokenizer(tokenizer, data_config)
@@ -200,9 +195,8 @@ def _pack_texts(
     Returns:
         The packed corpora, and their record for the run's config.json.
 
-    Raises:
-        ValueError: If a text has too few sentences, or changed while it was read.
-        OSError: If a file cannot be opened or written.
+    ValueError if a text has too few sentences, or changed while it was read. OSError if a file
+    cannot be opened or written.
     """
     packed: dict[str, PackedCorpus] = {}
     sources = {}
@@ -258,11 +252,9 @@ def resume_run(folder: Path) -> Pretraining:
 
     Skipped parts, such as a damaged checkpoint, are listed in `notices` of the result.
 
-    Raises:
-        ValueError: If there is no run in the folder, another process trains there, the texts or
-            the packed corpus changed since its start, or its config.json was changed by hand so
-            that it cannot be read.
-        RuntimeError: If its packed corpus, its tokenizer or all its checkpoints are damaged.
+    ValueError if there is no run in the folder, another process trains there, the texts or the
+    packed corpus changed since its start, or its config.json was changed by hand so that it cannot
+    be read. RuntimeError if its packed corpus, its tokenizer or all its checkpoints are damaged.
     """
     run = _run_folder(folder)
     if not run.config_file.exists():

@@ -1,7 +1,5 @@
 """Labelled sentences for probes: treebanks in CoNLL-U, and CoNLL files of tags."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -76,8 +74,7 @@ def read_probe_data(path: Path, task: Task, *, bad_rows: BadRows | None = None) 
         bad_rows: Collects sentences of CoNLL files that cannot be used; by default they are
             errors.
 
-    Raises:
-        ValueError: If the task is unknown, the file cannot be read, or has nothing to probe.
+    ValueError if the task is unknown, the file cannot be read, or has nothing to probe.
     """
     check_task(task)
     if kind_of(path) == ".conllu":
@@ -106,8 +103,7 @@ def read_probe_data(path: Path, task: Task, *, bad_rows: BadRows | None = None) 
 def bundled_data(task: Task = "pos") -> ProbeData:
     """Return the sentences of the shipped treebank.
 
-    Raises:
-        ValueError: If the task is unknown or has no data there.
+    ValueError if the task is unknown or has no data there.
     """
     return read_probe_data(BUNDLED, task)
 
@@ -190,8 +186,7 @@ def divide(data: ProbeData, seed: int = 0) -> dict[str, tuple[int, ...]]:
 def check_task(task: str) -> Task:
     """Return a task by its name.
 
-    Raises:
-        ValueError: If there is none.
+    ValueError if there is none.
     """
     for known in TASKS:
         if task == known:
@@ -202,8 +197,7 @@ def check_task(task: str) -> Task:
 def check_enough(data: ProbeData, name: str) -> None:
     """Check that there is something to probe.
 
-    Raises:
-        ValueError: If there are too few sentences, or fewer than two labels.
+    ValueError if there are too few sentences, or fewer than two labels.
     """
     number = len({sentence.text for sentence in data.sentences})
     if number < FEWEST_SENTENCES:

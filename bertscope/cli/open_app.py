@@ -192,8 +192,7 @@ def open_app(
 def _base_path(typed: str) -> str:
     """Return a path without slashes at its ends.
 
-    Raises:
-        ValueError: If it is none, such as a whole address.
+    ValueError if it is none, such as a whole address.
     """
     path = typed.strip("/")
     if path and not re.fullmatch(r"[\w.~@-]+(/[\w.~@-]+)*", path, re.ASCII):

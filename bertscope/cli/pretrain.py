@@ -384,8 +384,7 @@ def _open_checkpoints(sources: Sources) -> tuple[Bert | None, Bert | None]:
 def _open_checkpoint(option: str, source: str) -> Bert:
     """Open a checkpoint of the BERT family on the CPU.
 
-    Raises:
-        ValueError: If it is of another architecture; and as `load`.
+    ValueError if it is of another architecture; and as `load`.
     """
     from bertcore.bert import with_parts
     from bertcore.loading import load

@@ -4,8 +4,6 @@ A Python process runs on one core at a time. A cookie keeps each browser with on
 its uploads and results; if that one ends, its visitors go on with another until it is back.
 """
 
-from __future__ import annotations
-
 import ctypes
 import http.client
 import os
@@ -42,8 +40,7 @@ _TIED = "bertcore.base.tied"  # runs a module that ends when this process does, 
 def find_caddy() -> str:
     """Return the path of Caddy: of this environment, or of the system.
 
-    Raises:
-        RuntimeError: If it is missing or too old.
+    RuntimeError if it is missing or too old.
     """
     beside = str(Path(sys.executable).parent)
     path = shutil.which("caddy", path=beside) or shutil.which("caddy")
@@ -67,8 +64,7 @@ def find_caddy() -> str:
 def check_number(num_processes: int) -> str | None:
     """Return what to say of a number of servers on this machine, if anything.
 
-    Raises:
-        ValueError: If it has no memory for them.
+    ValueError if it has no memory for them.
     """
     free, cores = psutil.virtual_memory().available / 1e9, os.cpu_count() or 1
     if num_processes * GB_OF_SERVER > free:
@@ -97,8 +93,7 @@ def caddyfile(
         hosts: Names of the server.
         health: Path at which a server answers that it is up.
 
-    Raises:
-        ValueError: If certificates are needed, but no name is given.
+    ValueError if certificates are needed, but no name is given.
     """
     is_https = port == HTTPS_PORT
     if is_https and not hosts:
@@ -158,8 +153,7 @@ class Server:
     def restart(self) -> None:
         """Start it again after its end.
 
-        Raises:
-            RuntimeError: If it ended soon after its start, several times in a row.
+        RuntimeError if it ended soon after its start, several times in a row.
         """
         is_quick = time.monotonic() - self.began < QUICK_SECONDS
         self.num_quick_ends = self.num_quick_ends + 1 if is_quick else 0
@@ -209,9 +203,8 @@ def serve_processes(
         base_path: Path below which the servers are, without slashes at its ends.
         opens_browser: Open the app in a browser of this machine.
 
-    Raises:
-        ValueError: If the machine has no memory for them.
-        RuntimeError: If Caddy is missing, or something ends as soon as it starts.
+    ValueError if the machine has no memory for them. RuntimeError if Caddy is missing, or something
+    ends as soon as it starts.
     """
     if os.name == "nt":
         raise RuntimeError(

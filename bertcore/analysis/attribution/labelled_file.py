@@ -1,7 +1,5 @@
 """Predictions of a fine-tuned model on a labelled file: answers, confidences and worst errors."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -96,8 +94,7 @@ def run_file(
         on_rows: Called after each batch with the number of examples done.
         should_stop: Whether to stop and return the results so far.
 
-    Raises:
-        ValueError: If the file cannot be read, no row can be used, or the model answers NaN.
+    ValueError if the file cannot be read, no row can be used, or the model answers NaN.
     """
     task = model.task
     length = model.default_length if max_length is None else max_length
@@ -181,8 +178,7 @@ def logits_by_row(
         rows: Of `Task.rows`.
         on_fraction: Called after each batch with the fraction done.
 
-    Raises:
-        ValueError: If the model answers NaN or infinity.
+    ValueError if the model answers NaN or infinity.
     """
     row_logits: list[NDArray[np.float32]] = [np.empty(0, dtype=np.float32)] * len(rows)
     done = 0

@@ -1,7 +1,5 @@
 """One input of a fine-tuned model: its words, its logits, and those with words left out."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -34,8 +32,7 @@ def task_input(
         text, text_pair: The input; "choice" takes no second text.
         choices: For "choice": the options, each with at least one word.
 
-    Raises:
-        ValueError: If a choice is blank, or the model reads no choices.
+    ValueError if a choice is blank, or the model reads no choices.
     """
     if choices:
         _check_choices(model, text_pair, choices)
@@ -77,9 +74,7 @@ def without(
         words: Indices into `source.words`.
         how: Of OCCLUSIONS.
 
-    Raises:
-        ValueError: If `how` is unknown, or "drop" is requested for a model that answers for each
-            place.
+    ValueError if `how` is unknown, or "drop" is requested for a model that answers for each place.
     """
     check_occlusion(model, how)
     gone: list[set[int]] = [set() for _ in source.rows]
@@ -102,8 +97,7 @@ def _row(encoding: Encoding, gone: Collection[int], stand_in: int | None) -> Row
 def check_occlusion(model: TaskModel, how: str) -> None:
     """Check that words can be removed this way.
 
-    Raises:
-        ValueError: If not.
+    ValueError if not.
     """
     if how not in OCCLUSIONS:
         raise ValueError(f"how is {how!r}; expected one of {', '.join(OCCLUSIONS)}.")
@@ -128,8 +122,7 @@ def run_task(model: TaskModel, inputs: Sequence[Sequence[Row]]) -> list[Tensor]:
     Returns:
         For each input, [C] ("sequence"), [N] ("choice") or [T, C] ("token", "features", "span").
 
-    Raises:
-        ValueError: If a logit is NaN or infinite.
+    ValueError if a logit is NaN or infinite.
     """
     of_rows = iter(_run_rows(model, [row for rows in inputs for row in rows]))
     logits = [torch.cat([next(of_rows) for _ in rows]) for rows in inputs]

@@ -4,8 +4,6 @@ Each sign is a number, compared with that of a fresh network or of chance, and a
 explains it. None of them proves that a model is good.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

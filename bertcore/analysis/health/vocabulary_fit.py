@@ -5,8 +5,6 @@ whatever its language, and a trained model guesses a hidden word better in its o
 others.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

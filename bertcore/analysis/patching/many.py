@@ -196,8 +196,7 @@ class _Unusable(Exception):  # noqa: N818 - no error: the pair is counted
 def _prepared(model: Model, text: PatchText) -> tuple[PatchPair, Answer]:
     """Return a pair and its answer.
 
-    Raises:
-        _Unusable: If the pair cannot be used.
+    _Unusable if the pair cannot be used.
     """
     mask = model.tokenizer.mask_token
     versions = [each.replace("[MASK]", mask) for each in (text.first, text.second)]

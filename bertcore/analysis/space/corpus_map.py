@@ -42,8 +42,7 @@ _ROWS_TOGETHER = 8192
 class CorpusMapSettings:
     """What is mapped, and how.
 
-    Raises:
-        ValueError: If a value is out of range.
+    ValueError if a value is out of range.
     """
 
     layers: tuple[int, ...]
@@ -121,10 +120,8 @@ def corpus_map(
         keep: Store the map beside the corpus, as _about/map-....npz, for later use. That file may
             be deleted at any time.
 
-    Raises:
-        ValueError: If a layer is not stored, the package of the method is not installed, or there
-            are too few distinct rows for it.
-        OSError: If the map cannot be written.
+    ValueError if a layer is not stored, the package of the method is not installed, or there are
+    too few distinct rows for it. OSError if the map cannot be written.
     """
     report = progress or (lambda fraction, stage: None)
     corpus.check_layers(*settings.layers)

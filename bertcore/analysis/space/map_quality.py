@@ -1,7 +1,5 @@
 """Quality of a map: trustworthiness and continuity; separation of groups in the full space."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Comparison of two maps of the same points, such as those of two seeds."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,8 +36,7 @@ def seed_agreement(first: LayerMap, second: LayerMap, *, k: int = 10) -> SeedAgr
             maps are rotated as a whole, separate ones layer by layer.
         k: Size of the neighbourhood; lowered to less than half the points.
 
-    Raises:
-        ValueError: If the maps differ in their number of layers, points or dimensions.
+    ValueError if the maps differ in their number of layers, points or dimensions.
 
     Source: orthogonal Procrustes alignment (Schoenemann 1966), as in scipy.spatial.procrustes but
         without scaling.

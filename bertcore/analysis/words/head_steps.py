@@ -1,7 +1,5 @@
 """The heads step by step: from a vector to the masked word, and from the pooler to the pair."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch
@@ -56,9 +54,8 @@ class PoolerSteps:
 def masked_word_steps(bert: Model, trace: Trace, position: int) -> WordSteps:
     """Return the steps of the masked-word head from the last state of a token.
 
-    Raises:
-        ValueError: If there is no such token or no such head, or the layers of the architecture
-            cannot be read.
+    ValueError if there is no such token or no such head, or the layers of the architecture cannot
+    be read.
     """
     network = with_parts(bert).module
     bert.require("mlm")
@@ -80,8 +77,7 @@ def masked_word_steps(bert: Model, trace: Trace, position: int) -> WordSteps:
 def pooler_steps(bert: Model, trace: Trace) -> PoolerSteps:
     """Return the pooler's steps from the first token's last state, and the logits of its head.
 
-    Raises:
-        ValueError: If there is no pooler, or the layers of the architecture cannot be read.
+    ValueError if there is no pooler, or the layers of the architecture cannot be read.
     """
     network = with_parts(bert).module
     bert.require("pooler")
@@ -98,8 +94,7 @@ def pooler_steps(bert: Model, trace: Trace) -> PoolerSteps:
 def require_token(trace: Trace, position: int) -> None:
     """Check that the input has a token at a position.
 
-    Raises:
-        ValueError: If it does not.
+    ValueError if it does not.
     """
     if not 0 <= position < trace.num_tokens:
         raise ValueError(

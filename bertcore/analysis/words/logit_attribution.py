@@ -16,8 +16,6 @@ Source: the decomposition: Elhage et al. 2021, "A Mathematical Framework for Tra
     Kobayashi et al. 2021, section 3. Fixing the factor of the head's GELU is ours.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -127,10 +125,9 @@ def logit_attribution(
         against: Another piece: the shares are then those of the difference of the two logits, in
             which anything that raises all words alike cancels out.
 
-    Raises:
-        ValueError: If there is no such token or piece, the checkpoint has no masked-word head, the
-            layers of the architecture cannot be read, numbers are NaN or infinite, or the trace is
-            of another checkpoint or a changed run.
+    ValueError if there is no such token or piece, the checkpoint has no masked-word head, the
+    layers of the architecture cannot be read, numbers are NaN or infinite, or the trace is of
+    another checkpoint or a changed run.
     """
     run = _WordRun(bert, trace, position)
     word_id = run.best_word() if word is None else word_id_of(bert, word)
@@ -186,8 +183,7 @@ def pushed_words(
 def word_id_of(bert: Model, word: str) -> int:
     """Return the id of one piece of the vocabulary.
 
-    Raises:
-        ValueError: If the word is not one.
+    ValueError if the word is not one.
     """
     word_id = bert.tokenizer.token_to_id(word)
     if word_id is None:

@@ -134,8 +134,7 @@ def _sampled(
 ) -> frozenset[int]:
     """Return the numbers of `num` examples, or all, including the first of each label.
 
-    Raises:
-        ValueError: If there are more of these.
+    ValueError if there are more of these.
     """
     firsts: dict[str, int] = {}
     total = 0

@@ -1,7 +1,5 @@
 """Pretraining with a teacher: DistilBERT's losses on a corpus, TinyBERT's as an option."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 
@@ -69,8 +67,7 @@ class DistillationWithLoss(nn.Module):
         dtype: "bfloat16" or "float32": its compute format.
         seed: Seed of the projection of TinyBERT's losses.
 
-    Raises:
-        ValueError: If their states cannot be compared, or the teacher has no masked-word head.
+    ValueError if their states cannot be compared, or the teacher has no masked-word head.
 
     Source: Sanh et al. 2019 (DistilBERT), section 2; Jiao et al. 2020 (TinyBERT), section 3.1.
     """
@@ -169,11 +166,10 @@ def check_teacher(
 ) -> None:
     """Reject a teacher that cannot read the rows or has another vocabulary.
 
-    Raises:
-        ValueError: If one of them is not a BERT, or the teacher has another vocabulary than the
-            student's tokenizer, no masked-word head, another number of rows in its token table,
-            too few positions, no second segment for pairs, weights that are not finite, or states
-            that the losses cannot compare.
+    ValueError if one of them is not a BERT, or the teacher has another vocabulary than the
+    student's tokenizer, no masked-word head, another number of rows in its token table, too few
+    positions, no second segment for pairs, weights that are not finite, or states that the losses
+    cannot compare.
     """
     bert, longest_row = teacher.bert, (data.long_phase() or data).max_seq_length
     check_same_vocabulary(tokenizer, bert.tokenizer)
@@ -216,8 +212,7 @@ def keep_teacher(teacher: Bert, data: Path) -> None:
 def kept_teacher(data: Path) -> Bert | None:
     """Return the checkpoint written by `keep_teacher`; None if the run has no teacher.
 
-    Raises:
-        RuntimeError: If it is damaged.
+    RuntimeError if it is damaged.
     """
     folder = data / TEACHER_FOLDER
     return load_bert(folder, device="cpu") if folder.is_dir() else None

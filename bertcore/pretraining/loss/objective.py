@@ -1,7 +1,5 @@
 """The pretraining loss: masked words, and next sentences if rows are pairs."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import torch

@@ -1,7 +1,5 @@
 """Permutation language modelling (XLNet): two streams as an attention mask of our network."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import torch
@@ -62,9 +60,8 @@ def permutation_loss(
         rows: Rows on the network's device.
         attention, word_loss: As for `pretraining_loss`.
 
-    Raises:
-        ValueError: If positions are not vectors (ModernBERT), so that a query would not have its
-            position.
+    ValueError if positions are not vectors (ModernBERT), so that a query would not have its
+    position.
 
     Source: Yang et al. 2019, equation 3 and section 2.3.
     """

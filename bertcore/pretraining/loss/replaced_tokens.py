@@ -1,7 +1,5 @@
 """Replaced tokens (ELECTRA): a generator and a discriminator, trained together."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
@@ -100,8 +98,7 @@ def share_tables(generator: Generator, discriminator: Network, sharing: str) -> 
         sharing: "es": both networks have the same tables; "nes": each has its own; "gdes": the
             discriminator adds a difference to the generator's, and its loss changes only that.
 
-    Raises:
-        ValueError: If shared tables have different shapes.
+    ValueError if shared tables have different shapes.
 
     Source: Clark et al. 2020, section 3.2; "gdes": He et al. 2023 (DeBERTaV3).
     """
@@ -135,8 +132,7 @@ class ReplacedTokenPair(nn.Module):
     def forward(self, tensors: ReplacedTensors) -> ReplacedTokenLoss:
         """Return the loss of a batch or a part of it.
 
-        Raises:
-            ValueError: If a network lacks its head.
+        ValueError if a network lacks its head.
         """
         batch, draws = tensors
         hidden = self.generator(batch.input_ids, batch.segment_ids, batch.attention_mask)
@@ -219,8 +215,7 @@ def generator_shape(shape: BertConfig, fraction: float) -> BertConfig:
         shape: Shape of the discriminator.
         fraction: Fraction of its width, above 0 up to 1.
 
-    Raises:
-        ValueError: If the fraction is out of its range.
+    ValueError if the fraction is out of its range.
 
     Source: Clark et al. 2020, section 3.2; google-research/electra, get_generator_config.
     """
