@@ -1,6 +1,5 @@
 """Next tokens from those before them: a BERT with causal attention."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import torch
@@ -9,16 +8,12 @@ from bertcore.architecture.config import BertConfig
 from bertcore.configs import DataConfig
 from bertcore.objectives.masking import Masked
 from bertcore.pretraining.data.batches import Batch, Totals
-from bertcore.pretraining.data.corpus import PackedCorpus
-from bertcore.pretraining.data.instances import Instances
 from bertcore.pretraining.data.layout import lay_out
-from bertcore.pretraining.data.packed_rows import PackedRows
-from bertcore.pretraining.objectives.masked_words import MaskedWords
-from bertcore.pretraining.objectives.objective import Generators, share
-from bertcore.tokenizer import Tokenizer
+from bertcore.pretraining.objectives.masked_words import WordObjective
+from bertcore.pretraining.objectives.objective import BatchSource
 
 
-class NextTokens(MaskedWords):
+class NextTokens(WordObjective):
     """Predict each token from those before it, on rows packed full of running text.
 
     The network is a BERT whose tokens attend to themselves and to those before them; its
@@ -33,9 +28,7 @@ class NextTokens(MaskedWords):
     has_shares = False
     fills_masks = False
     is_causal = True
-    is_berts = False
-    can_have_teacher = False
-    best_by = "loss"
+    metric = "next"
 
     def check(self, shape: BertConfig, config: DataConfig) -> None:
         """Reject members of the family other than BERT.
@@ -53,17 +46,9 @@ class NextTokens(MaskedWords):
         """Return the shape with causal attention."""
         return replace(shape, is_decoder=True)
 
-    def batch(
-        self,
-        corpus: PackedCorpus,
-        rows: Instances | PackedRows,
-        tokenizer: Tokenizer,
-        config: DataConfig,
-        *,
-        generator: Generators,
-        part: slice | None = None,
-    ) -> Batch:
+    def batch(self, source: BatchSource) -> Batch:
         """Label each token except the last with the one after it; nothing is hidden."""
+        corpus, rows, tokenizer, config, generator, part = source
         one = generator if isinstance(generator, torch.Generator) else generator[0]
         width = config.max_seq_length
         own = rows if part is None else rows.take(part)
@@ -89,11 +74,3 @@ class NextTokens(MaskedWords):
                 num_tokens=int(lengths.sum()),
             ),
         )
-
-    def metrics(self, values: Mapping[str, float], totals: Totals) -> dict[str, float]:
-        """Return the loss, and the fraction of tokens that were the top prediction."""
-        return {
-            "loss": values["loss"],
-            "next_loss": values["mlm_loss"],
-            "next_top1": share(values, "mlm_correct"),
-        }

@@ -21,7 +21,6 @@ from bertcore.others.config import read_config
 from bertcore.others.network import OtherNetwork
 from bertcore.pretraining.data.batches import Totals
 from bertcore.pretraining.data.corpus import PackedCorpus
-from bertcore.pretraining.data.instances import Instances
 from bertcore.pretraining.data.packed_rows import PackedRows
 from bertcore.pretraining.data.sentinels import NUM_SENTINELS, check_sentinels, with_sentinels
 from bertcore.pretraining.data.text_rows import pieces_of, row_sources, text_rows
@@ -31,7 +30,7 @@ from bertcore.pretraining.loss.sequence_loss import (
     pad_sequences,
 )
 from bertcore.pretraining.objectives.objective import (
-    Generators,
+    BatchSource,
     Objective,
     refuse_mask_shares,
     share,
@@ -143,17 +142,9 @@ class Denoising(Objective):
         """Return the network with its loss."""
         return SequenceWithLoss(network)
 
-    def batch(
-        self,
-        corpus: PackedCorpus,
-        rows: Instances | PackedRows,
-        tokenizer: Tokenizer,
-        config: DataConfig,
-        *,
-        generator: Generators,
-        part: slice | None = None,
-    ) -> SequenceBatch:
+    def batch(self, source: BatchSource) -> SequenceBatch:
         """Corrupt each row, and pad to the longest."""
+        corpus, rows, tokenizer, config, generator, part = source
         assert isinstance(rows, PackedRows)
         pieces, sources = pieces_of(tokenizer), row_sources(generator, len(rows))
         damaged = [

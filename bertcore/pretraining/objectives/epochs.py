@@ -16,7 +16,7 @@ from bertcore.pretraining.data.corpus import PackedCorpus
 from bertcore.pretraining.data.instances import Instances
 from bertcore.pretraining.data.packed_rows import PackedRows
 from bertcore.pretraining.objectives import objective_named
-from bertcore.pretraining.objectives.objective import TrainingBatch
+from bertcore.pretraining.objectives.objective import BatchSource, TrainingBatch
 from bertcore.tokenizer import Tokenizer
 from bertcore.training.processes import Processes
 
@@ -168,14 +168,9 @@ class Batches:
         """
         instances = self._instances_at(step)
         where = torch.device(device if self.objective.draws_on_device else "cpu")
-        return self.objective.batch(
-            self.corpus,
-            instances,
-            self.tokenizer,
-            self.config,
-            generator=self._generators(step, instances, where),
-            part=part,
-        )
+        generator = self._generators(step, instances, where)
+        source = BatchSource(self.corpus, instances, self.tokenizer, self.config, generator, part)
+        return self.objective.batch(source)
 
     def first(self, most: int = 8) -> Iterator[TrainingBatch]:
         """Yield at most `most` batches from the start of the first window, made on the CPU."""

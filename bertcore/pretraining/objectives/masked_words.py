@@ -15,30 +15,19 @@ from bertcore.objectives.attention_masks import DIRECTIONS, SINGLE, Direction
 from bertcore.objectives.masked_batches import mask_grams, mask_words
 from bertcore.objectives.masking import num_masked
 from bertcore.pretraining.data.batches import Batch, Totals, make_batch, num_masked_of
-from bertcore.pretraining.data.corpus import PackedCorpus
-from bertcore.pretraining.data.instances import Instances
 from bertcore.pretraining.data.layout import lay_out, starts_of_words
-from bertcore.pretraining.data.packed_rows import PackedRows
 from bertcore.pretraining.loss.objective import BatchTensors, NetworkWithLoss, to_device
-from bertcore.pretraining.objectives.objective import Generators, Objective, share
-from bertcore.tokenizer import Tokenizer
+from bertcore.pretraining.objectives.objective import BatchSource, Objective, share
 
 SHORTEST_ROW = 5
 """[CLS] a [SEP] b [SEP]"""
 
 
-class MaskedWords(Objective):
-    """Masked words alone, on rows packed full of running text, as in RoBERTa.
+class WordObjective(Objective):
+    """An objective with the loss of the masked-word head alone, on a `Batch`."""
 
-    Source: Liu et al. 2019, section 4.
-    """
-
-    name = "mlm"
-    parts: ClassVar[tuple[str, ...]] = ("masked-words",)
-    draws_on_device = True
-    is_berts = True
-    can_have_teacher = True
-    best_by = "mlm_loss"
+    metric: ClassVar[str]
+    """Begins the names of its metrics."""
 
     def with_loss(
         self, network: Network, companion: nn.Module | None, *, dtype: str, is_compiled: bool
@@ -46,30 +35,36 @@ class MaskedWords(Objective):
         """Return the network with the masked-word loss."""
         return NetworkWithLoss(network, dtype=dtype, is_compiled=is_compiled)
 
-    def batch(
-        self,
-        corpus: PackedCorpus,
-        rows: Instances | PackedRows,
-        tokenizer: Tokenizer,
-        config: DataConfig,
-        *,
-        generator: Generators,
-        part: slice | None = None,
-    ) -> Batch:
-        """Hide single pieces, each with the same chance."""
-        return make_batch(corpus, rows, tokenizer, config, generator=generator, part=part)
-
     def tensors(self, batch: Batch, device: torch.device, *, keep_mask: bool) -> BatchTensors:
-        """Return the tensors of a batch on a device."""
         return to_device(batch, device, keep_mask=keep_mask)
 
     def metrics(self, values: Mapping[str, float], totals: Totals) -> dict[str, float]:
-        """Return the losses, and the fraction of hidden tokens that were right."""
+        """Return the loss, and the fraction of predicted tokens that were right."""
         return {
             "loss": values["loss"],
-            "mlm_loss": values["mlm_loss"],
-            "mlm_top1": share(values, "mlm_correct"),
+            f"{self.metric}_loss": values["mlm_loss"],
+            f"{self.metric}_top1": share(values, "mlm_correct"),
         }
+
+
+class MaskedWords(WordObjective):
+    """Masked words alone, on rows packed full of running text, as in RoBERTa.
+
+    Source: Liu et al. 2019, section 4.
+    """
+
+    name = "mlm"
+    parts = ("masked-words",)
+    draws_on_device = True
+    is_berts = True
+    can_have_teacher = True
+    best_by = "mlm_loss"
+    metric = "mlm"
+
+    def batch(self, source: BatchSource) -> Batch:
+        """Hide single pieces, each with the same chance."""
+        *laid_out, generator, part = source
+        return make_batch(*laid_out, generator=generator, part=part)
 
 
 class MaskedWordsAndPairs(MaskedWords):
@@ -119,6 +114,7 @@ class MaskedWordsAndOrder(MaskedWords):
     is_berts = False
     can_have_teacher = False
     best_by = "loss"
+    metric = "pairs_mlm"
 
     def check(self, shape: BertConfig, config: DataConfig) -> None:
         """Reject a network without a head or a second segment for pairs, and too many masks.
@@ -139,9 +135,7 @@ class MaskedWordsAndOrder(MaskedWords):
         "mlm_loss" is the loss on BERT's masks, used to compare objectives.
         """
         return {
-            "loss": values["loss"],
-            "pairs_mlm_loss": values["mlm_loss"],
-            "pairs_mlm_top1": share(values, "mlm_correct"),
+            **super().metrics(values, totals),
             "sop_loss": values["nsp_loss"],
             "sop_accuracy": values["nsp_correct"] / totals.num_pairs,
         }
@@ -186,7 +180,7 @@ class DirectedBatch(Batch):
         return replace(taken, directions=self.directions[rows])
 
 
-class LimitedAttention(MaskedWords):
+class LimitedAttention(WordObjective):
     """Masked words under four masks of attention, on pairs of texts that follow each other.
 
     A third of the rows is read in both directions, a third as source and target (the source sees
@@ -200,10 +194,7 @@ class LimitedAttention(MaskedWords):
 
     name = "unilm"
     parts = ("unilm",)
-    draws_on_device = False
-    is_berts = False
-    can_have_teacher = False
-    best_by = "loss"
+    metric = "unilm"
 
     def check(self, shape: BertConfig, config: DataConfig) -> None:
         """Reject a network without a second segment, and too many masks.
@@ -213,17 +204,9 @@ class LimitedAttention(MaskedWords):
         super().check(shape, config)
         check_pairs(shape, config)
 
-    def batch(
-        self,
-        corpus: PackedCorpus,
-        rows: Instances | PackedRows,
-        tokenizer: Tokenizer,
-        config: DataConfig,
-        *,
-        generator: Generators,
-        part: slice | None = None,
-    ) -> DirectedBatch:
+    def batch(self, source: BatchSource) -> DirectedBatch:
         """Hide runs of one to three pieces, and draw a direction for each row."""
+        corpus, rows, tokenizer, config, generator, part = source
         laid_out = lay_out(corpus, rows, tokenizer, config.max_seq_length, torch.device("cpu"))
         masked = mask_grams(
             laid_out.ids,
@@ -260,14 +243,6 @@ class LimitedAttention(MaskedWords):
         )
         return tensors._replace(attention_mask=mask)
 
-    def metrics(self, values: Mapping[str, float], totals: Totals) -> dict[str, float]:
-        """Return the loss, and the fraction of hidden tokens that were right."""
-        return {
-            "loss": values["loss"],
-            "unilm_loss": values["mlm_loss"],
-            "unilm_top1": share(values, "mlm_correct"),
-        }
-
 
 def directed_mask(directions: Tensor, segment_ids: Tensor, is_token: Tensor) -> Tensor:
     """Return the attention mask, True if a row's token may attend to a column's, [B, T, T].
@@ -294,7 +269,7 @@ def directed_mask(directions: Tensor, segment_ids: Tensor, is_token: Tensor) -> 
     return (allowed & is_token[:, None, :]) | itself
 
 
-class WholeWords(MaskedWords):
+class WholeWords(WordObjective):
     """Masked words, all pieces of a word at once, on rows packed full of running text.
 
     Source: google-research/bert create_pretraining_data.py, do_whole_word_mask; Cui et al. 2021.
@@ -302,21 +277,12 @@ class WholeWords(MaskedWords):
 
     name = "wwm"
     parts = ("whole-words",)
-    draws_on_device = False
-    is_berts = False
-    best_by = "loss"
+    can_have_teacher = True
+    metric = "wwm"
 
-    def batch(
-        self,
-        corpus: PackedCorpus,
-        rows: Instances | PackedRows,
-        tokenizer: Tokenizer,
-        config: DataConfig,
-        *,
-        generator: Generators,
-        part: slice | None = None,
-    ) -> Batch:
+    def batch(self, source: BatchSource) -> Batch:
         """Hide whole words."""
+        corpus, rows, tokenizer, config, generator, part = source
         laid_out = lay_out(corpus, rows, tokenizer, config.max_seq_length, torch.device("cpu"))
         masked = mask_words(
             laid_out.ids,
@@ -339,11 +305,3 @@ class WholeWords(MaskedWords):
             f"no word of it fits into {config.masked_lm_prob:.4g} of a row (masked_lm_prob). Give "
             "a longer text, or raise --masked-lm-prob."
         )
-
-    def metrics(self, values: Mapping[str, float], totals: Totals) -> dict[str, float]:
-        """Return the loss on whole words, and the fraction of their pieces that were right."""
-        return {
-            "loss": values["loss"],
-            "wwm_loss": values["mlm_loss"],
-            "wwm_top1": share(values, "mlm_correct"),
-        }

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -25,6 +25,21 @@ from bertcore.training.run_checkpoints import bert_weights
 
 Generators = torch.Generator | Sequence[torch.Generator]
 """The random source of a batch, or one for each of its rows."""
+
+
+class BatchSource(NamedTuple):
+    """What a batch is made of."""
+
+    corpus: PackedCorpus
+    rows: Instances | PackedRows
+    """The rows of the whole batch."""
+    tokenizer: Tokenizer
+    config: DataConfig
+    """Row length, and how rows are changed."""
+    generator: Generators
+    """Determines the result."""
+    part: slice | None = None
+    """Only these rows are wanted, as they are in the batch."""
 
 
 class TrainingBatch(Protocol):
@@ -185,25 +200,8 @@ class Objective(ABC):
         """
 
     @abstractmethod
-    def batch(
-        self,
-        corpus: PackedCorpus,
-        rows: Instances | PackedRows,
-        tokenizer: Tokenizer,
-        config: DataConfig,
-        *,
-        generator: Generators,
-        part: slice | None = None,
-    ) -> TrainingBatch:
-        """Lay out the rows of a batch and change them; all batches of a phase have equal shapes.
-
-        Args:
-            corpus: The rows' tokens.
-            rows: The rows of the whole batch.
-            config: Row length, and how rows are changed.
-            generator: Determines the result.
-            part: Return only these rows, as they are in the batch.
-        """
+    def batch(self, source: BatchSource) -> TrainingBatch:
+        """Lay out the rows of a batch and change them; all batches of a phase have equal shapes."""
 
     @abstractmethod
     def tensors(self, batch: Any, device: torch.device, *, keep_mask: bool) -> Any:
@@ -242,7 +240,7 @@ class Objective(ABC):
         """Yield up to `num_rows` fixed held-out rows, changed in a fixed way, in batches."""
         generator = torch.Generator().manual_seed(seed)
         for rows in fixed_rows(corpus, config, seed=seed, num_rows=num_rows):
-            yield self.batch(corpus, rows, tokenizer, config, generator=generator)
+            yield self.batch(BatchSource(corpus, rows, tokenizer, config, generator))
 
     def save(
         self, network: Network, companion: nn.Module | None, tokenizer: Tokenizer, folder: Path

@@ -13,19 +13,16 @@ from bertcore.configs import DataConfig
 from bertcore.network import Network
 from bertcore.objectives import permute
 from bertcore.pretraining.data.batches import Totals
-from bertcore.pretraining.data.corpus import PackedCorpus
-from bertcore.pretraining.data.instances import Instances
 from bertcore.pretraining.data.layout import lay_out_packed
 from bertcore.pretraining.data.packed_rows import PackedRows
 from bertcore.pretraining.data.text_rows import CPU, row_sources, text_rows
 from bertcore.pretraining.loss.permutation import PermutationWithLoss, PermutedRows
 from bertcore.pretraining.objectives.objective import (
-    Generators,
+    BatchSource,
     Objective,
     refuse_mask_shares,
     share,
 )
-from bertcore.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,17 +82,9 @@ class PermutedWords(Objective):
         """Return the network with the loss of both streams."""
         return PermutationWithLoss(network, dtype=dtype, is_compiled=is_compiled)
 
-    def batch(
-        self,
-        corpus: PackedCorpus,
-        rows: Instances | PackedRows,
-        tokenizer: Tokenizer,
-        config: DataConfig,
-        *,
-        generator: Generators,
-        part: slice | None = None,
-    ) -> PermutedBatch:
+    def batch(self, source: BatchSource) -> PermutedBatch:
         """Draw an order for each row; `masked_lm_prob` of its words are predicted."""
+        corpus, rows, tokenizer, config, generator, part = source
         assert isinstance(rows, PackedRows)
         width, most = config.max_seq_length, config.max_predictions_per_seq
         laid_out = lay_out_packed(corpus, rows, tokenizer, width, CPU)
@@ -134,7 +123,6 @@ class PermutedWords(Objective):
     def tensors(
         self, batch: PermutedBatch, device: torch.device, *, keep_mask: bool
     ) -> PermutedRows:
-        """Return the tensors of a batch on a device."""
         moved: list[Tensor | None] = [t if t is None else t.to(device) for t in batch.rows]
         return PermutedRows(*moved)  # type: ignore[arg-type]  # None stays where it may be
 

@@ -16,8 +16,6 @@ from bertcore.network import Network
 from bertcore.network.initialize import initialize
 from bertcore.pretraining.data.batches import Batch, Totals, make_batch
 from bertcore.pretraining.data.corpus import PackedCorpus
-from bertcore.pretraining.data.instances import Instances
-from bertcore.pretraining.data.packed_rows import PackedRows
 from bertcore.pretraining.loss.objective import to_device
 from bertcore.pretraining.loss.replaced_tokens import (
     DISCRIMINATOR_HEADS,
@@ -30,7 +28,7 @@ from bertcore.pretraining.loss.replaced_tokens import (
     whole_tables,
 )
 from bertcore.pretraining.objectives.objective import (
-    Generators,
+    BatchSource,
     Objective,
     refuse_mask_shares,
     share,
@@ -149,17 +147,9 @@ class ReplacedTokens(Objective):
         assert isinstance(companion, Generator)
         return ReplacedTokenPair(companion, network)
 
-    def batch(
-        self,
-        corpus: PackedCorpus,
-        rows: Instances | PackedRows,
-        tokenizer: Tokenizer,
-        config: DataConfig,
-        *,
-        generator: Generators,
-        part: slice | None = None,
-    ) -> ReplacedTokenBatch:
+    def batch(self, source: BatchSource) -> ReplacedTokenBatch:
         """Hide pieces, all as [MASK], and draw a random number for each."""
+        corpus, rows, tokenizer, config, generator, part = source
         config = replace(config, mask_shares="100/0/0")
         words = make_batch(corpus, rows, tokenizer, config, generator=generator, part=part)
         most, own_rows = config.max_predictions_per_seq, part or slice(0, len(rows))
@@ -175,7 +165,6 @@ class ReplacedTokens(Objective):
     def tensors(
         self, batch: ReplacedTokenBatch, device: torch.device, *, keep_mask: bool
     ) -> ReplacedTensors:
-        """Return the tensors of a batch on a device."""
         words = to_device(batch.words, device, keep_mask=keep_mask)
         return ReplacedTensors(words, batch.draws.to(device))
 

@@ -17,12 +17,10 @@ from bertcore.objectives.masked_batches import mask_spans_of_rows
 from bertcore.objectives.masked_words import LONGEST_SPAN, SPAN_P, span_lengths
 from bertcore.pretraining.data.batches import Batch, Totals
 from bertcore.pretraining.data.corpus import PackedCorpus
-from bertcore.pretraining.data.instances import Instances
 from bertcore.pretraining.data.layout import lay_out, starts_of_words
-from bertcore.pretraining.data.packed_rows import PackedRows
 from bertcore.pretraining.loss.objective import to_device
 from bertcore.pretraining.loss.span_boundary import BoundaryHead, SpanBoundary, SpanTensors
-from bertcore.pretraining.objectives.objective import Generators, Objective, share
+from bertcore.pretraining.objectives.objective import BatchSource, Objective, share
 from bertcore.tokenizer import Tokenizer
 
 HEAD_FILE = "boundary_head.safetensors"
@@ -75,17 +73,9 @@ class Spans(Objective):
         assert isinstance(companion, BoundaryHead)
         return SpanBoundary(network, companion, dtype=dtype, is_compiled=is_compiled)
 
-    def batch(
-        self,
-        corpus: PackedCorpus,
-        rows: Instances | PackedRows,
-        tokenizer: Tokenizer,
-        config: DataConfig,
-        *,
-        generator: Generators,
-        part: slice | None = None,
-    ) -> SpanBatch:
+    def batch(self, source: BatchSource) -> SpanBatch:
         """Hide spans of whole words; random tokens are drawn from the corpus."""
+        corpus, rows, tokenizer, config, generator, part = source
         laid_out = lay_out(corpus, rows, tokenizer, config.max_seq_length, torch.device("cpu"))
         maskable = ~laid_out.is_special
         wanted = np.ceil(config.masked_lm_prob * maskable.sum(1).numpy()).astype(np.int64)
@@ -113,7 +103,6 @@ class Spans(Objective):
         return batch if part is None else batch.take(part)
 
     def tensors(self, batch: Any, device: torch.device, *, keep_mask: bool) -> SpanTensors:
-        """Return the tensors of a batch on a device."""
         return SpanTensors(
             words=to_device(batch, device, keep_mask=keep_mask),
             left=batch.left.to(device),

@@ -15,6 +15,7 @@ from bertcore.pretraining import resume_run
 from bertcore.pretraining.data.packed_rows import PackedRows
 from bertcore.pretraining.data.sentinels import sentinel_ids, with_sentinels
 from bertcore.pretraining.loss.sequence_loss import SequenceTensors
+from bertcore.pretraining.objectives.objective import BatchSource
 from bertcore.tokenizer import open_wordpiece
 from tests.bertcore.pretraining.objectives.test_objectives import build
 from tests.support.command_line import make_texts, metrics, refusal, succeed, words_of
@@ -132,7 +133,7 @@ def test_a_row_of_one_word_has_nothing_to_write(tmp_path: Path) -> None:
         rows = PackedRows(np.array([[end - 1, end, last, 0]]))
         generator = torch.Generator().manual_seed(0)
         batch = run.objective.batch(
-            corpus, rows, run.tokenizer, run.phases.short.config, generator=generator
+            BatchSource(corpus, rows, run.tokenizer, run.phases.short.config, generator)
         )
         assert batch.totals.num_masked == 0
         values = run.train_step([batch])
