@@ -175,7 +175,6 @@ class LocalRun(PartRun):
         self.written: Future[Part] | None = None
 
     def go(self) -> bool:
-        """Encode what is left; return whether it came to the end."""
         spare = SpareMemory()
         with ThreadPoolExecutor(1) as writer:
             try:

@@ -35,7 +35,6 @@ class OtherConfig(BertConfig):
         return self.other
 
     def to_hf_dict(self) -> dict[str, Any]:
-        """Return the fields in the form of `transformers`."""
         return dict(self.values)
 
 

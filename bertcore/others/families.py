@@ -70,11 +70,9 @@ class OtherFamily(Family):
         return self.task_heads.keys()
 
     def task_class(self, kind: str) -> str:
-        """Return the class of `transformers` with a task head."""
         return self.task_heads[kind].class_name
 
     def task_kind(self, class_name: str) -> str | None:
-        """Return the kind of task head of a class of this architecture, or None."""
         heads = self.task_heads.items()
         return next((kind for kind, head in heads if head.class_name == class_name), None)
 

@@ -61,13 +61,11 @@ class OtherTaskNetwork(TaskModule):
         return self._chosen(self.network(ids, segments, mask), mask)
 
     def read(self, hidden: Tensor, attention_mask: Tensor | None, lead: Sequence[int]) -> Tensor:
-        """Return the logits of `forward` from the result of `encode`."""
         mask = None if attention_mask is None else attention_mask.flatten(0, -2)
         logits = self._head(hidden, None if self.reads_one_state else mask)
         return logits.view(*lead) if self.kind == "choice" else logits
 
     def logits_of(self, hidden: Tensor, attention_mask: Tensor | None = None) -> Tensor:
-        """Return logits, [..., C] or [..., T, C], of hidden states [..., T, D]."""
         lead = hidden.shape[:-2]
         mask = None if attention_mask is None else attention_mask.reshape(-1, hidden.shape[-2])
         chosen = self._chosen(hidden.reshape(-1, *hidden.shape[-2:]), mask)
@@ -75,11 +73,9 @@ class OtherTaskNetwork(TaskModule):
         return logits.view(*lead, *logits.shape[1:])
 
     def look_up(self, input_ids: Tensor, segment_ids: Tensor) -> EmbeddingParts:
-        """Return the embeddings of an input before they are summed; ids are int64, [B, T]."""
         return self.network.look_up(input_ids, segment_ids)
 
     def first_rows(self) -> EmbeddingParts:
-        """Return the vectors of token 0, segment 0 and the first position, each [E]."""
         tables: dict[str, Tensor] = {
             name: cast(Tensor, module.weight)
             for name, module in self.network.embedding_modules().items()
@@ -130,7 +126,6 @@ class OtherTaskNetwork(TaskModule):
             raise ValueError(f"{reason}, which is not supported.")
 
     def head_tensors(self) -> dict[str, Tensor]:
-        """Return the tensors of the head under their names in files."""
         parameters = dict(self.network.model.named_parameters())
         return {name: tensor for name, tensor in parameters.items() if self._is_head(name)}
 
@@ -147,7 +142,6 @@ class OtherTaskNetwork(TaskModule):
         return dict(self.network.model.state_dict())
 
     def is_of_head(self, name: str) -> bool:
-        """Return whether a parameter belongs to the head or its pooler, not to the encoder."""
         return self._is_head(name.removeprefix("network.model."))
 
     def _is_head(self, name: str) -> bool:

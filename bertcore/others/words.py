@@ -45,7 +45,6 @@ class DenoisingNetwork(OtherNetwork):
     """BART, whose decoder writes the whole text again."""
 
     def word_logits(self, hidden: Tensor) -> Tensor:
-        """Return vocabulary logits, [..., V], for the decoder's last states, [..., D]."""
         logits: Tensor = self.model.lm_head(hidden)
         bias: Tensor = self.model.final_logits_bias[0]
         return logits + bias.to(hidden.device)
@@ -62,7 +61,6 @@ class SpanNetwork(OtherNetwork):
     """T5, whose decoder writes what each sentinel stands for."""
 
     def word_logits(self, hidden: Tensor) -> Tensor:
-        """Return vocabulary logits, [..., V], for the decoder's last states, [..., D]."""
         scale = self.model.model_dim**-0.5 if self.model.config.scale_decoder_outputs else 1.0
         logits: Tensor = self.model.lm_head(hidden * scale)
         return logits

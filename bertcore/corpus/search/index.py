@@ -400,7 +400,6 @@ class ExactIndex(VectorIndex):
         self.num_left_out = int((~self._usable).sum())
 
     def search(self, queries: NDArray[np.floating], k: int) -> list[Found]:
-        """Return the nearest rows to each vector; see `VectorIndex.search`."""
         given = torch.from_numpy(unit_queries(queries, self._vectors.shape[1], k))
         best = [(torch.empty(0, dtype=torch.long), torch.empty(0)) for _ in given]
         for start, block in self._blocks():

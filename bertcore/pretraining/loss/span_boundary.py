@@ -96,7 +96,6 @@ class SpanBoundary(NetworkWithLoss):
         self.head = head
 
     def forward(self, batch: SpanTensors) -> SpanLoss:  # type: ignore[override]
-        """Return the losses of a batch or of a part of it."""
         words = batch.words
         hidden = self.network(
             words.input_ids, words.segment_ids, words.attention_mask, attention=self.attention

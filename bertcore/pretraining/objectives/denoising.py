@@ -244,7 +244,6 @@ class T5Spans(Denoising):
         return replace(found, input_ids=np.append(pieces.cls_id, found.input_ids))
 
     def start_id(self, tokenizer: Tokenizer) -> int:
-        """Return [CLS]."""
         return tokenizer.cls_id
 
 

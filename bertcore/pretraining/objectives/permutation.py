@@ -36,17 +36,14 @@ class PermutedBatch:
 
     @property
     def num_tokens(self) -> int:
-        """Number of tokens in these rows, without padding."""
         assert self.rows.attention_mask is not None  # `batch` always gives one
         return int(self.rows.attention_mask.sum())
 
     @property
     def num_rows(self) -> int:
-        """Number of rows in this batch or part."""
         return len(self.rows.input_ids)
 
     def as_part_of(self, totals: Totals) -> Self:
-        """Return the same rows as a part of a larger batch with these counts."""
         total = torch.tensor(totals.divisor)
         return replace(self, rows=self.rows._replace(total_predicted=total), totals=totals)
 

@@ -51,21 +51,17 @@ class ReplacedTokenBatch:
 
     @property
     def num_tokens(self) -> int:
-        """Number of tokens in these rows, without padding."""
         return self.words.num_tokens
 
     @property
     def num_rows(self) -> int:
-        """Number of rows in this batch or part."""
         return self.words.num_rows
 
     @property
     def totals(self) -> Totals:
-        """Counts of the whole batch, used as divisors of losses."""
         return self.words.totals
 
     def as_part_of(self, totals: Totals) -> Self:
-        """Return the same rows as a part of a larger batch with these counts."""
         return replace(self, words=self.words.as_part_of(totals))
 
 
