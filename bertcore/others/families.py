@@ -45,8 +45,6 @@ class OtherFamily(Family):
     """Parts of names that only this architecture's tensors have; (): only config.json shows it."""
     tokens: Mapping[str, str] = field(default_factory=dict)
     """Special tokens by role, used if the tokenizer's files do not name them."""
-    has_norm: bool = True
-    """Whether a LayerNorm follows the sum of the embeddings."""
     has_decoder: bool = False
     position_offset: int = 0
     """Position of the first token; padding has the one before."""
@@ -204,7 +202,6 @@ XLNET = family(
         "sep_token": "<sep>",
         "mask_token": "<mask>",
     },
-    has_norm=False,
     fields={
         "hidden_size": "d_model",
         "num_hidden_layers": "n_layer",
@@ -259,7 +256,6 @@ EUROBERT = family(
     tokens={"pad_token": "<|pad|>", "mask_token": "<|mask|>"},
     task_heads=_task_heads("EuroBert", ("sequence", "token"), reads="all"),
     layers="layers",
-    has_norm=False,
     absent={
         **_no_segments("EuroBERT"),
         **_rotary("EuroBERT"),
@@ -277,7 +273,6 @@ T5 = family(
     words=SPANS,
     signs=(".SelfAttention.",),
     tokens={"pad_token": "<pad>", "unk_token": "<unk>", "mask_token": "<extra_id_0>"},
-    has_norm=False,
     has_decoder=True,
     fields={
         "hidden_size": "d_model",
@@ -328,7 +323,6 @@ GPT2 = family(
     is_causal=True,
     signs=(".attn.c_attn.",),
     tokens={"unk_token": "<|endoftext|>"},
-    has_norm=False,
     fields={
         "hidden_size": "n_embd",
         "num_hidden_layers": "n_layer",

@@ -188,7 +188,6 @@ def probed(network: OtherNetwork) -> OtherConfig:
         layers=_layers(network, ids, segments, states),
         norm=norm,
         position_offset=offset,
-        has_norm=not sentence,
         reads_padding=_reads_padding(network, ids, segments, states),
     )
     return replace(

@@ -121,43 +121,16 @@ def paths_back(
 
     ValueError if there is one layer only, or weights are NaN or infinite.
 
-    Source: as for `returned_shares`, whose first row is `returned`. A token's share of itself is 0.
+    Source: shares are the normalised rows of value zeroing, Mohebbi et al. 2023, over two layers. A
+        token's share of itself is 0: the path exists even if no token can attend to itself.
     """
-    _check_depth(len(trace.attentions))
-    out, back = _of_others(value_zeroing(bert, trace, layers=(0, 1), progress=progress)).numpy()
-    return PathsBack(out, back)
-
-
-def returned_shares(bert: Model, trace: Trace) -> Tensor:
-    """Return how much of each place's input comes back from itself through others, [L-1, T].
-
-    For each two consecutive layers: the sum over other tokens j of j's share in i's input of the
-    second, times i's share in j's input of the first. Shares are the normalised rows of value
-    zeroing. The sum is the path by which a word would reach the place that should predict it, even
-    if no token could attend to itself.
-
-    Args:
-        bert: The checkpoint that made the trace, of at least two layers.
-
-    ValueError if there is one layer only, or weights are NaN or infinite.
-
-    Source: value zeroing of Mohebbi et al. 2023, over two layers.
-    """
-    _check_depth(len(trace.attentions))
-    there = _of_others(value_zeroing(bert, trace))
-    return torch.einsum("lij,lji->li", there[1:], there[:-1])
-
-
-def _check_depth(num_layers: int) -> None:
-    if num_layers < 2:
+    if len(trace.attentions) < 2:
         raise ValueError(
             "the checkpoint has one layer, but a word needs two to leak back. Open another one."
         )
-
-
-def _of_others(distances: Tensor) -> Tensor:
-    """Return value zeroing as shares, without a token's own, [..., T, T]."""
-    return normalize_rows(distances) * (1 - torch.eye(distances.shape[-1]))
+    shares = normalize_rows(value_zeroing(bert, trace, layers=(0, 1), progress=progress))
+    out, back = (shares * (1 - torch.eye(shares.shape[-1]))).numpy()
+    return PathsBack(out, back)
 
 
 def _run(network: Network, start: Tensor, read: Tensor, others: Tensor, num_read: int) -> Tensor:

@@ -96,9 +96,7 @@ def read_both_sides(
     encoding = masked_encoding(bert, text, text_pair, (position,))
     found = predict_masks(bert, text, text_pair, (position,), top_k)
     trace = bert.trace(text, text_pair, encoding=encoding)
-    sees = visible(trace.attentions, position)
-    sees[position] = False  # its own word is hidden from it
-    return _reading(trace, position, position, sees, found)
+    return _predicted_reading(trace, position, position, found)
 
 
 def read_left(
@@ -138,8 +136,7 @@ def read_left(
             + " Choose another word."
         )
     found = predict_next(bert, joined, None, (position,), top_k)
-    sees = visible(trace.attentions, position - 1)
-    return _reading(trace, position, position - 1, sees, found)
+    return _predicted_reading(trace, position, position - 1, found)
 
 
 @torch.inference_mode()
@@ -206,20 +203,8 @@ def _one_side(
     log_p = log_p[0, : bert.tokenizer.vocab_size].cpu()
     token_id = bert.tokenize(text, text_pair).input_ids[position]
     best, probability, rank = _answers(bert, log_p, token_id, top_k)
-    sees = visible(trace.attentions, position)
-    sees[position] = False  # its own word is hidden from it
-    reading = Reading(
-        tokens=tuple(trace.tokens),
-        position=position,
-        reader=position,
-        weights=trace.attentions.float().mean(1).numpy(),
-        sees=sees,
-        token=None if rank is None else bert.tokenizer.id_to_token(token_id),
-        best=best,
-        probability=probability,
-        rank=rank,
-    )
-    return reading, log_p
+    token = None if rank is None else bert.tokenizer.id_to_token(token_id)
+    return _reading(trace, position, position, token, best, probability, rank), log_p
 
 
 def _answers(
@@ -256,22 +241,29 @@ def visible(attentions: Tensor, reader: int) -> NDArray[np.bool_]:
     return found
 
 
-def _reading(
-    trace: Trace, position: int, reader: int, sees: NDArray[np.bool_], found: MaskPredictions
-) -> Reading:
+def _predicted_reading(trace: Trace, position: int, reader: int, found: MaskPredictions) -> Reading:
     require_finite(trace.hidden_states, "hidden states")
     row = found.positions.index(position)
-    return Reading(
-        tokens=tuple(trace.tokens),
-        position=position,
-        reader=reader,
-        weights=trace.attentions.float().mean(1).numpy(),
-        sees=sees,
-        token=found.originals[row],
-        best=tuple(
-            (str(word), float(probability))
-            for word, probability in zip(found.words[row], found.probabilities[row], strict=True)
-        ),
-        probability=found.original_probabilities[row],
-        rank=found.original_ranks[row],
+    best = tuple(
+        (str(word), float(probability))
+        for word, probability in zip(found.words[row], found.probabilities[row], strict=True)
     )
+    of_token = found.original_probabilities[row], found.original_ranks[row]
+    return _reading(trace, position, reader, found.originals[row], best, *of_token)
+
+
+def _reading(
+    trace: Trace,
+    position: int,
+    reader: int,
+    token: str | None,
+    best: tuple[tuple[str, float], ...],
+    probability: float | None,
+    rank: int | None,
+) -> Reading:
+    sees = visible(trace.attentions, reader)
+    if reader == position:
+        sees[position] = False  # its own word is hidden from it
+    weights = trace.attentions.float().mean(1).numpy()
+    tokens = tuple(trace.tokens)
+    return Reading(tokens, position, reader, weights, sees, token, best, probability, rank)

@@ -9,7 +9,7 @@ import torch
 from bertcore import Bert, load
 from bertcore.analysis.mixing.maps import normalize_rows
 from bertcore.analysis.mixing.value_zeroing import value_zeroing
-from bertcore.analysis.words.leakage import leakage, paths_back, returned_shares
+from bertcore.analysis.words.leakage import leakage, paths_back
 from bertcore.network import ALL_HEADS
 from tests.support.tiny import tiny_bert, tiny_config
 
@@ -63,14 +63,14 @@ def test_what_others_read_reaches_the_place_from_two_layers_on() -> None:
 
 def test_returned_shares_by_hand(bert: Bert) -> None:
     trace = bert.trace(TEXT)
-    found = returned_shares(bert, trace)
+    found = paths_back(bert, trace).returned
     first, second = normalize_rows(value_zeroing(bert, trace)).tolist()
     number = trace.num_tokens
     expected = [
         sum(second[i][j] * first[j][i] for j in range(number) if j != i) for i in range(number)
     ]
-    np.testing.assert_allclose(found[0], expected, atol=1e-6)
-    assert found.shape == (1, number)
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    assert found.shape == (number,)
 
 
 def test_paths_back_are_the_first_two_layers() -> None:
@@ -78,7 +78,6 @@ def test_paths_back_are_the_first_two_layers() -> None:
     trace = bert.trace(TEXT, PAIR)
     fractions: list[float] = []
     found = paths_back(bert, trace, fractions.append)
-    np.testing.assert_allclose(found.returned, returned_shares(bert, trace)[0], atol=1e-6)
     shares = normalize_rows(value_zeroing(bert, trace)).numpy()
     for number, part in enumerate((found.out, found.back)):
         assert not part.diagonal().any()
@@ -89,9 +88,8 @@ def test_paths_back_are_the_first_two_layers() -> None:
 
 def test_one_layer_returns_nothing() -> None:
     bert = tiny_bert(tiny_config(num_hidden_layers=1))
-    for measure in (returned_shares, paths_back):
-        with pytest.raises(ValueError, match="one layer"):
-            measure(bert, bert.trace(TEXT))
+    with pytest.raises(ValueError, match="one layer"):
+        paths_back(bert, bert.trace(TEXT))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from bertcore import Bert, load
-from bertcore.analysis.words.leakage import returned_shares
+from bertcore.analysis.words.leakage import paths_back
 from bertcore.analysis.words.readings import (
     Reading,
     Side,
@@ -184,7 +184,7 @@ def test_a_typed_mask_has_no_original(bert: Bert) -> None:
 
 def test_nothing_comes_back_where_attention_is_causal(twin: Bert) -> None:
     """What i hands to j cannot come back: j stands after i, and i does not see it."""
-    assert float(returned_shares(twin, twin.trace(TEXT)).abs().max()) < 1e-6
+    assert np.abs(paths_back(twin, twin.trace(TEXT)).returned).max() < 1e-6
 
 
 @pytest.mark.parametrize(
