@@ -62,7 +62,7 @@ from bertcore.pretraining import (
     resume_run,
     start_run,
 )
-from bertcore.training.progress import Progress
+from bertcore.training.loop import Progress
 
 SHIPPED, HARD = "as shipped", "token table debiased"
 TRAINED = ("trained on", "trained on, words swapped", "trained on, direction penalty")

@@ -50,7 +50,7 @@ from bertcore.pretraining import (
     resume_run,
     start_run,
 )
-from bertcore.training.progress import Progress
+from bertcore.training.loop import Progress
 
 RESULT = "benchmark.json"
 ROWS = Path(__file__).parents[1] / "app" / "objectives" / "equal_time.json"

@@ -9,8 +9,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from bertcore import Model
-from bertcore.others.decoder import DecoderTrace
-from bertcore.others.model import OtherModel
+from bertcore.others.model import DecoderTrace, OtherModel
 
 from ..plots import Figure, shorten, theme
 from ..shell import Field, Picture, frame, one_of

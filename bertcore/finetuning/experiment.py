@@ -52,12 +52,12 @@ from bertcore.tasks.model import (
 )
 from bertcore.tasks.read import file_labels, read_examples, read_task_data
 from bertcore.tasks.task_data import label_counts
+from bertcore.training.loop import Progress
 from bertcore.training.processes import Processes
-from bertcore.training.progress import Progress
 from bertcore.training.provenance import check_files, record_files, versions
 from bertcore.training.run_checkpoints import FULL, STATE_FILE, why_not_written
+from bertcore.training.run_folder import json_line
 from bertcore.training.run_lock import lock_run
-from bertcore.training.run_metrics import json_line
 
 OnProgress = Callable[[str, Progress], None]
 """Called with the name of the run and its progress."""

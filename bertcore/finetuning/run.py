@@ -49,13 +49,17 @@ from bertcore.tasks import TaskData
 from bertcore.tasks.features import Features, StoppedEarly, compute_features
 from bertcore.tasks.model import TaskModel, open_task_model
 from bertcore.tasks.scoring import score_model
-from bertcore.training.loop import Metrics, train
+from bertcore.training.loop import Metrics, Progress, TrainingProgress, train
 from bertcore.training.optimizer import build_optimizers, set_rate
 from bertcore.training.processes import Processes
-from bertcore.training.progress import Progress, TrainingProgress
-from bertcore.training.random_state import random_state, set_random_state
-from bertcore.training.run_metrics import append_line, json_line
-from bertcore.training.training_state import restore_state, seed_process, training_state
+from bertcore.training.run_folder import append_line, json_line
+from bertcore.training.training_state import (
+    random_state,
+    restore_state,
+    seed_process,
+    set_random_state,
+    training_state,
+)
 
 ADVICE = "Lower the learning rate, or check the data."
 

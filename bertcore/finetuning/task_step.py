@@ -17,8 +17,8 @@ from bertcore.network.attention import AttentionFunction, attention_fused, atten
 from bertcore.network.task_module import TaskModule
 from bertcore.tasks import Task
 from bertcore.tasks.features import Features
+from bertcore.training.optimizer import Update
 from bertcore.training.processes import Processes
-from bertcore.training.update import Update
 
 
 class Totals(NamedTuple):

@@ -1,17 +1,92 @@
-"""A checkpoint of another architecture, usable like a `Bert`."""
+"""A checkpoint of another architecture, usable like a `Bert`, and what its decoder computes."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
+import torch.nn.functional as F
+from torch import Tensor
 
 from bertcore.interventions.what_if import Changes
 from bertcore.model import Model
-from bertcore.others.decoder import DecoderTrace, trace_decoder
-from bertcore.others.embeddings import traced_embeddings
-from bertcore.others.network import OtherNetwork
+from bertcore.others.families import DENOISING
+from bertcore.others.network import OtherNetwork, position_table
 from bertcore.tokenizer import Encoding
-from bertcore.trace import Activations, Trace
+from bertcore.trace import Activations, Trace, TracedEmbeddings
+
+LONGEST = 32
+"""Maximum number of tokens that T5's decoder writes."""
+
+
+@dataclass(frozen=True, slots=True)
+class DecoderTrace:
+    """The decoder's run over Td tokens, beside the encoder's T."""
+
+    tokens: list[str]
+    """The decoder's input, [Td]: each token's state predicts the next token."""
+    source_tokens: list[str]
+    """The encoder's tokens, [T]."""
+    hidden_states: Tensor
+    """[L+1, Td, D], with the decoder's L."""
+    attentions: Tensor
+    """[L, H, Td, Td]: from each token to itself and those before it; rows sum to 1."""
+    cross_attentions: Tensor
+    """[L, H, Td, T]: from each token of the decoder to those of the encoder; rows sum to 1."""
+    written: list[str]
+    """The most probable next token after each, [Td]."""
+
+
+@torch.no_grad()
+def trace_decoder(network: OtherNetwork, input_ids: Tensor, vocab: list[str]) -> DecoderTrace:
+    """Run the decoder on its usual input and keep its attention.
+
+    BART's decoder reads the text itself, shifted by one position, as in its training. T5's reads
+    its own output (greedy, at most LONGEST tokens).
+
+    Args:
+        network: A network of T5 or BART.
+        input_ids: The encoder's ids, int64, [T].
+        vocab: Names of the ids.
+    """
+    model, config = network.model, network.model.config
+    ids = input_ids[None]
+    start = config.decoder_start_token_id
+    start = 0 if start is None else int(start)
+    if network.other.words == DENOISING:
+        read = torch.cat([ids.new_tensor([[start]]), ids[:, :-1]], dim=1)
+    else:
+        read = ids.new_tensor([[start]])
+        encoded = network.run(network.encoder(), **network.inputs(ids, None, None))
+        while read.shape[1] < LONGEST:
+            state = network.run(
+                model.get_decoder(),
+                input_ids=read,
+                encoder_hidden_states=encoded.last_hidden_state,
+                use_cache=False,
+            ).last_hidden_state[:, -1]
+            piece = network.word_logits(state)[:, : len(vocab)].argmax(-1)
+            if int(piece) == config.eos_token_id:
+                break
+            read = torch.cat([read, piece[None]], dim=1)
+    out = network.run(
+        network.base,
+        **network.inputs(ids, None, None),
+        decoder_input_ids=read,
+        output_hidden_states=True,
+        output_attentions=True,
+        use_cache=False,
+    )
+    states = out.decoder_hidden_states
+    logits = network.word_logits(states[-1][0])[:, : len(vocab)]
+    return DecoderTrace(
+        tokens=[vocab[i] for i in read[0].tolist()],
+        source_tokens=[vocab[i] for i in input_ids.tolist()],
+        hidden_states=torch.cat(tuple(states)).cpu(),
+        attentions=torch.cat(tuple(out.decoder_attentions)).cpu(),
+        cross_attentions=torch.cat(tuple(out.cross_attentions)).cpu(),
+        written=[vocab[i] for i in logits.argmax(-1).tolist()],
+    )
 
 
 class OtherModel(Model):
@@ -101,3 +176,85 @@ class OtherModel(Model):
         self.module.model.save_pretrained(folder)
         self.tokenizer.save(folder)
         return folder
+
+
+def traced_embeddings(
+    network: OtherNetwork, input_ids: Tensor, segment_ids: Tensor, first_state: Tensor
+) -> TracedEmbeddings:
+    """Return what each token, segment and position adds to the input, on the CPU.
+
+    A test checks that LayerNorm of the sum, or the sum itself if there is no LayerNorm, equals the
+    first hidden state.
+
+    Args:
+        input_ids, segment_ids: int64, [T].
+        first_state: hidden_states[0], [T, D].
+    """
+    if network.other.is_generic:
+        return _looked_up(network, input_ids, segment_ids, first_state)
+    token = _token_vectors(network, input_ids)
+    table = position_table(network)
+    position = None if table is None else table[network.positions(input_ids)].detach()
+    base = network.base
+    tables = getattr(base, "embeddings", None)
+    segments = getattr(tables, "token_type_embeddings", None)
+    segment = None if segments is None else segments(segment_ids)
+    projection = getattr(tables, "embed_proj", None)
+    if projection is not None:  # linear, so it can be applied to each summand
+        position = None if position is None else projection(position)
+        segment = None if segment is None else projection(segment)
+    total = token
+    for part in (segment, position):
+        total = total if part is None else total + part
+    return TracedEmbeddings(
+        token=token.cpu(),
+        segment=None if segment is None else segment.cpu(),
+        position=None if position is None else position.cpu(),
+        sum=total.cpu(),
+        output=first_state.cpu(),
+    )
+
+
+def _looked_up(
+    network: OtherNetwork, input_ids: Tensor, segment_ids: Tensor, first_state: Tensor
+) -> TracedEmbeddings:
+    """Return what the tables give when the network runs, and LayerNorm of the sum.
+
+    Where a matrix follows, the first hidden state has another width.
+    """
+    parts = network.look_up(input_ids[None], segment_ids[None])
+    token, segment, position = (
+        None if part is None else part.expand(1, len(input_ids), -1)[0] for part in parts
+    )
+    assert token is not None
+    total = parts.sum.expand(1, len(input_ids), -1)[0]
+    output = first_state
+    if total.shape != first_state.shape:
+        output = network.base.get_submodule(network.other.norm)(total)
+    return TracedEmbeddings(
+        token=token.cpu(),
+        segment=None if segment is None else segment.cpu(),
+        position=None if position is None else position.cpu(),
+        sum=total.cpu(),
+        output=output.cpu(),
+    )
+
+
+def _token_vectors(network: OtherNetwork, input_ids: Tensor) -> Tensor:
+    """Return the vectors of the tokens as they enter the sum, [T, D]."""
+    vectors: Tensor = network.model.get_input_embeddings()(input_ids)
+    base = network.base
+    if network.config.model_type == "bart":
+        vectors = base.encoder.embed_tokens(input_ids)  # scaled, if config.json asks for it
+    if network.config.model_type.startswith("deberta"):
+        projection = base.embeddings.embed_proj
+        return vectors if projection is None else projection(vectors)
+    if network.config.model_type == "mobilebert":
+        tables = base.embeddings
+        if tables.trigram_input:
+            # The token after, itself and the token before, as MobileBERT's trigram input.
+            parts = [F.pad(vectors[1:], (0, 0, 0, 1)), vectors, F.pad(vectors[:-1], (0, 0, 1, 0))]
+            vectors = torch.cat(parts, dim=-1)
+        if tables.trigram_input or tables.embedding_size != tables.hidden_size:
+            vectors = tables.embedding_transformation(vectors)
+    return vectors

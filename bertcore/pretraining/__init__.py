@@ -25,7 +25,7 @@ from bertcore.pretraining.loss.objective import PretrainingLoss, pretraining_los
 from bertcore.pretraining.objectives.epochs import Batches
 from bertcore.pretraining.run import Pretraining
 from bertcore.pretraining.start_run import check_inputs, resume_run, start_run
-from bertcore.training.progress import Progress
+from bertcore.training.loop import Progress
 from bertcore.training.run_folder import RunFolder
 
 __all__ = [

@@ -20,7 +20,7 @@ from bertcore.pretraining.data.corpus import PackedCorpus
 from bertcore.pretraining.loss.objective import batch_loss
 from bertcore.pretraining.objectives.objective import Objective, TrainingBatch
 from bertcore.tokenizer import LibraryTokenizer, Tokenizer
-from bertcore.training.random_state import random_state, set_random_state
+from bertcore.training.training_state import random_state, set_random_state
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,14 @@ from torch import Tensor
 from bertcore.base.quantize import quantize
 from bertcore.network import Network, attention_explicit
 from bertcore.tokenizer import Encoding, Tokenizer
-from bertcore.training.probe_texts import PROBE_TEXTS
-from bertcore.training.probes import Probe, ProbeText, SentenceProbe, probe_files, write_probe
+from bertcore.training.probes import (
+    PROBE_TEXTS,
+    Probe,
+    ProbeText,
+    SentenceProbe,
+    probe_files,
+    write_probe,
+)
 
 TOP_K = 5
 """Number of predictions kept for each hidden word."""

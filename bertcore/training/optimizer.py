@@ -1,7 +1,11 @@
-"""AdamW, alone or with Muon, and gradient clipping."""
+"""AdamW, alone or with Muon, and the update of the weights from the loss of a batch."""
 
 import itertools
+import math
 import re
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -9,7 +13,97 @@ from torch.optim import Optimizer
 
 from bertcore.configs import OptimizerConfig
 from bertcore.network import Network
-from bertcore.training.muon import StackedMuon
+from bertcore.training.processes import Processes
+
+
+class StackedMuon(torch.optim.Muon):
+    """torch.optim.Muon with the same settings, state and steps, but batched matrix products.
+
+    A small BERT has dozens of matrices of two shapes; one product per matrix leaves a GPU idle and
+    takes a fifth more time on a CPU.
+
+    Source: Jordan et al. 2024; torch.optim.Muon. Differs: a matrix that is taller than wide is
+        transposed before stacking, and rounding in bfloat16 differs from one product per matrix.
+    """
+
+    @torch.no_grad()
+    def step(self, closure: Callable[[], float] | None = None) -> float | None:  # type: ignore[override]
+        """Make one step for all matrices that have a gradient."""
+        loss = None
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
+        for group in self.param_groups:
+            by_shape: dict[torch.Size, list[Tensor]] = {}
+            for parameter in group["params"]:
+                if parameter.grad is not None:
+                    by_shape.setdefault(parameter.shape, []).append(parameter)
+            for parameters in by_shape.values():
+                self._step_stack(parameters, group)
+        return loss
+
+    def _step_stack(self, parameters: list[Tensor], group: dict[str, Any]) -> None:
+        """Update matrices of one shape."""
+        weights, gradients, momenta = [], [], []
+        for parameter in parameters:
+            assert parameter.grad is not None  # `step` has chosen those
+            state = self.state[parameter]
+            if "momentum_buffer" not in state:
+                state["momentum_buffer"] = torch.zeros_like(parameter.grad)
+            weights.append(parameter)
+            gradients.append(parameter.grad)
+            momenta.append(state["momentum_buffer"])
+        momentum = group["momentum"]
+        torch._foreach_lerp_(momenta, gradients, 1 - momentum)
+        directions = (
+            torch._foreach_lerp(gradients, momenta, momentum) if group["nesterov"] else momenta
+        )
+        updates = orthogonalize(
+            torch.stack(list(directions)).bfloat16(),
+            coefficients=group["ns_coefficients"],
+            num_steps=group["ns_steps"],
+            eps=group["eps"],
+        )
+        torch._foreach_mul_(weights, 1 - group["lr"] * group["weight_decay"])
+        rate = group["lr"] * _rate_scale(group["adjust_lr_fn"], parameters[0].shape)
+        torch._foreach_add_(weights, list(updates.to(weights[0].dtype).unbind()), alpha=-rate)
+
+
+def orthogonalize(
+    matrices: Tensor,
+    *,
+    coefficients: tuple[float, float, float] = (3.4445, -4.775, 2.0315),
+    num_steps: int = 5,
+    eps: float = 1e-7,
+) -> Tensor:
+    """Return matrices with the same singular vectors and singular values near 1 (0.5 to 1.5).
+
+    Args:
+        matrices: [N, rows, columns].
+        coefficients: Coefficients of x, x^3 and x^5 in the Newton-Schulz polynomial.
+        num_steps: Number of times it is applied.
+        eps: Lower bound of the norm used as a divisor.
+
+    Returns:
+        bfloat16, [N, rows, columns].
+    """
+    a, b, c = coefficients
+    is_tall = matrices.shape[-2] > matrices.shape[-1]
+    x = (matrices.mT if is_tall else matrices).bfloat16()
+    x = (x / x.norm(dim=(-2, -1), keepdim=True).clamp(min=eps)).contiguous()
+    for _ in range(num_steps):
+        gram = torch.bmm(x, x.mT)
+        x = torch.baddbmm(x, torch.baddbmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)
+    return x.mT if is_tall else x
+
+
+def _rate_scale(name: str | None, shape: torch.Size) -> float:
+    """Return the factor of the learning rate for matrices of a shape, as in torch.optim.Muon."""
+    rows, columns = shape
+    if name == "match_rms_adamw":
+        return 0.2 * math.sqrt(max(rows, columns))
+    return math.sqrt(max(1.0, rows / columns))
+
 
 _IN_LAYER = re.compile(r"(^|\.)(layers|block)\.\d+\.(?!.*relative_attention_bias)")
 """Names of weights in a layer: ours, BART's, and T5's except its table of positions."""
@@ -83,3 +177,68 @@ def set_rate(optimizers: list[Optimizer], fraction: float) -> None:
 def clip_gradients(module: nn.Module, max_norm: float) -> Tensor:
     """Scale all gradients to a joint norm of at most `max_norm`; return the original norm."""
     return nn.utils.clip_grad_norm_(module.parameters(), max_norm, foreach=True)
+
+
+class Update:
+    """The update common to pretraining and fine-tuning, in one process or several.
+
+    Args:
+        module: Returns a loss; on the processes' device, in training mode.
+        trained: The module whose parameters are clipped and updated: the network, and any module
+            trained with it.
+        dtype: "bfloat16" (autocast) or "float32".
+        max_grad_norm: Gradients are scaled down to this norm.
+    """
+
+    def __init__(
+        self,
+        module: nn.Module,
+        trained: nn.Module,
+        optimizers: Sequence[Optimizer],
+        processes: Processes,
+        *,
+        dtype: str,
+        max_grad_norm: float,
+    ) -> None:
+        self.module = module
+        self.optimizers, self.processes = optimizers, processes
+        self._trained, self._max_grad_norm = trained, max_grad_norm
+        self._is_bfloat16 = dtype == "bfloat16"
+        self._is_joined = False
+
+    def join(self) -> None:
+        """Wait for the other processes, and synchronise gradients with them from now on."""
+        if not self._is_joined:
+            self.module = self.processes.join(self.module)
+            self._is_joined = True
+
+    def forward(self, *inputs: object) -> Any:
+        """Return the module's result for a batch or a part of it."""
+        device = self.processes.device.type
+        with torch.autocast(device, torch.bfloat16, enabled=self._is_bfloat16):
+            return self.module(*inputs)
+
+    def backward(self, loss: Tensor) -> None:
+        """Add the gradients of a part of a batch, from its contribution to the batch's loss."""
+        # Synchronised gradients are means over the processes, but the parts' losses must be summed.
+        (loss * self.processes.num).backward()  # type: ignore[no-untyped-call]
+
+    def without_sync(self) -> AbstractContextManager[None]:
+        """Do not synchronise gradients until a later part of the batch."""
+        return self.processes.without_sync(self.module)
+
+    def clip(self) -> Tensor:
+        """Clip the gradients; return their original norm."""
+        return clip_gradients(self._trained, self._max_grad_norm)
+
+    def finish(self, *, is_finite: bool) -> None:
+        """Update the weights, and clear the gradients.
+
+        Args:
+            is_finite: Whether loss and gradients are finite. If not, nothing is updated: saved
+                weights never include such a step.
+        """
+        if is_finite:
+            for optimizer in self.optimizers:
+                optimizer.step()
+        self._trained.zero_grad(set_to_none=True)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from bertcore.finetuning import Experiment
-    from bertcore.training.progress import Progress
+    from bertcore.training.loop import Progress
 
 TRAINING, MODEL, TEACHER = "Training", "Model", "Teacher"
 BIAS = "Bias mitigation"

@@ -13,7 +13,7 @@ from bertscope.cli.progress import progress_bar, stop_signals
 if TYPE_CHECKING:
     from bertcore.pretraining import Pretraining
     from bertcore.training.event_files import EventFiles
-    from bertcore.training.progress import Progress
+    from bertcore.training.loop import Progress
 
 
 _FRACTIONS = ("_top1", "_accuracy")  # endings of metrics that are fractions of right answers

@@ -1,6 +1,10 @@
 """Comparison of two checkpoints or two texts."""
 
+from bertcore.base.moved import moved
+
 __all__ = (
     "before_after checkpoints cka decision decision_gradients head_divergence layer_decisions "
     "minimal_pair shared_units speed task_shift texts trade_off weight_drift"
 ).split()
+
+__getattr__ = moved(__name__, head_divergence="shared_units")

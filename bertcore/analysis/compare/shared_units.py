@@ -1,12 +1,15 @@
-"""Common units of one text for two checkpoints: the same tokens, or else the same words."""
+"""The tokens or words that two runs of a text share, and how far their heads diverge over them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
+from bertcore.analysis.compare.before_after import divergence_of_rows
 from bertcore.trace import Trace
 
 
@@ -141,3 +144,35 @@ def _name(trace: Trace, places: Sequence[int]) -> str:
     start = min(trace.offsets[place][0] for place in places)
     end = max(trace.offsets[place][1] for place in places)
     return whole[start:end].strip() or trace.tokens[places[0]]
+
+
+@torch.no_grad()
+def head_divergence(first: Trace, second: Trace, units: SharedUnits) -> NDArray[np.float32]:
+    """Return the Jensen-Shannon divergence between head l.h of the first run and of the second.
+
+    Args:
+        first, second: Two runs of the same text, with the same numbers of layers and heads.
+        units: The shared units; attention is merged into words where the tokens differ.
+
+    Returns:
+        Mean over the tokens or words, in bits, [L, H]; 0: the same, 1: no weight in common. NaN
+        where a weight is NaN.
+
+    ValueError if the numbers of layers or heads differ: head 1.2 of one is then not head 1.2 of the
+    other.
+
+    Source: Lin 1991, equation 4.1 with equal weights, as in `before_after.attention_change`.
+    """
+    shapes = [trace.attentions.shape[:2] for trace in (first, second)]
+    if shapes[0] != shapes[1]:
+        raise ValueError(
+            f"the first has {shapes[0][0]} layers of {shapes[0][1]} heads and the second "
+            f"{shapes[1][0]} of {shapes[1][1]}, so their heads do not correspond."
+        )
+    # One layer at a time: at 512 tokens a float32 copy of all layers would be 150 MB.
+    by_layer = [
+        divergence_of_rows(units.merged_attention(old, 0), units.merged_attention(new, 1)).mean(-1)
+        for old, new in zip(first.attentions, second.attentions, strict=True)
+    ]
+    divergence: NDArray[np.float32] = torch.stack(by_layer).numpy()
+    return divergence

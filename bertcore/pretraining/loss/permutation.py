@@ -7,8 +7,7 @@ from torch import Tensor, nn
 
 from bertcore.network import Network
 from bertcore.network.attention import AttentionFunction, attention_fused
-from bertcore.pretraining.loss.objective import fastest
-from bertcore.pretraining.loss.word_loss import WordLoss, word_loss
+from bertcore.pretraining.loss.objective import WordLoss, fastest, word_loss
 
 
 class PermutationLoss(NamedTuple):

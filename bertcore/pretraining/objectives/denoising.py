@@ -22,8 +22,14 @@ from bertcore.others.network import OtherNetwork
 from bertcore.pretraining.data.batches import Totals
 from bertcore.pretraining.data.corpus import PackedCorpus
 from bertcore.pretraining.data.packed_rows import PackedRows
-from bertcore.pretraining.data.sentinels import NUM_SENTINELS, check_sentinels, with_sentinels
-from bertcore.pretraining.data.text_rows import pieces_of, row_sources, text_rows
+from bertcore.pretraining.data.text_rows import (
+    NUM_SENTINELS,
+    check_sentinels,
+    pieces_of,
+    row_sources,
+    text_rows,
+    with_sentinels,
+)
 from bertcore.pretraining.loss.sequence_loss import (
     SequenceTensors,
     SequenceWithLoss,

@@ -17,7 +17,7 @@ from bertcore.analysis.compare.decision import open_decisions
 from bertcore.finetuning import resume_experiment
 from bertcore.finetuning.state import kept_epochs
 from bertcore.tasks import open_task_model
-from bertcore.training.progress import Progress
+from bertcore.training.loop import Progress
 from bertscope.cli.main import app
 from tests.bertcore.finetuning.test_loop import make_experiment
 from tests.support.full_disk import largest_file

@@ -10,9 +10,9 @@ import torch
 from bertcore import Bert
 from bertcore.base.quantize import MAX_ERROR
 from bertcore.pretraining.run_probes import ProbeWriter, take_probe
-from bertcore.training.probe_texts import PROBE_TEXTS
 from bertcore.training.probes import (
     KINDS,
+    PROBE_TEXTS,
     ProbeText,
     probe_files,
     read_probe,

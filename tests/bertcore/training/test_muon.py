@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from bertcore.training.muon import StackedMuon, orthogonalize
+from bertcore.training.optimizer import StackedMuon, orthogonalize
 
 SHAPES = [(16, 16), (48, 16), (16, 48), (16, 16), (48, 16), (5, 3)]
 

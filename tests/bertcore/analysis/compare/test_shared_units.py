@@ -8,8 +8,7 @@ import torch
 from scipy.spatial.distance import jensenshannon
 
 from bertcore import Bert, Tokenizer
-from bertcore.analysis.compare.head_divergence import head_divergence
-from bertcore.analysis.compare.shared_units import shared_units
+from bertcore.analysis.compare.shared_units import head_divergence, shared_units
 from tests.support.nasty_text import NASTY
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_vocabulary
 

@@ -6,8 +6,7 @@ from sklearn.decomposition import PCA
 
 from bertcore.analysis.space.probe_map import probe_map
 from bertcore.pretraining.run_probes import take_probe
-from bertcore.training.probe_texts import PROBE_TEXTS
-from bertcore.training.probes import Probe
+from bertcore.training.probes import PROBE_TEXTS, Probe
 from tests.support.tiny import tiny_network, tiny_tokenizer
 
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from bertcore.pretraining import pack_corpus, read_documents, read_sentences
-from bertcore.pretraining.data.array_file import ArrayFile
-from bertcore.pretraining.data.corpus import open_corpus, pack_corpus_to, save_corpus
+from bertcore.pretraining.data.corpus import ArrayFile, open_corpus, pack_corpus_to, save_corpus
 from tests.support.small_corpus import small_corpus, small_documents, write_documents
 from tests.support.tiny import tiny_tokenizer
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bertcore.pretraining import pack_corpus
-from bertcore.pretraining.data.ordered_pairs import create_ordered_pairs
+from bertcore.pretraining.data.instances import create_ordered_pairs
 from tests.support.small_corpus import small_corpus
 from tests.support.tiny import tiny_tokenizer
 

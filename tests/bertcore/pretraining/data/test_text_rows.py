@@ -12,12 +12,14 @@ import transformers
 from bertcore.objectives import Row
 from bertcore.pretraining import create_packed_rows
 from bertcore.pretraining.data.layout import lay_out_packed
-from bertcore.pretraining.data.sentinels import (
+from bertcore.pretraining.data.text_rows import (
     check_sentinels,
+    pieces_of,
+    row_sources,
     sentinel_ids,
+    text_rows,
     with_sentinels,
 )
-from bertcore.pretraining.data.text_rows import pieces_of, row_sources, text_rows
 from bertcore.tokenizer import Tokenizer, open_wordpiece
 from tests.support.small_corpus import small_corpus, small_documents
 from tests.support.tiny import tiny_tokenizer, tiny_vocabulary

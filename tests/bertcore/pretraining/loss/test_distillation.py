@@ -21,9 +21,14 @@ from bertcore.distillation import DistillConfig, soft_target_loss, student_of
 from bertcore.network import ALL_HEADS
 from bertcore.pretraining import DataConfig, OptimizerConfig, TrainConfig, resume_run, start_run
 from bertcore.pretraining.data.batches import Batch, cut, make_batch
-from bertcore.pretraining.loss.distillation import TEACHER_FOLDER, DistillationWithLoss, Teacher
+from bertcore.pretraining.loss.distillation import (
+    TEACHER_FOLDER,
+    Decoder,
+    DistillationWithLoss,
+    Teacher,
+    soft_word_loss,
+)
 from bertcore.pretraining.loss.objective import to_device
-from bertcore.pretraining.loss.soft_word_loss import Decoder, soft_word_loss
 from bertscope.cli.main import app
 from tests.support.small_corpus import small_corpus, small_documents, write_documents
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer

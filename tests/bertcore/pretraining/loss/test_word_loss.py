@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from bertcore.pretraining.loss.word_loss import word_loss, word_loss_in_chunks
+from bertcore.pretraining.loss.objective import word_loss, word_loss_in_chunks
 
 V, D = 300, 16
 

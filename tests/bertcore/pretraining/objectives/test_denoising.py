@@ -13,7 +13,7 @@ from bertcore import load
 from bertcore.objectives import IGNORED
 from bertcore.pretraining import resume_run
 from bertcore.pretraining.data.packed_rows import PackedRows
-from bertcore.pretraining.data.sentinels import sentinel_ids, with_sentinels
+from bertcore.pretraining.data.text_rows import sentinel_ids, with_sentinels
 from bertcore.pretraining.loss.sequence_loss import SequenceTensors
 from bertcore.pretraining.objectives.objective import BatchSource
 from bertcore.tokenizer import open_wordpiece
