@@ -7,6 +7,7 @@ __all__ = [
     "json_data",
     "links",
     "memory",
+    "moved",
     "process_limits",
     "quantize",
     "spare_memory",

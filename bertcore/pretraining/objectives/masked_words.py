@@ -54,7 +54,7 @@ class MaskedWords(WordObjective):
     """
 
     name = "mlm"
-    parts = ("masked-words",)
+    parts: ClassVar[tuple[str, ...]] = ("masked-words",)
     draws_on_device = True
     is_berts = True
     can_have_teacher = True
@@ -63,8 +63,8 @@ class MaskedWords(WordObjective):
 
     def batch(self, source: BatchSource) -> Batch:
         """Hide single pieces, each with the same chance."""
-        *laid_out, generator, part = source
-        return make_batch(*laid_out, generator=generator, part=part)
+        corpus, rows, tokenizer, config, generator, part = source
+        return make_batch(corpus, rows, tokenizer, config, generator=generator, part=part)
 
 
 class MaskedWordsAndPairs(MaskedWords):
