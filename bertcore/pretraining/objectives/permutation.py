@@ -92,8 +92,7 @@ class PermutedWords(Objective):
         for number, row in enumerate(text_rows(corpus, rows, tokenizer)):
             if len(row.text_places) < 2:  # the end of the corpus: nothing comes before its word
                 continue
-            source = sources[number]
-            order = permute(row, source, share=config.masked_lm_prob, most=most)
+            order = permute(row, sources[number], share=config.masked_lm_prob, most=most)
             rank[number, : len(row)] = order.rank
             places = np.flatnonzero(order.rank >= 0)
             positions[number, : len(places)] = places
