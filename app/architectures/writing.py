@@ -6,9 +6,14 @@ from typing import Any, NamedTuple
 import pandas as pd
 import streamlit as st
 
-from bertcore.analysis.words.continuation import Continuation, continue_text
-from bertcore.analysis.words.mask_writing import MaskWriting, write_with_masks
-from bertcore.analysis.words.written import WrittenScores, score_written
+from bertcore.analysis.words.continuation import (
+    Continuation,
+    MaskWriting,
+    WrittenScores,
+    continue_text,
+    score_written,
+    write_with_masks,
+)
 
 from ..component import Component
 from ..plots import plain
@@ -88,7 +93,7 @@ WRITTEN = Picture(
         "networks: how they write says more than what they write."
     ),
     code="""
-from bertcore.analysis.words.mask_writing import write_with_masks
+from bertcore.analysis.words.continuation import write_with_masks
 
 before = {before!r}
 filled = write_with_masks(bert, before, {num})
@@ -97,7 +102,7 @@ filled.text, [(step.position, step.word, step.probability) for step in filled.st
 )
 TWIN_CODE = """
 from bertcore.analysis.words.continuation import continue_text
-from bertcore.analysis.words.written import score_written
+from bertcore.analysis.words.continuation import score_written
 
 went_on = continue_text(twin, before, {num}, temperature={temperature}, seed={seed})
 went_on.text, [score_written(bert, twin, before, text) for text in (went_on.text, filled.text)]

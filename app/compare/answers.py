@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from bertcore.analysis.compare.layer_decisions import LayerDecisions
+from bertcore.analysis.compare.decision import LayerDecisions
 
 from ..plots import Figure, label_name, marks_of, own_markdown, plain, shorten, theme
 from ..plots.before_after import COLOURS, AnswerRows, answer_bars, answer_table

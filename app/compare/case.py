@@ -7,9 +7,7 @@ from streamlit.delta_generator import DeltaGenerator
 from bertcore import Trace
 from bertcore.analysis.compare import checkpoints as core
 from bertcore.analysis.compare.checkpoints import Question, TextComparison
-from bertcore.analysis.compare.decision import KINDS, NO_YES
-from bertcore.analysis.compare.decision_gradients import DecisionGradients
-from bertcore.analysis.compare.layer_decisions import LayerDecisions
+from bertcore.analysis.compare.decision import KINDS, NO_YES, DecisionGradients, LayerDecisions
 from bertcore.analysis.compare.weight_drift import WeightDrift, weight_drift
 
 from ..plots import label_name

@@ -8,15 +8,18 @@ import pandas as pd
 import streamlit as st
 
 from bertcore.analysis.compare.checkpoints import with_mask_of
-from bertcore.analysis.compare.speed import (
+from bertcore.analysis.compare.trade_off import (
     MANY,
+    MOST_TIMED,
+    Paired,
     Size,
     TextSpeed,
+    TradeOff,
     are_told_apart,
     size_of,
     text_speeds,
+    trade_off,
 )
-from bertcore.analysis.compare.trade_off import MOST_TIMED, Paired, TradeOff, trade_off
 from bertcore.checkpoints.source import FINE_TUNED
 from bertcore.tasks.model import TaskModel
 
@@ -260,7 +263,7 @@ SIZE = Picture(
         "cannot be distinguished (≈)."
     ),
     code="""
-from bertcore.analysis.compare.speed import size_of, text_speeds
+from bertcore.analysis.compare.trade_off import size_of, text_speeds
 
 sizes = [size_of(b.name, b.config, b.module) for b in (first, second)]
 speeds = text_speeds((first, second), [{texts}] * 2)

@@ -8,8 +8,8 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
+from bertcore.analysis.space.map_quality import SeedAgreement, seed_agreement
 from bertcore.analysis.space.projection import METHODS, LayerMap
-from bertcore.analysis.space.seed_agreement import SeedAgreement, seed_agreement
 from bertcore.configs.maps import TsneSettings
 
 from ..plots import Figure, Properties, cell_table, player, scatter, subplots, theme
@@ -128,7 +128,7 @@ def _agreement_table(two: TwoSeeds) -> pd.DataFrame:
 
 _CODE = """
 from dataclasses import replace
-from bertcore.analysis.space.seed_agreement import seed_agreement
+from bertcore.analysis.space.map_quality import seed_agreement
 
 other = map_layers(
     table.vectors, dims={dims}, method={name!r}, space={space!r}, level_layers={level},

@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from bertcore.analysis.words.masking_demo import Corruption, corrupt
+from bertcore.analysis.words.epoch_masks import Corruption, corrupt
 from bertcore.analysis.words.predictions import tracked_words
 from bertcore.analysis.words.surprise import example_mask, suggest_mask
 
@@ -78,7 +78,7 @@ MASKING = Picture(
         "that pretrains our own BERT."
     ),
     code="""
-from bertcore.analysis.words.masking_demo import corrupt
+from bertcore.analysis.words.epoch_masks import corrupt
 
 drawn = corrupt(bert, trace.text_a, trace.text_b, seed={seed}, masked_lm_prob={probability})
 drawn.input_tokens, drawn.actions

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from bertcore.analysis.words.example_version import example_version
+from bertcore.analysis.words.training_example import example_version
 
 from ..plots import Marks, own_text, plain
 from ..shell import TEXT_A, TEXT_B, Field, frame, sentence_box

@@ -21,12 +21,18 @@ from bertcore.analysis.mixing.attention_gradients import (
     attention_gradients,
     best_word,
 )
-from bertcore.analysis.mixing.flow import MOST_WORK, attention_flow, flow_work
+from bertcore.analysis.mixing.flow import (
+    MOST_WORK,
+    attention_flow,
+    attention_rollout,
+    flow_work,
+    one_map_a_layer,
+    rollout,
+)
 from bertcore.analysis.mixing.maps import fraction_on, normalize_rows
 from bertcore.analysis.mixing.norm_weighted import BlockNorms, block_norms, passed_norms
-from bertcore.analysis.mixing.rollout import attention_rollout, one_map_a_layer, rollout
 from bertcore.analysis.mixing.value_zeroing import value_zeroing
-from bertcore.analysis.shared.finite import require_finite
+from bertcore.analysis.shared.inputs import require_finite
 
 from ..shell import Texts, Work, background, cache, waiting
 

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bertcore.analysis.space import embeddings, rotary
-from bertcore.analysis.space.rotary import Rotations
+from bertcore.analysis.space import embeddings
+from bertcore.analysis.space.position_table import Rotations, rotations
 
 from ..plots import Figure, Properties, heatmap, scatter, subplots, theme
 from ..shell import Field, Picture, capabilities, frame, one_of
@@ -151,7 +151,7 @@ ROTATIONS = Picture(
         "neighbours; those on the right hardly rotate and carry content over any distance.{outside}"
     ),
     code="""
-from bertcore.analysis.space.rotary import rotations
+from bertcore.analysis.space.position_table import rotations
 
 for kind in rotations(bert, {size}):
     kind.layers, kind.theta, kind.reach, kind.cosines  # [P, K / 2]
@@ -166,7 +166,7 @@ def show_positions(page: frame.Page, index: int) -> None:
     if page.bert.config.position_embedding == "rotary":
         capabilities.note(page, "positions")
         size = one_of("Distances up to", [64, 128, 256, 512], NUM_POSITIONS, with_label=True)
-        kinds = page.compute(rotary.rotations, size)
+        kinds = page.compute(rotations, size)
         outside = OUTSIDE if any(_has_line(kind) for kind in kinds) else ""
         ROTATIONS.show(page, kinds, size=size, outside=outside)
         return

@@ -23,8 +23,13 @@ from bertcore.debiasing import Augmenter, WordSwap
 from bertcore.distillation.student import keep_layers
 from bertcore.finetuning.balance import Balance
 from bertcore.finetuning.data.division import GROUP, columns_of_division, divide
-from bertcore.finetuning.data.forms import FOLDER, kept_file
-from bertcore.finetuning.data.hub_data import data_file, fetch_hub_data, is_hub_name
+from bertcore.finetuning.data.hub_data import (
+    FOLDER,
+    data_file,
+    fetch_hub_data,
+    is_hub_name,
+    kept_file,
+)
 from bertcore.finetuning.data.swapped import swap_example
 from bertcore.finetuning.distillation import check_teacher
 from bertcore.finetuning.report import medians, write_report

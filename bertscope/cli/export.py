@@ -59,8 +59,7 @@ def export(
       bertscope export vectors --atlas layer-4.parquet --layers 4 --method pca
       bertscope export vectors --atlas map.parquet --method tsne --perplexity 50
     """
-    from bertcore.analysis.space.atlas import atlas_table, write_atlas
-    from bertcore.analysis.space.corpus_map import CorpusMapSettings
+    from bertcore.analysis.space.corpus_map import CorpusMapSettings, atlas_table, write_atlas
     from bertcore.corpus import open_encoded
     from bertscope.cli.files import check_target
 

@@ -1,9 +1,9 @@
 """Where a token gets its information from, in a notebook."""
 
 from bertcore import Model, Trace
+from bertcore.analysis.mixing.flow import attention_rollout
 from bertcore.analysis.mixing.maps import normalize_rows
 from bertcore.analysis.mixing.norm_weighted import block_norms, weighted_norms
-from bertcore.analysis.mixing.rollout import attention_rollout
 from bertcore.analysis.mixing.value_zeroing import value_zeroing
 from bertscope.notebook.notebook_view import (
     NotebookView,
@@ -17,7 +17,7 @@ from bertscope.notebook.notebook_view import (
 _MIXING = """{opening}
 from bertcore.analysis.mixing.maps import normalize_rows
 from bertcore.analysis.mixing.norm_weighted import block_norms, weighted_norms
-from bertcore.analysis.mixing.rollout import attention_rollout
+from bertcore.analysis.mixing.flow import attention_rollout
 from bertcore.analysis.mixing.value_zeroing import value_zeroing
 
 layer, head, token = {layer}, {head}, {token}

@@ -9,8 +9,12 @@ import pyarrow as pa
 import streamlit as st
 from numpy.typing import NDArray
 
-from bertcore.analysis.space.atlas import sentences_of
-from bertcore.analysis.space.corpus_map import CorpusMap, CorpusMapSettings, corpus_map
+from bertcore.analysis.space.corpus_map import (
+    CorpusMap,
+    CorpusMapSettings,
+    corpus_map,
+    sentences_of,
+)
 from bertcore.analysis.space.geometry import without_rogue
 from bertcore.analysis.space.projection import METHODS, method_of
 from bertcore.corpus import EncodedCorpus, open_encoded

@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from bertcore.analysis.shared.finite import require_finite_logits
+from bertcore.analysis.shared.inputs import require_finite_logits
 from bertcore.network.embeddings import EmbeddingParts
 from bertcore.others.network import OtherNetwork
 from bertcore.tasks import TaskInput

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from bertcore.analysis.shared.finite import require_finite_logits
+from bertcore.analysis.shared.inputs import require_finite_logits
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.data.files import BadRows
 from bertcore.data.rows import Rows, ordered_batches

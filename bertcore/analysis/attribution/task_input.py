@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bertcore.analysis.shared.finite import require_finite_logits
+from bertcore.analysis.shared.inputs import require_finite_logits
 from bertcore.likelihood.hidden_tokens import TOKENS_PER_BATCH, Row
 from bertcore.tasks import TaskInput
 from bertcore.tasks.inputs import choice_input

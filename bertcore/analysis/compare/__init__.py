@@ -7,4 +7,10 @@ __all__ = (
     "minimal_pair shared_units speed task_shift texts trade_off weight_drift"
 ).split()
 
-__getattr__ = moved(__name__, head_divergence="shared_units")
+__getattr__ = moved(
+    __name__,
+    head_divergence="shared_units",
+    layer_decisions="decision",
+    decision_gradients="decision",
+    speed="trade_off",
+)

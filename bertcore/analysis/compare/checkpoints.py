@@ -10,9 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertcore.analysis.compare.before_after import check_finite
-from bertcore.analysis.compare.decision import KINDS, Decision, Decisions
-from bertcore.analysis.compare.decision_gradients import DecisionGradients, decision_gradients
-from bertcore.analysis.compare.layer_decisions import LayerDecisions, layer_decisions
+from bertcore.analysis.compare.decision import (
+    KINDS,
+    Decision,
+    DecisionGradients,
+    Decisions,
+    LayerDecisions,
+    decision_gradients,
+    layer_decisions,
+)
 from bertcore.analysis.compare.shared_units import SharedUnits, head_divergence, shared_units
 from bertcore.analysis.compare.weight_drift import vocabulary
 from bertcore.model import Model

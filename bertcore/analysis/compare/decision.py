@@ -1,17 +1,25 @@
-"""The questions that a checkpoint can answer, each as a function of hidden states.
+"""The questions that a checkpoint can answer, its answers layer by layer, and their gradients.
 
 A decision contains only the head, so it can read any layer, and the encoder of another checkpoint
-of the same width.
+of the same width. But a head was trained on the last hidden state only: its answer on an earlier
+one shows how close that state already is to the final answer in the head's own terms, not what the
+layer "thinks".
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
+from bertcore.analysis.compare.before_after import check_finite
+from bertcore.analysis.shared.inputs import require_finite
+from bertcore.bert import with_parts
 from bertcore.model import Model
+from bertcore.others.model import OtherModel
 from bertcore.trace import Trace
 
 KINDS = {
@@ -184,3 +192,163 @@ def _task_decision(bert: Model, source: str | Path) -> tuple[tuple[Decision, ...
     early = bert.module.read_early
     head = module.logits_of
     return (Decision(task.decision, model.labels, bert.name, width, head, early),), ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LayerDecisions:
+    """The answers of a head at every hidden state; index 0 is the embeddings' output."""
+
+    kind: str
+    """Kind of the decision."""
+    names: tuple[str, ...]
+    """Names of the C answers."""
+    places: tuple[int, ...]
+    """The tokens decided on, [P]; -1 for the text as a whole."""
+    labels: tuple[str, ...]
+    """For "labels" the label of each place, [P]; () for the others."""
+    logits: NDArray[np.float32]
+    """[L+1, P, C]"""
+    probabilities: NDArray[np.float32]
+    """Softmax of the logits, [L+1, P, C]; for a score the score itself, which is not a probability.
+    """
+    answers: NDArray[np.int64]
+    """The most probable answer at each layer, [L+1, P]."""
+    settled: tuple[int | None, ...]
+    """The first layer from which the answer is the final one, [P]; None for a score."""
+
+    @property
+    def final(self) -> list[str]:
+        """The model's own answer at each place."""
+        return [self.names[i] for i in self.answers[-1]]
+
+    def of_final(self) -> NDArray[np.float32]:
+        """Return the probability of the final answer at each layer, [L+1, P]."""
+        rows = np.arange(len(self.places))
+        return self.probabilities[:, rows, self.answers[-1]]
+
+
+@torch.no_grad()
+def layer_decisions(decision: Decision, trace: Trace, device: torch.device) -> LayerDecisions:
+    """Read a decision from every hidden state of a run.
+
+    The last row is the model's own answer, with the same numbers as in `transformers`.
+
+    Args:
+        decision: A decision of this checkpoint, or of another one of the same width.
+        trace: A trace of any text or pair that poses the question (`Decision.applies_to`).
+
+    ValueError if the input does not pose the question, the widths differ, or the run holds NaN.
+
+    Source: nostalgebraist 2020, "interpreting GPT: the logit lens", with a classifier's head.
+    """
+    check_finite(trace)
+    if not decision.applies_to(trace):
+        needed = "a pair of texts" if decision.kind == "next" else "a [MASK] in the text"
+        raise ValueError(f"there is nothing to decide: the question needs {needed}.")
+    states = decision.read_early(trace.hidden_states.to(device))
+    logits = decision.logits(states, trace).float().cpu()
+    is_score = decision.kind == "score"
+    answers = logits.argmax(-1).numpy()
+    places = decision.places(trace)
+    settled = tuple(
+        None if is_score else settling_layer(answers[:, place].tolist())
+        for place in range(len(places))
+    )
+    return LayerDecisions(
+        kind=decision.kind,
+        names=tuple(decision.names(trace)),
+        places=tuple(places),
+        labels=decision.labels if decision.kind == "labels" else (),
+        logits=logits.numpy(),
+        probabilities=(logits if is_score else logits.softmax(-1)).numpy(),
+        answers=answers,
+        settled=settled,
+    )
+
+
+def settling_layer(answers: list[int]) -> int:
+    """Return the first layer from which all answers equal the last one.
+
+    >>> settling_layer([1, 0, 1, 1])
+    2
+    >>> settling_layer([0, 0])
+    0
+    """
+    layer = len(answers) - 1
+    while layer > 0 and answers[layer - 1] == answers[-1]:
+        layer -= 1
+    return layer
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DecisionGradients:
+    """One answer, and the contribution of each token to it."""
+
+    target: float
+    """Log-odds of the answer against all others, in nats; for a score, the score."""
+    values: Tensor
+    """Gradient times token vector, summed over its E numbers, float32, [T]; above 0: in favour."""
+
+    def fractions(self) -> Tensor:
+        """Return the values over the sum of their magnitudes, [T]: comparable between runs."""
+        return self.values / self.values.abs().sum().clamp_min(torch.finfo(torch.float32).tiny)
+
+
+def decision_gradients(
+    bert: Model, trace: Trace, decision: Decision, answer: int, place: int = 0
+) -> DecisionGradients:
+    """Return gradient times input of an answer for the token embeddings.
+
+    To first order, the decrease of the answer's log-odds if a token's vector becomes 0 (its segment
+    and position vectors stay).
+
+    Args:
+        trace: A trace of any text or pair; its ids are run again, with gradients.
+        decision: Whose head reads the last hidden state.
+        answer: 0 to C-1, as in `Decision.names`.
+        place: 0 to P-1, as in `Decision.places`.
+
+    ValueError if the answer or the place does not exist, or the run holds NaN.
+
+    Source: Shrikumar et al. 2016, "Not Just a Black Box", for gradient times input; log-odds
+        because a number added to all logits changes no answer.
+    """
+    require_finite(trace.hidden_states[-1], "hidden states")
+    ids, segments, positions = (
+        torch.tensor([row], device=bert.device)
+        for row in (trace.input_ids, trace.segment_ids, trace.position_ids)
+    )
+    with torch.enable_grad():
+        if isinstance(bert, OtherModel):
+            parts = bert.module.look_up(ids, segments)
+            tokens = parts.token.detach().requires_grad_()
+            hidden = bert.module.run_embedded(parts._replace(token=tokens), ids, segments)
+        else:
+            module = with_parts(bert).module
+            parts = module.embeddings.look_up(ids, segments, positions)
+            tokens = parts.token.detach().requires_grad_()
+            summed = parts._replace(token=tokens).sum
+            hidden = module.embeddings.project(module.embeddings.normalize(summed))
+            hidden = module.run_layers(hidden)
+        logits = decision.logits(hidden, trace)[0]  # [P, C]
+        if not (0 <= place < len(logits) and 0 <= answer < logits.shape[1]):
+            raise ValueError(
+                f"there is no answer {answer} at place {place}; there are {logits.shape[1]} "
+                f"answers at {len(logits)} places, both from 0."
+            )
+        target = log_odds(logits[place], answer)
+        (gradient,) = torch.autograd.grad(target, tokens)
+    values = (gradient * tokens.detach()).float().sum(-1)[0].cpu()
+    return DecisionGradients(float(target.detach()), values)
+
+
+def log_odds(logits: Tensor, answer: int) -> Tensor:
+    """Return ln p / (1 - p) of an answer from logits [C]; a single output is returned unchanged.
+
+    >>> round(float(log_odds(torch.tensor([1.0, 3.0]), 1)), 6)
+    2.0
+    """
+    if len(logits) == 1:
+        return logits[0]
+    others = torch.cat([logits[:answer], logits[answer + 1 :]])
+    return logits[answer] - others.logsumexp(0)

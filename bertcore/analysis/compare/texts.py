@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bertcore.analysis.compare.before_after import check_finite
 from bertcore.analysis.compare.checkpoints import Question, with_mask_of
 from bertcore.analysis.compare.cka import LayerSimilarity, layer_similarity
-from bertcore.analysis.compare.layer_decisions import LayerDecisions, layer_decisions
+from bertcore.analysis.compare.decision import LayerDecisions, layer_decisions
 from bertcore.analysis.compare.shared_units import head_divergence, shared_units
 from bertcore.analysis.shared.collect import Progress
 from bertcore.data.texts_file import Sentence

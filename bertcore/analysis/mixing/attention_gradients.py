@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from bertcore.analysis.shared.finite import require_finite
+from bertcore.analysis.shared.inputs import require_finite
 from bertcore.bert import with_parts
 from bertcore.model import Model
 from bertcore.network import attention_kept

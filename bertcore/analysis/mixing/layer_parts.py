@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from bertcore.analysis.shared.finite import require_finite
+from bertcore.analysis.shared.inputs import require_finite
 from bertcore.bert import with_parts
 from bertcore.model import Model
 from bertcore.network import Layer, attention_scores

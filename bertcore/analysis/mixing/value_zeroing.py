@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from bertcore.analysis.shared.finite import require_finite
+from bertcore.analysis.shared.inputs import require_finite
 from bertcore.bert import with_parts
 from bertcore.likelihood.hidden_tokens import TOKENS_PER_BATCH
 from bertcore.model import Model

@@ -16,7 +16,7 @@ from bertcore.analysis.objectives.given import (
     predicts_masked_words,
     segments_of,
 )
-from bertcore.analysis.shared.finite import require_finite_logits
+from bertcore.analysis.shared.inputs import require_finite_logits
 from bertcore.architecture.families import Capability
 from bertcore.model import Model
 from bertcore.objectives.attention_masks import Direction

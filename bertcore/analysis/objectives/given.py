@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from bertcore.analysis.shared.finite import require_finite_logits
+from bertcore.analysis.shared.inputs import require_finite_logits
 from bertcore.data.sentences import split_sentences
 from bertcore.model import Model
 from bertcore.objectives.attention_masks import Direction

@@ -1,7 +1,7 @@
-"""Inputs of an analysis: a text with tokens hidden, and many inputs run together."""
+"""Inputs of an analysis: a text with tokens hidden, many inputs run together, finite numbers."""
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import torch
 from torch import Tensor
@@ -9,6 +9,36 @@ from torch import Tensor
 from bertcore.likelihood.hidden_tokens import LOGITS_PER_CHUNK, Row, padded_batches
 from bertcore.model import Model
 from bertcore.tokenizer import Encoding
+
+
+def require_finite(layers: Tensor, name: str) -> None:
+    """Reject numbers that are not finite.
+
+    Args:
+        layers: [L, ...], one entry for each layer.
+        name: The name of the numbers, as a plural noun.
+
+    ValueError if one is NaN or infinite; names the first layer that has it.
+    """
+    # One number for each layer: a mask of 144 heads at 512 tokens would be as large as they are.
+    sums = torch.stack([layer.sum(dtype=torch.float64) for layer in layers])
+    broken = (~sums.isfinite()).nonzero().flatten().tolist()
+    if broken:
+        raise ValueError(
+            f"the {name} of layer {broken[0]} contain NaN or infinity, so nothing can be measured "
+            "from them. The checkpoint's weights are damaged or its number format overflows: "
+            "open it in float32, or choose another checkpoint."
+        )
+
+
+def require_finite_logits(logits: Iterable[Tensor]) -> None:
+    """Reject logits that are not finite; ValueError if a number is NaN or infinite."""
+    if not all(bool(tensor.isfinite().all()) for tensor in logits):
+        raise ValueError(
+            "the model returns NaN or infinity, so there is nothing to show. The checkpoint's "
+            "weights are damaged, or its number format overflows: open it in float32, or choose "
+            "another checkpoint."
+        )
 
 
 def sentence_numbers(segment_ids: Sequence[int], text_ids: Sequence[int]) -> list[int]:

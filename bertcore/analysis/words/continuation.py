@@ -1,10 +1,21 @@
-"""Continuation of a text by a causal model, token by token."""
+"""Continuations of a text: by a causal model, by appended masks, and how models score them."""
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
-from bertcore.analysis.shared.finite import require_finite_logits
+from bertcore.analysis.shared.inputs import (
+    mask_positions,
+    require_finite,
+    require_finite_logits,
+    text_positions,
+)
+from bertcore.analysis.words.next_words import next_surprise
+from bertcore.analysis.words.predictions import fill_in_turn
+from bertcore.grammar.pseudo_log_likelihood import pseudo_log_likelihoods
 from bertcore.model import Model
 
 MOST_TOKENS = 200
@@ -103,3 +114,166 @@ def continue_text(
     return Continuation(
         tuple(written), bert.tokenizer.decode(ids[length:], skip_special_tokens=True), is_ended
     )
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenScores:
+    """Scores of a text that was written after another one."""
+
+    num_tokens: int
+    """Number of written tokens, as tokenised by the masked-word model."""
+    num_different: int
+    """Different ones among them."""
+    num_pairs: int
+    """Pairs of neighbours that end in them: one for each."""
+    num_repeated: int
+    """Pairs that occur earlier in the text."""
+    perplexity: float | None
+    """Perplexity of the written tokens, each given those before it, by the next-token model; None
+    without such a model."""
+    pseudo_perplexity: float | None
+    """Pseudo-perplexity of the written tokens, each hidden in turn, by the masked-word model. A
+    text that repeats itself gives each token away, so it is low there."""
+
+
+def score_written(masked: Model, causal: Model | None, text: str, written: str) -> WrittenScores:
+    """Return how repetitive a continuation is, and how two models score it.
+
+    Args:
+        masked: A checkpoint with a masked-word head; its tokens are counted.
+        causal: A model of next tokens, or None.
+        text: The text before the continuation.
+        written: The continuation, as text.
+
+    ValueError if a head is absent, nothing was written, or the continuation is not read to its end.
+
+    Sources: repeated pairs: Holtzman et al. 2020 and Welleck et al. 2020, "rep" of n-grams, with n
+        = 2; pseudo-perplexity: Salazar et al. 2020.
+    """
+    joined, start = f"{text} {written}", len(text) + 1
+    encoding = masked.tokenize(joined)
+    if encoding.truncation is not None:
+        raise ValueError(
+            f"the text with its continuation is too long for {masked.name}. Write less."
+        )
+    of_text = text_positions(encoding)
+    ids = [encoding.input_ids[place] for place in of_text]
+    num_before = sum(encoding.offsets[place][0] < start for place in of_text)
+    places = of_text[num_before:]
+    if not places:
+        raise ValueError("the continuation has nothing to score. Write more.")
+    pairs = list(pairwise(ids))
+    # Pair k ends in token k + 1.
+    own_pairs = range(max(num_before - 1, 0), len(pairs))
+    (score,) = pseudo_log_likelihoods(masked, [encoding], scoring="single", positions=[places])
+    return WrittenScores(
+        num_tokens=len(places),
+        num_different=len(set(ids[num_before:])),
+        num_pairs=len(own_pairs),
+        num_repeated=sum(pairs[number] in pairs[:number] for number in own_pairs),
+        perplexity=None if causal is None else _perplexity(causal, joined, start),
+        pseudo_perplexity=float(np.exp(-score / len(places))),
+    )
+
+
+def _perplexity(causal: Model, joined: str, start: int) -> float:
+    surprise = next_surprise(causal, joined)
+    encoding = causal.tokenize(joined)
+    bits = [
+        float(bits)
+        for place, bits in zip(surprise.positions, surprise.bits, strict=True)
+        if encoding.text_ids[place] >= 0 and encoding.offsets[place][0] >= start
+    ]
+    if not bits:
+        raise ValueError(f"{causal.name} has no room to read the continuation. Shorten the text.")
+    return float(2 ** np.mean(bits))
+
+
+MOST_MASKS = 20
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MaskStep:
+    """One mask filled, the most certain of those left."""
+
+    position: int
+    """Position of the mask in `tokens`."""
+    word: str
+    """The word put there."""
+    probability: float
+    """Probability given the masks filled before."""
+    tokens: tuple[str, ...]
+    """The model's input, with this mask and those filled later still open, [T]."""
+    weights: NDArray[np.float32]
+    """Attention of the mask, the mean over the heads, [L, T]."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MaskWriting:
+    """The text a masked-word model wrote."""
+
+    steps: tuple[MaskStep, ...]
+    """In the order in which they were filled."""
+    places: tuple[int, ...]
+    """Places of all masks, from left to right."""
+    text: str
+    """The words from left to right, as text."""
+    joint: float
+    """The product of the steps' probabilities."""
+
+
+@torch.inference_mode()
+def write_with_masks(bert: Model, text: str, num_tokens: int = 8) -> MaskWriting:
+    """Append masks to a text and fill them one by one, the most certain first.
+
+    The number of words must be given beforehand, each step runs the whole network on the whole text
+    again, and no step matches training, in which 15% of the tokens are hidden.
+
+    Args:
+        bert: A checkpoint with a masked-word head.
+        text: The text before the masks.
+        num_tokens: Masks to append, 1 to MOST_MASKS.
+
+    ValueError if the number is out of range, the text has a [MASK], the masks do not fit after it,
+    there is no masked-word head, or numbers are NaN or infinite.
+
+    Source: `fill_in_turn`, with the attention at each step.
+    """
+    bert.require("mlm")
+    if not 1 <= num_tokens <= MOST_MASKS:
+        raise ValueError(f"num_tokens is {num_tokens}; expected 1 to {MOST_MASKS}.")
+    mask = bert.tokenizer.mask_token
+    if bert.tokenizer.mask_id in bert.tokenize(text).input_ids:
+        raise ValueError(f"the text already has a {mask}. Replace it with a word.")
+    masked = f"{text} {' '.join([mask] * num_tokens)}".strip()
+    encoding = bert.tokenize(masked)
+    places = mask_positions(encoding, bert.tokenizer.mask_id)
+    if len(places) < num_tokens:
+        raise ValueError(
+            f"{num_tokens} masks do not fit after the text: the checkpoint has {bert.max_length} "
+            "positions. Shorten the text."
+        )
+    ids, tokens = list(encoding.input_ids), list(encoding.tokens)
+    steps = []
+    joint = 1.0
+    for filled in fill_in_turn(bert, masked):
+        read = replace(encoding, input_ids=list(ids), tokens=list(tokens))
+        trace = bert.trace(masked, encoding=read)
+        require_finite(trace.hidden_states, "hidden states")
+        weights = trace.attentions[:, :, filled.position]
+        steps.append(
+            MaskStep(
+                filled.position,
+                filled.word,
+                filled.probability,
+                tuple(tokens),
+                weights.float().mean(1).numpy(),
+            )
+        )
+        joint *= filled.probability
+        tokens[filled.position] = filled.word
+        token_id = bert.tokenizer.token_to_id(filled.word)
+        assert token_id is not None, "the word came from the vocabulary"
+        ids[filled.position] = token_id
+    written = bert.tokenizer.decode([ids[place] for place in places])
+    return MaskWriting(tuple(steps), tuple(places), written, joint)

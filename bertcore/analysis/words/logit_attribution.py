@@ -30,7 +30,7 @@ from bertcore.analysis.mixing.layer_parts import (
     parts_of_rows,
     require_same_run,
 )
-from bertcore.analysis.shared.finite import require_finite
+from bertcore.analysis.shared.inputs import require_finite
 from bertcore.analysis.words.head_steps import require_token
 from bertcore.bert import with_parts
 from bertcore.model import Model

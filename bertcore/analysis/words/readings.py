@@ -8,8 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bertcore.analysis.shared.finite import require_finite
-from bertcore.analysis.shared.inputs import masked_encoding, word_log_probabilities
+from bertcore.analysis.shared.inputs import masked_encoding, require_finite, word_log_probabilities
 from bertcore.analysis.words.lens import ranks_of
 from bertcore.analysis.words.next_words import predict_next
 from bertcore.analysis.words.predictions import MaskPredictions, predict_masks

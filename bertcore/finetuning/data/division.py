@@ -22,7 +22,7 @@ from bertcore.data.examples import (
 )
 from bertcore.data.files import BadRows
 from bertcore.data.labels import why_no_labels
-from bertcore.finetuning.data.forms import kept_file, write_rows
+from bertcore.finetuning.data.hub_data import kept_file, write_rows
 from bertcore.tasks import Task, find_task
 from bertcore.tasks.read import read_examples
 

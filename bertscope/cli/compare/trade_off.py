@@ -15,8 +15,7 @@ from bertscope.cli.progress import stages
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from bertcore.analysis.compare.speed import Size, TextSpeed
-    from bertcore.analysis.compare.trade_off import Side, TradeOff
+    from bertcore.analysis.compare.trade_off import Side, Size, TextSpeed, TradeOff
 
 
 def compare_on_file(
@@ -63,7 +62,7 @@ def compare_at_text(
     """Measure two checkpoints at the length of a text and print the table."""
     from bertcore import load
     from bertcore.analysis.compare.checkpoints import with_mask_of
-    from bertcore.analysis.compare.speed import size_of, text_speeds
+    from bertcore.analysis.compare.trade_off import size_of, text_speeds
 
     with stages() as on_stage:
         on_stage("opening", None)
@@ -85,7 +84,7 @@ def compare_at_text(
 
 
 def _print_speeds(sizes: list[Size], speeds: list[TextSpeed]) -> None:
-    from bertcore.analysis.compare.speed import MANY
+    from bertcore.analysis.compare.trade_off import MANY
 
     table = _table(sizes[0], sizes[1], "the encoder at this text, on this machine")
     rows = [

@@ -18,9 +18,8 @@ from app.architectures.sights import Readers
 from app.shell import cache
 from bertcore import load
 from bertcore.analysis.space.position_table import position_tables
-from bertcore.analysis.words.continuation import continue_text
+from bertcore.analysis.words.continuation import continue_text, score_written, write_with_masks
 from bertcore.analysis.words.leakage import leakage, paths_back
-from bertcore.analysis.words.mask_writing import write_with_masks
 from bertcore.analysis.words.readings import (
     ApartReading,
     Reading,
@@ -29,7 +28,6 @@ from bertcore.analysis.words.readings import (
     read_left,
     read_one_side,
 )
-from bertcore.analysis.words.written import score_written
 from bertcore.checkpoints.source import CAUSAL, SHIPPED
 from bertcore.network import ALL_HEADS
 from bertcore.papers import read_papers

@@ -11,8 +11,7 @@ from scipy.stats import binomtest
 
 from app.compare.trade_off import in_words
 from bertcore import load
-from bertcore.analysis.compare.speed import Size
-from bertcore.analysis.compare.trade_off import Paired, Side, TradeOff, trade_off
+from bertcore.analysis.compare.trade_off import Paired, Side, Size, TradeOff, trade_off
 from bertcore.tasks import open_task_model
 from tests.support.finetuning_files import write_reviews
 from tests.support.labelled_upload import Upload

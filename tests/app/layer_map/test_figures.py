@@ -24,9 +24,8 @@ from app.plots.charts import Chart
 from app.plots.figure import Figure
 from app.shell.picture import Picture
 from bertcore.analysis.shared.collect import VectorTable, collect_sentences, collect_tokens
-from bertcore.analysis.space.map_quality import faithfulness, separation
+from bertcore.analysis.space.map_quality import faithfulness, seed_agreement, separation
 from bertcore.analysis.space.projection import LayerMap, map_layers
-from bertcore.analysis.space.seed_agreement import seed_agreement
 from bertcore.data.texts_file import Sentence
 from tests.support.tiny import tiny_bert
 

@@ -22,8 +22,8 @@ from app.plots.formats import percent, shorten
 from app.shell.picture import Picture
 from bertcore import Bert
 from bertcore.analysis.words.candidates import Candidate, score_candidates
+from bertcore.analysis.words.epoch_masks import Corruption, corrupt
 from bertcore.analysis.words.lens import Lens, Trajectories, layer_predictions, word_trajectories
-from bertcore.analysis.words.masking_demo import Corruption, corrupt
 from bertcore.analysis.words.predictions import MaskPredictions, predict_masks
 from bertcore.analysis.words.surprise import Surprise, surprise
 from tests.support.tiny import tiny_bert

@@ -14,7 +14,7 @@ from app.minimal_pair import versions as minimal_pair
 from app.minimal_pair.compared import MOST_DRAWN
 from bertcore import Bert
 from bertcore.analysis.compare.minimal_pair import align, aligned_attention, compare_pair
-from bertcore.analysis.words.example_version import example_version
+from bertcore.analysis.words.training_example import example_version
 from bertcore.network import ALL_HEADS
 from tests.support.opened import button, named_charts, numbers, ok, page_of, said
 from tests.support.tiny import tiny_bert, tiny_network, tiny_tokenizer

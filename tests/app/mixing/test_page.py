@@ -25,10 +25,9 @@ from bertcore.analysis.mixing.attention_gradients import (
     attention_gradients,
     best_word,
 )
-from bertcore.analysis.mixing.flow import AttentionFlow, attention_flow
+from bertcore.analysis.mixing.flow import AttentionFlow, attention_flow, attention_rollout, rollout
 from bertcore.analysis.mixing.maps import normalize_rows
 from bertcore.analysis.mixing.norm_weighted import block_norms, weighted_norms
-from bertcore.analysis.mixing.rollout import attention_rollout, rollout
 from bertcore.analysis.mixing.value_zeroing import value_zeroing
 from bertcore.network import ALL_HEADS
 from tests.support.opened import (

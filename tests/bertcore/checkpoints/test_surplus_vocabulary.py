@@ -17,8 +17,8 @@ from bertcore.analysis.compare.weight_drift import weight_drift
 from bertcore.analysis.health.checkpoint_doctor import examine
 from bertcore.analysis.space.embeddings import nearest_words
 from bertcore.analysis.words.candidates import score_candidates
+from bertcore.analysis.words.epoch_masks import corrupt
 from bertcore.analysis.words.lens import layer_predictions, word_trajectories
-from bertcore.analysis.words.masking_demo import corrupt
 from bertcore.analysis.words.predictions import fill_in_turn, predict_masks
 from bertcore.others.model import OtherModel
 from bertcore.pretraining.start.starting_weights import check_start

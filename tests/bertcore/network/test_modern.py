@@ -15,7 +15,7 @@ from transformers.models.modernbert.modeling_modernbert import (
 )
 
 from bertcore import load
-from bertcore.analysis.space.rotary import rotations
+from bertcore.analysis.space.position_table import rotations
 from bertcore.architecture.modern_config import ModernBertConfig
 from bertcore.architecture.shapes import shape_from_hf, shape_of
 from bertcore.interventions.what_if import Changes

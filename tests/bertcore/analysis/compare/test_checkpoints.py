@@ -21,11 +21,13 @@ from bertcore.analysis.compare.checkpoints import (
 from bertcore.analysis.compare.decision import (
     NEXT_LABELS,
     Decisions,
+    decision_gradients,
+    layer_decisions,
+    log_odds,
     open_decisions,
     pretraining_decisions,
+    settling_layer,
 )
-from bertcore.analysis.compare.decision_gradients import decision_gradients, log_odds
-from bertcore.analysis.compare.layer_decisions import layer_decisions, settling_layer
 from bertcore.analysis.compare.texts import compare_texts
 from bertcore.analysis.compare.weight_drift import weight_drift
 from bertcore.data.texts_file import Sentence

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from bertcore.analysis.compare.speed import (
+from bertcore.analysis.compare.trade_off import (
     MANY,
     are_told_apart,
     median_seconds,
@@ -63,7 +63,7 @@ def test_both_read_the_same_rows_in_turns() -> None:
 def test_the_median_of_passes_is_per_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock that each pass moves by hand: 2 ms and 200 ms, one slow pass in five."""
     now = [0.0]
-    monkeypatch.setattr("bertcore.analysis.compare.speed.time.perf_counter", lambda: now[0])
+    monkeypatch.setattr("bertcore.analysis.compare.trade_off.time.perf_counter", lambda: now[0])
     calls = [0, 0]
 
     def short() -> None:

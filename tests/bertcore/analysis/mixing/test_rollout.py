@@ -7,9 +7,16 @@ import torch
 from torch import Tensor
 
 from bertcore import Bert
-from bertcore.analysis.mixing.flow import MOST_WORK, SCALE, attention_flow, flow_work, maximum_flows
+from bertcore.analysis.mixing.flow import (
+    MOST_WORK,
+    SCALE,
+    attention_flow,
+    attention_rollout,
+    flow_work,
+    maximum_flows,
+    rollout,
+)
 from bertcore.analysis.mixing.maps import fraction_on, normalize_rows, rank_agreement
-from bertcore.analysis.mixing.rollout import attention_rollout, rollout
 from tests.support.tiny import tiny_bert
 
 # Layer 0: token 0 looks at 1 and 1 at itself; layer 1: token 0 at itself and 1 at 0.

@@ -9,9 +9,8 @@ import torch
 
 from bertcore import Bert
 from bertcore.analysis.objectives.answers import objective_answer
-from bertcore.analysis.shared.finite import require_finite, require_finite_logits
-from bertcore.analysis.words.continuation import continue_text
-from bertcore.analysis.words.mask_writing import write_with_masks
+from bertcore.analysis.shared.inputs import require_finite, require_finite_logits
+from bertcore.analysis.words.continuation import continue_text, write_with_masks
 from bertcore.analysis.words.readings import (
     read_apart,
     read_both_sides,

@@ -10,7 +10,7 @@ from openTSNE import TSNE, initialization
 from pacmap import PaCMAP
 from scipy.spatial.distance import cdist
 
-from bertcore.analysis.space.map_quality import faithfulness
+from bertcore.analysis.space.map_quality import faithfulness, seed_agreement
 from bertcore.analysis.space.neighbour_embedding import (
     EXAGGERATED_STEPS,
     Embedding,
@@ -27,7 +27,6 @@ from bertcore.analysis.space.projection import (
     map_layers,
     pca,
 )
-from bertcore.analysis.space.seed_agreement import seed_agreement
 from bertcore.configs.maps import METRICS, PacmapSettings, TsneSettings
 
 QUICK = TsneSettings(perplexity=5, n_iter=150)

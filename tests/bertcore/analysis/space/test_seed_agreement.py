@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.spatial import procrustes
 
+from bertcore.analysis.space.map_quality import seed_agreement
 from bertcore.analysis.space.projection import LayerMap
-from bertcore.analysis.space.seed_agreement import seed_agreement
 
 
 def map_of(coordinates: np.ndarray, space: str = "joint") -> LayerMap:

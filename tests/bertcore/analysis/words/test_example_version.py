@@ -3,8 +3,8 @@
 import pytest
 
 from bertcore import Bert, load
-from bertcore.analysis.words.example_version import example_version
 from bertcore.analysis.words.surprise import example_mask
+from bertcore.analysis.words.training_example import example_version
 from bertcore.network import ALL_HEADS
 from tests.support.tiny import tiny_bert
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bertcore import Bert
-from bertcore.analysis.words.mask_writing import write_with_masks
+from bertcore.analysis.words.continuation import write_with_masks
 from bertcore.network import ALL_HEADS
 from tests.support.tiny import tiny_bert, tiny_config
 

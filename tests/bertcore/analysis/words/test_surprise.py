@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from bertcore import Bert, load
-from bertcore.analysis.words.masking_demo import corrupt
+from bertcore.analysis.words.epoch_masks import corrupt
 from bertcore.analysis.words.surprise import example_mask, suggest_mask, surprise
 from bertcore.network import ALL_HEADS
 from tests.support.tiny import tiny_bert

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from bertcore import Bert
+from bertcore.analysis.words.continuation import score_written
 from bertcore.analysis.words.next_words import next_surprise
 from bertcore.analysis.words.surprise import surprise
-from bertcore.analysis.words.written import score_written
 from bertcore.network import ALL_HEADS
 from tests.support.tiny import tiny_bert, tiny_config
 

@@ -12,7 +12,7 @@ from bertcore.configs import Columns
 from bertcore.configs.columns import USUAL
 from bertcore.data.files import BadRows
 from bertcore.finetuning.data.division import Division, columns_of_division, divide
-from bertcore.finetuning.data.forms import kept_file
+from bertcore.finetuning.data.hub_data import kept_file
 from bertcore.tasks import TASKS
 from bertcore.tasks.read import read_examples
 from tests.support.finetuning_files import WRITERS, write_reviews
