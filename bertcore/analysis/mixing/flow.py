@@ -1,4 +1,4 @@
-"""Attention rollout and flow: how information from the inputs reaches a token through the layers."""
+"""Attention rollout and flow: how much of each input reaches a token through the layers."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
