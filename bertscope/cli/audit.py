@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -182,9 +182,8 @@ def _report(
         notes += [note for note in flips.notes if note not in notes]
         notes.append(of_flips.CANNOT_TELL)
     if as_json:
-        groups = {one.column: asdict(one) for one in audits}
-        found = None if flips is None else asdict(flips)
-        print_json({**about, "groups": groups, "flips": found, "notes": notes})
+        groups = {audit.column: audit for audit in audits}
+        print_json({**about, "groups": groups, "flips": flips, "notes": notes})
         return
     for one in audits:
         for table in audit_tables(one):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,9 +13,6 @@ from bertscope.cli.progress import stages
 from bertscope.cli.text import AsJson, Checkpoint, Device, Dtype
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from bertcore.analysis.heads.report import HeadReport
     from bertcore.analysis.heads.texts import HeadTexts
 
@@ -86,7 +82,7 @@ def heads(
 
 
 def report_values(report: HeadReport, texts: HeadTexts, trees: HeadTexts) -> dict[str, Any]:
-    """Return a report for JSON: lists by layer and head, with None for missing values."""
+    """Return a report for JSON: values by layer and head."""
     from bertcore.analysis.heads.measures import MEASURES
     from bertcore.analysis.heads.similarity import head_map
     from bertcore.analysis.heads.syntax import DIRECTIONS
@@ -98,22 +94,22 @@ def report_values(report: HeadReport, texts: HeadTexts, trees: HeadTexts) -> dic
         "num_cut": report.num_cut,
         "measures": {
             name: {
-                **{part: _listed(values) for part, values in statistics.of(name)._asdict().items()},
-                "uniform": _listed(statistics.uniform[index]),
+                **statistics.of(name)._asdict(),
+                "uniform": statistics.uniform[index],
                 "num_sentences": int(statistics.num_sentences[index]),
             }
             for index, name in enumerate(MEASURES)
         },
         "relations": [
-            asdict(scores.best(relation, direction))
+            scores.best(relation, direction)
             for relation in scores.relations
             for direction in DIRECTIONS
             if scores.cases(relation, direction)
         ],
         "arcs_left_out": scores.num_left_out,
         "similarity": {
-            "distances": _listed(report.distances.matrix),
-            "positions": _listed(places.positions),
+            "distances": report.distances.matrix,
+            "positions": places.positions,
             "stress": places.stress,
             "tokens_compared": report.distances.num_compared,
             "tokens": report.distances.num_tokens,
@@ -126,15 +122,6 @@ def _read(path: Path) -> HeadTexts:
     from bertscope.cli.files import read_whole
 
     return read_texts(*read_whole(path))
-
-
-def _listed(values: NDArray[np.floating[Any]] | np.floating[Any]) -> Any:
-    """Return numbers as nested lists, with None instead of NaN, which JSON lacks."""
-    import numpy as np
-
-    cells = np.array(values, dtype=object)
-    cells[np.isnan(values)] = None
-    return cells.tolist()
 
 
 def _print_patterns(report: HeadReport, texts: HeadTexts) -> None:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from bertcore.analysis.patching import Direction, ManyPatched, Part
-    from bertcore.evaluation.intervals import Interval
 
 LEFT_OUT = {
     "unaligned": "do not align token by token",
@@ -107,10 +106,10 @@ def values(found: ManyPatched) -> dict[str, Any]:
         "part": found.part,
         "direction": found.direction,
         "num_pairs": found.num_pairs,
-        "difference": _ends(found.difference),
+        "difference": found.difference._asdict(),
         **names,
         "layers": list(_layers(found)),
-        "shares": _ends(found.shares),
+        "shares": found.shares._asdict(),
         "num_left_out": found.num_left_out,
         "left_out": [pair._asdict() for pair in found.left_out],
     }
@@ -160,10 +159,6 @@ def summary(found: ManyPatched, num_texts: int) -> list[str]:
 def _layers(found: ManyPatched) -> range:
     """Return the layer numbers: of states from the embeddings on, of parts from layer 0 on."""
     return range(len(found.shares.mean))
-
-
-def _ends(interval: Interval) -> dict[str, Any]:
-    return {name: end.tolist() for name, end in interval._asdict().items()}
 
 
 def _cell(mean: float, low: float, high: float) -> str:

@@ -16,7 +16,7 @@ from bertscope.cli.progress import stages
 from bertscope.cli.text import AsJson, Device, Dtype
 
 if TYPE_CHECKING:
-    from bertcore.probes import LayerResult, ProbeReport, Score
+    from bertcore.probes import CodeLength, LayerResult, ProbeReport, Score
 
 LEFT_OUT = "Parts to leave out"
 
@@ -107,7 +107,7 @@ def probe(
         print_json(
             {
                 "data": "bundled" if data is None else str(data),
-                "settings": asdict(settings),
+                "settings": settings,
                 "checkpoints": [
                     {"checkpoint": source, **report_values(report)} for source, report in reports
                 ],
@@ -122,18 +122,15 @@ def report_values(report: ProbeReport) -> dict[str, Any]:
     """Return a report for JSON, without the weights of the probes."""
     return {
         "task": report.task,
-        "labels": list(report.labels),
+        "labels": report.labels,
         "num_sentences": report.num_sentences,
         "num_words": report.num_words,
         "layers": [_layer_values(result) for result in report.layers],
         "untrained_twin": [_layer_values(result) for result in report.twin],
-        "baselines": {
-            name: {measure: asdict(score) for measure, score in scores.items()}
-            for name, scores in report.baselines.items()
-        },
-        "cumulative": list(report.cumulative),
-        "expected_layer": report.expected_layer and asdict(report.expected_layer),
-        "notes": list(report.notes),
+        "baselines": report.baselines,
+        "cumulative": report.cumulative,
+        "expected_layer": report.expected_layer,
+        "notes": report.notes,
     }
 
 
@@ -199,14 +196,17 @@ def _layer_values(result: LayerResult) -> dict[str, Any]:
 
     return {
         "layer": result.layer,
-        "scores": {name: asdict(score) for name, score in result.scores.items()},
+        "scores": result.scores,
         "l2": result.probe.l2 if isinstance(result.probe, LinearProbe) else None,
-        "control": result.control and asdict(result.control),
-        "selectivity": result.selectivity and asdict(result.selectivity),
-        "code": result.code and {**asdict(result.code), "compression": result.code.compression},
-        "control_code": result.control_code
-        and {**asdict(result.control_code), "compression": result.control_code.compression},
+        "control": result.control,
+        "selectivity": result.selectivity,
+        "code": _code_values(result.code),
+        "control_code": _code_values(result.control_code),
     }
+
+
+def _code_values(code: CodeLength | None) -> dict[str, Any] | None:
+    return code and {**asdict(code), "compression": code.compression}
 
 
 def _shown(score: Score, measure: str = "accuracy") -> str:

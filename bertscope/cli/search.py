@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -165,7 +164,7 @@ def _values(
             name: [share._asdict() for share in listed]
             for name, listed in tag_shares(found.hits).items()
         },
-        "hits": [asdict(hit) for hit in found.hits],
+        "hits": found.hits,
     }
 
 

@@ -55,8 +55,7 @@ def tokenize(
         print_json(
             {
                 **asdict(encoding),
-                "truncation": encoding.truncation and asdict(encoding.truncation),
-                "words": [asdict(word) for part in words for word in part],
+                "words": [word for part in words for word in part],
             }
         )
         return
@@ -241,7 +240,7 @@ def nsp(
     bert, _ = open_with_text(checkpoint, device, dtype, text_a, text_b)
     score = bert.next_sentence(text_a, text_b)
     if as_json:
-        print_json(asdict(score))
+        print_json(score)
     else:
         typer.echo(f"{score.is_next:.4f}  B follows A\n{score.not_next:.4f}  B is a random text")
 

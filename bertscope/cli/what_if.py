@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -117,13 +116,7 @@ def _as_json(
         "task": importance.task,
         "label": importance.chosen_label,
         "strongest": [{"layer": la, "head": he, "effect": effect} for la, he, effect in best],
-        "effects": {
-            name: [
-                [None if math.isnan(value) else value for value in row]
-                for row in getattr(importance, name).tolist()
-            ]
-            for name in importance.measures()
-        },
+        "effects": {name: getattr(importance, name) for name in importance.measures()},
     }
 
 

@@ -74,10 +74,7 @@ def compare_at_text(
         sizes = [size_of(model.name, model.config, model.module) for model in models]
         speeds = text_speeds(models, texts, on_stage=on_stage)
     if as_json:
-        sides = [
-            {"size": asdict(size), "speed": asdict(speed)}
-            for size, speed in zip(sizes, speeds, strict=True)
-        ]
+        sides = [{"size": size, "speed": speed} for size, speed in zip(sizes, speeds, strict=True)]
         print_json({"text": text, "pair": pair, "sides": sides})
         return
     _print_speeds(sizes, speeds)
