@@ -16,8 +16,6 @@ from bertcore.data import packed_files
 from bertcore.data.sentences import split_sentences
 from bertcore.tokenizer import Tokenizer
 
-_HEADER_BYTES = 128  # size with room for any length; the .npy format requires a multiple of 64
-
 
 class ArrayFile:
     """A one-dimensional array on disk, written in a `with` block; `numpy.load` reads it.
@@ -61,19 +59,10 @@ class ArrayFile:
         self.length += len(block)
 
     def _write_header(self, file: BinaryIO) -> None:
-        """Write the header of version 1.0 with the length so far.
-
-        Source: numpy's documentation of numpy.lib.format.
-        """
-        description = np.lib.format.dtype_to_descr(self.dtype)
-        fields = (
-            f"{{'descr': {description!r}, 'fortran_order': False, 'shape': ({self.length},), }}"
-        )
-        magic = np.lib.format.magic(1, 0)
-        room = _HEADER_BYTES - len(magic) - 2
-        text = fields.encode("latin-1").ljust(room - 1) + b"\n"
-        assert len(text) == room
-        file.write(magic + room.to_bytes(2, "little") + text)
+        """Write the header with the length so far; numpy's has room for any length."""
+        descr = np.lib.format.dtype_to_descr(self.dtype)
+        header = {"descr": descr, "fortran_order": False, "shape": (self.length,)}
+        np.lib.format.write_array_header_1_0(file, header)
 
 
 LONGEST_LINE = 2_000_000
