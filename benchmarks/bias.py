@@ -45,7 +45,7 @@ from bertcore.bias import (
     stereotype_shares,
     table_vectors,
 )
-from bertcore.bias.sentence_scores import shared_positions
+from bertcore.bias.crows_pairs import shared_positions
 from bertcore.bias.slots import fill_masks
 from bertcore.bias.stereoset import BLANK
 from bertcore.checkpoints import save

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from bertcore.checkpoints.folder import is_checkpoint
-from bertcore.finetuning.dev_errors import ERRORS_FILE, DevErrors, read_dev_errors
 from bertcore.finetuning.settings import (
     BEST_FOLDER,
     METRICS_FILE,
@@ -15,6 +14,7 @@ from bertcore.finetuning.settings import (
     SETTINGS_FILE,
     run_name,
 )
+from bertcore.finetuning.state import ERRORS_FILE, DevErrors, read_dev_errors
 from bertcore.tasks import find_task
 
 from ..shell import cache

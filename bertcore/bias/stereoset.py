@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bertcore.bias.sentence_scores import Progress
+from bertcore.bias.crows_pairs import Progress
 from bertcore.bias.shares import preferred
 from bertcore.bias.slots import Slot, fill_masks, slot_log_probabilities
 from bertcore.data.files import BadRows, json_text

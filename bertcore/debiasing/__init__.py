@@ -3,13 +3,15 @@
 Measures of its effect are in `bertcore.bias`, which is a layer above training.
 """
 
-from bertcore.debiasing.augment import Augmenter, Swapping, swap_document
 from bertcore.debiasing.direction_penalty import PenalisedDirection
 from bertcore.debiasing.swap_words import Change, Swapped, WordSwap, swap_words
 from bertcore.debiasing.word_sets import (
+    Augmenter,
+    Swapping,
     direction_pairs,
     probe_pairs,
     read_pairs,
+    swap_document,
     swap_pairs,
     swap_sets,
 )

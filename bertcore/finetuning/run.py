@@ -21,11 +21,6 @@ from bertcore.data.rows import Rows, share_padding, shuffled_batches
 from bertcore.debiasing import PenalisedDirection
 from bertcore.debiasing.direction_penalty import DirectionPenalty
 from bertcore.evaluation.metrics import Scores
-from bertcore.finetuning.dev_errors import (
-    find_dev_errors,
-    forget_errors_after,
-    write_dev_errors,
-)
 from bertcore.finetuning.distillation import DistilledTask, check_teacher
 from bertcore.finetuning.run_checks import (
     check_for_labels,
@@ -37,10 +32,13 @@ from bertcore.finetuning.run_checks import (
 from bertcore.finetuning.settings import BEST_FOLDER, METRICS_FILE
 from bertcore.finetuning.state import (
     explained,
+    find_dev_errors,
+    forget_errors_after,
     load_state,
     save_epoch,
     save_model,
     save_state,
+    write_dev_errors,
 )
 from bertcore.finetuning.task_step import TaskStep, TaskWithLoss, training_attention
 from bertcore.network import Network

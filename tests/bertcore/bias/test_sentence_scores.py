@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from bertcore import Bert
-from bertcore.bias.sentence_scores import shared_positions, unmasked_likelihoods
+from bertcore.bias.crows_pairs import shared_positions, unmasked_likelihoods
 from bertcore.grammar import pseudo_log_likelihoods
 from bertcore.network import Network
 from tests.support.tiny import tiny_bert
@@ -40,7 +40,7 @@ def test_scores_equal_transformers(bert: Bert, tmp_path: Path) -> None:
 def test_company_does_not_matter(bert: Bert, monkeypatch: pytest.MonkeyPatch) -> None:
     encodings = [*map(bert.tokenize, TEXTS)]
     together = unmasked_likelihoods(bert, encodings)
-    monkeypatch.setattr("bertcore.bias.sentence_scores._TOKENS_PER_BATCH", 8)
+    monkeypatch.setattr("bertcore.bias.crows_pairs._TOKENS_PER_BATCH", 8)
     fractions: list[float] = []
     alone = unmasked_likelihoods(bert, encodings, progress=fractions.append)
     np.testing.assert_allclose(alone, together, atol=1e-5)

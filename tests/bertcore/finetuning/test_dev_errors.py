@@ -13,14 +13,14 @@ from safetensors.torch import load_file
 from bertcore.data.files import BadRows
 from bertcore.finetuning import Settings, make_settings, resume_experiment, start_experiment
 from bertcore.finetuning import run as run_module
-from bertcore.finetuning.dev_errors import (
+from bertcore.finetuning.experiment import Experiment
+from bertcore.finetuning.state import (
     ERRORS_FILE,
     MAX_ERRORS,
     find_dev_errors,
     forget_errors_after,
     read_dev_errors,
 )
-from bertcore.finetuning.experiment import Experiment
 from bertcore.tasks import TASKS
 from tests.support.finetuning_files import WRITERS, write_reviews
 from tests.support.full_disk import largest_file
