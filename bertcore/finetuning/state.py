@@ -1,4 +1,4 @@
-"""What a run writes: its state, its best checkpoint, those of its epochs, and its wrong dev answers."""
+"""What a run writes: its state, its best checkpoint, those of its epochs, its wrong answers."""
 
 import json
 import math
