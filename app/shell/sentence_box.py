@@ -124,10 +124,10 @@ def sentence_box() -> tuple[str, str | None]:
         placeholder="Type a sentence, then Ctrl+Enter",
     )
     # The two are one default: a link with a text A alone has no text B.
-    is_default = TEXT_A.value == DEFAULT.text_a
+    default_b = DEFAULT.text_b if TEXT_A.value == DEFAULT.text_a else ""
     box.text_area(
         "Sentence B",
-        key=TEXT_B.key(default=DEFAULT.text_b if is_default else ""),
+        key=TEXT_B.key(default=default_b, follows_default=False),
         height="content",
         placeholder="A second sentence makes it a pair",
     )

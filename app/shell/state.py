@@ -56,6 +56,7 @@ class Field(Generic[T]):
         options: Sequence[Any] | None = None,
         low: float | None = None,
         high: float | None = None,
+        follows_default: bool = True,
     ) -> str:
         """Return the key of the widget, its value set from the session, the address or the default.
 
@@ -65,6 +66,8 @@ class Field(Generic[T]):
             default: Replaces the field's own, if it depends on the text or the checkpoint.
             options: Likewise; other values are discarded.
             low, high: Numbers are clipped to them.
+            follows_default: Whether a default that nobody chose gives way to a new one. Not for a
+                box of text: a visitor may be typing into it.
         """
         default = self.default if default is None else default
         options = self.options if options is None else options
@@ -76,7 +79,8 @@ class Field(Generic[T]):
         st.session_state.setdefault(_USED, set()).add(name)
         before = kept.get(name, _ABSENT)
         candidates = [st.session_state[name]] if name in st.session_state else []
-        if former != default and before == former and candidates in ([], [former]):
+        is_former = before == former and candidates in ([], [former])
+        if follows_default and former != default and is_former:
             candidates, before = [], default  # nobody chose the former default
         if before is not _ABSENT:
             candidates.append(before)

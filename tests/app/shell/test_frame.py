@@ -57,6 +57,17 @@ def test_a_link_has_the_texts_that_it_was_made_with(folder, query, texts):
     assert dict(at.query_params) == query
 
 
+def test_a_new_text_a_leaves_text_b_as_it_is(folder):
+    """Somebody may be typing into its box: what a run writes there would replace it."""
+    at = page_of("tokens").run()
+    at.text_area(key="text_a").set_value("The river.").run()
+    text_b = sentence_box.DEFAULT.text_b
+    assert at.text_area(key="text_b").value == text_b
+    assert dict(at.query_params) == {"text_a": "The river.", "text_b": text_b}
+    at.text_area(key="text_b").set_value("").run()
+    assert dict(at.query_params) == {"text_a": "The river."}
+
+
 def test_a_bad_checkpoint_leaves_the_choices(folder):
     at = AppTest.from_file(str(MAIN), default_timeout=30)
     at.query_params["checkpoint"] = "/no/such"
