@@ -39,7 +39,7 @@ from ..plots import plain
 from ..plots.charts import Intervals
 from ..shell import Compute, Field, Picture, Progress, UploadSource, frame
 from ..shell.source import Incomplete
-from ..shell.uploads import Copy
+from ..shell.uploads import Copy, read_apart
 
 MOST_ITEMS = 3000
 """Items that the page scores; `bertscope bias` scores all."""
@@ -111,7 +111,7 @@ def _read(copies: Sequence[Copy], bad_rows: BadRows) -> tuple[Items, str]:
     if len(copies) == 2:
         # In either order: the names show which file is the stereotype's.
         pro, anti = sorted(copies, key=lambda each: "anti" in each.name.lower())
-        items = read_winobias(pro.path, anti.path, bad_rows=bad_rows)
+        items = read_apart(pro.path, read_winobias, anti.path, bad_rows=bad_rows)
         return items, _paths(pro.name, anti.name)
     (copy,) = copies
     path = copy.path
@@ -121,7 +121,7 @@ def _read(copies: Sequence[Copy], bad_rows: BadRows) -> tuple[Items, str]:
                 f"{shown_name(copy.name)} is one of the two files of WinoBias. Add the other one."
             )
     read = read_stereoset if path.suffix == ".stereoset" else read_crows_pairs
-    return read(path, bad_rows=bad_rows), _paths(copy.name)
+    return read_apart(path, read, bad_rows=bad_rows), _paths(copy.name)
 
 
 def _paths(*names: str) -> str:

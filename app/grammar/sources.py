@@ -76,11 +76,9 @@ def choose_column(file: PairFile) -> str:
 
 def _chosen(copies: Sequence[Copy]) -> Chosen:
     (copy,) = copies
-    file, every = _read(copy)
-    code = f"file = read_pairs(Path({copy.name!r}), bad_rows=BadRows(skip=True))\n"
-    if every > 1:
-        code += f"file = replace(file, pairs=file.pairs[::{every}])\n"
-        code = f"from dataclasses import replace\n\n{code}"
+    file = _read(copy)
+    most = f"most={MOST_PAIRS:_}, " if len(file.pairs) < file.num_pairs else ""
+    code = f"file = read_pairs(Path({copy.name!r}), {most}bad_rows=BadRows(skip=True))\n"
     return Chosen(file, copy.digest, code)
 
 
@@ -94,24 +92,23 @@ _FILE = UploadSource(
 )
 
 
-def _read(copy: Copy) -> tuple[PairFile, int]:
-    """Return the pairs of an uploaded file; if more than MOST_PAIRS, every n-th; and n.
+def _read(copy: Copy) -> PairFile:
+    """Return the pairs of an uploaded file; if more than MOST_PAIRS, every n-th.
 
     Raises:
         ValueError: If it cannot be read.
     """
     bad_rows = BadRows(skip=True)
     try:
-        with copy.read() as path:
-            file = read_pairs(path, bad_rows=bad_rows)
+        file = copy.apart(read_pairs, most=MOST_PAIRS, bad_rows=bad_rows)
     except ValueError as error:
         raise ValueError(_OPTION.sub(NAME_THEM, str(error))) from error
     notes = (*file.notes, *map(copy.named, bad_rows.notes()))
-    step = -(-len(file.pairs) // MOST_PAIRS)
+    step = -(-file.num_pairs // MOST_PAIRS)
     if step > 1:
         every = {2: "2nd", 3: "3rd"}.get(step, f"{step}th")
         notes += (
-            f"Every {every} of {len(file.pairs):,} pairs is scored here; `bertscope evaluate "
+            f"Every {every} of {file.num_pairs:,} pairs is scored here; `bertscope evaluate "
             "--task minimal-pairs` scores all.",
         )
-    return replace(file, pairs=file.pairs[::step], notes=notes), step
+    return replace(file, notes=notes)

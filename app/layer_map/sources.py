@@ -103,7 +103,7 @@ class _Uploaded:
 
 
 def _read(copy: Copy, **columns: Any) -> Texts:
-    return read_upload(copy.path.read_bytes(), copy.inner, **columns)
+    return copy.apart(read_upload, copy.inner, **columns)
 
 
 def _first(copies: Sequence[Copy]) -> _Uploaded:

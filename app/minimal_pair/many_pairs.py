@@ -175,8 +175,7 @@ def _read(copies: Sequence[Copy]) -> Chosen:
     """Return the pairs of a file, at most MOST_PAIRS."""
     (copy,) = copies
     bad_rows = BadRows(skip=True)
-    with copy.read() as path:
-        texts = read_texts(path, bad_rows=bad_rows)
+    texts = copy.apart(read_texts, bad_rows=bad_rows)
     notes = tuple(map(copy.named, bad_rows.notes()))
     if len(texts) > MOST_PAIRS:
         notes += (f"The first {MOST_PAIRS} of {len(texts):,} pairs are patched here.",)

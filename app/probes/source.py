@@ -110,7 +110,7 @@ def read_file(path: Path, name: str, task: Task) -> ProbeData:
     path.stat()
     bad_rows = BadRows(skip=True)
     try:
-        data = read_probe_data(path, task, bad_rows=bad_rows)
+        data = uploads.read_apart(path, read_probe_data, task, bad_rows=bad_rows)
     except ValueError as error:
         why = f" {bad_rows.sentence()}" if bad_rows.num else ""
         raise Unreadable(uploads.named(f"{error}{why}", path, name)) from error

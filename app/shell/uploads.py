@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import logging
 import shutil
 import tempfile
 import weakref
@@ -9,17 +10,23 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import IO, BinaryIO
+from typing import IO, BinaryIO, Concatenate, ParamSpec, TypeVar
 
 from bertcore.checkpoints.archive import MAX_DEPTH, unpack_checkpoint
 from bertcore.checkpoints.folder import find_checkpoint
 from bertcore.data import packed_files
 from bertcore.data.columnar import columnar_form, open_lines
 from bertcore.data.texts_file import shown_name
+from bertcore.loading.sandbox import Fault, Limits, Sandbox
 
 from ..access import visits
 from ..access.policy import policy
 from ..access.room import check_room, left
+from . import turns
+
+P = ParamSpec("P")
+T = TypeVar("T")
+log = logging.getLogger("bertscope.app")
 
 MAX_KEPT = 5
 """Most uploads kept on the disk, shared by all visitors of this server."""
@@ -30,6 +37,10 @@ TEXTS_MEGABYTES = 60
 which answers with a sentence."""
 MAX_LINES = 2_000_000
 """Of an uploaded table or text."""
+LEAST_APART, LEAST_APART_ALONE = 1_000_000, 10_000_000
+"""Bytes from which a file is read in a process of its own, where others wait for this one's
+interpreter, and on a server of one user, who waits for that process to start: less is read within
+the 0.1 s, or the 3 s, that the process takes."""
 _CHUNK = 1 << 20
 
 
@@ -108,6 +119,17 @@ class Copy:
         with naming(self.path, self.name):
             yield self.path
 
+    def apart(
+        self,
+        function: Callable[Concatenate[Path, P], T],
+        /,
+        *arguments: P.args,
+        **options: P.kwargs,
+    ) -> T:
+        """Return what `read_apart` does; errors name the file as the visitor does."""
+        with self.read() as path:
+            return read_apart(path, function, *arguments, **options)
+
 
 @contextmanager
 def naming(path: Path, name: str) -> Iterator[None]:
@@ -128,6 +150,37 @@ def named(sentence: str, path: Path, name: str) -> str:
     for written in (repr(str(path)), str(path), repr(path.name), path.name):
         sentence = sentence.replace(written, shown)
     return sentence
+
+
+def read_apart(
+    path: Path,
+    function: Callable[Concatenate[Path, P], T],
+    /,
+    *arguments: P.args,
+    **options: P.kwargs,
+) -> T:
+    """Return `function(path, ...)`, called in a process with limits if the path is a large copy's.
+
+    Args:
+        path: Of any file.
+        function: At module level of bertcore; see `Sandbox.call`.
+
+    Raises:
+        ValueError, RuntimeError, OSError: As the function, or if it exceeded a limit.
+    """
+    least = LEAST_APART if policy().is_closed else LEAST_APART_ALONE
+    if not path.is_relative_to(visits.root()) or path.stat().st_size < least:
+        return function(path, *arguments, **options)
+    turns.give_back()
+    is_job = packed_files.is_watched()  # few are begun, and they wait for no page of their visitor
+    owner = visits.owner_of(path) if policy().is_closed and not is_job else None
+    apart = Sandbox(limits=Limits.of_table(path.stat().st_size), owner=owner, waits=not is_job)
+    try:
+        with turns.beside_pages():
+            return apart.call(function, path, *arguments, **options)
+    except Fault as fault:
+        log.error("a file was not read because of a fault: %s", fault.where)
+        raise
 
 
 def ending_of(name: str, _: Path) -> str:

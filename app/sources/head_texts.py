@@ -85,7 +85,7 @@ def _pasted() -> Chosen | None:
 def _read(copies: Sequence[Copy]) -> Chosen:
     (copy,) = copies
     name = copy.name
-    texts = read_texts(copy.path.read_bytes(), copy.inner)
+    texts = copy.apart(read_texts, copy.inner)
     code = (
         f"texts = read_texts(Path({name!r}).read_bytes(), {name!r})\n"
         f"trees = {'texts' if texts.trees else 'bundled_trees()'}\n"

@@ -161,7 +161,7 @@ def choose_file(view: TaskView, source: str, labels: tuple[str, ...]) -> Labelle
             path = choose_encoding(kept, "inspect")
         try:
             with uploads.naming(path, name):
-                dialect = cache.of_file(guess, path).dialect
+                dialect = cache.of_file(uploads.read_apart, path, guess).dialect
                 names = view.column_names(path)
         except ValueError as error:
             if kept is not None:

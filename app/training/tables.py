@@ -107,7 +107,7 @@ def look(file: TableFile, slot: str) -> Guess | None:
     with frame.guard():
         try:
             with file.naming():
-                guessed = cache.of_file(guess, file.path)
+                guessed: Guess = cache.of_file(uploads.read_apart, file.path, guess)
         except ValueError as error:
             if file.is_upload:
                 _box(slot).refuse(error)
@@ -138,8 +138,9 @@ def survey_table(reading: Reading, *, progress: Progress) -> Survey:
         progress(0.0, f"Counting the rows: {number:,} so far")
 
     with file.naming():
-        found = survey(
+        found = uploads.read_apart(
             file.path,
+            survey,
             reading.task,
             columns=reading.columns,
             labels=reading.labels or None,

@@ -7,6 +7,7 @@ import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
@@ -191,22 +192,25 @@ def listed_columns(names: Sequence[str]) -> str:
     return quoted + (f" and {len(names) - 20} more" if len(names) > 20 else "")
 
 
+@dataclass(slots=True, kw_only=True, eq=False)
 class BadRows:
     """What to do with an invalid example: reject the file, or count the example and continue.
 
     Readers also put there what is to be known of how they read the file.
-
-    Args:
-        skip: Count and continue.
     """
 
-    def __init__(self, *, skip: bool = False) -> None:
-        self.skip = skip
-        self.num = 0
-        self.first = ""
-        self.unlabelled: Counter[str] = Counter()
-        """Examples that were left out because they have no label, by what stands there."""
-        self._notes: dict[str, None] = {}
+    skip: bool = False
+    """Count and continue."""
+    num: int = 0
+    first: str = ""
+    unlabelled: Counter[str] = field(default_factory=Counter)
+    """Examples that were left out because they have no label, by what stands there."""
+    _notes: dict[str, None] = field(default_factory=dict)
+
+    def become(self, other: BadRows) -> None:
+        """Take over all that another one has collected."""
+        for each in fields(self):
+            setattr(self, each.name, getattr(other, each.name))
 
     def add(self, sentence: str) -> None:
         """Record an invalid row, described by a sentence with file and row.

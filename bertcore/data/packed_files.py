@@ -55,6 +55,18 @@ def watched(on_block: Callable[[], object]) -> Iterator[None]:
         _on_block.reset(token)
 
 
+def is_watched() -> bool:
+    """Return whether this is inside of `watched`."""
+    return _on_block.get() is not None
+
+
+def look() -> None:
+    """Call the function of `watched`, if this is inside of it."""
+    watch = _on_block.get()
+    if watch is not None:
+        watch()
+
+
 class _Blocks(io.RawIOBase):
     """A file whose reading is watched, and ends with an error beyond a number of bytes or lines."""
 

@@ -65,7 +65,7 @@ def read_pasted(text: str, *, max_rows: int = MAX_ROWS) -> Texts:
 
 
 def read_upload(
-    data: bytes,
+    data: bytes | Path,
     name: str,
     *,
     text_column: str | None = None,
@@ -76,7 +76,7 @@ def read_upload(
     """Read an uploaded file: a table by its ending or content, else one sentence per line.
 
     Args:
-        data: The file's bytes, plain or compressed.
+        data: The file's bytes, plain or compressed, or where it lies under another name.
         name: Its name; any characters, shown cleaned and shortened.
         text_column, pair_column, label_column: Columns of a table. None takes the first with a
             usual name; without one, the column with the longest cells is the text. "" means no such
@@ -86,6 +86,7 @@ def read_upload(
     Raises:
         ValueError: If the file is empty, too large, not text, lacks a column or has no text.
     """
+    data = data.read_bytes() if isinstance(data, Path) else data
     path, file = Path(_clean(name)), BytesIO(data)
     if not data.strip():
         raise ValueError(

@@ -41,6 +41,8 @@ class PairFile:
     """Names of the columns of the good and the bad sentences."""
     notes: tuple[str, ...] = ()
     """What is odd about them, one sentence each."""
+    num_pairs: int = 0
+    """Of the whole file, of which these may be evenly spaced ones; 0 for a group."""
 
     def select(self, column: str, group: str) -> "PairFile":
         """Return the pairs of one group; ValueError if there is no such column."""
@@ -55,6 +57,7 @@ def read_pairs(
     good: str | None = None,
     bad: str | None = None,
     groups: Sequence[str] | None = None,
+    most: int | None = None,
     bad_rows: BadRows | None = None,
 ) -> PairFile:
     """Read the minimal pairs of a table or of JSON lines.
@@ -64,6 +67,7 @@ def read_pairs(
         good, bad: Columns of the two sentences; None takes a usual name for each.
         groups: Columns that group pairs, each counted once; None takes every other column with 2 to
             MOST_GROUPS values, at least one of them on several rows.
+        most: Of more pairs, every n-th is kept; None keeps all.
         bad_rows: Collects rows that cannot be used; None rejects them.
 
     ValueError if a column is missing (the message lists the columns), a row cannot be used, no row
@@ -98,15 +102,15 @@ def read_pairs(
         reason = f" {bad_rows.first}" if bad_rows.first else ""
         raise ValueError(f"{str(path)!r} has no minimal pair to score.{reason}")
     columns = tuple(names[place] for place in others)
-    kept = range(len(columns)) if groups is not None else _grouping(pairs, len(columns))
+    chosen = range(len(columns)) if groups is not None else _grouping(pairs, len(columns))
     grouped = tuple(
-        MinimalPair(pair.good, pair.bad, tuple(pair.groups[i] for i in kept), pair.row)
+        MinimalPair(pair.good, pair.bad, tuple(pair.groups[i] for i in chosen), pair.row)
         for pair in pairs
     )
-    columns = tuple(columns[i] for i in kept)
-    return PairFile(
-        grouped, columns, (names[places[0]], names[places[1]]), _notes(grouped, columns)
-    )
+    columns = tuple(columns[i] for i in chosen)
+    sentences, notes = (names[places[0]], names[places[1]]), _notes(grouped, columns)
+    kept = grouped if most is None else grouped[:: -(-len(grouped) // most)]
+    return PairFile(kept, columns, sentences, notes, len(grouped))
 
 
 @lru_cache(maxsize=1)

@@ -1,9 +1,10 @@
-"""Open an untrusted checkpoint folder first in a process of its own, with limits.
+"""Call a function that reads what strangers made in a process of its own, with limits.
 
-What a folder can make a library do (grow a text a million times, loop, abort the process) then ends
-that process and not the caller's. The process gets no secrets: a fresh Python with a minimal
-environment. On Linux it is a fork of one that waits with everything imported, so that a trial takes
-little more than the opening itself; elsewhere it starts anew each time, which takes seconds.
+What a checkpoint folder or a table can make a library do (grow a text a million times, loop, abort
+the process, hold the interpreter for seconds) is then done to that process and not to the caller's.
+The process gets no secrets: a fresh Python with a minimal environment. On Linux it is a fork of one
+that waits with everything imported, so that a call takes little more than the reading itself;
+elsewhere it starts anew each time, which takes seconds. Results come back as JSON (`typed_json`).
 
 Limits: seconds everywhere; processor time, memory and written files where the system has the module
 `resource` (not on Windows). macOS accepts the limit of memory but does not enforce it.
@@ -13,42 +14,57 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import json
+import importlib
 import os
+import select
 import signal
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+import time
+import traceback
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
+from bertcore.base import typed_json
 from bertcore.base.memory import out_of_memory
 from bertcore.base.process_limits import NICENESS, limit_process
 from bertcore.checkpoints.files import open_folder
 from bertcore.checkpoints.folder import OnlyPickleError
+from bertcore.data import packed_files
 from bertcore.loading.loader import load
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 AT_ONCE = 3
-"""Trials at the same time; more wait."""
+"""Calls at the same time; more wait."""
 PROBES = ("The cat sat on the mat.", "Zoë: naïve 猫 🙂 e\u0301 " * 8, "a" * 300)
+MAX_RESULT = 1 << 27
+"""Bytes of all that a call hands back."""
 _ERRORS = {
-    kind.__name__: kind for kind in (ValueError, RuntimeError, FileNotFoundError, OnlyPickleError)
+    kind.__name__: kind
+    for kind in (ValueError, RuntimeError, FileNotFoundError, OnlyPickleError, OSError)
 }
-_MAX_REPORT = 1 << 16
+"""Those that are raised here as they are there."""
 _ENVIRONMENT = (
     *("PATH", "HOME", "LANG", "TMPDIR", "TEMP", "SYSTEMROOT", "USERPROFILE"),
     *("HF_HOME", "HF_HUB_CACHE", "XDG_CACHE_HOME"),
 )
 """Variables that the process gets, if they are set."""
+_READERS = ("bias", "data.guess", "grammar", "analysis.heads", "probes", "tasks.survey")
+"""Modules of bertcore that the waiting process imports, besides what opens checkpoints."""
+_LOOK_SECONDS = 0.25
+"""Between two looks whether somebody still waits for the result."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What opening a folder may take."""
+    """What a call may take."""
 
     seconds: int
     cpu_seconds: int
@@ -63,6 +79,86 @@ class Limits:
             cpu_seconds=30 + weight_bytes // 50_000_000,
             num_bytes=10**9 + 3 * weight_bytes,
         )
+
+    @classmethod
+    def of_table(cls, num_bytes: int) -> Limits:
+        """Return the limits for a table of a size; one value of JSON takes the most memory."""
+        cpu_seconds = 60 + num_bytes // 1_000_000
+        return cls(
+            seconds=60 + 4 * cpu_seconds,
+            cpu_seconds=cpu_seconds,
+            num_bytes=2 * 10**9 + 6 * num_bytes,
+        )
+
+
+class Fault(Exception):  # noqa: N818 - the name says whose
+    """An error of a call that is no refusal but a fault of bertcore."""
+
+    def __init__(self, what: str, where: str) -> None:
+        super().__init__(what)
+        self.where = where
+        """Its kind and the lines that led to it, without a word of what was read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sandbox:
+    """A process with limits for each call."""
+
+    limits: Limits
+    doing: str = "reading the file"
+    instead: str = "so it was not read. Give a part of it."
+    """What follows from a limit, and what to do; the end of a sentence."""
+    owner: str | None = None
+    """Whose file it is; one call of an owner at a time, the owner's others wait without keeping
+    anybody else from theirs. None: nobody's in particular."""
+    waits: bool = True
+    """Whether it is one of AT_ONCE; not where the caller bounds their number."""
+
+    def call(self, function: Callable[P, T], /, *arguments: P.args, **options: P.kwargs) -> T:
+        """Return `function(*arguments, **options)`, called in a process with limits.
+
+        Args:
+            function: At module level of bertcore.
+            arguments, options: What `typed_json` takes. A function among the options is called
+                here with what the other one is called with there, and may raise to end it; so may
+                what `packed_files.watched` calls. `bad_rows` collects here what it does there.
+
+        Raises:
+            ValueError, RuntimeError, OSError: As the function, or if it exceeded a limit.
+            Fault: If the function raised anything else.
+        """
+        told = {name: value for name, value in options.items() if callable(value)}
+        name = f"{function.__module__}:{function.__qualname__}"
+        given = {name: None if name in told else value for name, value in options.items()}
+        request = typed_json.dumps((name, arguments, given, tuple(told), self.limits))
+        ask = _ask_helper if sys.platform == "linux" else _ask_new
+        with _turn_of(self.owner), _slots if self.waits else contextlib.nullcontext():
+            answers = ask(request.encode() + b"\n", self.limits.seconds)
+            with contextlib.closing(answers):
+                for kind, *values in map(typed_json.loads, answers):
+                    if kind == "called":
+                        told[values[0]](*values[1])
+                    elif kind == "error":
+                        raise _error(*values)
+                    elif kind == "signal":
+                        raise RuntimeError(self._end_sentence(values[0]))
+                    else:
+                        result, bad_rows = values
+                        if bad_rows is not None:
+                            options["bad_rows"].become(bad_rows)  # type: ignore[attr-defined]
+                        return result  # type: ignore[no-any-return]  # as the function returned it
+        raise RuntimeError(self._end_sentence(int(_SIGKILL)))
+
+    def _end_sentence(self, number: int) -> str:
+        limits = self.limits
+        if number in (_SIGXCPU, _SIGALRM, 0):
+            what = f"took more than {limits.cpu_seconds} s of processor time or {limits.seconds} s"
+        else:
+            what = (
+                f"ended the process in which it was tried (signal {number}); its limit of memory "
+                f"was {limits.num_bytes / 1e9:.1f} GB besides the libraries'"
+            )
+        return f"{self.doing} {what}, {self.instead}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,26 +192,21 @@ def try_opening(
         folder: As `load` takes it. An adapter's base is found or fetched first.
         allow_pickle: As in `load`.
         limits: None: by the size of the weights.
-        owner: Whose folder it is; one trial of an owner at a time, the owner's others wait without
-            keeping anybody else from theirs. None: nobody's in particular.
+        owner: As in `Sandbox`.
     """
     try:
         num_bytes = open_folder(folder, allow_pickle=allow_pickle).num_bytes
-    except (OSError, ValueError, RuntimeError) as error:
+        trial = Sandbox(
+            limits=limits or Limits.of(num_bytes),
+            doing="opening the checkpoint",
+            instead="so it was not opened. Its tokenizer or config asks for more than one of its "
+            "size needs: save it again with the program that trained it, or open another one.",
+            owner=owner,
+        )
+        trial.call(_open, folder, allow_pickle=allow_pickle)
+    except (OSError, ValueError, RuntimeError, Fault) as error:
         return _verdict_of(error)
-    limits = limits or Limits.of(num_bytes)
-    request = {
-        "folder": str(folder),
-        "allow_pickle": allow_pickle,
-        "seconds": limits.seconds,
-        "cpu_seconds": limits.cpu_seconds,
-        "num_bytes": limits.num_bytes,
-    }
-    with _turn_of(owner), _slots:
-        report = (_ask_helper if sys.platform == "linux" else _ask_new)(request)
-    if "signal" in report:
-        return Verdict("RuntimeError", _end_sentence(report["signal"], limits))
-    return Verdict(str(report.get("error", "")), str(report.get("message", "")))
+    return Verdict()
 
 
 def start_helper() -> None:
@@ -125,26 +216,12 @@ def start_helper() -> None:
             _helper()
 
 
-def _end_sentence(number: int, limits: Limits) -> str:
-    if number in (_SIGXCPU, _SIGALRM, 0):
-        what = f"took more than {limits.cpu_seconds} s of processor time or {limits.seconds} s"
-    else:
-        what = (
-            f"ended the process in which it was tried (signal {number}); its limit of memory was "
-            f"{limits.num_bytes / 1e9:.1f} GB besides the libraries'"
-        )
-    return (
-        f"opening the checkpoint {what}, so it was not opened. Its tokenizer or config asks for "
-        "more than one of its size needs: save it again with the program that trained it, or open "
-        "another one."
-    )
-
-
 _SIGXCPU = getattr(signal, "SIGXCPU", -1)
 _SIGALRM = getattr(signal, "SIGALRM", -1)
+_SIGKILL = getattr(signal, "SIGKILL", 9)
 _slots = threading.BoundedSemaphore(AT_ONCE)
 _trials: WeakValueDictionary[str, threading.Lock] = WeakValueDictionary()
-"""Owner -> held during a trial; there while somebody holds it or waits."""
+"""Owner -> held during a call; there while somebody holds it or waits."""
 _trials_lock = threading.Lock()
 _helper_lock = threading.Lock()
 _process: subprocess.Popen[bytes] | None = None
@@ -153,7 +230,7 @@ _control: socket.socket | None = None
 
 @contextlib.contextmanager
 def _turn_of(owner: str | None) -> Iterator[None]:
-    """Wait until no other trial of an owner is going on."""
+    """Wait until no other call of an owner is going on."""
     if owner is None:
         yield
         return
@@ -163,47 +240,81 @@ def _turn_of(owner: str | None) -> Iterator[None]:
         yield
 
 
-def _ask_helper(request: Mapping[str, Any]) -> dict[str, Any]:
-    """Let the waiting process fork one for this request, and return its report."""
+def _ask_helper(request: bytes, seconds: int) -> Iterator[bytes]:
+    """Let the waiting process fork one for this request; yield what it answers.
+
+    The process ends when this is closed.
+    """
     ours, theirs = socket.socketpair()
     with ours:
         with theirs, _helper_lock:
             socket.send_fds(_helper(), [b"."], [theirs.fileno()])
-        ours.settimeout(request["seconds"] + 30)  # the process ends itself before
-        data = b""
+        ends_at = time.monotonic() + seconds + 30  # the process ends itself before
+        num_bytes, line = 0, bytearray()
         try:
-            ours.sendall(json.dumps(request).encode() + b"\n")
-            while len(data) < _MAX_REPORT and (part := ours.recv(_MAX_REPORT)):
-                data += part
-        except TimeoutError:
-            return {"signal": 0}
-        except OSError:  # it died
-            return {"signal": int(signal.SIGKILL)}
-    return _read_report(data)
+            ours.sendall(request)
+            ours.settimeout(_LOOK_SECONDS)
+            while True:
+                try:
+                    part = ours.recv(1 << 20)
+                except TimeoutError:
+                    packed_files.look()
+                    if time.monotonic() < ends_at:
+                        continue
+                    part = _signal(0)
+                if not part:
+                    return
+                num_bytes += len(part)
+                if num_bytes > MAX_RESULT:
+                    raise RuntimeError(
+                        f"what was read of the file takes more than {MAX_RESULT >> 20} MiB. Give "
+                        "a part of it."
+                    )
+                *ended, rest = part.split(b"\n")
+                for end in ended:
+                    yield bytes(line + end)
+                    line.clear()
+                line += rest
+        except (BrokenPipeError, ConnectionResetError):  # it died
+            yield _signal(_SIGKILL)
 
 
-def _ask_new(request: Mapping[str, Any]) -> dict[str, Any]:
-    """Start a process for this request, and return its report."""
+def _ask_new(request: bytes, seconds: int) -> Iterator[bytes]:
+    """Start a process for this request; yield what it answers. It ends when this is closed."""
+    process = subprocess.Popen(
+        _command(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=_environment(),
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    late = threading.Timer(seconds, process.kill)
     try:
-        done = subprocess.run(
-            _command(),
-            input=json.dumps(request).encode() + b"\n",
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=_environment(),
-            timeout=request["seconds"],
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return {"signal": 0}
-    return {"signal": abs(done.returncode)} if done.returncode else _read_report(done.stdout)
+        late.start()
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.write(request)
+            process.stdin.close()
+        yield from process.stdout
+        if process.wait():
+            yield _signal(abs(process.returncode) if late.is_alive() else 0)
+    finally:
+        late.cancel()
+        process.kill()
+        process.stdout.close()
+        process.wait()
 
 
-def _read_report(data: bytes) -> dict[str, Any]:
-    try:
-        return dict(json.loads(data))
-    except ValueError:  # cut short: it died
-        return {"signal": 9}
+def _signal(number: int) -> bytes:
+    return typed_json.dumps(("signal", int(number))).encode() + b"\n"
+
+
+def _error(name: str, message: str, where: str) -> Exception:
+    """Return the error of a call."""
+    if name in _ERRORS:
+        return _ERRORS[name](message)
+    return Fault(f"{name}: {message}", where)
 
 
 def _helper() -> socket.socket:
@@ -245,6 +356,8 @@ def _serve(control: socket.socket) -> None:
     """Fork a process for each connection that arrives, until the caller is gone."""
     from transformers import AutoTokenizer, PreTrainedModel  # noqa: F401  # once, not in each fork
 
+    for name in _READERS:
+        importlib.import_module(f"bertcore.{name}")
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the forks
     while True:
         _, fds, _, _ = socket.recv_fds(control, 1, 1)
@@ -257,50 +370,77 @@ def _serve(control: socket.socket) -> None:
 
 
 def _supervise(connection: socket.socket) -> None:
-    """Fork the process that opens the folder, and report the signal that ended it."""
+    """Fork the process that makes the call; report the signal that ended it.
+
+    It is ended when the caller closes the connection.
+    """
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        request = json.loads(connection.makefile().readline())
+        request = connection.makefile("rb").readline()
+        ended, alive = os.pipe()  # the other end closes with the process
         child = os.fork()
         if child == 0:
-            limit_process(**_limits_of(request))
-            connection.sendall(json.dumps(_open(request)).encode())
+            _answer(request, connection.sendall)
             os._exit(0)
+        os.close(alive)
+        events = select.poll()
+        for end in (connection.fileno(), ended):
+            events.register(end, select.POLLIN)
+        if all(end != ended for end, _ in events.poll()):
+            os.kill(child, signal.SIGKILL)
         status = os.waitpid(child, 0)[1]
         if os.WIFSIGNALED(status):
-            connection.sendall(json.dumps({"signal": os.WTERMSIG(status)}).encode())
+            connection.sendall(_signal(os.WTERMSIG(status)))
     finally:
         os._exit(0)
 
 
-def _limits_of(request: Mapping[str, Any]) -> dict[str, int]:
-    return {name: request[name] for name in ("num_bytes", "cpu_seconds", "seconds")}
+def _answer(request: bytes, send: Callable[[bytes], object]) -> None:
+    """Make the call of a request within its limits; send what it calls, and its result or error."""
 
+    def say(*message: object) -> None:
+        send(typed_json.dumps(message).encode() + b"\n")
 
-def _open(request: Mapping[str, Any]) -> dict[str, Any]:
-    """Open the folder of a request; return its report."""
+    name, arguments, options, told, limits = typed_json.loads(request)
+    limit_process(
+        num_bytes=limits.num_bytes, cpu_seconds=limits.cpu_seconds, seconds=limits.seconds
+    )
     try:
-        model = load(
-            Path(request["folder"]), device="cpu", allow_pickle=bool(request["allow_pickle"])
-        )
-        for text in PROBES:
-            with contextlib.suppress(ValueError):  # a vocabulary may lack its letters
-                model.tokenizer.encode(text)
+        module, _, path = name.partition(":")
+        function = getattr(importlib.import_module(module), path)
+        options |= {each: lambda *values, each=each: say("called", each, values) for each in told}
+        say("result", function(*arguments, **options), options.get("bad_rows"))
     except BaseException as error:
         if out_of_memory(error) is not None:
-            return {"signal": int(signal.SIGABRT)}  # as in libraries that end their process
-        verdict = _verdict_of(error)
-        return {"error": verdict.error, "message": verdict.message}
-    return {}
+            send(_signal(signal.SIGABRT))  # as in libraries that end their process
+            return
+        kind = next((k.__name__ for k in type(error).mro() if k.__name__ in _ERRORS), None)
+        frames = reversed(traceback.extract_tb(error.__traceback__))
+        lines = " < ".join(f"{frame.filename}:{frame.lineno}" for frame in frames)
+        where = f"{type(error).__name__} in {lines}"
+        say("error", kind or type(error).__name__, str(error)[:4000], where)
+
+
+def _open(folder: Path, *, allow_pickle: bool) -> None:
+    """Open a folder and encode a few texts."""
+    model = load(folder, device="cpu", allow_pickle=allow_pickle)
+    for text in PROBES:
+        with contextlib.suppress(ValueError):  # a vocabulary may lack its letters
+            model.tokenizer.encode(text)
 
 
 def _verdict_of(error: BaseException) -> Verdict:
-    name = next((kind.__name__ for kind in type(error).mro() if kind.__name__ in _ERRORS), None)
+    name = next((kind.__name__ for kind in type(error).mro() if kind.__name__ in _REFUSALS), None)
     message = str(error)[:4000]
     if name is None:
-        name, message = "RuntimeError", f"the checkpoint does not open ({type(error).__name__}: "
-        message += f"{str(error)[:1000]}). Copy it again, or open another one."
+        what = message if isinstance(error, Fault) else f"{type(error).__name__}: {message}"
+        name, message = "RuntimeError", f"the checkpoint does not open ({what[:1000]}). "
+        message += "Copy it again, or open another one."
     return Verdict(name, message)
+
+
+_REFUSALS = _ERRORS.keys() - {"OSError"}
+"""Errors whose message says what is wrong with a folder."""
 
 
 def main() -> None:
@@ -308,9 +448,12 @@ def main() -> None:
     if len(sys.argv) > 1:
         _serve(socket.socket(fileno=int(sys.argv[1])))
         return
-    request = json.loads(sys.stdin.readline())
-    limit_process(**_limits_of(request))
-    sys.stdout.write(json.dumps(_open(request)))
+
+    def send(data: bytes) -> None:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+
+    _answer(sys.stdin.buffer.readline(), send)
 
 
 if __name__ == "__main__":

@@ -8,11 +8,11 @@ from typing import Any, ClassVar, NamedTuple
 import streamlit as st
 
 from bertcore.analysis.attribution import FileRun, MetricTable, Target, TaskInput
-from bertcore.data.files import BadRows
 from bertcore.data.packed_files import open_bytes
-from bertcore.data.tables import TABLE_FILES, open_table
+from bertcore.data.tables import TABLE_FILES, column_names
 
-from ...shell import frame
+from ...shell import cache, frame
+from ...shell.uploads import read_apart
 from ..choices import READ_PAIR
 from ..model import Inputs
 
@@ -109,8 +109,8 @@ class TaskView(ABC):
 
         ValueError if the file cannot be read.
         """
-        with open_table(path, BadRows(skip=True)) as table:
-            return tuple(dict.fromkeys(filter(None, table.columns)))
+        names: tuple[str, ...] = cache.of_file(read_apart, path, column_names)
+        return names
 
     def joint_columns(self, names: Sequence[str], labels: Sequence[str]) -> str | None:
         """Return the columns that together are the label, as `Columns.label` takes them, if any.

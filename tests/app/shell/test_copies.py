@@ -5,11 +5,17 @@ import gzip
 import lzma
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from app.access import visits
 from app.shell import uploads
 from app.shell.uploads import Copy
+from bertcore.bias import read_crows_pairs
+from bertcore.data.guess import guess
+from bertcore.loading.sandbox import Fault, Sandbox
+from bertcore.tasks.survey import survey
 
 PACK: dict[str, Callable[[bytes], bytes]] = {".xz": lzma.compress, ".GZ": gzip.compress}
 ROWS = b"text,label\n" + b"a,b\n" * 1000
@@ -87,3 +93,57 @@ def test_too_many_lines_are_refused_and_leave_nothing(
     assert not [*folder.iterdir()]
     monkeypatch.setattr(uploads, "MAX_LINES", 1001)
     assert written(f"rows.csv{ending}", data).path.read_bytes() == ROWS
+
+
+class Apart:
+    """Counts what is read in a process of its own."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.num, call = 0, Sandbox.call
+
+        def counted(sandbox: Sandbox, *arguments: Any, **options: Any) -> Any:
+            self.num += 1
+            return call(sandbox, *arguments, **options)
+
+        monkeypatch.setattr(Sandbox, "call", counted)
+
+
+def test_large_copies_alone_are_read_in_a_process_of_their_own(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = uploads.read_apart
+    monkeypatch.setattr(uploads, "LEAST_APART_ALONE", len(ROWS))
+    monkeypatch.setattr(visits, "root", lambda: folder)
+    apart = Apart(monkeypatch)
+    small, large = written("a.csv", ROWS[:-4]), written("b.csv", ROWS)
+    assert len(read(small.path, guess).rows) == 998
+    assert apart.num == 0
+    assert read(large.path, guess) == guess(large.path)
+    assert apart.num == 1
+    monkeypatch.setattr(visits, "root", lambda: folder / "other")
+    read(large.path, guess)  # a file of this machine
+    assert apart.num == 1
+
+
+def test_a_file_that_is_read_apart_is_refused_by_its_visitors_name(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uploads, "LEAST_APART_ALONE", 0)
+    monkeypatch.setattr(visits, "root", lambda: folder)
+    apart = Apart(monkeypatch)
+    copy = written("mine.csv", ROWS)
+    with pytest.raises(ValueError, match=r"'mine.csv' has no column 'sent_more'"):
+        copy.apart(read_crows_pairs)
+    assert apart.num == 1
+
+
+def test_a_fault_of_a_reader_is_logged_without_words(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(uploads, "LEAST_APART_ALONE", 0)
+    monkeypatch.setattr(visits, "root", lambda: folder)
+    copy = written("secret.csv", ROWS)
+    with pytest.raises(Fault):
+        copy.apart(survey, "classify", columns="a secret")  # type: ignore[arg-type]
+    assert "survey.py" in caplog.text
+    assert "secret" not in caplog.text

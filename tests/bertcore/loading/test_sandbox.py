@@ -11,16 +11,27 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import psutil
 import pytest
 
 import bertcore
+from bertcore.analysis.heads.texts import read_texts
+from bertcore.bias import read_crows_pairs
 from bertcore.checkpoints.folder import OnlyPickleError
 from bertcore.checkpoints.source import SHIPPED
+from bertcore.data import packed_files
+from bertcore.data.files import BadRows
+from bertcore.data.guess import guess
+from bertcore.data.texts_file import read_upload
+from bertcore.grammar import read_pairs
 from bertcore.loading import sandbox
-from bertcore.loading.sandbox import Limits, try_opening
+from bertcore.loading.sandbox import Fault, Limits, Sandbox, try_opening
+from bertcore.probes import read_probe_data
+from bertcore.probes.data_sets import BUNDLED
+from bertcore.tasks.survey import survey
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_others import make_other
 
@@ -36,9 +47,8 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def rigged(monkeypatch: pytest.MonkeyPatch, work: Callable[[], object]) -> None:
     """Let the opening of any folder do `work` instead, in a fork of this process."""
 
-    def opening(_: object) -> dict[str, str]:
+    def opening(*_: object, **__: object) -> None:
         work()
-        return {}
 
     ours, theirs = socket.socketpair()
     monkeypatch.setattr(sandbox, "_open", opening)
@@ -188,3 +198,124 @@ def test_the_helper_ends_with_the_caller():
     if psutil.pid_exists(number):
         _, alive = psutil.wait_procs([psutil.Process(number)], timeout=60)
         assert alive == []
+
+
+# ---- readers of tables ----
+
+ROWS = [f"a film {n},{('good', 'bad')[n % 2]}" for n in range(12_000)]
+READING = Sandbox(limits=Limits.of_table(10**6))
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("tables") / "a.csv"
+    path.write_text("\n".join(["text,label", *ROWS, "x,,y,z", ""]), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("platform", ["linux", "darwin"])
+def test_a_table_is_surveyed_apart_as_here(platform, table, monkeypatch):
+    if platform != "linux":
+        monkeypatch.setattr(sys, "platform", platform)
+    here, apart = [], []
+    expected = survey(table, "classify", on_rows=here.append)
+    found = READING.call(survey, table, "classify", on_rows=apart.append)
+    assert found == expected
+    assert found.num_bad == 1
+    assert apart == here == [0, 5000, 10_000]
+
+
+def test_other_readers_give_the_same_apart(table, tmp_path):
+    assert READING.call(guess, table) == guess(table)
+    assert READING.call(read_upload, table, "a.csv") == read_upload(table, "a.csv")
+    assert READING.call(read_texts, table, "a.csv") == read_texts(table, "a.csv")
+    assert READING.call(read_probe_data, BUNDLED, "dep") == read_probe_data(BUNDLED, "dep")
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text("good,bad,kind\n" + "a b,b a,x\n" * 300, encoding="utf-8")
+    assert READING.call(read_pairs, pairs, most=100) == read_pairs(pairs, most=100)
+
+
+def test_bad_rows_are_collected_here(table):
+    here, apart = BadRows(skip=True), BadRows(skip=True)
+    for bad, read in ((here, read_crows_pairs), (apart, partial(READING.call, read_crows_pairs))):
+        path = table.with_name("crows.csv")
+        path.write_text("sent_more,sent_less\na,b\n,c\n", encoding="utf-8")
+        assert len(read(path, bad_rows=bad)) == 1
+    assert apart.notes() == here.notes()
+    assert apart.num == here.num == 1
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"text,label\n", b"\x80\x04pickle", b'{"a": [1', b"PK\3\4", b"\xff\xfe\0\xd8"]
+)
+def test_a_table_is_refused_apart_in_the_same_sentence(content, tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"a\.csv") as here:
+        survey(path, "classify")
+    with pytest.raises(ValueError, match=r"a\.csv") as apart:
+        READING.call(survey, path, "classify")
+    assert str(apart.value) == str(here.value)
+    with pytest.raises(FileNotFoundError):
+        READING.call(read_upload, tmp_path / "none.csv", "none.csv")
+
+
+def test_a_call_ends_when_nobody_waits_for_it(table):
+    def stop(number: int) -> None:
+        raise InterruptedError(str(number))
+
+    with pytest.raises(InterruptedError):
+        READING.call(survey, table, "classify", on_rows=stop)
+    assert processes_settle()
+
+
+@needs_linux
+def test_a_silent_call_ends_when_nobody_waits_for_it(tiny, monkeypatch):
+    rigged(monkeypatch, spin)
+    with packed_files.watched(stopped), pytest.raises(InterruptedError):
+        READING.call(sandbox._open, tiny, allow_pickle=False)
+    assert processes_settle()
+
+
+def stopped() -> None:
+    raise InterruptedError
+
+
+def processes_settle() -> bool:
+    """Whether within some seconds no process computes any more below this one."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        children = psutil.Process().children(recursive=True)
+        if all(len(child.children()) == 0 for child in children if child.is_running()):
+            return True
+        time.sleep(0.1)
+    return False
+
+
+@needs_linux
+def test_a_reading_beyond_its_limits_is_refused_in_a_sentence(table):
+    small = replace(READING, limits=replace(Limits.of_table(10**6), num_bytes=10**6))
+    with pytest.raises(RuntimeError, match=r"reading the file .* memory .*Give a part of it"):
+        small.call(read_upload, table, "a.csv", max_rows=10**6)
+    short = replace(READING, limits=replace(Limits.of_table(10**6), cpu_seconds=1))
+    with pytest.raises(RuntimeError, match=r"took more than 1 s .*Give a part of it"):
+        short.call(read_probe_data, endless(table), "pos")
+
+
+def endless(table: Path) -> Path:
+    path = table.with_name("long.conll")
+    path.write_text("a N\n\n" * 2_000_000, encoding="utf-8")
+    return path
+
+
+def test_a_result_that_is_too_large_is_refused(table, monkeypatch):
+    monkeypatch.setattr(sandbox, "MAX_RESULT", 10_000)
+    with pytest.raises(RuntimeError, match="Give a part of it"):
+        READING.call(read_texts, table, "a.csv")
+
+
+def test_an_error_that_is_no_refusal_is_a_fault_without_words(table):
+    with pytest.raises(Fault) as fault:
+        READING.call(survey, table, "classify", columns="a secret")  # type: ignore[arg-type]
+    assert "secret" not in fault.value.where
+    assert "survey.py" in fault.value.where

@@ -1,0 +1,74 @@
+"""Large tables of visitors are read in processes of their own, while others work on.
+
+`python -m benchmarks table_reading` measures the same with tables as large as may be sent.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Iterator
+
+import psutil
+import pytest
+
+from app.access.policy import ALLOW_TRAINING
+from benchmarks.table_reading import READINGS, Reading, edits, read
+from tests.support.browser.running import Running, running_app
+from tests.support.session import Session
+from tests.support.upload_client import UploadClient
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="elsewhere each process starts anew"),
+]
+
+LONGEST = 1.0
+"""Seconds of the longest edit on a machine that does other things; alone it takes 0.1 s."""
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Running]:
+    with running_app(arguments=["--address", "0.0.0.0"], **{ALLOW_TRAINING: "10"}) as running:
+        for reading in READINGS[:2]:  # imports, the waiting process
+            read(running.url, reading, reading.make(0.05))
+        yield running
+
+
+def processor_seconds(server: Running) -> float:
+    times = psutil.Process(server.process).cpu_times()
+    return times.user + times.system
+
+
+@pytest.mark.parametrize("reading", READINGS, ids=lambda reading: reading.name)
+def test_others_edit_while_a_large_table_is_read(reading: Reading, server: Running) -> None:
+    content = reading.make(0.25)
+    with edits(server.url) as seconds:
+        read(server.url, reading, content)
+    assert max(seconds) < LONGEST
+    assert "a file was not read" not in server.log.read_text(encoding="utf-8")
+
+
+def forks(server: Running) -> list[psutil.Process]:
+    """The processes that read, below the one that waits."""
+    found = []
+    with contextlib.suppress(psutil.NoSuchProcess):
+        for waiting in psutil.Process(server.process).children():
+            found += waiting.children(recursive=True)
+    return found
+
+
+def test_a_reading_ends_with_its_visitor(server: Running) -> None:
+    reading = READINGS[2]
+    with Session(server.url) as session:
+        session.open(*reading.page.split("?"))
+        client = UploadClient(server.url)
+        assert client.send(session.id, "file", reading.make(1.0), file_name="a.csv")[0] == 204
+        session.attach(reading.box, "file", "a.csv")
+        assert session.progress
+        assert forks(server)
+    deadline = time.monotonic() + 60
+    while forks(server) and time.monotonic() < deadline:
+        time.sleep(0.5)
+    assert forks(server) == []

@@ -1,0 +1,132 @@
+"""Values of bertcore as JSON and back: the same, and nothing else is ever made of it."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bertcore.base.typed_json import dumps, loads
+from bertcore.configs import Columns
+from bertcore.data.examples import LabelsExample, TaggedExample, TextExample
+from bertcore.data.files import BadRows
+from bertcore.data.texts_file import Sentence, Texts
+from bertcore.tasks.survey import Survey
+
+plain = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
+keys = st.text() | st.integers() | st.tuples(st.text(), st.integers())
+values = st.recursive(
+    plain | st.binary().map(lambda data: Path(data.hex() or "a")),
+    lambda inner: (
+        st.lists(inner)
+        | st.lists(inner).map(tuple)
+        | st.dictionaries(keys, inner)
+        | st.frozensets(keys)
+        | st.builds(Sentence, st.text(), st.none() | st.text(), st.text())
+    ),
+    max_leaves=30,
+)
+
+
+@given(values)
+def test_any_value_comes_back_as_it_was(value: Any) -> None:
+    text = dumps(value)
+    assert "\n" not in text
+    back = loads(text.encode())
+    assert back == value
+    assert type(back) is type(value)
+
+
+SURVEY = Survey(
+    num_examples=3,
+    labels={"a": 2, "1": 1},
+    sample=(
+        TextExample("a text \ud800\n", None, "a", 1),
+        LabelsExample("x", "y", ("a", "b"), 2, ("a", "b", "c")),
+        TaggedExample(["w"] * 1000, ["t"] * 1000, 3),
+    ),
+    num_bad=0,
+    first_bad="",
+)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        SURVEY,
+        Columns(text="a", label_map="0=x"),
+        Texts(tuple(Sentence(str(n)) for n in range(1000)), (), "", "", "", ("note",)),
+        Counter({"": 3, "x": 1}),
+        {(1, "a"): [frozenset({1}), Path("/a/b")]},
+        [float("inf"), -0.0, 10**30],
+        list(range(100_000)),
+    ],
+)
+def test_values_of_bertcore_come_back(value: Any) -> None:
+    assert loads(dumps(value)) == value
+
+
+def test_bad_rows_come_back_with_all_that_they_collected() -> None:
+    bad = BadRows(skip=True)
+    bad.add("row 1 is bad.")
+    bad.add_unlabelled("?")
+    bad.note("a note")
+    other = BadRows()
+    other.become(loads(dumps(bad)))
+    assert other.notes() == bad.notes()
+    other.add("row 2 is bad.")
+    assert other.num == 2
+
+
+@dataclass
+class Foreign:
+    """Not of bertcore."""
+
+    x: int
+
+
+@pytest.mark.parametrize(
+    "value", [Foreign(1), object(), b"x", {1, 2}, len, Foreign, SURVEY.sample[0].where.encode()]
+)
+def test_nothing_else_is_written(value: Any) -> None:
+    with pytest.raises(TypeError):
+        dumps([value])
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"os:system": ["touch /tmp/x"]},
+        {"subprocess:Popen": ["true"]},
+        {"bertcore.loading.sandbox:subprocess": []},
+        {"bertcore.loading.sandbox:start_helper": []},
+        {"bertcore.loading.sandbox:os.system": ["true"]},
+        {"bertcore.base.typed_json:Path": ["a"]},
+        {"bertcore.base.typed_json:loads": ["1"]},
+        {"bertcore.no_such:X": []},
+        {"bertcore.data.texts_file:Nothing": []},
+        {"bertcore.data.texts_file:Sentence": ["a", "b"]},
+        {"tests.bertcore.base.test_typed_json:Foreign": [1]},
+        {"builtins:eval": ["1"]},
+        {"list": [1], "tuple": [2]},
+        {},
+        [1],
+        {"Path": [1]},
+        {"dict": [1]},
+        {"json": ["1"]},
+    ],
+)
+def test_nothing_else_is_made(data: Any) -> None:
+    with pytest.raises((ValueError, ImportError)):
+        loads(json.dumps(data))
+
+
+def test_a_text_that_is_nested_too_deep_is_refused() -> None:
+    with pytest.raises(ValueError, match="no value"):
+        loads('{"list":[' * 100_000 + "]}" * 100_000)
