@@ -168,19 +168,30 @@ def read_apart(
     Raises:
         ValueError, RuntimeError, OSError: As the function, or if it exceeded a limit.
     """
-    least = LEAST_APART if policy().is_closed else LEAST_APART_ALONE
-    if not path.is_relative_to(visits.root()) or path.stat().st_size < least:
+    apart = sandbox_of(path)
+    if apart is None:
         return function(path, *arguments, **options)
     turns.give_back()
-    is_job = packed_files.is_watched()  # few are begun, and they wait for no page of their visitor
-    owner = visits.owner_of(path) if policy().is_closed and not is_job else None
-    apart = Sandbox(limits=Limits.of_table(path.stat().st_size), owner=owner, waits=not is_job)
     try:
         with turns.beside_pages():
             return apart.call(function, path, *arguments, **options)
     except Fault as fault:
         log.error("a file was not read because of a fault: %s", fault.where)
         raise
+
+
+def sandbox_of(path: Path) -> Sandbox | None:
+    """Return the process in which a file is read; None if it is read in this one.
+
+    Args:
+        path: Of any file; those of this machine are its user's.
+    """
+    least = LEAST_APART if policy().is_closed else LEAST_APART_ALONE
+    if not path.is_relative_to(visits.root()) or path.stat().st_size < least:
+        return None
+    is_job = packed_files.is_watched()  # few are begun, and they wait for no page of their visitor
+    owner = visits.owner_of(path) if policy().is_closed and not is_job else None
+    return Sandbox(limits=Limits.of_table(path.stat().st_size), owner=owner, waits=not is_job)
 
 
 def ending_of(name: str, _: Path) -> str:

@@ -2,9 +2,11 @@
 
 import dataclasses
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -15,11 +17,13 @@ from bertcore.data.encodings import ENCODINGS, NotUTF8Error, find_encoding
 from bertcore.data.files import recode
 from bertcore.data.guess import guess
 from bertcore.tasks.model import TaskModel
+from bertcore.tasks.read import read_parts, send_parts
+from bertcore.tasks.task import Task
 
 from ..access.room import check_room
 from ..plots import plain, shorten_middle
 from ..shell import Field, Progress, UploadSource, cache, frame, uploads
-from ..shell.uploads import Copy, named, naming
+from ..shell.uploads import Copy, named, naming, sandbox_of
 from .choices import COLUMNS, JOINT_COLUMNS, LABEL_MAP, SKIP_BAD_ROWS, USUAL_COLUMN
 from .task_views import TaskView, view_of
 
@@ -111,10 +115,23 @@ def answer_file(
             chosen.path,
             columns=chosen.columns,
             skip_bad_rows=chosen.skip_bad_rows,
+            read=_read_parts,
             on_rows=on_rows,
             should_stop=stop.wanted.is_set,
         )
     return replace(done, notes=tuple(named(n, chosen.path, chosen.name) for n in done.notes))
+
+
+def _read_parts(path: Path, task: Task, **options: Any) -> Iterator[Any]:
+    """Read a file as `read_parts` does, a large upload in a process that waits for the network."""
+    apart = sandbox_of(path)
+    if apart is None:
+        return read_parts(path, task, **options)
+    limits = replace(apart.limits, seconds=None)
+    parts: Iterator[Any] = replace(apart, limits=limits).parts(
+        send_parts, path, task.name, **options
+    )
+    return parts
 
 
 def choose_file(view: TaskView, source: str, labels: tuple[str, ...]) -> Labelled | None:

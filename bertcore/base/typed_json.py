@@ -53,7 +53,7 @@ def loads(text: str | bytes | bytearray) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    kind = type(value)
+    kind: Any = type(value)
     if kind in _PLAIN:
         return value
     if kind is list:
@@ -96,7 +96,7 @@ def _made(data: Any) -> Any:
 
 
 @cache
-def _class(name: str) -> type[Any]:
+def _class(name: str) -> Any:
     """Return a class by its module and name.
 
     Raises:
@@ -107,11 +107,11 @@ def _class(name: str) -> type[Any]:
         raise TypeError(f"{name[:80]!r} is no class of bertcore")
     kind = getattr(importlib.import_module(module), path)
     _fields(kind)
-    return kind  # type: ignore[no-any-return]  # `_fields` has checked it
+    return kind
 
 
 @cache
-def _fields(kind: type[Any]) -> tuple[str, ...]:
+def _fields(kind: Any) -> tuple[str, ...]:
     """Return the names of what a class holds.
 
     Raises:

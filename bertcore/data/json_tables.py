@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
@@ -17,6 +17,7 @@ FORMS = (
     'a list of objects, [{"text": "...", "label": "..."}, ...], an object of columns, or an object '
     "a line"
 )
+_BLOCK = 1 << 20
 _INNER = ("data", "rows", "examples", "instances", "items", "records")
 
 
@@ -57,7 +58,9 @@ def json_values(text: TextIO, path: Path, *, ending: str) -> tuple[bool, Iterato
         has_lines |= is_row or (is_broken and isinstance(_parsed(more), dict))
     if has_lines:
         return True, _line_values(first, more, text, path)
-    content = first + more + text.read(files.MAX_JSON_BYTES)
+    # In blocks: `read` of a number of characters takes memory for all of them.
+    blocks = islice(iter(partial(text.read, _BLOCK), ""), files.MAX_JSON_BYTES // _BLOCK)
+    content = "".join([first, more, *blocks])
     if sum(map(content.count, ",[{")) > files.MAX_JSON_VALUES or text.read(1):
         raise ValueError(
             f"{str(path)!r} has more than {files.MAX_JSON_VALUES:,} values, the most that are "

@@ -15,6 +15,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import importlib
+import math
 import os
 import select
 import signal
@@ -24,10 +25,10 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
 from bertcore.base import typed_json
@@ -56,8 +57,9 @@ _ENVIRONMENT = (
     *("HF_HOME", "HF_HUB_CACHE", "XDG_CACHE_HOME"),
 )
 """Variables that the process gets, if they are set."""
-_READERS = ("bias", "data.guess", "grammar", "analysis.heads", "probes", "tasks.survey")
-"""Modules of bertcore that the waiting process imports, besides what opens checkpoints."""
+_READERS = ("bertcore.data.guess", "bertcore.data.texts_file", "bertcore.tasks.survey")
+"""Modules that the waiting process imports, besides what opens checkpoints; others are imported
+when they are called."""
 _LOOK_SECONDS = 0.25
 """Between two looks whether somebody still waits for the result."""
 
@@ -66,7 +68,8 @@ _LOOK_SECONDS = 0.25
 class Limits:
     """What a call may take."""
 
-    seconds: int
+    seconds: int | None
+    """By the clock; None where the caller lets the process wait."""
     cpu_seconds: int
     num_bytes: int
     """Of memory, besides that of the libraries."""
@@ -128,25 +131,51 @@ class Sandbox:
             Fault: If the function raised anything else.
         """
         told = {name: value for name, value in options.items() if callable(value)}
+        with contextlib.closing(self._answers(function, arguments, options, [*told])) as answers:
+            for name, value in answers:
+                if not name:
+                    return value  # type: ignore[no-any-return]  # as the function returned it
+                told[name](*value)
+        raise AssertionError  # the last answer is the result
+
+    def parts(self, function: Callable[P, None], /, *arguments: P.args, **options: P.kwargs) -> Any:
+        """Yield what a function called as by `call` calls its option `on_part` with.
+
+        It waits until the next part is asked for, and ends when nobody asks any more.
+        """
+        with contextlib.closing(self._answers(function, arguments, options, ["on_part"])) as parts:
+            yield from (value[0] for name, value in parts if name)
+
+    def _answers(
+        self,
+        function: Callable[..., Any],
+        arguments: Sequence[Any],
+        options: Mapping[str, Any],
+        told: Sequence[str],
+    ) -> Generator[tuple[str, Any]]:
+        """Yield the name of an option that the function calls, and with what; at last its result.
+
+        Args:
+            told: Names of the options that are functions.
+        """
         name = f"{function.__module__}:{function.__qualname__}"
-        given = {name: None if name in told else value for name, value in options.items()}
-        request = typed_json.dumps((name, arguments, given, tuple(told), self.limits))
+        given = {name: value for name, value in options.items() if name not in told}
+        request = typed_json.dumps((name, tuple(arguments), given, tuple(told), self.limits))
         ask = _ask_helper if sys.platform == "linux" else _ask_new
         with _turn_of(self.owner), _slots if self.waits else contextlib.nullcontext():
             answers = ask(request.encode() + b"\n", self.limits.seconds)
             with contextlib.closing(answers):
                 for kind, *values in map(typed_json.loads, answers):
-                    if kind == "called":
-                        told[values[0]](*values[1])
-                    elif kind == "error":
+                    if kind == "error":
                         raise _error(*values)
-                    elif kind == "signal":
+                    if kind == "signal":
                         raise RuntimeError(self._end_sentence(values[0]))
-                    else:
-                        result, bad_rows = values
-                        if bad_rows is not None:
-                            options["bad_rows"].become(bad_rows)  # type: ignore[attr-defined]
-                        return result  # type: ignore[no-any-return]  # as the function returned it
+                    name, value, bad_rows = values
+                    if bad_rows is not None:
+                        options["bad_rows"].become(bad_rows)
+                    yield name, value
+                    if not name:
+                        return
         raise RuntimeError(self._end_sentence(int(_SIGKILL)))
 
     def _end_sentence(self, number: int) -> str:
@@ -240,7 +269,7 @@ def _turn_of(owner: str | None) -> Iterator[None]:
         yield
 
 
-def _ask_helper(request: bytes, seconds: int) -> Iterator[bytes]:
+def _ask_helper(request: bytes, seconds: int | None) -> Generator[bytes]:
     """Let the waiting process fork one for this request; yield what it answers.
 
     The process ends when this is closed.
@@ -249,7 +278,8 @@ def _ask_helper(request: bytes, seconds: int) -> Iterator[bytes]:
     with ours:
         with theirs, _helper_lock:
             socket.send_fds(_helper(), [b"."], [theirs.fileno()])
-        ends_at = time.monotonic() + seconds + 30  # the process ends itself before
+        # The process ends itself before.
+        ends_at = math.inf if seconds is None else time.monotonic() + seconds + 30
         num_bytes, line = 0, bytearray()
         try:
             ours.sendall(request)
@@ -279,7 +309,7 @@ def _ask_helper(request: bytes, seconds: int) -> Iterator[bytes]:
             yield _signal(_SIGKILL)
 
 
-def _ask_new(request: bytes, seconds: int) -> Iterator[bytes]:
+def _ask_new(request: bytes, seconds: int | None) -> Generator[bytes]:
     """Start a process for this request; yield what it answers. It ends when this is closed."""
     process = subprocess.Popen(
         _command(),
@@ -290,7 +320,7 @@ def _ask_new(request: bytes, seconds: int) -> Iterator[bytes]:
     )
     assert process.stdin is not None
     assert process.stdout is not None
-    late = threading.Timer(seconds, process.kill)
+    late = threading.Timer(threading.TIMEOUT_MAX if seconds is None else seconds, process.kill)
     try:
         late.start()
         with contextlib.suppress(BrokenPipeError):
@@ -357,7 +387,7 @@ def _serve(control: socket.socket) -> None:
     from transformers import AutoTokenizer, PreTrainedModel  # noqa: F401  # once, not in each fork
 
     for name in _READERS:
-        importlib.import_module(f"bertcore.{name}")
+        importlib.import_module(name)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the forks
     while True:
         _, fds, _, _ = socket.recv_fds(control, 1, 1)
@@ -408,8 +438,11 @@ def _answer(request: bytes, send: Callable[[bytes], object]) -> None:
     try:
         module, _, path = name.partition(":")
         function = getattr(importlib.import_module(module), path)
-        options |= {each: lambda *values, each=each: say("called", each, values) for each in told}
-        say("result", function(*arguments, **options), options.get("bad_rows"))
+        bad_rows = options.get("bad_rows")
+        options |= {
+            each: lambda *values, each=each: say("called", each, values, bad_rows) for each in told
+        }
+        say("called", "", function(*arguments, **options), bad_rows)
     except BaseException as error:
         if out_of_memory(error) is not None:
             send(_signal(signal.SIGABRT))  # as in libraries that end their process

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.data.examples import Example, QuestionExample
@@ -14,6 +15,7 @@ from bertcore.data.files import BadRows
 from bertcore.data.labels import FileLabels, read_label_map, read_named
 from bertcore.data.tag_schemes import FileTags
 from bertcore.tasks.judged import ROWS_AT_ONCE, Part
+from bertcore.tasks.registry import find_task
 from bertcore.tasks.task import Task
 from bertcore.tasks.task_data import TaskData
 from bertcore.tokenizer import Tokenizer
@@ -143,6 +145,7 @@ def stream_examples(
     columns: Columns = USUAL,
     bad_rows: BadRows,
     rows_at_once: int = ROWS_AT_ONCE,
+    read: ReadParts | None = None,
 ) -> Iterator[Part]:
     """Yield a file part by part.
 
@@ -153,15 +156,64 @@ def stream_examples(
         labels: The model's classes; a row whose label matches none is a bad one.
         bad_rows: Collects rows that cannot be used.
         rows_at_once: Number of examples per part.
+        read: Called in place of `read_parts`.
+
+    Raises:
+        ValueError: As `read_task_data`.
+    """
+    known = labels if task.has_labels else None
+    parts = (read or read_parts)(
+        path,
+        task,
+        labels=tuple(labels),
+        columns=columns,
+        rows_at_once=rows_at_once,
+        bad_rows=bad_rows,
+    )
+    first = 0
+    for chosen, alike in parts:
+        data = task.rows(chosen, tokenizer, max_length=max_length, labels=known, is_train=False)
+        yield Part(first, chosen, replace(data, alike=alike))
+        first += len(chosen)
+
+
+def read_parts(
+    path: Path,
+    task: Task,
+    *,
+    labels: Sequence[str],
+    columns: Columns,
+    rows_at_once: int,
+    bad_rows: BadRows,
+) -> Iterator[tuple[list[Example], tuple[int, ...]]]:
+    """Yield the examples of a file, part by part, each with `FileLabels.alike`.
+
+    Args:
+        path, task, labels, columns, rows_at_once, bad_rows: As for `stream_examples`.
 
     Raises:
         ValueError: As `read_task_data`.
     """
     found = file_labels(task, labels, columns)
-    known = labels if task.has_labels else None
     source = iter(read_examples(path, task, found, columns=columns, bad_rows=bad_rows))
-    first = 0
-    while chosen := list(islice(source, rows_at_once)):
-        data = task.rows(chosen, tokenizer, max_length=max_length, labels=known, is_train=False)
-        yield Part(first, chosen, replace(data, alike=found.alike))
-        first += len(chosen)
+    while part := list(islice(source, rows_at_once)):
+        yield part, found.alike
+
+
+def send_parts(
+    path: Path, task: str, *, on_part: Callable[[object], object], **options: Any
+) -> None:
+    """Call a function with each part that `read_parts` yields, in a process of its own.
+
+    Args:
+        path: The file.
+        task: A name of TASKS.
+        on_part: The function.
+        options: The other ones of `read_parts`.
+    """
+    for part in read_parts(path, find_task(task), **options):
+        on_part(part)
+
+
+ReadParts = Callable[..., Iterator[tuple[list[Example], tuple[int, ...]]]]
+"""With the parameters of `read_parts`."""

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 import psutil
 import pytest
 
-from app.access.policy import ALLOW_TRAINING
 from benchmarks.table_reading import READINGS, Reading, edits, read
 from tests.support.browser.running import Running, running_app
 from tests.support.session import Session
@@ -30,15 +29,10 @@ LONGEST = 1.0
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Running]:
-    with running_app(arguments=["--address", "0.0.0.0"], **{ALLOW_TRAINING: "10"}) as running:
+    with running_app(arguments=["--address", "0.0.0.0"], BERTSCOPE_ALLOW_TRAINING="10") as running:
         for reading in READINGS[:2]:  # imports, the waiting process
             read(running.url, reading, reading.make(0.05))
         yield running
-
-
-def processor_seconds(server: Running) -> float:
-    times = psutil.Process(server.process).cpu_times()
-    return times.user + times.system
 
 
 @pytest.mark.parametrize("reading", READINGS, ids=lambda reading: reading.name)

@@ -26,7 +26,7 @@ from bertcore.tasks.judged import (
     joined,
 )
 from bertcore.tasks.model import TaskModel
-from bertcore.tasks.read import stream_examples
+from bertcore.tasks.read import ReadParts, stream_examples
 
 NUM_ERRORS = 200
 """Number of wrong answers kept with their texts."""
@@ -82,6 +82,7 @@ def run_file(
     skip_bad_rows: bool = False,
     max_length: int | None = None,
     rows_at_once: int = ROWS_AT_ONCE,
+    read: ReadParts | None = None,
     on_rows: OnRows = lambda number: None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> FileRun:
@@ -91,6 +92,7 @@ def run_file(
         path, columns, skip_bad_rows: As for `read_task_data`.
         max_length: Longest input in tokens; None takes the limit of the fine-tuning.
         rows_at_once: Rows between two calls of `should_stop`.
+        read: As for `stream_examples`.
         on_rows: Called after each batch with the number of examples done.
         should_stop: Whether to stop and return the results so far.
 
@@ -110,6 +112,7 @@ def run_file(
         columns=columns,
         bad_rows=bad,
         rows_at_once=rows_at_once,
+        read=read,
     ):
         # Checked only while rows remain: a run stopped after its last row is complete.
         if gathered.num_examples and should_stop():

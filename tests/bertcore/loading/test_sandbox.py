@@ -22,6 +22,7 @@ from bertcore.analysis.heads.texts import read_texts
 from bertcore.bias import read_crows_pairs
 from bertcore.checkpoints.folder import OnlyPickleError
 from bertcore.checkpoints.source import SHIPPED
+from bertcore.configs.columns import USUAL
 from bertcore.data import packed_files
 from bertcore.data.files import BadRows
 from bertcore.data.guess import guess
@@ -31,6 +32,8 @@ from bertcore.loading import sandbox
 from bertcore.loading.sandbox import Fault, Limits, Sandbox, try_opening
 from bertcore.probes import read_probe_data
 from bertcore.probes.data_sets import BUNDLED
+from bertcore.tasks.read import read_parts, send_parts
+from bertcore.tasks.registry import TASKS
 from bertcore.tasks.survey import survey
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_others import make_other
@@ -51,6 +54,7 @@ def rigged(monkeypatch: pytest.MonkeyPatch, work: Callable[[], object]) -> None:
         work()
 
     ours, theirs = socket.socketpair()
+    opening.__module__, opening.__qualname__ = sandbox.__name__, "_open"
     monkeypatch.setattr(sandbox, "_open", opening)
     if os.fork() == 0:
         ours.close()
@@ -246,7 +250,7 @@ def test_bad_rows_are_collected_here(table):
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"text,label\n", b"\x80\x04pickle", b'{"a": [1', b"PK\3\4", b"\xff\xfe\0\xd8"]
+    "content", [b"", b"\x80\x04pickle", b'{"a": [1', b"PK\3\4", b"\xff\xfe\0\xd8"]
 )
 def test_a_table_is_refused_apart_in_the_same_sentence(content, tmp_path):
     path = tmp_path / "a.csv"
@@ -258,6 +262,20 @@ def test_a_table_is_refused_apart_in_the_same_sentence(content, tmp_path):
     assert str(apart.value) == str(here.value)
     with pytest.raises(FileNotFoundError):
         READING.call(read_upload, tmp_path / "none.csv", "none.csv")
+
+
+def test_parts_come_as_they_are_asked_for_and_end_with_who_asks(table):
+    given = {"labels": ("bad", "good"), "columns": USUAL, "rows_at_once": 500}
+    here, apart = BadRows(skip=True), BadRows(skip=True)
+    expected = list(read_parts(table, TASKS["classify"], bad_rows=here, **given))
+    parts = READING.parts(send_parts, table, "classify", bad_rows=apart, **given)
+    assert next(parts) == expected[0]
+    assert list(parts) == expected[1:]
+    assert apart.notes() == here.notes()
+    unheard = READING.parts(send_parts, table, "classify", bad_rows=apart, **given)
+    next(unheard)
+    unheard.close()
+    assert processes_settle()
 
 
 def test_a_call_ends_when_nobody_waits_for_it(table):
