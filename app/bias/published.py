@@ -120,8 +120,9 @@ def _read(copies: Sequence[Copy], bad_rows: BadRows) -> tuple[Items, str]:
             raise Incomplete(
                 f"{shown_name(copy.name)} is one of the two files of WinoBias. Add the other one."
             )
-    read = read_stereoset if path.suffix == ".stereoset" else read_crows_pairs
-    return read_apart(path, read, bad_rows=bad_rows), _paths(copy.name)
+    if path.suffix == ".stereoset":
+        return read_apart(path, read_stereoset, bad_rows=bad_rows), _paths(copy.name)
+    return read_apart(path, read_crows_pairs, bad_rows=bad_rows), _paths(copy.name)
 
 
 def _paths(*names: str) -> str:
