@@ -48,12 +48,16 @@ _ARE_NAMES = frozenset((*TEXTS, *LABELS, *(name for pair in PAIRS for name in pa
     "y answer question title summary overall tag topic body description quality".split()
 )
 """Names that are no cell of a row of data."""
+_LONGEST_USUAL = 100
+"""Characters of a name that is compared with them: it may have some millions."""
 _MOST_CLASSES = 50
 """Different values of a column that is taken for labels by its content."""
 
 
 def normal(name: str) -> str:
-    """Return a name as the lists above have it."""
+    """Return a name as the lists above have it; one that is too long for them as it is."""
+    if len(name) > _LONGEST_USUAL:
+        return name
     return re.sub(r"[\s\-]+", "_", name.strip()).casefold()
 
 

@@ -1,6 +1,7 @@
 """Tables with far too many columns or words: refused in a sentence, before any work on them."""
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -70,3 +71,16 @@ def test_a_wide_parquet_is_refused(tmp_path: Path) -> None:
     pq.write_table(pa.table({name: ["x"] for name in names}), path)
     with pytest.raises(ValueError, match="has 2,001 columns"):
         open_corpus([path])
+
+
+@pytest.mark.parametrize("ending", [".csv", ".json"])
+def test_the_name_of_a_column_may_be_as_long_as_a_line(ending: str, tmp_path: Path) -> None:
+    """One of 9 MB took 40 s to compare with usual names."""
+    path, name = tmp_path / f"a{ending}", "n" * 9_000_000
+    if ending == ".json":
+        path.write_text(json.dumps([{"text": "a", name: "b"}]))
+    else:
+        path.write_text(f"text,{name}\na,b\nc,d\n")
+    start = time.process_time()
+    assert guess(path).columns == ("text", name)
+    assert time.process_time() - start < 10
