@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -146,6 +147,65 @@ def test_wrong_keys_are_counted_over_all_servers(app: Running) -> None:
     ]
     assert set(statuses) == {403, 429}
     assert statuses.count(403) <= 10
+
+
+def answers(app: Running, request: str) -> bytes:
+    """What Caddy answers to a request that no library would write."""
+    port = urllib.parse.urlsplit(app.url).port
+    request = request.format(host=f"localhost:{port}")
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
+        connection.sendall(request.replace("\n", "\r\n").encode("latin-1"))
+        parts = iter(lambda: connection.recv(1 << 16), b"")
+        return b"".join(parts)
+
+
+REQUEST = "GET {path} HTTP/1.1\nHost: {{host}}\n{headers}Connection: close\n\n"
+METRICS = "/_stcore/metrics"
+PATHS = [
+    *(METRICS, f"/{METRICS}", "/_stcore//metrics", f"/.{METRICS}", f"/x/..{METRICS}"),
+    *(f"{METRICS}/", "/%5fstcore/metrics", "/_stcore%2fmetrics", "/_STCORE/metrics"),
+    *(f"{METRICS};a", f"{METRICS}?x", f"{METRICS}%00", f"http://{{host}}{METRICS}", "*"),
+    *("/config/", "/metrics", "/debug/pprof/", "/load", "/id/", "/_stcore/health/../metrics"),
+    *("/_stcore/health/", "//_stcore/health", "/_stcore/host-config", "/static/index.html"),
+    *("/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/_stcore/agent/x", "/media/x"),
+]
+FORGED = [
+    *("X-Forwarded-Host: evil.example.org", "X-Forwarded-Proto: https", "X-Real-IP: 1.2.3.4"),
+    *("X-Forwarded-Prefix: /evil", f"X-Original-URL: {METRICS}", f"X-Rewrite-URL: {METRICS}"),
+    *("Forwarded: host=evil.example.org;proto=https", "X-HTTP-Method-Override: PUT"),
+    *("Connection: X-Forwarded-For, Cookie, Host", "Upgrade: h2c", "Transfer-Encoding: xchunked"),
+    *(f"Cookie: {processes.COOKIE}={value}" for value in ("", "../x", "127.0.0.1:80", "x" * 5000)),
+]
+REFUSED = {b"307", b"400", b"401", b"404", b"421", b"501"}
+
+
+@pytest.mark.slow
+def test_the_proxy_gives_nobody_without_the_key_anything(app: Running) -> None:
+    wait(lambda: len(servers_of(app)) == 2)
+    asked = [REQUEST.format(path=path, headers="") for path in PATHS]
+    asked += [REQUEST.format(path="/", headers=f"{header}\n") for header in FORGED]
+    asked += [asked[0].replace("GET", method) for method in ("TRACE", "CONNECT", "PROPFIND")]
+    asked += ["GET / HTTP/1.1\nHost: {host}\nHost: x.org\n\n", "GET / HTTP/1.1\n\n"]
+    for request in asked:
+        answer = answers(app, request)
+        assert answer.split(b" ", 2)[1] in REFUSED, request
+        assert b"cache_memory" not in answer
+        assert b"evil" not in answer
+    with socket.socket() as administration:
+        assert administration.connect_ex(("127.0.0.1", 2019)) != 0
+
+
+@pytest.mark.slow
+def test_forged_addresses_try_no_more_keys(app: Running) -> None:
+    body = "key=a+guess"
+    form = f"Content-Type: application/x-www-form-urlencoded\nContent-Length: {len(body)}\n"
+    statuses = []
+    for n in range(30):
+        forged = f"X-Forwarded-For: 9.9.9.{n}\nX-Real-IP: 8.8.8.{n}\nForwarded: for=7.7.7.{n}\n"
+        request = REQUEST.format(path="/", headers=forged + form).replace("GET", "POST")
+        statuses.append(answers(app, request + body).split(b" ", 2)[1])
+    assert set(statuses) <= {b"403", b"429"}
+    assert statuses.count(b"403") <= 10
 
 
 @pytest.mark.slow
