@@ -95,7 +95,7 @@ def test_empty_files(data: bytes, name: str) -> None:
         (b"PK\x03\x04" + bytes(range(200)), "not a whole archive"),
         (b"\xd0\xcf\x11\xe0" + bytes(200), "an old Office file, such as .xls, not text"),
         (b"\x89PNG\r\n\x1a\n" + bytes(200), "a picture, not text"),
-        (b"%PDF-1.7 " + b"abc " * 40, "a PDF, not text"),
+        (b"%PDF-1.7 " + b"abc " * 40, "is a PDF"),
         (bytes(range(256)) * 20, "is not text"),
         (b"text,label\nab\0cd,x\n", "is not text"),
     ],
