@@ -37,10 +37,10 @@ TEXTS_MEGABYTES = 60
 which answers with a sentence."""
 MAX_LINES = 2_000_000
 """Of an uploaded table or text."""
-LEAST_APART, LEAST_APART_ALONE = 1_000_000, 10_000_000
+LEAST_APART, LEAST_APART_ALONE = 200_000, 10_000_000
 """Bytes from which a file is read in a process of its own, where others wait for this one's
-interpreter, and on a server of one user, who waits for that process to start: less is read within
-the 0.1 s, or the 3 s, that the process takes."""
+interpreter, and on a server of one user, who waits for that process to start: less of a usual table
+is read within the 0.1 s, or the 3 s, that the process takes."""
 _CHUNK = 1 << 20
 
 
