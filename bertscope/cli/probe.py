@@ -206,7 +206,7 @@ def _layer_values(result: LayerResult) -> dict[str, Any]:
 
 
 def _code_values(code: CodeLength | None) -> dict[str, Any] | None:
-    return code and {**asdict(code), "compression": code.compression}
+    return None if code is None else {**asdict(code), "compression": code.compression}
 
 
 def _shown(score: Score, measure: str = "accuracy") -> str:
