@@ -36,13 +36,12 @@ from bertcore.pretraining.train_step import TrainStep, divergence_note, has_dive
 from bertcore.tokenizer import Tokenizer
 from bertcore.training.compiler import choose_compile
 from bertcore.training.loop import Metrics, Progress, TrainingProgress, train
-from bertcore.training.optimizer import build_optimizers, set_rate
+from bertcore.training.optimizer import WeightAverage, build_optimizers, set_rate
 from bertcore.training.processes import Processes
 from bertcore.training.run_checkpoints import DamagedCheckpoint, step_of
 from bertcore.training.run_folder import RunFolder
 from bertcore.training.run_lock import lock_run
 from bertcore.training.training_state import restore_state, seed_process, training_state
-from bertcore.training.weight_average import WeightAverage
 
 HELD_OUT_SEED = 0
 """Determines the held-out pairs and masks, the same for all runs."""
