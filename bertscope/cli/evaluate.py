@@ -175,18 +175,15 @@ def evaluate(
     refuse_options(context, exam, f"it is for --task {MINIMAL_PAIRS}")
     if data is None:
         raise ValueError("--data is missing. Name the file to score.")
-    if task == MASKED_WORDS:
+    if task in (MASKED_WORDS, NEXT_TOKENS):
         ours = field_names(Columns, TaskOptions)
         refuse_options(context, ours, "it is for fine-tuned checkpoints")
+        score = evaluate_masked_words
+        if task == NEXT_TOKENS:
+            refuse_options(context, {"objective"}, "it is for --task mlm")
+            score = evaluate_causal
         options = MaskedWordOptions(**chosen(MaskedWordOptions, settings))
-        evaluate_masked_words(data, subject, options, as_json=as_json)
-        return
-    if task == NEXT_TOKENS:
-        ours = field_names(Columns, TaskOptions)
-        refuse_options(context, ours, "it is for fine-tuned checkpoints")
-        refuse_options(context, {"objective"}, "it is for --task mlm")
-        options = MaskedWordOptions(**chosen(MaskedWordOptions, settings))
-        evaluate_causal(data, subject, options, as_json=as_json)
+        score(data, subject, options, as_json=as_json)
         return
     from bertcore.tasks import TASKS
 

@@ -14,7 +14,7 @@ from bertscope.cli.text import AsJson, Checkpoint, Device
 
 if TYPE_CHECKING:
     from bertcore import Trace
-    from bertcore.corpus.search import Neighbours, Query
+    from bertcore.corpus.search import Neighbours, Query, VectorIndex
 
 _CONTEXT = 40  # characters of the sentence before and after a hit, in the table
 _MOST_WORDS = 5
@@ -67,15 +67,19 @@ def search(
     encoded = open_encoded(folder)
     chosen = encoded.layers[-1] if layer is None else layer
     encoded.check_layers(chosen)
-    if text is None:
+
+    def open_with_progress(*, exact: bool | None) -> VectorIndex:
         with stages() as show:
-            index = open_index(
+            return open_index(
                 encoded,
                 chosen,
-                exact=False,
+                exact=exact,
                 rebuild=rebuild,
                 on_progress=lambda fraction, stage: show(stage, fraction),
             )
+
+    if text is None:
+        index = open_with_progress(exact=False)
         done = {"folder": str(folder), "layer": chosen, "rows": index.num_rows}
         if as_json:
             print_json({**done, "left_out": index.num_left_out})
@@ -94,14 +98,7 @@ def search(
     encoded.check_model(bert)
     trace = bert.trace(text)
     query = query_of(trace, token_position(trace, token, encoded.unit), encoded)
-    with stages() as show:
-        index = open_index(
-            encoded,
-            chosen,
-            exact=exact,
-            rebuild=rebuild,
-            on_progress=lambda fraction, stage: show(stage, fraction),
-        )
+    index = open_with_progress(exact=exact)
     found = neighbours(index, Places(encoded), query, chosen, k, own_text=text)
     if index.num_left_out:
         typer.echo(f"Note: {index.num_left_out:,} rows without a direction are left out.", err=True)

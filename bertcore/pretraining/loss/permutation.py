@@ -3,11 +3,11 @@
 from typing import NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from bertcore.network import Network
 from bertcore.network.attention import AttentionFunction, attention_fused
-from bertcore.pretraining.loss.objective import WordLoss, fastest, word_loss
+from bertcore.pretraining.loss.objective import NetworkWithLoss, WordLoss, word_loss
 
 
 class PermutationLoss(NamedTuple):
@@ -78,20 +78,10 @@ def permutation_loss(
     return PermutationLoss(loss, (right * weights).sum(), weights.sum())
 
 
-class PermutationWithLoss(nn.Module):
-    """A network and the loss of permutation language modelling.
+class PermutationWithLoss(NetworkWithLoss):
+    """A network and the loss of permutation language modelling; arguments as of its base class."""
 
-    Args:
-        network, dtype, is_compiled: As for `NetworkWithLoss`.
-    """
-
-    def __init__(self, network: Network, *, dtype: str, is_compiled: bool = False) -> None:
-        super().__init__()
-        self.network = network
-        self.attention, self.word_loss = fastest(network, dtype, is_compiled=is_compiled)
-
-    def forward(self, rows: PermutedRows) -> PermutationLoss:
-        """Return the loss of a batch or of a part of it."""
+    def forward(self, rows: PermutedRows) -> PermutationLoss:  # type: ignore[override]
         return permutation_loss(
             self.network, rows, attention=self.attention, word_loss=self.word_loss
         )
