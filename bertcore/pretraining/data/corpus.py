@@ -313,17 +313,8 @@ def _groups(documents: Iterable[list[str]]) -> Iterator[list[list[str]]]:
     yield group
 
 
-def save_corpus(corpus: PackedCorpus, folder: Path) -> None:
-    """Write the arrays as .npy files; `open_corpus` maps them back."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in _ARRAYS:
-        np.save(folder / f"{name}.npy", getattr(corpus, name))
-    # Written last: a folder without it is incomplete.
-    (folder / "fingerprint").write_text(corpus.fingerprint, encoding="utf-8")
-
-
 def open_corpus(folder: Path) -> PackedCorpus:
-    """Map a folder written by `save_corpus`; RuntimeError if one of its files is missing."""
+    """Map a folder written by `pack_corpus_to`; RuntimeError if one of its files is missing."""
     ids, sentence_starts, document_starts = _map_arrays(folder)
     try:
         fingerprint = (folder / "fingerprint").read_text(encoding="utf-8")
