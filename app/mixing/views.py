@@ -33,8 +33,8 @@ _MODULES = {
     "normalize_rows": "maps",
     "block_norms": "norm_weighted",
     "weighted_norms": "norm_weighted",
-    "attention_rollout": "rollout",
-    "rollout": "rollout",
+    "attention_rollout": "flow",
+    "rollout": "flow",
     "value_zeroing": "value_zeroing",
 }
 """Where each function that may be used comes from."""
