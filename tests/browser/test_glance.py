@@ -31,30 +31,34 @@ def click(plane: Locator, x: float, y: float) -> None:
     plane.click(position={"x": x * box["width"], "y": y * box["height"]})
 
 
-@pytest.mark.parametrize(
-    ("x", "y", "name", "query"),
-    [
-        (0.05, 0.5, "tokens", "token"),  # the text
-        (0.15, 0.5, "tokens", "token"),  # a word piece
-        (0.22, 0.5, "tokens", "token"),  # an embedding
-        (0.42, 0.09, "attention", "heads"),  # a head
-        (0.4, 0.5, "attention", None),  # the lines of a layer
-        (0.425, 0.5, "inside-layer", None),  # add & norm
-        (0.435, 0.5, "inside-layer", None),  # feed-forward
-        (0.82, 0.5, "layer-map", None),  # the last layer's output
-        (0.95, 0.24, "sentence-pairs", None),
-        (0.95, 0.55, "masked-words", None),
-    ],
-)
-def test_a_part_opens_its_page(
-    visit: Visit, x: float, y: float, name: str, query: str | None
-) -> None:
-    click(opened(visit), x, y)
-    visit.arrive(name)
-    if query:
-        visit.page.wait_for_function("name => new URL(location).searchParams.has(name)", arg=query)
-    expect(visit.box("A")).to_have_value(MASKED)
-    visit.check()
+PARTS = [
+    (0.05, 0.5, "tokens", "token"),  # the text
+    (0.15, 0.5, "tokens", "token"),  # a word piece
+    (0.22, 0.5, "tokens", "token"),  # an embedding
+    (0.42, 0.09, "attention", "heads"),  # a head
+    (0.4, 0.5, "attention", None),  # the lines of a layer
+    (0.425, 0.5, "inside-layer", None),  # add & norm
+    (0.435, 0.5, "inside-layer", None),  # feed-forward
+    (0.82, 0.5, "layer-map", None),  # the last layer's output
+    (0.95, 0.24, "sentence-pairs", None),
+    (0.95, 0.55, "masked-words", None),
+]
+"""Places as fractions of the drawing, the page that a click opens, a name in its address."""
+
+
+def test_a_part_opens_its_page(visit: Visit) -> None:
+    plane = opened(visit)
+    for x, y, name, query in PARTS:
+        click(plane, x, y)
+        visit.arrive(name)
+        if query:
+            visit.page.wait_for_function(
+                "name => new URL(location).searchParams.has(name)", arg=query
+            )
+        expect(visit.box("A")).to_have_value(MASKED)
+        visit.check()
+        visit.go_to("glance")
+        visit.inked(".st-key-glance")
 
 
 def test_the_walk_is_in_the_address_and_each_step_opens_a_page(
@@ -111,8 +115,7 @@ def test_the_drawing_is_saved_as_svg_with_every_token(visit: Visit) -> None:
     assert [row[0] for row in saved["rows"]][7] == "[MASK]"
 
 
-@pytest.mark.parametrize("width", [800, 1280])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "scheme"), [(800, "light"), (1280, "dark")])
 def test_it_fits_into_the_window(new_visit: Callable[..., Visit], width: int, scheme: str) -> None:
     visit = new_visit(viewport={"width": width, "height": 800}, color_scheme=scheme)
     plane = opened(visit, text_a=TEXT_A)
