@@ -16,7 +16,7 @@ import streamlit as st
 from ..access.room import hold, max_megabytes
 from ..plots import plain
 from ..streamlit_internals import UploadedFile, file_ids, remove_upload
-from . import cache, uploads
+from . import cache, turns, uploads
 from .uploads import Copy
 
 T = TypeVar("T")
@@ -151,15 +151,18 @@ class UploadSource(UploadBox, Generic[T]):
         self._keep(_Record())
         before.clear()
         record = _Record(ids)
+        turns.give_back()
         try:
-            with self.taken(files) as given:
-                for file, (name, data) in given.items():
-                    copies[file] = uploads.write_copy(
-                        name, data, self.most, self.instead, self.kind
-                    )
-            if not copies:
-                raise ValueError("the file is no longer on this server. Upload it again.")
-            record.value = self.read([copies[file] for file in ids if file in copies])
+            # A packed file of 4 MB may take seconds of Python to unpack to nothing.
+            with turns.beside_pages():
+                with self.taken(files) as given:
+                    for file, (name, data) in given.items():
+                        copies[file] = uploads.write_copy(
+                            name, data, self.most, self.instead, self.kind
+                        )
+                if not copies:
+                    raise ValueError("the file is no longer on this server. Upload it again.")
+                record.value = self.read([copies[file] for file in ids if file in copies])
             if self.accepts_several:
                 record.copies = copies
             self._keep(record)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
+import sys
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.shell import uploads
+from app.shell import turns, uploads
 from app.shell.source import Incomplete, UploadSource
 from app.shell.uploads import Copy
 
@@ -114,3 +116,21 @@ def test_files_of_a_box_for_several_can_come_one_by_one(app: AppTest, tmp_path: 
     assert [*tmp_path.iterdir()] == []
     put(app, ("c", b"12"), box="several")
     assert "several: 2" in said(app)
+
+
+def test_others_run_at_short_notice_while_a_file_is_unpacked_and_read(
+    app: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = []
+    write = uploads.write_copy
+
+    def noted(*arguments: Any) -> Copy:
+        seconds.append(sys.getswitchinterval())
+        return write(*arguments)
+
+    monkeypatch.setattr(uploads, "write_copy", noted)
+    usual = sys.getswitchinterval()
+    put(app, ("a.gz", gzip.compress(b"") * 1000 + gzip.compress(b"1234")))
+    assert "chosen: 4" in said(app)
+    assert seconds == [pytest.approx(turns.SHORT_SECONDS)]
+    assert sys.getswitchinterval() == usual
