@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from bertcore.checkpoints import save
+from bertcore.checkpoints.save import OBJECTIVE
 from bertcore.interventions.what_if import Changes
 from bertcore.model import Model, check_ids
 from bertcore.network import Network
@@ -125,7 +126,8 @@ class Bert(Model):
 
     def save(self, folder: str | Path) -> Path:
         """Write a checkpoint folder that `transformers` opens as BertForPreTraining."""
-        return save(self.module, self.tokenizer, folder)
+        named = {} if self.objective is None else {OBJECTIVE: self.objective}
+        return save(self.module, self.tokenizer, folder, more_config=named)
 
 
 def with_parts(model: Model) -> Bert:

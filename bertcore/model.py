@@ -81,6 +81,8 @@ class Model(ABC):
         self.name = name
         self.report = report
         self.sentence_modules = sentence_modules
+        self.objective: str | None = None
+        """The objective of the run that made it, as for `pretrain --objective`, if known."""
 
     @abstractmethod
     def tokenize(

@@ -11,6 +11,7 @@ from bertcore.analysis.words.continuation import (
     MaskWriting,
     WrittenScores,
     continue_text,
+    is_unilm,
     score_written,
     write_with_masks,
 )
@@ -113,18 +114,25 @@ def show_writing(page: frame.Page, readers: Readers) -> None:
     """Draw what both write after the text."""
     if capabilities.tells_of(readers.bert, "mlm"):
         return
+    if is_unilm(page.bert):
+        readers = readers._replace(left=page.bert_key)
+        st.caption(
+            "This UniLM writes in both ways: a \\[MASK\\] after the text is filled under its "
+            "left-to-right mask, then the next one after it; and the row of masks is filled under "
+            "the mask of both sides."
+        )
     choice = _choose(readers)
     written = Compute(name="let-it-write")(write_both, readers, choice)
     COMPONENT(key="writing", data=message(readers, written))
-    for name, writing in ((GPT, written.next), (BERT, written.masks)):
+    for name, writing in ((_left_name(readers), written.next), (BERT, written.masks)):
         if isinstance(writing, str):
             st.caption(f"**{name}** writes nothing. {plain(writing)}")
     if readers.left is None:
         st.info(
-            "No next-token network is open. Choose one in the sidebar, such as GPT-2 or one made "
-            "by `bertscope pretrain --objective causal`."
+            "No network that writes from the left is open. Choose one in the sidebar, such as "
+            "GPT-2 or one made by `bertscope pretrain --objective causal` (or `unilm`)."
         )
-    _show_scores(written)
+    _show_scores(written, _left_name(readers))
     more = ""
     if isinstance(written.next, Continuation):
         more = TWIN_CODE.format(
@@ -142,6 +150,11 @@ def show_writing(page: frame.Page, readers: Readers) -> None:
         )
 
 
+def _left_name(readers: Readers) -> str:
+    """Return what the network that writes from the left is called."""
+    return "UniLM" if readers.left is not None and is_unilm(cache.opened(readers.left)) else GPT
+
+
 def _choose(readers: Readers) -> WritingChoice:
     """Draw the controls."""
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
@@ -150,7 +163,7 @@ def _choose(readers: Readers) -> WritingChoice:
     temperature, seed = 0.0, 0
     if readers.left is not None:
         key = TEMPERATURE.key(low=0.0, high=2.0)
-        help = "0: the most probable token each time. 1: drawn from GPT's probabilities."
+        help = "0: the most probable token each time. 1: drawn from the network's probabilities."
         row.slider("Temperature", 0.0, 2.0, step=0.1, key=key, width=160, help=help)
         temperature = round(TEMPERATURE.value, 1)
         SEED.key(low=0, high=LAST_SEED)
@@ -196,7 +209,8 @@ def write_both(readers: Readers, choice: WritingChoice, *, progress: Progress) -
     scores = {}
     for name, writing in ((GPT, next_tokens), (BERT, masks)):
         if isinstance(writing, Continuation | MaskWriting) and writing.text.strip():
-            score = result_or_reason(score_written, bert, twin, before, writing.text)
+            judge = None if twin is None or is_unilm(twin) else twin
+            score = result_or_reason(score_written, bert, judge, before, writing.text)
             if isinstance(score, WrittenScores):  # not of a text that fills all positions
                 scores[name] = score
     return WrittenTexts(before, next_tokens, masks, scores, before_tokens)
@@ -207,7 +221,7 @@ def message(readers: Readers, written: WrittenTexts) -> dict[str, Any]:
     following = masks = None
     if isinstance(written.next, Continuation) and readers.left is not None:
         following = {
-            "name": f"{GPT}: {name_of(readers.left)}",
+            "name": f"{_left_name(readers)}: {name_of(readers.left)}",
             "before": written.before_tokens,
             "written": [asdict(token) for token in written.next.written],
         }
@@ -230,7 +244,7 @@ def message(readers: Readers, written: WrittenTexts) -> dict[str, Any]:
     return {"next": following, "masks": masks}
 
 
-def _show_scores(written: WrittenTexts) -> None:
+def _show_scores(written: WrittenTexts, left: str) -> None:
     """Write how repetitive both texts are, and how probable each network finds them."""
     if not written.scores:
         return
@@ -238,7 +252,7 @@ def _show_scores(written: WrittenTexts) -> None:
     rows = []
     for name, score in written.scores.items():
         row = {
-            "": f"**{name}** wrote",
+            "": f"**{left if name == GPT else name}** wrote",
             "Different tokens": f"{score.num_different} of {score.num_tokens}",
             "Repeated pairs of neighbours": f"{score.num_repeated} of {score.num_pairs}",
         }

@@ -13,6 +13,7 @@ from bertcore.analysis.objectives.demo import (
     count_objective,
     objective_example,
 )
+from bertcore.analysis.words.continuation import continue_text
 from bertcore.configs.data import MASKED_LM_PROB
 from bertcore.objectives import Objective
 from bertcore.objectives.attention_masks import DIRECTIONS, Direction
@@ -27,6 +28,7 @@ from . import drawing
 
 DRAWN = "drawn"
 OTHERS = tuple(one.text for one in DOCUMENTS)  # documents from which a random B may be drawn
+NUM_WRITTEN = 12  # tokens that a UniLM writes after the text
 MOST_NAMED = 72  # above this many tokens an axis shows positions instead of words
 SEEN, UNSEEN = theme.SEGMENT_A, "rgba(127, 134, 152, 0.12)"
 
@@ -281,6 +283,8 @@ def _show_example(
             f"This checkpoint's mean loss here is **{answer.loss:.2f}** nats, over "
             f"{len(answer.places)} place{'s' if len(answer.places) > 1 else ''}.{term}"
         )
+        if entry.name == "unilm":
+            _show_writing(page)
     EXAMPLE.offer(page, example, record=example, loss_at=entry.loss_at, name=entry.name, **choice)
     st.subheader("Which tokens may attend to which", anchor=False)
     names = {number: looks.name for number, looks in enumerate(example.looks)}
@@ -288,6 +292,16 @@ def _show_example(
     looks = example.looks[number]
     who = _who_looks(looks)
     LOOKS.show(page, looks, number=number, looks=who, name=entry.name, **choice)
+
+
+def _show_writing(page: frame.Page) -> None:
+    """Write what a UniLM adds to the text under its left-to-right mask."""
+    try:
+        written = page.compute(continue_text, page.text_a, NUM_WRITTEN).text
+    except ValueError as reason:
+        st.caption(plain(frame.sentence_of(reason)))
+    else:
+        st.markdown(f"It also writes. From left to right, text A goes on: **{plain(written)}**")
 
 
 def _who_looks(looks: Looks) -> str:

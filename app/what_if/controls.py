@@ -35,6 +35,7 @@ from .mask_drawing import mask_drawing
 PATTERN_NAMES = {
     "bidirectional": "All",
     "causal": "Causal",
+    "right-to-left": "Right to left",
     "prefix": "Prefix",
     "drawn": "Drawn by hand",
 }
@@ -46,6 +47,7 @@ HOW_PATTERNS = {
         "Each token sees itself and those before it, as in GPT. BERT was not trained this way, and "
         "\\[CLS\\] sees only itself: the next-sentence answer is the same for every text."
     ),
+    "right-to-left": "Each token sees itself and those after it, as in a sixth of UniLM's batches.",
     "prefix": (
         "The tokens of the prefix see each other; each later one sees the prefix and the tokens "
         "before it, as in UniLM's sequence-to-sequence mode."

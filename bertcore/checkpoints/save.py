@@ -14,13 +14,16 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from bertcore.architecture.families import BERT, Family
-from bertcore.checkpoints.folder import SAFETENSORS, WEIGHT_FILES, is_checkpoint
+from bertcore.checkpoints.folder import SAFETENSORS, WEIGHT_FILES, is_checkpoint, read_json
 from bertcore.checkpoints.keys import key_table
 from bertcore.network import FAMILY_HEADS, Network
 
 if TYPE_CHECKING:
     from bertcore.tokenizer import Tokenizer
 
+OBJECTIVE = "pretraining_objective"
+"""Field of config.json: the objective that a run trained it with, as for `--objective`. Objectives
+share classes of `transformers` (UniLM's network is a BERT, MASS's a BART), so only this tells."""
 _REPLACED = frozenset(
     {
         *WEIGHT_FILES,
@@ -104,6 +107,13 @@ def write_checkpoint(
         tokenizer.save(fresh)
         _swap(fresh, target, Path(place) / "old")
     return target
+
+
+def name_objective(folder: Path, objective: str) -> None:
+    """Write the objective of a run into the config.json of a checkpoint."""
+    file = folder / "config.json"
+    config = read_json(file) | {OBJECTIVE: objective}
+    file.write_text(json.dumps(config, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def hf_state_dict(network: Network) -> dict[str, Tensor]:

@@ -1,4 +1,4 @@
-"""Attention patterns as masks: bidirectional, causal, prefix, or drawn by hand as rectangles."""
+"""Attention patterns as masks: UniLM's four, or drawn by hand as rectangles."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -6,10 +6,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-PATTERNS = ("bidirectional", "causal", "prefix", "drawn")
-"""Which token may attend to which: all to all (BERT); each to itself and those before (GPT); a
-prefix to itself, the rest also to all before (UniLM); as drawn. What a layer masks by itself
-(causal attention, a window) stays masked."""
+PATTERNS = ("bidirectional", "causal", "right-to-left", "prefix", "drawn")
+"""Which token may attend to which: all to all (BERT); each to itself and those before (GPT);
+each to itself and those after; a prefix to itself, the rest also to all before (UniLM); as drawn.
+What a layer masks by itself (causal attention, a window) stays masked."""
 
 
 class Block(NamedTuple):
@@ -46,6 +46,8 @@ def pattern_mask(
     if pattern == "drawn":
         return _drawn(blocked, num_tokens)
     allowed = torch.ones(num_tokens, num_tokens, dtype=torch.bool).tril()
+    if pattern == "right-to-left":
+        return allowed.T
     if pattern == "prefix":
         if not 0 <= prefix_length <= num_tokens:
             raise ValueError(

@@ -20,9 +20,11 @@ from bertcore.checkpoints.fingerprint import fingerprint_of
 from bertcore.checkpoints.oddities import find_oddities, refuse_quantised
 from bertcore.checkpoints.plan import LoadPlan, as_capabilities, plan_loading
 from bertcore.checkpoints.report import LoadReport
+from bertcore.checkpoints.save import OBJECTIVE
 from bertcore.checkpoints.source import DEFAULT
 from bertcore.checkpoints.task import read_task
 from bertcore.checkpoints.weights import OpenWeights
+from bertcore.configs.data import OBJECTIVES
 from bertcore.loading.family import Architecture, read_shape, which_family
 from bertcore.loading.other import Opened, load_other, read_other_config
 from bertcore.model import Model
@@ -90,6 +92,9 @@ def load(
         modules.after.to(chosen_device)
         lines = modules.sentences(model.max_length)
     model.sentence_modules = modules
+    objective = files.config.get(OBJECTIVE)
+    if isinstance(objective, str) and objective in OBJECTIVES:
+        model.objective = objective
     model.report = _report(name, files, opened, architecture.note, adapter, lines)
     return model
 

@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from bertcore.checkpoints.save import name_objective
 from bertcore.interventions.what_if import Changes
 from bertcore.model import Model
 from bertcore.others.families import DENOISING
@@ -174,6 +175,8 @@ class OtherModel(Model):
         """Write a checkpoint folder that `transformers` opens with the same class."""
         folder = Path(folder)
         self.module.model.save_pretrained(folder)
+        if self.objective is not None:
+            name_objective(folder, self.objective)
         self.tokenizer.save(folder)
         return folder
 

@@ -9,6 +9,7 @@ from typing import Any
 from torch import nn
 
 from bertcore.architecture.config import BertConfig
+from bertcore.checkpoints.save import name_objective
 from bertcore.configs import DataConfig, OptimizerConfig, TrainConfig
 from bertcore.debiasing import PenalisedDirection
 from bertcore.debiasing.direction_penalty import DirectionPenalty
@@ -425,6 +426,7 @@ class Pretraining:
 
     def _save_model(self, network: Network, tokenizer: Tokenizer, folder: Path) -> None:
         self.objective.save(network, self.companion, tokenizer, folder)
+        name_objective(folder, self.objective.name)
 
     def evaluate(self) -> Scores:
         """Score the network on the run's held-out rows. Every process must call this."""

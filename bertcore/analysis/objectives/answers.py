@@ -18,13 +18,17 @@ from bertcore.analysis.objectives.given import (
 )
 from bertcore.analysis.shared.inputs import require_finite_logits
 from bertcore.architecture.families import Capability
+from bertcore.bert import Bert
+from bertcore.checkpoints.save import OBJECTIVE
 from bertcore.model import Model
 from bertcore.objectives.attention_masks import Direction
 from bertcore.objectives.counting import objective_of
 from bertcore.objectives.draw import Draw
-from bertcore.objectives.row import IGNORED, Ids
+from bertcore.objectives.row import IGNORED, Flags, Ids
 from bertcore.others.families import DENOISING, PERMUTED, SPANS
 from bertcore.others.model import OtherModel
+from bertcore.pretraining.loss.permutation import PermutedRows, query_states
+from bertcore.pretraining.loss.sequence_loss import pad_sequences
 
 BEST = 3
 """Number of guesses kept at each place."""
@@ -49,7 +53,10 @@ _WAYS: Mapping[str, tuple[str, str]] = MappingProxyType(
     }
 )
 """Objective -> how a `transformers` model trained with it predicts words."""
-_UNKNOWN = "No architecture supported here was trained with it, so no checkpoint can answer."
+_RUNS: Mapping[str, str] = MappingProxyType(
+    {"permutation": "plm", "unilm": "unilm", "mass": "mass"}
+)
+"""Objective -> its name for `pretrain --objective`: only the run tells that it was trained so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,18 +94,25 @@ def why_no_answer(bert: Model, objective: str) -> str | None:
     capability = _HEADS.get(objective)
     if capability is not None:
         return bert.absent.get(capability)
+    run = _RUNS.get(objective)
+    if run is not None and bert.objective == run:
+        return bert.absent.get("mlm")
     if objective in MASKED_WORDS:
         absent = bert.absent.get("mlm")
         if absent is None and not predicts_masked_words(bert):
-            name = bert.config.family.name
-            return f"{name} was trained with another objective: choose that one to see its answer."
+            return (
+                "This checkpoint was trained with another objective: choose that one to see its "
+                "answer."
+            )
         return absent
-    if objective not in _WAYS:
-        return _UNKNOWN
-    way, name = _WAYS[objective]
-    if not isinstance(bert, OtherModel) or bert.module.other.words != way:
-        return f"This checkpoint was not trained with it. Open {name} to see an answer."
-    return bert.absent.get("mlm")
+    way, name = _WAYS.get(objective, (None, ""))
+    is_of_run = bert.objective in _RUNS.values()
+    if isinstance(bert, OtherModel) and bert.module.other.words == way and not is_of_run:
+        return bert.absent.get("mlm")
+    trained = f"a checkpoint of `bertscope pretrain --objective {run}`"
+    to_open = " or ".join([*([name] if name else []), *([trained] if run else [])])
+    known = f" ({OBJECTIVE} in its config.json does not say so)" if run else ""
+    return f"This checkpoint was not trained with it{known}. Open {to_open} to see an answer."
 
 
 @torch.no_grad()
@@ -170,6 +184,13 @@ def _logits(bert: Model, objective: str, prepared: Prepared, found: Draw, places
     ids = _tensor(bert, corrupted.input_ids)[None]
     if objective == "causal":
         return _next_logits(bert, ids, places)
+    if objective == "unilm":
+        assert corrupted.allowed is not None
+        segment_ids = _tensor(bert, prepared.segment_ids)[None]
+        hidden = bert.module(ids, segment_ids, _tensor(bert, corrupted.allowed)[None])
+        return bert.module.mlm_logits(hidden[0, places]).float().cpu()
+    if isinstance(bert, Bert):
+        return _permuted_logits(bert, ids, found, places)
     assert isinstance(bert, OtherModel), "why_no_answer lets no other pass"
     network = bert.module
     segments = _tensor(bert, prepared.segment_ids)[None] if objective == "permutation" else None
@@ -184,15 +205,19 @@ def _logits(bert: Model, objective: str, prepared: Prepared, found: Draw, places
         states = out.last_hidden_state[0]
     else:
         assert corrupted.decoder_input_ids is not None
-        read = _tensor(bert, corrupted.decoder_input_ids)[None]
+        # MASS's decoder reads a fragment at its own positions, the others a text from its start.
+        rows = pad_sequences([corrupted], max(bert.tokenizer.pad_id, 0))
         out = network.run(
             network.base,
             **inputs,
-            decoder_input_ids=read,
+            decoder_input_ids=rows.decoder_input_ids.to(bert.device),
+            decoder_attention_mask=rows.decoder_mask.to(bert.device),
             output_hidden_states=True,
             use_cache=False,
         )
         states = out.decoder_hidden_states[-1][0]
+        if corrupted.decoder_positions is not None:
+            places = corrupted.decoder_positions[places]
     return network.mlm_logits(states[places]).float().cpu()
 
 
@@ -200,6 +225,23 @@ def _next_logits(bert: Model, ids: Tensor, places: Ids) -> Tensor:
     """Return the logits of the token after each place; all of a text is segment 0, as trained."""
     states = bert.module.word_states(ids)[0, places]
     return bert.module.next_logits(states).float().cpu()
+
+
+def _permuted_logits(bert: Bert, ids: Tensor, found: Draw, places: Ids) -> Tensor:
+    """Return the logits of our network's query stream; a text is segment 0, as trained."""
+    assert found.rank is not None
+    positions = _tensor(bert, places)[None]
+    rows = PermutedRows(
+        input_ids=ids,
+        segment_ids=torch.zeros_like(ids),
+        attention_mask=None,
+        rank=_tensor(bert, found.rank)[None],
+        positions=positions,
+        weights=torch.ones_like(positions, dtype=torch.float32),
+        queries=torch.full_like(positions, bert.tokenizer.mask_id),
+        total_predicted=torch.tensor(float(len(places))),
+    )
+    return bert.module.mlm_logits(query_states(bert.module, rows)[0]).float().cpu()
 
 
 def _pair(bert: Model, objective: str, prepared: Prepared, found: Draw) -> ObjectiveAnswer:
@@ -234,5 +276,5 @@ def _replaced(bert: Model, prepared: Prepared, found: Draw) -> ObjectiveAnswer:
     return ObjectiveAnswer(tuple(answers))
 
 
-def _tensor(bert: Model, ids: Ids) -> Tensor:
+def _tensor(bert: Model, ids: Ids | Flags) -> Tensor:
     return torch.from_numpy(ids).to(bert.device)

@@ -160,7 +160,7 @@ def _pieces(bert: Model, added: Ids) -> tuple[Pieces, tuple[str, ...]]:
 
 def predicts_masked_words(bert: Model) -> bool:
     """Return whether a checkpoint predicts a word from a mask at its position, as BERT does."""
-    if "mlm" not in bert.capabilities:
+    if "mlm" not in bert.capabilities or bert.objective == "plm":  # of a place alone
         return False
     return not isinstance(bert, OtherModel) or bert.module.other.words == MASKED
 

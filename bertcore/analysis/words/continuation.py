@@ -1,4 +1,4 @@
-"""Continuations of a text: by a causal model, by appended masks, and how models score them."""
+"""Continuations of a text: by a causal model or UniLM, by masks, and how models score them."""
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from bertcore.analysis.shared.inputs import (
     mask_positions,
@@ -17,6 +18,7 @@ from bertcore.analysis.words.next_words import next_surprise
 from bertcore.analysis.words.predictions import fill_in_turn
 from bertcore.grammar.pseudo_log_likelihood import pseudo_log_likelihoods
 from bertcore.model import Model
+from bertcore.tokenizer import Encoding
 
 MOST_TOKENS = 200
 
@@ -43,6 +45,16 @@ class Continuation:
     """Whether it ended by itself, with the token that ends a text, or filled its positions."""
 
 
+def is_unilm(bert: Model) -> bool:
+    """Return whether a checkpoint was trained with UniLM's four masks."""
+    return bert.objective == "unilm"
+
+
+def why_not_written(bert: Model) -> str | None:
+    """Return why a checkpoint cannot continue a text, as a sentence; None if it can."""
+    return bert.absent.get("mlm" if is_unilm(bert) else "next")
+
+
 @torch.inference_mode()
 def continue_text(
     bert: Model,
@@ -56,7 +68,8 @@ def continue_text(
     """Continue a text token by token, each given all tokens before it.
 
     Args:
-        bert: A model that predicts the next token (GPT-2, causal BERT).
+        bert: A model that predicts the next token (GPT-2, causal BERT), or one of `pretrain
+            --objective unilm`, which fills a [MASK] after the text under its left-to-right mask.
         num_tokens: Maximum number of tokens to write, 1 to MOST_TOKENS.
         temperature: 0: the most probable token each time; above 0: one drawn from the
             probabilities, flattened above 1, sharpened below.
@@ -65,12 +78,13 @@ def continue_text(
     ValueError if the model does not predict the next token, a number is out of its range, or the
     text fills all positions, or it answers NaN or infinity.
     """
-    bert.require("next")
+    reason = why_not_written(bert)
+    if reason is not None:
+        raise ValueError(reason)
     if not 1 <= num_tokens <= MOST_TOKENS:
         raise ValueError(f"num_tokens is {num_tokens}; expected 1 to {MOST_TOKENS}.")
     if not 0 <= temperature <= 10:
         raise ValueError(f"temperature is {temperature}; expected 0 to 10.")
-    network = bert.module
     encoding = bert.tokenize(text)
     length = len(encoding)
     # The end token ([SEP]) would make the model start another text.
@@ -88,8 +102,7 @@ def continue_text(
     is_ended = False
     while len(written) < num_tokens and not is_ended:
         encoding = replace(encoding, input_ids=ids, segment_ids=segments)
-        hidden = bert.word_states(encoding)[-1:]
-        log_p = torch.log_softmax(network.next_logits(hidden)[0].float(), -1).cpu()
+        log_p = torch.log_softmax(_next_logits(bert, encoding).float(), -1).cpu()
         log_p = log_p[: bert.tokenizer.vocab_size]
         require_finite_logits([log_p])
         if temperature == 0:
@@ -277,3 +290,13 @@ def write_with_masks(bert: Model, text: str, num_tokens: int = 8) -> MaskWriting
         ids[filled.position] = token_id
     written = bert.tokenizer.decode([ids[place] for place in places])
     return MaskWriting(tuple(steps), tuple(places), written, joint)
+
+
+def _next_logits(bert: Model, encoding: Encoding) -> Tensor:
+    """Return the logits of the token after a text, [V]; its position must exist."""
+    if not is_unilm(bert):
+        return bert.module.next_logits(bert.word_states(encoding)[-1:])[0]
+    ids = torch.tensor([[*encoding.input_ids, bert.tokenizer.mask_id]], device=bert.device)
+    before = torch.ones(ids.shape[1], ids.shape[1], dtype=torch.bool, device=bert.device).tril()
+    segments = torch.tensor([[*encoding.segment_ids, encoding.segment_ids[-1]]], device=bert.device)
+    return bert.module.mlm_logits(bert.module(ids, segments, before[None])[0, -1:])[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -20,8 +21,11 @@ from bertcore.analysis.objectives.answers import (
 )
 from bertcore.analysis.objectives.demo import drawn
 from bertcore.analysis.objectives.given import segments_of
+from bertcore.checkpoints.save import name_objective
+from bertcore.objectives.attention_masks import DIRECTIONS, Direction
 from bertcore.objectives.row import IGNORED
 from bertcore.objectives.table import OBJECTIVES
+from bertcore.pretraining.loss.sequence_loss import pad_sequences, sequence_loss
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
 from tests.support.tiny_families import make
 from tests.support.tiny_others import make_other, opened
@@ -200,3 +204,78 @@ def test_absent_heads_are_a_sentence(bert: Bert, tmp_path: Path) -> None:
 
 def test_an_answer_to_nothing_has_no_loss() -> None:
     assert np.isnan(ObjectiveAnswer(()).loss)
+
+
+def test_permuted_order_of_our_network() -> None:
+    """The answer at a place is that of the network on the text whose unseen words are hidden."""
+    bert = tiny_bert(heads=frozenset({"mlm"}))
+    bert.objective = "plm"
+    for seed in range(3):
+        _, found = drawn(bert, "permutation", A, seed=seed, share=0.4)
+        answer = objective_answer(bert, "permutation", A, seed=seed, share=0.4)
+        assert found.rank is not None
+        first = int(np.flatnonzero(found.rank == 0)[0])  # sees what is never predicted
+        ids = found.corrupted.input_ids.copy()
+        ids[first] = bert.tokenizer.mask_id
+        seen = torch.from_numpy(found.rank < 0)
+        # The query is read by itself; the others see each other, and not the mask.
+        mask = seen[None, :].expand(len(ids), -1).clone()
+        with torch.no_grad():
+            hidden = bert.module(ids_of(ids), None, mask[None])
+            logits = bert.module.mlm_logits(hidden[0, first])
+        wanted = -float(logits.log_softmax(-1)[found.corrupted.labels[first]])
+        (place,) = [one for one in answer.places if one.place == first]
+        assert place.loss == pytest.approx(wanted, abs=1e-4)
+    assert why_no_answer(bert, "masked-words") is not None
+
+
+@pytest.mark.parametrize("direction", list(DIRECTIONS))
+def test_unilm_answers_under_its_mask(direction: Direction, tmp_path: Path) -> None:
+    bert = tiny_bert(heads=frozenset({"mlm"}))
+    bert.objective = "unilm"
+    folder = bert.save(tmp_path / "unilm")
+    bert = bertcore.load(folder, device="cpu")
+    model = transformers.BertForMaskedLM.from_pretrained(folder, attn_implementation="eager").eval()
+    prepared, found = drawn(bert, "unilm", A, B, seed=2, direction=direction)
+    answer = objective_answer(bert, "unilm", A, B, seed=2, direction=direction)
+    assert found.corrupted.allowed is not None
+    with torch.no_grad():
+        logits = model(
+            ids_of(found.corrupted.input_ids),
+            token_type_ids=ids_of(prepared.segment_ids),
+            attention_mask=torch.log(ids_of(found.corrupted.allowed).float())[None],
+        ).logits[0]
+    assert answer.loss == pytest.approx(words_loss(logits, found.corrupted.labels), abs=1e-4)
+
+
+def test_mass_answers_and_no_noise_of_bart_does(tmp_path: Path) -> None:
+    """The loss is the run's own, and the checkpoint is not offered what it never saw."""
+    model = make_other("BartForConditionalGeneration", tmp_path)
+    name_objective(tmp_path, "mass")
+    mass = opened(tmp_path)
+    _, found = drawn(mass, "mass", A, seed=1)
+    rows = pad_sequences([found.corrupted], mass.tokenizer.pad_id)
+    with torch.no_grad():
+        wanted = sequence_loss(model, rows, torch.tensor(float(len(found.corrupted.labels))))
+    assert objective_answer(mass, "mass", A, seed=1).loss == pytest.approx(
+        float(wanted.loss), abs=1e-4
+    )
+    assert {name for name in OBJECTIVES if why_no_answer(mass, name) is None} == {"mass"}
+    saved = opened(mass.save(tmp_path / "again"))
+    assert saved.objective == "mass"
+
+
+def test_a_checkpoint_without_its_runs_objective_is_told_so(bert: Bert) -> None:
+    for name in ("unilm", "mass", "permutation"):
+        reason = why_no_answer(bert, name)
+        assert reason is not None
+        assert "pretraining_objective" in reason
+        assert f"--objective {'plm' if name == 'permutation' else name}" in reason
+
+
+@pytest.mark.parametrize("value", ["R3L", 7, None, ["unilm"]])
+def test_an_objective_that_no_run_has_is_not_read(value: object, tmp_path: Path) -> None:
+    folder = tiny_bert(heads=frozenset({"mlm"})).save(tmp_path / "bert")
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"pretraining_objective": value}))
+    assert bertcore.load(folder, device="cpu").objective is None

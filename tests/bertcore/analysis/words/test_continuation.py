@@ -105,3 +105,35 @@ def test_bad_input_is_a_sentence(causal: Bert, changes: dict[str, object], expec
 def test_a_masked_model_is_refused() -> None:
     with pytest.raises(ValueError, match="next token"):
         continue_text(tiny_bert(), TEXT)
+
+
+@pytest.mark.parity
+def test_a_unilm_fills_masks_after_the_text(tmp_path: Path) -> None:
+    """Against transformers with the same mask; no token before it sees a written one."""
+    transformers = pytest.importorskip("transformers")
+    made = tiny_bert(heads=frozenset({"mlm"}))
+    made.objective = "unilm"
+    folder = made.save(tmp_path / "unilm")
+    bert = load(folder, device="cpu")
+    model = transformers.BertForMaskedLM.from_pretrained(folder, attn_implementation="eager").eval()
+    found = continue_text(bert, TEXT, 5)
+    ids = list(bert.tokenize(TEXT).input_ids[:-1])
+    for written in found.written:
+        row = torch.tensor([[*ids, bert.tokenizer.mask_id]])
+        mask = torch.ones(1, 1, row.shape[1], row.shape[1]).tril().log()
+        with torch.no_grad():
+            p = model(row, attention_mask=mask).logits[0, -1].softmax(-1)
+        assert written.probability == pytest.approx(float(p.max()), abs=1e-5)
+        assert written.token == bert.tokenizer.id_to_token(int(p.argmax()))
+        ids.append(int(p.argmax()))
+
+
+def test_a_unilm_text_longer_than_its_rows_is_a_sentence() -> None:
+    bert = tiny_bert(heads=frozenset({"mlm"}))
+    with pytest.raises(ValueError, match="next"):
+        continue_text(bert, TEXT)
+    bert.objective = "unilm"
+    with pytest.raises(ValueError, match=f"fills all {bert.max_length} positions"):
+        continue_text(bert, "the old man sat " * 40)
+    almost = " ".join(["the"] * (bert.max_length - 3))
+    assert len(continue_text(bert, almost, 9).written) == 2
