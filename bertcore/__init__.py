@@ -1,4 +1,4 @@
-"""BertScope's core: BERT as plain tensors, with every activation named.
+"""BertScope's core: BERT and its relatives, with every activation named.
 
 Dimension letters in all shapes: B batch, T tokens, D hidden, H heads, K head width,
 F feed-forward, V vocabulary, L layers.

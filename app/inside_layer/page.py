@@ -1,17 +1,19 @@
 """Inside a layer: what becomes of a token's vector, step by step, and which part wrote the word."""
 
 from functools import partial
+from inspect import getsourcelines
 from typing import Any
 
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from bertcore import lowlevel
 from bertcore.analysis.words.surprise import example_mask
 
 from ..html_file.chart import Data
 from ..plots import plain
-from ..shell import Picture, capabilities, frame, one_of
+from ..shell import Field, Picture, capabilities, frame, one_of
 from ..shell.links import INSIDE_LAYER as LAYER
 from ..shell.links import INSIDE_LAYER_TOKEN as TOKEN
 from ..shell.links import INSIDE_LAYER_VIEW as VIEW
@@ -27,6 +29,19 @@ from .who_wrote import choose_word, show_who_wrote
 
 ALL = "all"
 VIEWS = {ONE_TOKEN: "One token", ALL: "All tokens"}
+STEPS = {
+    "embed": "Input",
+    "layer": "Layer",
+    "attend": "Attention",
+    "split_heads": "Heads",
+    "feed_forward": "Neurons",
+    "normalize": "LayerNorm",
+    "masked_word_logits": "Masked word",
+    "pool": "Pooler",
+    "next_sentence_logits": "Next sentence",
+}
+"""Function of `bertcore.lowlevel` -> the step of this page that it computes."""
+STEP = Field("code_step", "attend", tuple(STEPS))
 
 
 def _arrays(sheet: Sheet) -> Data:
@@ -143,6 +158,7 @@ def show(page: frame.Page) -> None:
     asked = choose_word(page, run, position, row)
     _show_token(page, run, layer, asked)
     _show_heads(page, run, asked)
+    _show_code(page)
     if asked.word is not None:
         show_who_wrote(page, run, asked)
 
@@ -264,6 +280,21 @@ def _show_heads(page: frame.Page, run: Run, asked: AskedWord) -> None:
         _show_sheet(page, POOLER, sheet, key="pooler", name=title, title=title, run=run.python)
     else:
         capabilities.note(page, "pooler")
+
+
+def _show_code(page: frame.Page) -> None:
+    """Draw the lines that compute a step, if the checkpoint is what they read."""
+    if page.bert.config.model_type != "bert" or page.bert.config.is_decoder:
+        return
+    with st.expander("The code of a step", icon=":material/code:"):
+        step = one_of("Step", STEPS, STEP)
+        lines, first = getsourcelines(getattr(lowlevel, step))
+        st.code("".join(lines), language="python", wrap_lines=True)
+        st.caption(
+            f"Lines {first} to {first + len(lines) - 1} of `bertcore/lowlevel.py`, BERT in plain "
+            "tensors, which computes what this page shows. `docs/read-the-code.md` reads it beside "
+            "the code of `transformers`; `notebooks/bert_in_plain_tensors.ipynb` runs it."
+        )
 
 
 def draw() -> None:

@@ -1,4 +1,4 @@
-"""BERT's network in plain tensors. Suggested reading order: embeddings, attention, feed_forward,
+"""BERT's network in modules. Suggested reading order: embeddings, attention, feed_forward,
 encoder, heads."""
 
 from bertcore.network.attention import (

@@ -1,0 +1,183 @@
+"""BERT in plain tensors: equal to `Bert` and to `transformers`; other families' tensors refused."""
+
+from __future__ import annotations
+
+import json
+from inspect import isfunction
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+from safetensors.torch import load_file
+
+from bertcore import Bert, load, lowlevel
+from bertcore.checkpoints.source import SHIPPED
+from tests.support.tiny import tiny_bert, tiny_config
+from tests.support.tiny_families import make
+from tests.support.tiny_others import make_other
+
+ROOT = Path(__file__).resolve().parents[2]
+NOTEBOOK = ROOT / "notebooks" / "bert_in_plain_tensors.ipynb"
+GUIDE = ROOT / "docs" / "read-the-code.md"
+SHAPES = [
+    {},
+    {"num_hidden_layers": 1, "num_attention_heads": 1},
+    {"hidden_size": 48, "num_attention_heads": 3, "intermediate_size": 20, "num_hidden_layers": 3},
+    {"tie_word_embeddings": False, "layer_norm_eps": 1e-5},
+]
+Opened = tuple[Bert, dict[str, torch.Tensor], dict[str, Any], Any]
+
+
+def read(folder: Path) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    return load_file(folder / "model.safetensors"), config
+
+
+@pytest.fixture(scope="module", params=range(len(SHAPES)))
+def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Opened:
+    bert = tiny_bert(tiny_config(**SHAPES[request.param]))
+    folder = bert.save(tmp_path_factory.mktemp("bert") / "tiny")
+    model = transformers.BertForPreTraining.from_pretrained(folder).eval()
+    return bert, *read(folder), model
+
+
+def batch(bert: Bert) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """A pair, a shorter text and a single word, padded: ids, segments and mask, [3, T]."""
+    texts = [("the man went to the river.", "he was good"), ("old dogs sat", None), ("paris", None)]
+    rows = [bert.tokenize(*pair) for pair in texts]
+    width = max(map(len, rows))
+    ids, segments, mask = torch.zeros(3, 3, width, dtype=torch.long)
+    for number, row in enumerate(rows):
+        ids[number, : len(row)] = torch.tensor(row.input_ids)
+        segments[number, : len(row)] = torch.tensor(row.segment_ids)
+        mask[number, : len(row)] = 1
+    return ids, segments, mask
+
+
+@torch.no_grad()
+def test_equal_to_both_with_padding_and_pairs(opened: Opened) -> None:
+    bert, tensors, config, model = opened
+    ids, segments, mask = batch(bert)
+    hidden = lowlevel.forward(tensors, config, ids, segments, mask)
+    ours = bert.module(ids, segments, mask.bool())
+    theirs = model(ids, token_type_ids=segments, attention_mask=mask, output_hidden_states=True)
+    kept = mask.bool()
+    torch.testing.assert_close(hidden[kept], ours[kept], atol=1e-5, rtol=0)
+    torch.testing.assert_close(hidden[kept], theirs.hidden_states[-1][kept], atol=1e-5, rtol=0)
+    words = lowlevel.masked_word_logits(tensors, config, hidden)
+    torch.testing.assert_close(words[kept], theirs.prediction_logits[kept], atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(
+        words[kept], bert.module.mlm_logits(ours)[kept], atol=1e-5, rtol=1e-5
+    )
+    pairs = lowlevel.next_sentence_logits(tensors, hidden)
+    torch.testing.assert_close(pairs, theirs.seq_relationship_logits, atol=1e-5, rtol=1e-5)
+
+
+@torch.no_grad()
+def test_losses_are_those_of_transformers(opened: Opened) -> None:
+    bert, tensors, config, model = opened
+    ids, segments, mask = batch(bert)
+    labels = torch.where(torch.arange(ids.shape[1]) % 3 == 1, ids, lowlevel.IGNORED)
+    labels[mask == 0] = lowlevel.IGNORED
+    follows = torch.tensor([0, 1, 1])
+    hidden = lowlevel.forward(tensors, config, ids, segments, mask)
+    loss = lowlevel.masked_word_loss(
+        lowlevel.masked_word_logits(tensors, config, hidden), labels
+    ) + lowlevel.next_sentence_loss(lowlevel.next_sentence_logits(tensors, hidden), follows)
+    theirs = model(
+        ids,
+        token_type_ids=segments,
+        attention_mask=mask,
+        labels=labels,
+        next_sentence_label=follows,
+    )
+    assert float(loss) == pytest.approx(float(theirs.loss), abs=1e-5)
+
+
+@torch.no_grad()
+def test_the_state_of_transformers_is_a_dictionary_of_tensors(opened: Opened) -> None:
+    bert, tensors, config, model = opened
+    ids, _, _ = batch(bert)
+    own = lowlevel.forward(model.state_dict(), config, ids[:1])
+    assert torch.equal(own, lowlevel.forward(tensors, config, ids[:1]))
+
+
+@torch.no_grad()
+def test_a_classifier(tmp_path: Path) -> None:
+    shape = {"vocab_size": 40, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
+    config = transformers.BertConfig(**shape, intermediate_size=64, initializer_range=0.3)
+    model = transformers.BertForSequenceClassification(config).eval()
+    model.save_pretrained(tmp_path)
+    tensors, stated = read(tmp_path)
+    ids = torch.tensor([[2, 9, 17, 3]])
+    hidden = lowlevel.forward(tensors, stated, ids)
+    found = lowlevel.class_logits(tensors, hidden)
+    torch.testing.assert_close(found, model(ids).logits, atol=1e-5, rtol=1e-5)
+    with pytest.raises(ValueError, match="next-sentence head"):
+        lowlevel.next_sentence_logits(tensors, hidden)
+    with pytest.raises(ValueError, match="masked-word head"):
+        lowlevel.masked_word_logits(tensors, stated, hidden)
+
+
+@torch.no_grad()
+def test_the_shipped_checkpoint() -> None:
+    bert = load(device="cpu")
+    tensors, config = read(SHIPPED["default"])
+    encoding = bert.tokenize("The man went to the river.", "It was deep.")
+    ids, segments = torch.tensor([encoding.input_ids]), torch.tensor([encoding.segment_ids])
+    hidden = lowlevel.forward(tensors, config, ids, segments)
+    torch.testing.assert_close(hidden[0], bert.hidden(encoding), atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["RobertaForMaskedLM", "AlbertForPreTraining"])
+def test_another_family_is_refused(name: str, tmp_path: Path) -> None:
+    make(name, tmp_path)
+    tensors, config = read(tmp_path)
+    with pytest.raises(ValueError, match=r"reads BERT only.*bertcore\.load"):
+        lowlevel.forward(tensors, config, torch.tensor([[0]]))
+    with pytest.raises(ValueError, match=r"tensors of BERT are missing.*bertcore\.load"):
+        lowlevel.check(tensors, {"num_hidden_layers": 2})
+
+
+def test_what_would_be_read_wrongly_is_refused(opened: Opened) -> None:
+    """GPT's direction and tensors that would be passed over change the answer without a sign."""
+    _, tensors, config, _ = opened
+    ids = torch.zeros(1, 65, dtype=torch.long)
+    with pytest.raises(ValueError, match="65 tokens; this checkpoint has 64 positions"):
+        lowlevel.forward(tensors, config, ids)
+    with pytest.raises(ValueError, match="is_decoder True"):
+        lowlevel.forward(tensors, config | {"is_decoder": True}, ids)
+    more = "bert.encoder.layer.0.attention.self.distance_embedding.weight"
+    with pytest.raises(ValueError, match=f"'{more}' is no tensor of BERT's encoder"):
+        lowlevel.check(tensors | {more: torch.zeros(1)}, config)
+    cut = "bert.encoder.layer.0.output.dense."
+    left = {name: tensor for name, tensor in tensors.items() if not name.startswith(cut)}
+    with pytest.raises(ValueError, match=r"2 tensors of BERT are missing.*the file has '"):
+        lowlevel.check(left, config)
+
+
+def test_a_gpt2_is_refused(tmp_path: Path) -> None:
+    make_other("GPT2LMHeadModel", tmp_path)
+    with pytest.raises(ValueError, match="model_type 'gpt2'"):
+        lowlevel.forward(*read(tmp_path), torch.tensor([[0]]))
+
+
+def test_the_notebook_runs() -> None:
+    """Each cell in order, as a reader runs it; its own assertions are the equality."""
+    cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
+    names: dict[str, Any] = {}
+    for cell in cells:
+        if cell["cell_type"] == "code":
+            exec(compile("".join(cell["source"]), NOTEBOOK.name, "exec"), names)
+    assert float(names["loss"]) > 0
+    assert not any(cell.get("outputs") for cell in cells), "commit the notebook without outputs"
+
+
+def test_the_guide_names_every_function() -> None:
+    """In the order of the file, which is that of a forward pass."""
+    guide = GUIDE.read_text(encoding="utf-8")
+    own = [name for name, one in vars(lowlevel).items() if isfunction(one)]
+    places = [guide.find(f"`{name}`") for name in own]
+    assert -1 not in places, [name for name in own if f"`{name}`" not in guide]
