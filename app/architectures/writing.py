@@ -106,7 +106,7 @@ from bertcore.analysis.words.continuation import continue_text
 from bertcore.analysis.words.continuation import score_written
 
 went_on = continue_text(twin, before, {num}, temperature={temperature}, seed={seed})
-went_on.text, [score_written(bert, twin, before, text) for text in (went_on.text, filled.text)]
+went_on.text, [score_written(bert, {judge}, before, text) for text in (went_on.text, filled.text)]
 """
 
 
@@ -129,14 +129,17 @@ def show_writing(page: frame.Page, readers: Readers) -> None:
             st.caption(f"**{name}** writes nothing. {plain(writing)}")
     if readers.left is None:
         st.info(
-            "No network that writes from the left is open. Choose one in the sidebar, such as "
-            "GPT-2 or one made by `bertscope pretrain --objective causal` (or `unilm`)."
+            "No next-token network is open. Choose one in the sidebar, such as GPT-2 or one made "
+            "by `bertscope pretrain --objective causal` (or `unilm`)."
         )
     _show_scores(written, _left_name(readers))
     more = ""
     if isinstance(written.next, Continuation):
         more = TWIN_CODE.format(
-            num=choice.num_tokens, temperature=choice.temperature, seed=choice.seed
+            num=choice.num_tokens,
+            temperature=choice.temperature,
+            seed=choice.seed,
+            judge="None" if is_unilm(page.bert) else "twin",
         )
     if isinstance(written.masks, MaskWriting):
         WRITTEN.offer(

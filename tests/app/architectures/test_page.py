@@ -52,7 +52,10 @@ HOSTILE = "</script><img src=x onerror=alert(1)> \u202eabc. $x$ `a` {b} [SEP] | 
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     root = tmp_path_factory.mktemp("architectures")
     causal = tiny_config(is_decoder=True)
+    unilm = tiny_bert(seed=3, heads=frozenset({"mlm"}))
+    unilm.objective = "unilm"
     return {
+        "unilm": unilm.save(root / "unilm"),
         "bert": tiny_bert(seed=1).save(root / "bert"),
         "twin": tiny_bert(causal, seed=2, heads=frozenset({"mlm"})).save(root / "twin"),
         "neither": tiny_bert(heads=ALL_HEADS - {"mlm"}).save(root / "neither"),
@@ -235,6 +238,20 @@ def test_without_a_twin_bert_writes_alone(open_page: Any) -> None:
     assert len(data["masks"]["steps"]) == writing.NUM.default
     assert "No next-token network is open" in said(app)
     assert "Perplexity by" not in said(app)
+
+
+def test_a_unilm_writes_in_both_ways(open_page: Any, folders: dict[str, Path]) -> None:
+    app = open_page("unilm", twin=False, architectures_view=WRITES)
+    data = sent(app, "masks")
+    assert data["next"]["name"].startswith("UniLM: ")
+    unilm = load(folders["unilm"])
+    found = continue_text(unilm, writing.first_half(TEXT), writing.NUM.default)
+    assert [one["token"] for one in data["next"]["written"]] == [t.token for t in found.written]
+    assert "**UniLM** wrote" in said(app)
+    assert "Perplexity by" not in said(app)
+    names: dict[str, Any] = {}
+    exec(next(one.value for one in app.code if "went_on" in one.value), names)
+    assert names["went_on"] == found
 
 
 def test_positions_and_the_table(open_page: Any, folders: dict[str, Path]) -> None:

@@ -153,6 +153,16 @@ def test_the_drawn_mask_is_named(page: AppTest) -> None:
     assert re.search(r"Mask drawn: \*\*(bidirectional|left-|right-|prefix)", said(ok(page.run())))
 
 
+def test_a_unilm_answers_and_writes(page: AppTest, tmp_path: Path) -> None:
+    unilm = tiny_bert()
+    unilm.objective = "unilm"
+    page.query_params |= {"objective": "unilm", "checkpoint": str(unilm.save(tmp_path / "unilm"))}
+    app = ok(page.run())
+    answer = objective_answer(unilm, "unilm", *PAIR.values(), seed=20)
+    assert f"**{answer.loss:.2f}** nats" in said(app)
+    assert "From left to right, text A goes on: **" in said(app)
+
+
 def test_the_causal_twin_that_ships_answers(page: AppTest) -> None:
     page.query_params |= {"objective": "causal", "checkpoint": "causal"}
     app = ok(page.run())
