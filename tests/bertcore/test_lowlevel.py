@@ -32,7 +32,8 @@ Opened = tuple[Bert, dict[str, torch.Tensor], dict[str, Any], Any]
 
 def read(folder: Path) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    return load_file(folder / "model.safetensors"), config
+    tensors = load_file(folder / "model.safetensors")
+    return {name: tensor.float() for name, tensor in tensors.items()}, config
 
 
 @pytest.fixture(scope="module", params=range(len(SHAPES)))
