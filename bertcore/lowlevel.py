@@ -97,7 +97,8 @@ def attend(
 
 def split_heads(vectors: Tensor, config: Config) -> Tensor:
     """Return [B, H, T, K] of [B, T, D]: head h has the dimensions h K to (h + 1) K."""
-    return vectors.unflatten(-1, (config["num_attention_heads"], -1)).transpose(1, 2)
+    num_heads = config["num_attention_heads"]
+    return vectors.view(*vectors.shape[:2], num_heads, -1).transpose(1, 2)
 
 
 def feed_forward(tensors: Tensors, number: int, hidden: Tensor) -> Tensor:
