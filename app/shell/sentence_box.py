@@ -97,6 +97,13 @@ EXAMPLES: tuple[Example, ...] = (
         "A hidden word",
         "The capital of France is [MASK], and the capital of Spain is Madrid.",
     ),
+    Example(
+        "Lecture notes",
+        "A hidden verb",
+        "Natural Language Processing will [MASK] the world.",
+    ),
+    Example("Lecture notes", "What sat on the mat?", "The [MASK] sat on the mat."),
+    Example("Lecture notes", "A word in pieces", "Carelessness spoiled the strawberry."),
     Example("Chinese", "A hidden character", "我爱[MASK]习。", checkpoint="zh"),
     Example("Chinese", "A Chinese pair", "我爱学习。", "学校在北京。", "zh"),
     Example("Russian", "A hidden Russian word", "Я люблю [MASK].", checkpoint="ru"),

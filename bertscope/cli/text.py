@@ -114,6 +114,7 @@ def fill_mask(
     if not positions:
         refuse_cut_masks(bert.tokenizer, encoding, (text, text_b))
     filled = bert.fill_mask(text, text_b, top_k=top_k)
+    _note_unknown(bert, encoding, "Open a checkpoint for the language of the text.")
     scored = [score_candidates(bert, text, text_b, (), at, words) for at in positions]
     if as_json:
         print_json(
@@ -180,8 +181,6 @@ def loss(
             f"{'--follows' if follows else '--random'} states whether B follows A, but there is "
             "no text B. Give a pair, or leave the option out."
         )
-    from bertcore.analysis.shared.inputs import text_positions
-
     bert, encoding = open_with_text(checkpoint, device, dtype, text, text_b)
     if bert.tokenizer.mask_id in encoding.input_ids:
         hiding = {"seed", "masked_lm_prob"}
@@ -194,14 +193,8 @@ def loss(
         seed=seed,
         masked_lm_prob=masked_lm_prob,
     )
-    if found.num_unknown:
-        unknown, of = bert.tokenizer.unk_token, len(text_positions(encoding))
-        typer.echo(
-            f"Note: {found.num_unknown} of the {of} tokens of the text "
-            f"{'is' if found.num_unknown == 1 else 'are'} {unknown}: the vocabulary has no pieces "
-            f"for these words. If one is hidden, the word to predict is {unknown} itself.",
-            err=True,
-        )
+    unknown = bert.tokenizer.unk_token
+    _note_unknown(bert, encoding, f"If one is hidden, the word to predict is {unknown} itself.")
     if as_json:
         print_json({**asdict(found), "loss": found.loss})
         return
@@ -318,3 +311,18 @@ def _reasons(word: WordSteps) -> list[str]:
             ]
         out.append("; ".join(parts) or "in the vocabulary")
     return out
+
+
+def _note_unknown(bert: Model, encoding: Encoding, advice: str) -> None:
+    """Write a note if the vocabulary lacks words of a text."""
+    from bertcore.analysis.shared.inputs import text_positions
+
+    places = text_positions(encoding)
+    number = sum(encoding.input_ids[place] == bert.tokenizer.unk_id for place in places)
+    if number:
+        typer.echo(
+            f"Note: {number} of the {len(places)} tokens of the text "
+            f"{'is' if number == 1 else 'are'} {bert.tokenizer.unk_token}: the vocabulary has no "
+            f"pieces for these words. {advice}",
+            err=True,
+        )

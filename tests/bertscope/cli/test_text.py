@@ -155,6 +155,15 @@ def test_fill_mask_prints_words_and_candidates(bert: Bert, folder: Path) -> None
     assert "cannot be written" in text
 
 
+def test_fill_mask_names_what_it_cannot_read(folder: Path) -> None:
+    """On standard error, so that JSON stays JSON."""
+    args = ["fill-mask", "我爱 [MASK] the", "--json", "--checkpoint", str(folder)]
+    result = runner.invoke(app, args)
+    assert result.exit_code == 0
+    assert "Note: 2 of the " in result.stderr
+    assert len(json.loads(result.stdout)) == 1
+
+
 def test_nsp_equals_the_core(bert: Bert, folder: Path) -> None:
     expected = bert.next_sentence(A, B)
     found = json.loads(run("nsp", A, B, "--json", checkpoint=folder))
