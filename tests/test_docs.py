@@ -55,6 +55,13 @@ def test_the_list_of_folders_is_that_of_the_docstrings() -> None:
     assert written == made, "run `python docs/make_folders.py` and commit docs/folders.md"
 
 
+def test_the_table_of_what_opens_is_that_of_the_tests() -> None:
+    made = script("make_what_opens").page()
+    assert made.count("\n| ") > 100
+    written = (DOCS / "what-opens.md").read_text(encoding="utf-8")
+    assert written == made, "run `python docs/make_what_opens.py` and commit docs/what-opens.md"
+
+
 @pytest.mark.skipif(not SHIPPED.is_file(), reason="the shipped checkpoint is not here")
 def test_the_numbers_of_the_guide_are_those_of_the_shipped_checkpoint(maker: ModuleType) -> None:
     guide = GUIDE.read_text(encoding="utf-8")

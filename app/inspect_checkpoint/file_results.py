@@ -206,7 +206,8 @@ def _draw(page: frame.Page, view: TaskView, labelled: Labelled, run: FileRun) ->
     if not run.is_whole:
         st.warning(f"Stopped: the results below are for the first {run.num_examples:,} examples.")
     for note in run.notes:
-        st.caption(plain(note))
+        if " is read with " not in note:  # said where the file is chosen
+            st.caption(plain(note))
     code = {
         "path": page.bert_key.source,
         "columns": labelled.columns,

@@ -5,7 +5,7 @@ from ..shell.state import CHOICE_TEXTS
 
 PREDICTED = -1
 """Stands for the predicted label, or the first tagged word, instead of a chosen one."""
-USUAL_COLUMN = "(found by its name)"
+USUAL_COLUMN = "(as found)"
 JOINT_COLUMNS = "(a column for each label)"
 VIEWS = {"text": "One text", "file": "A labelled file"}
 VIEW = Field("inspect_view", "text", tuple(VIEWS))

@@ -56,7 +56,7 @@ def choose_encoding(upload: Copy, slot: str) -> Path:
         format_func=lambda name: ENCODINGS[name] + (", as guessed" if name == guessed else ""),
         key=f"{slot}_encoding_{upload.digest[:16]}",
         placeholder="choose …",
-        width=300,
+        width=380,
     )
     if chosen is None:
         raise ValueError(problem)

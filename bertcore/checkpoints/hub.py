@@ -552,37 +552,31 @@ def _sentence(error: Any, hub_id: HubId, file: str, is_listing: bool) -> Excepti
     return RuntimeError(f"{what}: it {trouble}. {advice}")
 
 
+_REFUSALS: dict[type[Exception] | int, str] = {
+    GatedRepoError: "{0.repo} is on the hub but its author asks for your agreement first. Agree on "
+    "its page, then log in with: hf auth login (or set HF_TOKEN).",
+    RepositoryNotFoundError: "{0.repo!r} is neither a folder here nor a public checkpoint on the "
+    "hub. Check the spelling, or log in for a private one with: hf auth login (or set HF_TOKEN).",
+    RevisionNotFoundError: "{0.repo} is on the hub but has no revision {0.revision!r}. Name a "
+    "branch, a tag or a full commit id of it, or leave out the @ and what follows.",
+    DisabledRepoError: "access to {0.repo} was disabled by the hub. Choose another checkpoint.",
+    401: "the hub does not accept your token (HF_TOKEN, or that of hf auth login): it is wrong or "
+    "has expired. Log in again with: hf auth login. Public checkpoints need none.",
+    403: "the hub does not let your token read {0.repo} (403). Give the token the right to read "
+    "this repository, or log in as another user with: hf auth login",
+}
+"""Why the hub refuses a checkpoint, and what to do; by the library's error, or the status."""
+
+
 def _refusal(error: Any, hub_id: HubId) -> str | None:
     """Return why the hub refuses a checkpoint, and what to do; None if it does not."""
     status = error.response.status_code if isinstance(error, HfHubHTTPError) else None
-    if isinstance(error, GatedRepoError):
-        return (
-            f"{hub_id.repo} is on the hub but its author asks for your agreement first. Agree on "
-            "its page, then log in with: hf auth login (or set HF_TOKEN)."
-        )
-    if isinstance(error, RepositoryNotFoundError):
-        return (
-            f"{hub_id.repo!r} is neither a folder here nor a public checkpoint on the hub. "
-            "Check the spelling, or log in for a private one with: hf auth login (or set HF_TOKEN)."
-        )
-    if isinstance(error, RevisionNotFoundError):
-        return (
-            f"{hub_id.repo} is on the hub but has no revision {hub_id.revision!r}. Name a branch, "
-            "a tag or a full commit id of it, or leave out the @ and what follows."
-        )
-    if isinstance(error, DisabledRepoError):
-        return f"access to {hub_id.repo} was disabled by the hub. Choose another checkpoint."
-    if status == 401:
-        return (
-            "the hub does not accept your token (HF_TOKEN, or that of hf auth login): it is wrong "
-            "or has expired. Log in again with: hf auth login. Public checkpoints need none."
-        )
-    if status == 403:
-        return (
-            f"the hub does not let your token read {hub_id.repo} (403). Give the token the right "
-            "to read this repository, or log in as another user with: hf auth login"
-        )
-    return None
+    said = (
+        sentence
+        for kind, sentence in _REFUSALS.items()
+        if (kind == status if isinstance(kind, int) else isinstance(error, kind))
+    )
+    return next((sentence.format(hub_id) for sentence in said), None)
 
 
 def _is_broken(error: Exception) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -312,18 +313,16 @@ class LoadReport(TensorReport):
         return {"folder": str(self.folder), **values, "sentences": self.sentences()}
 
 
-def list_up_to(items: list[str], limit: int = 10) -> str:
+def list_up_to(items: Collection[str], limit: int = 10, *, separator: str = "; ") -> str:
     """Join the first `limit` items and count the rest."""
     more = f" and {len(items) - limit} more" if len(items) > limit else ""
-    return "; ".join(items[:limit]) + more
+    return separator.join(islice(items, limit)) + more
 
 
-def named_shapes(tensors: Mapping[str, Shape], limit: int = 6) -> str:
-    """Name tensors with their shapes, the first `limit` of them, and count the rest."""
-    more = f" and {len(tensors) - limit} more" if len(tensors) > limit else ""
-    return ", ".join(f"{n} {list(s)}" for n, s in [*tensors.items()][:limit]) + more
+def named_shapes(tensors: Mapping[str, Shape]) -> str:
+    """Name tensors with their shapes, the first six of them, and count the rest."""
+    return list_up_to([f"{n} {list(s)}" for n, s in tensors.items()], 6, separator=", ")
 
 
 def _some(names: Collection[str]) -> str:
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return ", ".join([*names][:3]) + more
+    return list_up_to(names, 3, separator=", ")

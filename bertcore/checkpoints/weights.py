@@ -173,6 +173,10 @@ def _stored_twice(name: str, file: Path) -> str:
     )
 
 
+_OF_TRAINERS = ("state_dict", "model_state_dict", "model", "module", "net")
+"""Usual names of the weights among what trainers save."""
+
+
 class _Settings:
     """What stands for an object that trainers save beside the weights; it does nothing."""
 
@@ -232,14 +236,40 @@ def _read_pickle(file: Path) -> dict[str, Tensor]:
                 "model it was made from: model.save_pretrained(FOLDER)."
             ) from error
         raise RuntimeError(f"{file} is damaged or not a PyTorch file ({error}).") from error
-    for key in ("state_dict", "model_state_dict", "model", "module", "net"):  # as trainers do
-        if isinstance(content, dict) and isinstance(content.get(key), dict):
-            content = content[key]
-    tensors = {
-        str(name): value
-        for name, value in (content.items() if isinstance(content, dict) else ())
-        if isinstance(value, Tensor) and value.layout == torch.strided
-    }
+    tensors = _tensors(content, file)
     if not tensors:
         raise RuntimeError(f"{file} contains no weights. Expected names with tensors.")
     return tensors
+
+
+def _tensors(content: Any, file: Path) -> dict[str, Tensor]:
+    """Return the tensors of a pickle by name, also if they are in a dictionary within it.
+
+    Raises:
+        RuntimeError: If there are several such dictionaries, none of which has a usual name.
+    """
+    if not isinstance(content, dict):
+        return {}
+    found = {
+        str(name): value
+        for name, value in content.items()
+        if isinstance(value, Tensor) and value.layout == torch.strided
+    }
+    inner = {key: part for key, part in content.items() if _has_layers(part)}
+    named = next((key for key in _OF_TRAINERS if key in inner), None)
+    if not inner or (named is None and _has_layers(found)):
+        return found
+    if named is None and len(inner) > 1:
+        raise RuntimeError(
+            f"{file} contains weights under several names ({list_up_to([*map(str, inner)])}). Save "
+            "those to be read alone: torch.save(weights[NAME], FILE)."
+        )
+    return _tensors(inner[named or next(iter(inner))], file)
+
+
+def _has_layers(part: Any) -> bool:
+    """Return whether an object has several matrices by name, in it or in one within it."""
+    if not isinstance(part, dict):
+        return False
+    matrices = [one for one in part.values() if isinstance(one, Tensor) and one.ndim > 1]
+    return len(matrices) > 1 or any(_has_layers(part[key]) for key in _OF_TRAINERS if key in part)

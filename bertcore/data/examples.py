@@ -23,8 +23,19 @@ class Example(Protocol):
         """Its number in its file: row, first line, or place among the questions; from 1."""
 
 
+class _InRow:
+    """An example that is a row of a table."""
+
+    __slots__ = ()
+    row: int
+
+    @property
+    def where(self) -> str:
+        return f"row {self.row}"
+
+
 @dataclass(frozen=True, slots=True)
-class TextExample:
+class TextExample(_InRow):
     """A text, or a pair, and its label or score."""
 
     text: str
@@ -38,13 +49,9 @@ class TextExample:
     def labels(self) -> Sequence[str]:
         return (self.answer,)
 
-    @property
-    def where(self) -> str:
-        return f"row {self.row}"
-
 
 @dataclass(frozen=True, slots=True)
-class LabelsExample:
+class LabelsExample(_InRow):
     """A text, or a pair, and all of its labels."""
 
     text: str
@@ -55,10 +62,6 @@ class LabelsExample:
     """Row of its file, from 1."""
     asked: tuple[str, ...] = ()
     """All labels, if the file states for each whether a text has it; else ()."""
-
-    @property
-    def where(self) -> str:
-        return f"row {self.row}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +104,7 @@ class QuestionExample:
 
 
 @dataclass(frozen=True, slots=True)
-class ChoiceExample:
+class ChoiceExample(_InRow):
     """A beginning and several endings to choose from."""
 
     text: str
@@ -113,10 +116,6 @@ class ChoiceExample:
     @property
     def labels(self) -> Sequence[str]:
         return ()
-
-    @property
-    def where(self) -> str:
-        return f"row {self.row}"
 
 
 def named_labels(example: Example) -> Sequence[str]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import io
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
+from functools import partial
 from pathlib import Path
-from typing import BinaryIO, TextIO
+from typing import BinaryIO, NamedTuple, TextIO, TypeVar
 
 from bertcore.base.whole_files import whole_file
 from bertcore.data import packed_files
@@ -27,6 +28,17 @@ MAX_JSON_BYTES = 2**30
 """Of a file of one JSON value, which is parsed as a whole."""
 MAX_JSON_VALUES = 5_000_000
 """Of it, counted by commas and opening brackets, up to 250 bytes each; SQuAD has 2 million."""
+
+T = TypeVar("T")
+
+
+class Limits(NamedTuple):
+    """How much of a file is looked at to see what it is."""
+
+    num: int
+    """Rows or lines."""
+    size: int
+    """Characters."""
 
 
 @contextmanager
@@ -110,12 +122,17 @@ def json_text(path: Path) -> str:
     """
     with open_text(path, most=packed_files.Most(num_bytes=MAX_JSON_BYTES)) as file:
         text = file.read()
-    if sum(map(text.count, ",[{")) > MAX_JSON_VALUES:
+    check_values(text, path)
+    return text
+
+
+def check_values(text: str, path: Path, *, is_cut: bool = False) -> None:
+    """Raise ValueError for JSON of more than MAX_JSON_VALUES, or more text, before it is parsed."""
+    if is_cut or sum(map(text.count, ",[{")) > MAX_JSON_VALUES:
         raise ValueError(
             f"{str(path)!r} has more than {MAX_JSON_VALUES:,} values, the most that are read. Give "
             "a part of it."
         )
-    return text
 
 
 def recode(path: Path, target: Path, encoding: str) -> None:
@@ -152,21 +169,37 @@ def kind_of(path: Path) -> str:
     return Path(name).suffix
 
 
-def lines_of(file: TextIO, path: Path) -> Iterator[str]:
-    """Yield lines without their line endings.
+def whole_lines(file: TextIO, path: Path, *, start: int = 1) -> Iterator[str]:
+    """Yield lines with their ends, the next one of which has the number `start`.
 
     Raises:
         ValueError: If a line is endless, which would fill the memory.
     """
-    number = 0
-    while line := file.readline(LONGEST_LINE + 1):
-        number += 1
+    lines = iter(partial(file.readline, LONGEST_LINE + 1), "")
+    for number, line in enumerate(lines, start):
         if len(line) > LONGEST_LINE:
             raise ValueError(
                 f"line {number} of {str(path)!r} has more than {LONGEST_LINE:,} characters. "
                 "Is it the right file?"
             )
-        yield line.rstrip("\r\n")
+        yield line
+
+
+def lines_of(file: TextIO, path: Path) -> Iterator[str]:
+    """Yield lines without their ends; ValueError as `whole_lines`."""
+    return (line.rstrip("\r\n") for line in whole_lines(file, path))
+
+
+def first_items(items: Iterable[T], size: Callable[[T], int], limits: Limits) -> list[T]:
+    """Return the first items, at least one, until one of the limits is reached."""
+    first: list[T] = []
+    total = 0
+    for item in items:
+        first.append(item)
+        total += size(item)
+        if len(first) >= limits.num or total >= limits.size:
+            break
+    return first
 
 
 def check_width(num_columns: int, table: str) -> None:

@@ -6,19 +6,19 @@ This is only a guess: the readers use what they are given.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, TextIO
+from typing import Any, Literal
 
 from bertcore.configs.columns import USUAL, Columns
-from bertcore.data.files import BadRows, check_width, kind_of, lines_of, open_text
+from bertcore.data.files import BadRows, check_width, kind_of
 from bertcore.data.labels import list_separator
 from bertcore.data.read_labels import flag_columns, labels_of_cell
 from bertcore.data.read_questions import has_questions
-from bertcore.data.read_tags import cells_of, look_at_columns, tag_columns
+from bertcore.data.read_tags import look_at_columns, tag_columns
 from bertcore.data.read_texts import is_stsb, text_header
-from bertcore.data.tables import FIRST_CELLS, FIRST_CHARACTERS, FIRST_ROWS, form_of, open_table
+from bertcore.data.tables import FIRST, form_of, open_table
 from bertcore.data.usual_columns import LABELS, SCORES, Column, find, likely, normal, summarize
 
 _MOST_CLASSES = 50
@@ -45,15 +45,13 @@ class Guess:
 
 
 def guess(path: Path) -> Guess:
-    """Return the likely content of a file, from at most FIRST_ROWS rows.
+    """Return the likely content of a file, from its FIRST rows.
 
     Raises:
         ValueError: If it cannot be read.
     """
-    kind = kind_of(path)
-    if kind == ".conllu" or (form_of(path) == "text" and kind != ".csv" and _is_tags(path)):
-        return _guess_tags(path)
-    return _guess_table(path)
+    is_text = form_of(path) == "text" and kind_of(path) != ".csv"
+    return (_guess_tags(path) if is_text else None) or _guess_table(path)
 
 
 def _guess_table(path: Path) -> Guess:
@@ -64,7 +62,7 @@ def _guess_table(path: Path) -> Guess:
         dialect = table.dialect.describe()
     if has_questions(names):
         return replace(_made("questions", (), (), "qa", Columns()), dialect=dialect)
-    tagged = tag_columns(names, rows[:20])
+    tagged = tag_columns(names, rows)
     if not table.has_header and is_stsb(rows[0]):
         task, chosen = "regress", Columns(text="6", text_pair="7", label="5")
     elif tagged is not None:
@@ -138,43 +136,18 @@ def _made(
     )
 
 
-def _is_tags(path: Path) -> bool:
-    """Return whether a file has one word per line with its columns, and blank lines in between."""
+def _guess_tags(path: Path) -> Guess | None:
+    """Return the guess for a file with one word per line; None if it is none."""
     layout = look_at_columns(path)
-    return layout.has_blanks and layout.width >= 2 and layout.share > 0.9 and layout.is_short
-
-
-def _guess_tags(path: Path) -> Guess:
-    layout = look_at_columns(path)
-    with open_text(path) as file:
-        kept = [line for line in _first_lines(file, path) if line.strip()]
-    rows = [cells_of(line) for line in kept if not line.startswith(("#\t", "# ", "-DOCSTART-"))]
-    width = max((len(row) for row in rows), default=0)
+    is_tags = layout.has_blanks and layout.width >= 2 and layout.share > 0.9 and layout.is_short
+    if not is_tags and kind_of(path) != ".conllu":
+        return None
+    width = max((len(row) for row in layout.rows), default=0)
     check_width(width, repr(str(path)))
     names = tuple(map(str, range(1, width + 1)))
     tag = layout.tag % max(1, layout.width)
     chosen = Columns(text=str(layout.word + 1), label=str(tag + 1))
-    return _made("tags", names, rows[layout.has_header :], "tag", chosen)
-
-
-def _first_rows(rows: Iterable[list[str]]) -> list[list[str]]:
-    """Return the first rows, at least one; fewer if they are wide or long."""
-    first: list[list[str]] = []
-    num_cells = num_characters = 0
-    for row in rows:
-        first.append(row)
-        num_cells, num_characters = num_cells + len(row), num_characters + sum(map(len, row))
-        if (
-            len(first) == FIRST_ROWS
-            or num_cells >= FIRST_CELLS
-            or num_characters >= FIRST_CHARACTERS
-        ):
-            break
-    return first
-
-
-def _first_lines(file: TextIO, path: Path) -> list[str]:
-    return [line for [line] in _first_rows([line] for line in lines_of(file, path))]
+    return _made("tags", names, layout.rows[: FIRST.num], "tag", chosen)
 
 
 def _as_text(cell: Any) -> str:

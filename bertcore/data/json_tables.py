@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, islice
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
 from bertcore.data import files
-from bertcore.data.files import LONGEST_LINE
+from bertcore.data.files import LONGEST_LINE, whole_lines
 from bertcore.data.usual_columns import TEXTS, find
 
 FORMS = (
@@ -19,6 +20,7 @@ FORMS = (
 )
 _BLOCK = 1 << 20
 _INNER = ("data", "rows", "examples", "instances", "items", "records")
+_SPLIT = re.compile(r"(\w+_)?(train(ing)?|val(id(ation)?)?|dev|test)(_\w+)?", re.IGNORECASE)
 
 
 class Value(NamedTuple):
@@ -61,22 +63,12 @@ def json_values(text: TextIO, path: Path, *, ending: str) -> tuple[bool, Iterato
     # In blocks: `read` of a number of characters takes memory for all of them.
     blocks = islice(iter(partial(text.read, _BLOCK), ""), files.MAX_JSON_BYTES // _BLOCK)
     content = "".join([first, more, *blocks])
-    if sum(map(content.count, ",[{")) > files.MAX_JSON_VALUES or text.read(1):
-        raise ValueError(
-            f"{str(path)!r} has more than {files.MAX_JSON_VALUES:,} values, the most that are "
-            "read. Give a part of it."
-        )
+    files.check_values(content, path, is_cut=bool(text.read(1)))
     return False, (_checked(row, content) for row in _rows(_whole(content, path), path))
 
 
 def _line_values(first: str, more: str, text: TextIO, path: Path) -> Iterator[Value]:
-    others = iter(partial(text.readline, LONGEST_LINE + 1), "")
-    for number, line in enumerate(chain((first, more), others), start=1):
-        if len(line) > LONGEST_LINE:
-            raise ValueError(
-                f"line {number} of {str(path)!r} has more than {LONGEST_LINE:,} characters. "
-                "Is it the right file?"
-            )
+    for line in chain((first, more), whole_lines(text, path, start=3)):
         if line.strip():
             value = _parsed(line)
             row = Value(None, "is not valid JSON") if value is _NOTHING else _checked(value, line)
@@ -146,7 +138,8 @@ def _rows(value: Any, path: Path) -> Sequence[Any]:
         if isinstance(columns, list) and isinstance(data, list):  # pandas: split
             return [dict(zip(columns, row, strict=False)) for row in data]
         inner = [name for name in _INNER if _is_rows(value.get(name))]
-        named = [name for name, part in value.items() if _is_rows(part)]
+        is_split = bool(value) and all(map(_SPLIT.fullmatch, value))
+        named = [name for name, part in value.items() if is_split or _is_rows(part)]
         text = find(list(value), TEXTS)
         if not inner and text is not None and isinstance([*value.values()][text], str):
             return [value]  # a text with what is marked in it

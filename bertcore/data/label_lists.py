@@ -37,6 +37,11 @@ def parsed_list(text: str) -> Any:
     return value if isinstance(value, list | dict) else None
 
 
+def listed(cell: Any) -> Any:
+    """Return a cell of JSON as it is, and of a text the list that it writes out or None."""
+    return parsed_list(cell) if isinstance(cell, str) else cell
+
+
 def _json(text: str) -> Any:
     try:
         return json.loads(text)

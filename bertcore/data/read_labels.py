@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.data.examples import LabelsExample
 from bertcore.data.files import BadRows
-from bertcore.data.label_lists import parsed_list
+from bertcore.data.label_lists import listed
 from bertcore.data.labels import UNLABELLED, label_text, list_separator, some_labels
 from bertcore.data.read_texts import (
     TextForm,
@@ -138,7 +138,7 @@ def _label_places(
         if len(flags) > 1 and find([names[place] for place in free], LABEL_LISTS) is None:
             bad_rows.note(
                 f"The labels of {path.name!r} are its {len(flags)} columns of 0 and 1, "
-                f"{some_labels(flags)}; --label takes others."
+                f"{some_labels(flags)}. To choose others: --label."
             )
             return [column_place(names, name, path) for name in flags]
         option = "--label, or name the columns of 0 and 1 there, separated by commas"
@@ -173,7 +173,7 @@ def _form(cells: Sequence[Any]) -> _Form:
     texts = Counter(
         label_text(as_text(cell)) for cell in cells if not isinstance(cell, list | dict)
     )
-    lists = [cell for cell in map(_listed, cells) if isinstance(cell, list)]
+    lists = [cell for cell in map(listed, cells) if isinstance(cell, list)]
     if not lists and texts and texts.keys() <= {"", *UNLABELLED, *YES, *NO} and YES & texts.keys():
         return _Form(is_flag=True)
     lengths = {len(cell) for cell in lists}
@@ -186,10 +186,6 @@ def _form(cells: Sequence[Any]) -> _Form:
     several = any(SEPARATOR in cell for cell in texts)
     sign = None if several or lists else list_separator(texts, is_certain=False)
     return _Form(separator=sign or SEPARATOR)
-
-
-def _listed(cell: Any) -> Any:
-    return parsed_list(cell) if isinstance(cell, str) else cell
 
 
 def _of_columns(names: Sequence[str], values: Sequence[Any]) -> _Found | None:
@@ -228,15 +224,15 @@ def _of_cell(value: Any, form: _Form) -> _Found | None:
     Raises:
         ValueError: If it is not a list of labels; the message is a phrase.
     """
-    listed = _listed(value)
-    if isinstance(listed, Mapping):
-        return _of_columns(list(listed), list(listed.values()))
-    if listed is None:
+    found = listed(value)
+    if isinstance(found, Mapping):
+        return _of_columns(list(found), list(found.values()))
+    if found is None:
         text = as_text(value)
         if value is None or (text and label_text(text) in ("", *UNLABELLED)):
             return None
-        listed = text.split(form.separator) if text else []
-    items = listed if isinstance(listed, list) else [listed]
+        found = text.split(form.separator) if text else []
+    items = found if isinstance(found, list) else [found]
     if any(isinstance(item, list | dict) for item in items):
         raise ValueError("a list within its list of labels")
     labels = tuple(label_text(as_text(item)) for item in items)

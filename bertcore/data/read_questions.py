@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from bertcore.data.examples import QuestionExample
 from bertcore.data.files import BadRows, check_width, listed_columns
+from bertcore.data.label_lists import parsed_list
 from bertcore.data.tables import Row, Table, open_table
 
 _OF_THE_EXAMPLE = ("id", "question", "context", "answers", "is_impossible")
@@ -56,7 +56,10 @@ def read_questions(path: Path, *, bad_rows: BadRows) -> Iterator[QuestionExample
         answers, wrong = [], ""
         for text, start in [] if _is_true(fields.get("is_impossible")) else _answers(fields):
             if not text.strip() or start is None:
-                wrong = f"{where} has an answer without a text or a start."
+                wrong = (
+                    f"{where} has the answer {text[:60]!r} without a text or a place in it "
+                    f"(answer_start): {str(fields.get('answers', ''))[:80]}."
+                )
             elif context[start : start + len(text)] != text:
                 stands = context[start : start + len(text)]
                 wrong = (
@@ -136,7 +139,7 @@ def _answers(fields: Mapping[str, Any]) -> Iterator[tuple[str, int | None]]:
     """Yield text and start of each answer; the start is None if there is none."""
     listed = next((fields[name] for name in _ANSWERS[:2] if fields.get(name) is not None), None)
     if isinstance(listed, str):
-        listed = _parsed(listed)
+        listed = parsed_list(listed) or listed
     if listed is None:
         name = next((name for name in _ANSWERS[2:] if fields.get(name)), None)
         if name is not None:
@@ -156,13 +159,6 @@ def _answers(fields: Mapping[str, Any]) -> Iterator[tuple[str, int | None]]:
             spans = answer.get("char_spans")  # of MRQA
             start = answer.get("answer_start", spans[0][0] if spans else None)
             yield answer["text"], _start(start)
-
-
-def _parsed(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
 
 
 def _listed(value: Any) -> list[Any]:

@@ -10,7 +10,7 @@ from tokenizers import pre_tokenizers
 
 from bertcore.data.examples import TaggedExample
 from bertcore.data.files import BadRows
-from bertcore.data.label_lists import parsed_list
+from bertcore.data.label_lists import listed
 from bertcore.data.tag_schemes import IOB2, Entity
 
 SPAN_TEXTS = ("text", "data", "content", "sentence")
@@ -45,7 +45,7 @@ def spans_of(cell: Any) -> list[Span]:
     Raises:
         ValueError: If it is no list of spans; the message is a phrase.
     """
-    items = parsed_list(cell) if isinstance(cell, str) else cell
+    items = listed(cell)
     if isinstance(items, Mapping):
         items = [items]
     if items is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -15,12 +15,14 @@ from bertcore.data.files import (
     MAX_COLUMNS,
     MAX_WORDS,
     BadRows,
+    Limits,
+    first_items,
     kind_of,
     lines_of,
     listed_columns,
     open_text,
 )
-from bertcore.data.label_lists import parsed_list
+from bertcore.data.label_lists import listed
 from bertcore.data.labels import label_text
 from bertcore.data.read_spans import SPAN_TEXTS, SPANS, are_spans, spans_of, tagged_text
 from bertcore.data.read_texts import as_text
@@ -33,7 +35,9 @@ TAGS = ("tags", "ner_tags", "labels", "pos_tags", "tag", "ner_tag", "label", "ne
 _SENTENCES = re.compile(r"(sent(ence)?|doc(ument)?)[ _]?(#|id|idx|no|num(ber)?)?", re.IGNORECASE)
 """Column of the number of each word's sentence, as in Kaggle's `Sentence #,Word,POS,Tag`."""
 _TABLES = (".csv", *JSON_LINES, ".parquet", ".arrow", ".feather", ".xlsx")
-_LOOK_AT_LINES, _LOOK_AT_CHARACTERS = 20_000, 20_000_000
+_TAG_ROWS = 20
+"""Rows of a table that show whether they are words with tags."""
+_LOOK_AT = Limits(20_000, 20_000_000)
 
 
 class TaggedColumns(NamedTuple):
@@ -65,6 +69,8 @@ class Layout(NamedTuple):
     """Of the lines that have that many columns."""
     has_blanks: bool
     """Whether blank lines stand between sentences."""
+    rows: list[list[str]]
+    """Columns of the first words."""
     is_short: bool = True
     """Whether what stands for words are words, without spaces."""
 
@@ -89,10 +95,8 @@ def cells_of(line: str) -> list[str]:
 
 def look_at_columns(path: Path) -> Layout:
     """Return how the columns of a file with one word per line are laid out."""
-    if kind_of(path) == ".conllu":
-        return Layout(_UD_WIDTH, _UD_WORD, _UD_TAG, frozenset(), False, 1.0, True)
     with open_text(path) as file:
-        lines = _first_lines(lines_of(file, path))
+        lines = first_items(lines_of(file, path), len, _LOOK_AT)
     rows: list[list[str]] = []
     starts, is_start = [], True
     for line in lines:
@@ -102,6 +106,8 @@ def look_at_columns(path: Path) -> Layout:
             is_start = False
         elif not line.strip():
             is_start = True
+    if kind_of(path) == ".conllu":
+        return Layout(_UD_WIDTH, _UD_WORD, _UD_TAG, frozenset(), False, 1.0, True, rows)
     (width, _), *_ = [*Counter(map(len, rows)).most_common(1), (0, 0)]
     kept = [(row, start) for row, start in zip(rows, starts, strict=True) if len(row) == width]
     words = [cell.casefold() for cell in kept[0][0]] if kept else []
@@ -125,18 +131,9 @@ def look_at_columns(path: Path) -> Layout:
         has_header=has_header,
         share=len(kept) / max(1, len(rows)),
         has_blanks=any(not line.strip() for line in lines),
+        rows=rows[has_header:],
         is_short=sum(" " not in row[word] for row, _ in kept) > 0.95 * len(kept),
     )
-
-
-def _first_lines(lines: Iterable[str]) -> list[str]:
-    first, num_characters = [], 0
-    for line in lines:
-        first.append(line)
-        num_characters += len(line)
-        if len(first) == _LOOK_AT_LINES or num_characters > _LOOK_AT_CHARACTERS:
-            break
-    return first
 
 
 def _counts_words(rows: Iterable[tuple[list[str], bool]]) -> bool:
@@ -190,18 +187,14 @@ def tag_columns(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Columns 
     lowered = {name.casefold(): place for place, name in reversed([*enumerate(names)])}
     words = next((lowered[name] for name in WORDS if name in lowered), -1)
     tags = next((lowered[name] for name in TAGS if name in lowered), -1)
-    for row in rows:
-        if -1 not in (words, tags):
-            cells = (row[words], row[tags])
-            are_lists = all(isinstance(c, list) or str(c).startswith("[") for c in cells)
-            has_number = any(map(_SENTENCES.fullmatch, names)) and " " not in str(row[tags])
-            if are_lists or (has_number and lowered.keys() & {"word", "token", "words", "tokens"}):
-                return Columns(text=names[words], label=names[tags])
-        for text in filter(lowered.__contains__, SPAN_TEXTS):
-            for spans in filter(lowered.__contains__, SPANS):
-                if are_spans(row[lowered[spans]]):
-                    return Columns(text=names[lowered[text]], label=names[lowered[spans]])
-    return None
+    for row in rows[:_TAG_ROWS] if -1 not in (words, tags) else ():
+        cells = (row[words], row[tags])
+        are_lists = all(isinstance(c, list) or str(c).startswith("[") for c in cells)
+        has_number = any(map(_SENTENCES.fullmatch, names)) and " " not in str(row[tags])
+        if are_lists or (has_number and lowered.keys() & {"word", "token", "words", "tokens"}):
+            return Columns(text=names[words], label=names[tags])
+    of_spans = _span_columns(names, rows)
+    return of_spans and Columns(text=names[of_spans[0]], label=names[of_spans[1]])
 
 
 def _field(features: str, name: str) -> str:
@@ -317,9 +310,9 @@ def _of_table(
     if first is None:
         return
     rows = chain([first], table.rows)
-    text_at, spans_at = _span_columns(table.columns, first, columns, path)
-    if spans_at >= 0:
-        yield from _of_spans(rows, text_at, spans_at, path, bad_rows)
+    of_spans = _span_columns(table.columns, table.first, columns, are=_look_like_spans)
+    if of_spans is not None:
+        yield from _of_spans(rows, *of_spans, path, bad_rows)
         return
     word_at = _find(table.columns, columns.text, WORDS, "--text", path)
     tag_at = _find(table.columns, columns.label, TAGS, "--label", path)
@@ -397,25 +390,33 @@ def _of_words(
         yield TaggedExample(words, tags, start)
 
 
+def _look_like_spans(cell: Any) -> bool:
+    """Return whether a cell has spans, or what its authors meant as such."""
+    items = listed(cell)
+    return isinstance(items, list) and any(isinstance(item, list | dict) for item in items[:1])
+
+
 def _span_columns(
-    names: Sequence[str], first: Row, columns: Columns, path: Path
-) -> tuple[int, int]:
-    """Return the columns of texts and of their spans; -1, -1 if no column has spans."""
-    lowered = [name.casefold() for name in names]
-    usual = [columns.label] if columns.label is not None else list(SPANS)
-    texts = [columns.text] if columns.text is not None else list(SPAN_TEXTS)
-    text = next((name for name in texts if name.casefold() in lowered), None)
-    if text is None or not isinstance(first.cells[lowered.index(text.casefold())], str | dict):
-        return -1, -1
-    for name in usual:
-        if name.casefold() not in lowered:
-            continue
-        cell = first.cells[lowered.index(name.casefold())]
-        items = parsed_list(cell) if isinstance(cell, str) else cell
-        # An empty list has no words to be the tags of.
-        if isinstance(items, list) and (not items or isinstance(items[0], list | dict)):
-            return lowered.index(text.casefold()), lowered.index(name.casefold())
-    return -1, -1
+    names: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    columns: Columns = USUAL,
+    *,
+    are: Callable[[Any], bool] = are_spans,
+) -> tuple[int, int] | None:
+    """Return the columns of texts and of their spans; None if no column has spans.
+
+    Args:
+        names, rows: Of the table; some rows.
+        columns: Those that were asked for.
+        are: Whether a cell has spans.
+    """
+    places = {name.casefold(): place for place, name in reversed([*enumerate(names)])}
+    for text in SPAN_TEXTS if columns.text is None else [columns.text.casefold()]:
+        for spans in SPANS if columns.label is None else [columns.label.casefold()]:
+            at = places.get(text, -1), places.get(spans, -1)
+            if -1 not in at and any(are(row[at[1]]) for row in rows if at[1] < len(row)):
+                return at
+    return None
 
 
 def _find(
@@ -427,19 +428,19 @@ def _find(
             return column_place(names, wanted, path)
         if name is None and wanted in lowered:
             return column_place(names, lowered[wanted], path)
-    listed = " or ".join(map(repr, [name] if name else usual[:2]))
+    wanted = " or ".join(map(repr, [name] if name else usual[:2]))
     raise ValueError(
-        f"{str(path)!r} has no column {listed}; it has {listed_columns(names)}. Name it with "
+        f"{str(path)!r} has no column {wanted}; it has {listed_columns(names)}. Name it with "
         f"{option}."
     )
 
 
 def _items(cell: Any) -> list[Any] | None:
     """Return the items of a cell that is a list, writes one out, or has spaces between them."""
-    if isinstance(cell, str):
-        items = parsed_list(cell)
-        return items if isinstance(items, list) else cell.split(" ")
-    return cell if isinstance(cell, list) else None
+    items = listed(cell)
+    if isinstance(cell, str) and not isinstance(items, list):
+        return cell.split(" ")
+    return items if isinstance(items, list) else None
 
 
 def _text(cell: Any) -> str:

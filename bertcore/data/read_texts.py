@@ -10,7 +10,7 @@ from typing import Any, Literal
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.data.examples import TextExample
 from bertcore.data.files import BadRows, listed_columns
-from bertcore.data.label_lists import parsed_list
+from bertcore.data.label_lists import listed
 from bertcore.data.labels import TRUTH, label_text
 from bertcore.data.tables import HasHeader, Table, column_place, open_table
 from bertcore.data.usual_columns import (
@@ -204,13 +204,18 @@ def likely_column(
     if name is None:
         raise _none_likely(names, path, field, option)
     bad_rows.note(
-        f"The {field} of {path.name!r} is column {name[:40]!r}, by its content; {option} takes "
-        "another one."
+        f"The {field} of {path.name!r} is column {name[:40]!r}, by its content. To choose "
+        f"another one: {option}."
     )
     return column_place(names, name, path)
 
 
 def _none_likely(names: Sequence[str], path: Path, what: str, option: str) -> ValueError:
+    if len(names) == 1:
+        return ValueError(
+            f"{str(path)!r} has one column, so there is none for the {what}: no tabs, semicolons, "
+            "pipes or commas part its lines. Write a tab between text and label."
+        )
     return ValueError(
         f"{str(path)!r} has no column with a usual name for the {what}; it has "
         f"{listed_columns(names)}. Name it with {option}."
@@ -251,7 +256,7 @@ def _is_score(text: str) -> bool:
 
 def single_label(cell: Any) -> tuple[str, str | None]:
     """Return the label of a cell, "" for none; and a phrase if it lists several."""
-    items = parsed_list(cell) if isinstance(cell, str) else cell
+    items = listed(cell)
     if not isinstance(items, list | dict):
         return label_text(as_text(cell)), None
     if isinstance(items, list) and len(items) == 1 and not isinstance(items[0], list | dict):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -73,10 +74,10 @@ class Rows:
         return longest
 
     @property
-    def hashes(self) -> set[int]:
-        """A hash of each different row, which counts equal texts once."""
-        pairs = zip(self.starts[:-1], self.starts[1:], strict=True)
-        return {hash(self.ids[first:end].tobytes()) for first, end in pairs}
+    def hashes(self) -> list[int]:
+        """A hash of each example, equal for equal texts."""
+        spans = pairwise(self.starts[:: self.group])
+        return [hash(self.ids[first:end].tobytes()) for first, end in spans]
 
     @property
     def has_token_targets(self) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, dropwhile
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Any, BinaryIO, Literal, TextIO, TypeVar
+from typing import Any, BinaryIO, Literal, TextIO
 
 from bertcore.data import columnar, files, packed_files
 from bertcore.data.dialects import (
@@ -26,26 +26,25 @@ from bertcore.data.dialects import (
 )
 from bertcore.data.encodings import UTF8, Encoding, find_encoding
 from bertcore.data.files import (
-    LONGEST_LINE,
     BadRows,
+    Limits,
     check_file,
     check_width,
+    first_items,
     kind_of,
     open_text,
     whole,
+    whole_lines,
 )
 from bertcore.data.json_tables import FORMS, Value, json_values
 from bertcore.data.usual_columns import are_names
 
-FIRST_ROWS = 1000
+FIRST = Limits(1000, 1_000_000)
 """Rows that show what a table is."""
 FIRST_CELLS = 200_000
 """Of them, in a wide table."""
-FIRST_CHARACTERS = 1_000_000
-"""Of them, in long rows."""
 JSON_LINES = (".jsonl", ".json", ".ndjson")
 """Endings of files of JSON, with an object a line or one value."""
-_T = TypeVar("_T")
 ENDINGS = ("csv", "tsv", "tab", "txt", "json", "jsonl", "ndjson", "parquet", "arrow", "feather")
 """Usual endings of tables; each is read by its content."""
 TABLE_FILES = (
@@ -59,7 +58,7 @@ _NO_DATA = {
     b"<html": "a web page. Download the file itself, such as by a link called raw",
     b"\x89png": "a picture, not text",
     b"\xff\xd8\xff": "a picture, not text",
-    b"%pdf": "a PDF. Save its text as UTF-8",
+    b"%pdf": "a PDF, not text. Save its text as UTF-8",
 }
 """Beginnings of what is saved in place of a table, and what it is."""
 _BLANK = "\ufeff \t\r\n\xa0"
@@ -109,7 +108,7 @@ class Table:
     rows: Iterator[Row]
     has_header: bool
     first: tuple[Sequence[Any], ...] = ()
-    """Cells of the first rows; at most FIRST_ROWS, FIRST_CELLS and FIRST_CHARACTERS."""
+    """Cells of the first rows; at most FIRST and FIRST_CELLS."""
     dialect: Dialect = Dialect(form="JSON")
 
 
@@ -240,47 +239,22 @@ def _columnar(path: Path, file: BinaryIO | None, form: str) -> Iterator[TextIO]:
         yield stack.enter_context(io.TextIOWrapper(opened, "utf-8", newline="\n"))
 
 
-def _lines(text: TextIO, path: Path) -> Iterator[str]:
-    """Yield lines with their ends."""
-    number = 0
-    while line := text.readline(LONGEST_LINE + 1):
-        number += 1
-        if len(line) > LONGEST_LINE:
-            raise ValueError(
-                f"line {number} of {str(path)!r} has more than {LONGEST_LINE:,} characters. "
-                "Is it the right file?"
-            )
-        yield line
-
-
-def _first(items: Iterator[_T], size: Callable[[_T], int]) -> list[_T]:
-    """Return the first items, at least one; fewer than FIRST_ROWS if they are large."""
-    first: list[_T] = []
-    total = 0
-    for item in items:
-        first.append(item)
-        total += size(item)
-        if len(first) >= FIRST_ROWS or total >= FIRST_CHARACTERS:
-            break
-    return first
-
-
 def _size(cells: Iterable[Any]) -> int:
     """Return the characters of a row, counting as many of a cell as FIRST_CELLS allows."""
-    return sum(FIRST_CHARACTERS // FIRST_CELLS + len(str(cell)) for cell in cells)
+    return sum(FIRST.size // FIRST_CELLS + len(str(cell)) for cell in cells)
 
 
 def _text_table(
     text: TextIO, path: Path, encoding: Encoding, bad_rows: BadRows, has_header: HasHeader
 ) -> Table:
     source: Iterator[str] = dropwhile(
-        lambda line: not line.strip("\ufeff \t\r\n"), _lines(text, path)
+        lambda line: not line.strip("\ufeff \t\r\n"), whole_lines(text, path)
     )
-    start = _first(source, len)
+    start = first_items(source, len, FIRST)
     named = sep_line(start[0]) if start else None
     if named is not None:
         source, start = chain(start[1:], source), []
-        start = _first(source, len)
+        start = first_items(source, len, FIRST)
     if not start:
         raise _empty(path)
     start[0] = start[0].lstrip("\ufeff")
@@ -348,7 +322,7 @@ def _plain_table(
         path, bad_rows, has_header: As for `open_table`.
         dialect: With a header.
     """
-    first = _first(found, lambda record: _size(record.cells))
+    first = first_items(found, lambda record: _size(record.cells), FIRST)
     if not first:
         raise _empty(path)
     if first[0].wrong:
@@ -407,7 +381,7 @@ def _json_table(
 ) -> Table:
     kind = kind_of(path)
     has_lines, values = json_values(text, path, ending=kind)
-    first = _first(values, lambda value: value.size or _size([value.value]))
+    first = first_items(values, lambda value: value.size or _size([value.value]), FIRST)
     objects = [value.value for value in first if isinstance(value.value, dict)]
     named = form.title() if form != "json" else "JSON lines" if has_lines else "JSON"
     endings = (".arrow", ".feather") if form == "arrow" else (f".{form}",)

@@ -15,7 +15,7 @@ TEXTS = tuple(
     (
         "sentence text content review comment_text review_text reviewtext review_body tweet "
         "tweet_text message comment sentence1 sentence_a text_a body document article passage post "
-        "utterance query description question headline title summary v2"
+        "utterance query question_text description question headline title summary v2"
     ).split()
 )
 """Usual names of a text, the likeliest first; `normal` of what stands in files."""
@@ -128,8 +128,14 @@ def likely(columns: Sequence[Column], *, is_score: bool = False) -> Columns:
     if named is not None and not others[named].is_number:
         return Columns(text=others[named].name, label=label)
     texts = [column for column in others if column.num_filled and not column.is_number]
+    # One long word a cell is a key, a hash or a link.
+    texts = [one for one in texts if not all(map(_is_key, one.counts))] or texts
     longest = max(texts, key=lambda column: column.mean_length).name if texts else None
     return Columns(text=longest, label=label)
+
+
+def _is_key(cell: str) -> bool:
+    return cell.isascii() and len(cell.split()) == 1
 
 
 def _may_be_answer(column: Column, is_score: bool) -> bool:
@@ -146,17 +152,18 @@ def are_names(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> bool | None
         rows: Cells of the rows below.
 
     Returns:
-        True if one is a usual name; False if the row recurs below, or one of its cells in a column
-        of few values, or is a number in one of numbers; None if nothing of it is so.
+        True if one is a usual name, or they number the columns, as of pandas; False if the row
+        recurs below, or one of its cells in a column of few values, or is a number in one of
+        numbers; None if nothing of it is so.
     """
-    if has_usual_name(head):
+    if has_usual_name(head) or (len(head) > 1 and list(head) == [*map(str, range(len(head)))]):
         return True
     body = [list(map(str, row)) for row in rows if len(row) == len(head)]
     if list(head) in body:
         return False
     for cell, column in zip(head, summarize(head, body), strict=True):
-        is_number = column.is_number and is_finite(cell)
-        if column.may_be_label and (column.counts[cell] > 1 or is_number):
+        recurs = column.may_be_label and column.counts[cell] > 1
+        if recurs or (column.is_number and is_finite(cell)):
             return False
     return None
 

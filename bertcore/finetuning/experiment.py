@@ -21,6 +21,7 @@ from bertcore.data.examples import Example
 from bertcore.data.files import BadRows
 from bertcore.debiasing import Augmenter, WordSwap
 from bertcore.distillation.student import keep_layers
+from bertcore.evaluation.answer_notes import shared_notes
 from bertcore.finetuning.balance import Balance
 from bertcore.finetuning.data.division import GROUP, columns_of_division, divide
 from bertcore.finetuning.data.hub_data import (
@@ -84,7 +85,8 @@ class Experiment:
     ) -> None:
         self.folder, self.settings = folder, settings
         self.train, self.dev = train, dev
-        self.notes = tuple(dict.fromkeys((*notes, *train.notes, *dev.notes)))
+        shared = shared_notes(train.rows.hashes, dev.rows.hashes)
+        self.notes = tuple(dict.fromkeys((*notes, *shared, *train.notes, *dev.notes)))
         """What was cut or left out, a sentence each; first what was when the data were divided."""
         self.task = find_task(settings.task, feature_based=settings.config.feature_based)
         self.labels = train.labels

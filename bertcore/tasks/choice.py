@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from bertcore.configs.columns import USUAL, Columns
@@ -20,16 +19,11 @@ from bertcore.data.read_choices import read_choices
 from bertcore.data.rows import RowBuilder
 from bertcore.evaluation.metrics import class_metrics
 from bertcore.tasks.answers import Goal
-from bertcore.tasks.classify import LabelAnswer, OtherLabel, judge_classes, score_classes
+from bertcore.tasks.classify import LabelAnswer, OtherLabel
 from bertcore.tasks.inputs import ChoiceInput, TaskInput
 from bertcore.tasks.judged import (
-    Judged,
     JudgedAnswers,
     MetricTable,
-    Outputs,
-    Part,
-    Scored,
-    ScoreOptions,
     WrongAnswer,
 )
 from bertcore.tasks.task import Task
@@ -130,28 +124,16 @@ class Choose(Task):
         assert isinstance(source, ChoiceInput)
         return ChoiceAnswer(source.choices, torch.softmax(logits, -1).numpy())
 
-    def judge(
-        self, labels: Sequence[str], part: Part, logits: Sequence[NDArray[np.float32]]
-    ) -> Judged:
-        """Compare the most probable choice with the right one."""
-        answers, errors = judge_classes(part, logits), []
-        for i in np.flatnonzero(~answers.right).tolist():
-            one: ChoiceExample = part.examples[i]  # type: ignore[assignment]
-            ends = tuple(one.choices)
-            gold, best = ends[int(answers.gold[i])], ends[int(answers.predicted[i])]
-            severity = float(answers.confidence[i])
-            errors.append(WrongAnswer(one.row, one.text, None, gold, best, severity, choices=ends))
-        return Judged(answers, errors)
-
-    def file_metrics(self, answers: JudgedAnswers, labels: Sequence[str]) -> MetricTable:
+    def file_metrics(
+        self, answers: JudgedAnswers, labels: Sequence[str], *, with_intervals: bool = True
+    ) -> MetricTable:
         """Return the accuracy; each choice is scored separately, so its place is meaningless."""
         gold, predicted = answers.gold.astype(np.int64), answers.predicted.astype(np.int64)
         num = 1 + int(max(gold.max(), predicted.max()))
-        metrics, intervals, _ = class_metrics(gold, predicted, num)
+        metrics, intervals, _ = class_metrics(gold, predicted, num, with_intervals=with_intervals)
         return MetricTable(
             {name: metrics[name] for name in self.metrics},
-            {name: intervals[name] for name in self.metrics},
-            None,
+            {name: intervals[name] for name in self.metrics if name in intervals},
         )
 
     def wrong_answer(
@@ -161,8 +143,7 @@ class Choose(Task):
         gold, predicted = int(prediction["gold"]), int(prediction["predicted"])
         if gold == predicted:
             return None
-        ends, severity = example.choices, float(prediction["confidence"])
-        return WrongAnswer(example.row, example.text, None, ends[gold], ends[predicted], severity)
-
-    def score(self, outputs: Iterable[Outputs], data: TaskData, options: ScoreOptions) -> Scored:
-        return score_classes(outputs, data, (), options, only=self.metrics)
+        ends, severity = tuple(example.choices), float(prediction["confidence"])
+        return WrongAnswer(
+            example.row, example.text, None, ends[gold], ends[predicted], severity, choices=ends
+        )

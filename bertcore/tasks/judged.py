@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 from bertcore.data.examples import Example
 from bertcore.evaluation.breakdown import break_down
 from bertcore.evaluation.metrics import Metrics, Scores
-from bertcore.tasks.task_data import TaskData
+from bertcore.tasks.task_data import TaskData, settled
 
 ROWS_AT_ONCE = 2000
 """Examples of a part of a file."""
@@ -170,22 +171,40 @@ def logits_of_rows(outputs: Iterable[Outputs], num: int) -> tuple[NDArray[np.flo
 
 
 def breakdown_fields(
-    options: ScoreOptions,
-    gold: NDArray[np.int64],
-    predicted: NDArray[np.int64],
-    confidence: NDArray[np.float32],
-    lengths: NDArray[np.int64],
-    labels: Sequence[str],
+    options: ScoreOptions, answers: JudgedAnswers, labels: Sequence[str]
 ) -> dict[str, Any]:
     """Return the fields of Scores that break answers down; {} if not requested."""
-    if not options.in_full or not len(gold):
+    num, sure = len(answers.gold), answers.confidence
+    if not options.in_full or not num:
         return {}
-    breakdown = break_down(gold, predicted, confidence, lengths, labels)
+    gold, predicted = answers.gold.astype(np.int64), answers.predicted.astype(np.int64)
+    breakdown = break_down(gold, predicted, sure, answers.lengths.astype(np.int64), labels)
     notes: tuple[str, ...] = ()
     if breakdown is None:
-        num = int((~np.isfinite(confidence)).sum())
-        notes = (f"{num:,} of {len(gold):,} answers are NaN, so there is no calibration.",)
+        wrong = int((~np.isfinite(sure)).sum())
+        notes = (f"{wrong:,} of {num:,} answers are NaN, so there is no calibration.",)
     return {"breakdown": breakdown, "notes": notes}
+
+
+def class_answers(data: TaskData, logits: NDArray[np.float32]) -> JudgedAnswers:
+    """Return the most probable class of each example, and whether it is right.
+
+    Args:
+        data: The examples.
+        logits: Of each, [N, C].
+    """
+    best = logits.argmax(1).astype(np.int32)
+    gold = settled(data.rows.targets.astype(np.int64), best, data.alike)
+    right = gold == best
+    return JudgedAnswers(
+        gold=gold.astype(np.int32),
+        predicted=best,
+        confidence=softmax(logits, axis=-1)[np.arange(len(best)), best],
+        quality=right.astype(np.float32),
+        right=right,
+        lengths=data.rows.lengths.astype(np.int32),
+        sentences=NO_SENTENCES,
+    )
 
 
 class MetricTable(NamedTuple):
@@ -194,5 +213,7 @@ class MetricTable(NamedTuple):
     metrics: Metrics
     intervals: Intervals
     """95%, as those of `Scores`."""
-    confusion: NDArray[np.int64] | None
+    confusion: NDArray[np.int64] | None = None
     """[C, C], gold by row; None without classes."""
+    by_type: dict[str, dict[str, float]] = {}  # noqa: RUF012 - never changed
+    """As in `Scores`."""

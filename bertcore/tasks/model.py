@@ -528,6 +528,11 @@ def _fill_head(module: TaskModule, stored: _StoredHead, source: str | Path) -> N
                 f"the tensor {name} of the task head of {str(source)!r} is {state}; expected "
                 f"{list(tensor.shape)}. Copy the checkpoint again."
             )
+        if not bool(torch.isfinite(found).all()):
+            raise ValueError(
+                f"the task head contains NaN or infinity ({name}), so it has no answer. Copy the "
+                "checkpoint again, or train it with a lower learning rate."
+            )
         tensor.copy_(found)
 
 

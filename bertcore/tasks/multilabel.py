@@ -21,27 +21,19 @@ from bertcore.data.labels import order_labels
 from bertcore.data.read_labels import FORM, SEPARATOR, label_header, read_labels
 from bertcore.data.rows import Batch
 from bertcore.data.tables import Table, open_table
-from bertcore.evaluation.assignment import assignment_notes
-from bertcore.evaluation.metrics import Scores, label_set_metrics
+from bertcore.evaluation.metrics import label_set_metrics
 from bertcore.evaluation.slices import Slice, by_member
 from bertcore.tasks.answers import Goal, TaskAnswer
 from bertcore.tasks.inputs import TaskInput
 from bertcore.tasks.judged import (
     NO_SENTENCES,
-    Judged,
     JudgedAnswers,
     MetricTable,
-    Outputs,
-    Part,
-    Scored,
-    ScoreOptions,
     WrongAnswer,
-    logits_of_rows,
 )
 from bertcore.tasks.sequence import SequenceTask
 from bertcore.tasks.targets import LabelTarget
 from bertcore.tasks.task_data import TaskData, check_all_said
-from bertcore.tokenizer import Tokenizer
 
 Truths = NDArray[np.bool_]
 
@@ -116,11 +108,7 @@ class Multilabel(SequenceTask):
 
     def config_fields(self, labels: Sequence[str]) -> dict[str, Any]:
         """Return the names of the labels, and that each is predicted separately."""
-        return {
-            "id2label": {str(i): label for i, label in enumerate(labels)},
-            "label2id": {label: i for i, label in enumerate(labels)},
-            "problem_type": "multi_label_classification",
-        }
+        return {**super().config_fields(labels), "problem_type": "multi_label_classification"}
 
     def read(
         self, path: Path, *, columns: Columns = USUAL, bad_rows: BadRows
@@ -132,26 +120,10 @@ class Multilabel(SequenceTask):
         """Open the table; columns without names are named by their numbers."""
         return open_table(path, BadRows(skip=True), has_header=label_header(columns))
 
-    def rows(
-        self,
-        examples: Iterable[LabelsExample],
-        tokenizer: Tokenizer,
-        *,
-        max_length: int,
-        labels: Sequence[str] | None,
-        doc_stride: int = 128,
-        is_train: bool = True,
-    ) -> TaskData:
-        """Tokenize each text or pair into one row."""
-        asked: dict[str, None] = {}
-
-        def noted() -> Iterator[LabelsExample]:
-            for example in examples:
-                asked.update(dict.fromkeys(example.asked))
-                yield example
-
-        data = super().rows(noted(), tokenizer, max_length=max_length, labels=labels)
-        check_all_said(data.labels, list(asked), says_no=bool(asked))
+    def checked(self, data: TaskData, answers: Sequence[Any]) -> TaskData:
+        """Refuse a file that names some of the labels only."""
+        asked = list(dict.fromkeys(name for _, named in answers for name in named))
+        check_all_said(data.labels, asked, says_no=bool(asked))
         return replace(data, says_no=bool(asked))
 
     def answer_of(self, example: LabelsExample) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -192,37 +164,33 @@ class Multilabel(SequenceTask):
         ours = logits.float() / temperature
         return F.binary_cross_entropy_with_logits(ours, soft, reduction="sum") * temperature**2
 
-    def score(self, outputs: Iterable[Outputs], data: TaskData, options: ScoreOptions) -> Scored:
-        """Return micro and macro F1, exact match, and the scores of each label."""
-        num, names = len(data.rows), data.labels
-        logits, loss = logits_of_rows(outputs, num)
+    def answers_of(self, data: TaskData, logits: NDArray[np.float32]) -> JudgedAnswers:
+        """Return which labels were given; a text is right if all its labels are."""
         found, gold = _answers(logits), data.rows.targets.astype(np.bool_)
-        metrics, intervals, by_type = label_set_metrics(
-            gold, found.given, names, with_intervals=options.in_full
+        return JudgedAnswers(
+            gold=gold,
+            predicted=found.given,
+            confidence=found.confidence.astype(np.float32),
+            quality=_f1_of_texts(gold, found.given),
+            right=(gold == found.given).all(1),
+            lengths=data.rows.lengths.astype(np.int32),
+            sentences=NO_SENTENCES,
         )
-        notes = []
-        if options.in_full:
-            notes = assignment_notes(gold, found.given, names, len(data.rows.hashes))
-        predictions: list[dict[str, Any]] = [
+
+    def predictions(
+        self, answers: JudgedAnswers, logits: NDArray[np.float32], labels: Sequence[str]
+    ) -> list[dict[str, Any]]:
+        """Return the labels of each text, and the probability of each label."""
+        probabilities = _answers(logits).probabilities.round(6).tolist()
+        return [
             {
-                "gold": _names(names, gold[row]),
-                "predicted": _names(names, found.given[row]),
-                "confidence": round(float(found.confidence[row]), 6),
-                "probabilities": dict(
-                    zip(names, found.probabilities[row].round(6).tolist(), strict=True)
-                ),
+                "gold": _names(labels, answers.gold[row]),
+                "predicted": _names(labels, answers.predicted[row]),
+                "confidence": round(float(answers.confidence[row]), 6),
+                "probabilities": dict(zip(labels, probabilities[row], strict=True)),
             }
-            for row in range(num)
+            for row in range(len(answers.gold))
         ]
-        scores = Scores(
-            num_examples=num,
-            loss=loss / num,
-            metrics=metrics,
-            intervals=intervals,
-            by_type=by_type,
-            notes=tuple(notes),
-        )
-        return Scored(scores, predictions)
 
     def wrong_answer(
         self, example: LabelsExample, prediction: Mapping[str, Any], number: int
@@ -240,33 +208,15 @@ class Multilabel(SequenceTask):
         """Return the probability of each label."""
         return LabelsAnswer(labels, logits.sigmoid().numpy())
 
-    def judge(
-        self, labels: Sequence[str], part: Part, logits: Sequence[NDArray[np.float32]]
-    ) -> Judged:
-        """Compare all labels of a text with the true ones."""
-        found, gold = _answers(np.stack(logits)), part.data.rows.targets.astype(np.bool_)
-        right = (gold == found.given).all(1)
-        confidence = found.confidence.astype(np.float32)
-        answers = JudgedAnswers(
-            gold=gold,
-            predicted=found.given,
-            confidence=confidence,
-            quality=_f1_of_texts(gold, found.given),
-            right=right,
-            lengths=part.data.rows.lengths.astype(np.int32),
-            sentences=NO_SENTENCES,
-        )
-        errors = []
-        for i in np.flatnonzero(~right).tolist():
-            true, said = (joined_names(_names(labels, x[i])) for x in (gold, found.given))
-            errors.append(self.wrong(part.examples[i], true, said, float(confidence[i])))
-        return Judged(answers, errors)
-
-    def file_metrics(self, answers: JudgedAnswers, labels: Sequence[str]) -> MetricTable:
-        """Return micro and macro F1 and exact match."""
+    def file_metrics(
+        self, answers: JudgedAnswers, labels: Sequence[str], *, with_intervals: bool = True
+    ) -> MetricTable:
+        """Return micro and macro F1, exact match, and the scores of each label."""
         gold, predicted = (x.astype(np.bool_) for x in (answers.gold, answers.predicted))
-        metrics, intervals, _ = label_set_metrics(gold, predicted, labels)
-        return MetricTable(metrics, intervals, None)
+        metrics, intervals, by_label = label_set_metrics(
+            gold, predicted, labels, with_intervals=with_intervals
+        )
+        return MetricTable(metrics, intervals, None, by_label)
 
     def slices_by_label(self, answers: JudgedAnswers, labels: tuple[str, ...]) -> list[Slice]:
         """Return the mean F1 of the texts that have each label."""

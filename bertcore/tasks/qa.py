@@ -29,6 +29,7 @@ from bertcore.data.read_questions import question_columns, read_questions
 from bertcore.data.rows import Batch
 from bertcore.data.tables import Table
 from bertcore.distillation import soft_target_loss
+from bertcore.evaluation.answer_notes import Inputs
 from bertcore.evaluation.metrics import Metrics, Scores, mean_metrics
 from bertcore.evaluation.squad_metrics import best_threshold, score_answer
 from bertcore.tasks.answers import Goal, TaskAnswer
@@ -209,29 +210,27 @@ class Extract(Task):
             for place, row in enumerate(out.examples):
                 logits[row] = out.logits[place, : lengths[row]]
             loss += out.loss * len(out.examples)
-        answers = find_answers(questions, logits)
-        golds = _gold_texts(questions)
-        impossible = [not gold for gold in golds]
         # Where every question has an answer, none is withheld.
-        withheld = _withheld(answers, options.null_threshold, may_be_none=any(impossible))
-        texts = ["" if gone else a.text for a, gone in zip(answers, withheld, strict=True)]
-        values = np.array([score_answer(t, g) for t, g in zip(texts, golds, strict=True)])
+        may_be_none = any(not example.answers for example in questions.examples)
+        answers, golds, texts, values = _found(
+            questions, logits, options.null_threshold, may_be_none=may_be_none
+        )
         metrics, intervals = mean_metrics(
             {"f1": values[:, 1], "exact_match": values[:, 0]}, with_intervals=options.in_full
         )
-        notes: tuple[str, ...] = ()
-        if any(impossible):
+        notes = Inputs.of(data.rows.hashes).notes() if options.in_full else []
+        if may_be_none:
             metrics |= _metrics_of_2_0(answers, golds, values)
-            notes = (
+            notes.append(
                 f"The best F1, {metrics['best_f1']:.3f}, is reached with the null threshold "
-                f"{metrics['best_f1_threshold']:.3f}; it was chosen on these questions themselves.",
+                f"{metrics['best_f1_threshold']:.3f}; it was chosen on these questions themselves."
             )
         scores = Scores(
             num_examples=questions.num,
             loss=loss / len(data.rows),
             metrics=metrics,
             intervals=intervals,
-            notes=notes,
+            notes=tuple(notes),
         )
         predictions = [
             {
@@ -309,14 +308,10 @@ class Extract(Task):
         """Score answers as SQuAD does; none is withheld unless `may_be_none`."""
         questions = part.data.questions
         assert questions is not None
-        answers = find_answers(questions, logits)
-        golds = _gold_texts(questions)
-        withheld = _withheld(answers, 0.0, may_be_none=may_be_none)
-        texts = ["" if gone else a.text for a, gone in zip(answers, withheld, strict=True)]
+        answers, golds, texts, values = _found(questions, logits, 0.0, may_be_none=may_be_none)
         scores = [
-            a.null_score if gone else a.score for a, gone in zip(answers, withheld, strict=True)
+            one.score if text else one.null_score for one, text in zip(answers, texts, strict=True)
         ]
-        values = np.array([score_answer(text, g) for text, g in zip(texts, golds, strict=True)])
         confidence = np.exp(np.array(scores) - _log_normalizers(questions, logits))
         judged = JudgedAnswers(
             gold=np.array([bool(gold) for gold in golds]).astype(np.int32),
@@ -342,26 +337,41 @@ class Extract(Task):
             )
         return Judged(judged, errors)
 
-    def file_metrics(self, answers: JudgedAnswers, labels: Sequence[str]) -> MetricTable:
+    def file_metrics(
+        self, answers: JudgedAnswers, labels: Sequence[str], *, with_intervals: bool = True
+    ) -> MetricTable:
         """Return F1 and exact match."""
         values = {
             "f1": answers.quality.astype(np.float64),
             "exact_match": answers.right.astype(np.float64),
         }
-        return MetricTable(*mean_metrics(values), None)
+        return MetricTable(*mean_metrics(values, with_intervals=with_intervals))
 
     def slice_names(self, labels: tuple[str, ...]) -> tuple[str, ...]:
         """Return names of questions without and with an answer."""
         return ("has no answer", "has an answer")
 
 
-def _gold_texts(questions: Questions) -> list[list[str]]:
-    return [[text for text, _ in example.answers] for example in questions.examples]
+def _found(
+    questions: Questions,
+    logits: Sequence[NDArray[np.float32]],
+    threshold: float,
+    *,
+    may_be_none: bool,
+) -> tuple[list[Answer], list[list[str]], list[str], NDArray[np.float64]]:
+    """Return answers, right answers, texts ("": none), and exact match and F1 of each, [N, 2].
 
-
-def _withheld(answers: Sequence[Answer], threshold: float, *, may_be_none: bool) -> list[bool]:
-    """Return for each question whether "none" is answered instead of the best span."""
-    return [may_be_none and answer.null_difference > threshold for answer in answers]
+    Args:
+        questions: N of them, with their windows.
+        logits: Of each window, [T, 2].
+        threshold: "none" is answered where it leads by more than this.
+        may_be_none: Whether it ever is.
+    """
+    answers = find_answers(questions, logits)
+    golds = [[text for text, _ in example.answers] for example in questions.examples]
+    texts = ["" if may_be_none and a.null_difference > threshold else a.text for a in answers]
+    values = np.array([score_answer(text, g) for text, g in zip(texts, golds, strict=True)])
+    return answers, golds, texts, values
 
 
 def _metrics_of_2_0(

@@ -15,20 +15,15 @@ from torch import Tensor
 from bertcore.data.examples import TextExample
 from bertcore.data.read_texts import TextForm
 from bertcore.data.rows import Batch
-from bertcore.evaluation.metrics import Scores, score_metrics, yes_or_no_notes
+from bertcore.evaluation.answer_notes import Inputs, score_notes
+from bertcore.evaluation.metrics import score_metrics
 from bertcore.tasks.answers import Goal, TaskAnswer
 from bertcore.tasks.inputs import TaskInput
 from bertcore.tasks.judged import (
     NO_SENTENCES,
-    Judged,
     JudgedAnswers,
     MetricTable,
-    Outputs,
-    Part,
-    Scored,
-    ScoreOptions,
     WrongAnswer,
-    logits_of_rows,
 )
 from bertcore.tasks.sequence import SequenceTask
 from bertcore.tasks.targets import ScoreTarget
@@ -124,26 +119,27 @@ class Regress(SequenceTask):
         """Return the summed squared difference from the teacher's scores."""
         return F.mse_loss(logits.float(), wanted.float(), reduction="sum")
 
-    def score(self, outputs: Iterable[Outputs], data: TaskData, options: ScoreOptions) -> Scored:
-        """Return the correlations of predicted and true scores."""
-        num, targets = len(data.rows), data.rows.targets
-        logits, loss = logits_of_rows(outputs, num)
-        predicted = self._scores(logits)
-        metrics, intervals = score_metrics(
-            targets.astype(np.float32), predicted, with_intervals=options.in_full
+    def answers_of(self, data: TaskData, logits: NDArray[np.float32]) -> JudgedAnswers:
+        """Return the scores, and their distances from the true ones."""
+        gold, predicted = data.rows.targets.astype(np.float32), self._scores(logits)
+        return JudgedAnswers(
+            gold=gold,
+            predicted=predicted,
+            confidence=np.full(len(gold), np.nan, dtype=np.float32),
+            quality=np.abs(gold - predicted),
+            right=np.zeros(len(gold), dtype=np.bool_),
+            lengths=data.rows.lengths.astype(np.int32),
+            sentences=NO_SENTENCES,
         )
-        predictions: list[dict[str, Any]] = [
+
+    def predictions(
+        self, answers: JudgedAnswers, logits: NDArray[np.float32], labels: Sequence[str]
+    ) -> list[dict[str, Any]]:
+        """Return true and predicted scores."""
+        return [
             {"gold": round(float(gold), 6), "predicted": round(float(value), 6)}
-            for gold, value in zip(targets, predicted, strict=True)
+            for gold, value in zip(answers.gold, answers.predicted, strict=True)
         ]
-        scores = Scores(
-            num_examples=num,
-            loss=loss / num,
-            metrics=metrics,
-            intervals=intervals,
-            notes=tuple(yes_or_no_notes(targets.astype(np.float32), predicted)),
-        )
-        return Scored(scores, predictions)
 
     def wrong_answer(
         self, example: TextExample, prediction: Mapping[str, Any], number: int
@@ -158,37 +154,18 @@ class Regress(SequenceTask):
         output = float(logits[0])
         return ScoreAnswer(float(expit(output)), output) if self.is_sigmoid else ScoreAnswer(output)
 
-    def judge(
-        self, labels: Sequence[str], part: Part, logits: Sequence[NDArray[np.float32]]
-    ) -> Judged:
-        """Measure the distance from the true score."""
-        gold = part.data.rows.targets.astype(np.float32)
-        predicted = self._scores(np.stack(logits))
-        distance = np.abs(gold - predicted)
-        answers = JudgedAnswers(
-            gold=gold,
-            predicted=predicted,
-            confidence=np.full(len(gold), np.nan, dtype=np.float32),
-            quality=distance,
-            right=np.zeros(len(gold), dtype=np.bool_),
-            lengths=part.data.rows.lengths.astype(np.int32),
-            sentences=NO_SENTENCES,
-        )
-        errors = [
-            self.wrong(example, f"{gold[i]:g}", f"{predicted[i]:.3f}", float(distance[i]))
-            for i, example in enumerate(part.examples)
-        ]
-        return Judged(answers, errors)
-
-    def file_metrics(self, answers: JudgedAnswers, labels: Sequence[str]) -> MetricTable:
+    def file_metrics(
+        self, answers: JudgedAnswers, labels: Sequence[str], *, with_intervals: bool = True
+    ) -> MetricTable:
+        """Return the correlations of predicted and true scores."""
         gold, predicted = (x.astype(np.float32) for x in (answers.gold, answers.predicted))
-        return MetricTable(*score_metrics(gold, predicted), None)
+        return MetricTable(*score_metrics(gold, predicted, with_intervals=with_intervals))
 
     def file_notes(
-        self, answers: JudgedAnswers, labels: Sequence[str], num_texts: int
+        self, answers: JudgedAnswers, labels: Sequence[str], inputs: Inputs
     ) -> list[str]:
-        """Return the score from which answers to labels of 0 and 1 are counted as 1."""
-        return yes_or_no_notes(*(x.astype(np.float32) for x in (answers.gold, answers.predicted)))
+        gold, predicted = (x.astype(np.float32) for x in (answers.gold, answers.predicted))
+        return score_notes(gold, predicted, inputs)
 
     def slice_names(self, labels: tuple[str, ...]) -> tuple[str, ...]:
         """Return (): true scores are not groups."""

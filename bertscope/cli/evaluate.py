@@ -63,6 +63,8 @@ class Subject:
     """Longest input in tokens; default: that of the fine-tuning, or 128 for mlm and causal."""
     device: str = "auto"
     """auto, cpu, cuda, cuda:1, mps."""
+    allow_pickle: bool = False
+    """Read a pytorch_model.bin (weights only) if there is no safetensors file."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -99,7 +101,7 @@ class TaskOptions:
 
 
 @config_options(
-    (DATA, Subject, "checkpoint max_seq_length"),
+    (DATA, Subject, "checkpoint allow_pickle max_seq_length"),
     (DATA, TaskOptions, "skip_bad_rows predictions"),
     ("mlm, causal: held-out text", MaskedWordOptions, "objective rows"),
     (
@@ -198,6 +200,17 @@ def evaluate(
     evaluate_task(task, data, subject, task_options, columns, as_json=as_json)
 
 
+def _open(subject: Subject, options: MaskedWordOptions) -> Model:
+    from bertcore import load
+
+    return load(
+        subject.checkpoint,
+        device=subject.device,
+        dtype=options.dtype,
+        allow_pickle=subject.allow_pickle,
+    )
+
+
 def evaluate_masked_words(
     data: Path, subject: Subject, options: MaskedWordOptions, *, as_json: bool
 ) -> None:
@@ -205,7 +218,6 @@ def evaluate_masked_words(
 
     ValueError if the checkpoint lacks what the objective needs, or the text cannot be used.
     """
-    from bertcore import load
     from bertcore.pretraining import (
         DataConfig,
         evaluate_pretraining,
@@ -216,7 +228,7 @@ def evaluate_masked_words(
     from bertcore.pretraining.run import HELD_OUT_SEED
 
     next(read_sentences([data]), None)  # before the checkpoint is opened
-    model = load(subject.checkpoint, device=subject.device, dtype=options.dtype)
+    model = _open(subject, options)
     bert = _with_berts_masks(model)
     limit, length = bert.config.max_length, subject.max_seq_length
     length = min(128, limit) if length is None else length
@@ -316,12 +328,11 @@ def evaluate_causal(
 
     ValueError if the checkpoint does not predict next tokens, or the text cannot be used.
     """
-    from bertcore import load
     from bertcore.pretraining import causal_rows, evaluate_next_tokens, read_documents
     from bertcore.pretraining.run import HELD_OUT_SEED
 
     next(read_documents([data]), None)  # before the checkpoint is opened
-    bert = load(subject.checkpoint, device=subject.device, dtype=options.dtype)
+    bert = _open(subject, options)
     bert.require("next")
     length, limit = subject.max_seq_length, bert.max_length
     length = min(128, limit) if length is None else length
@@ -422,7 +433,12 @@ def evaluate_task(
 
     with stages() as on_stage:
         on_stage("opening the checkpoint", None)
-        model = open_task_model(subject.checkpoint, task=task, device=subject.device)
+        model = open_task_model(
+            subject.checkpoint,
+            task=task,
+            device=subject.device,
+            allow_pickle=subject.allow_pickle,
+        )
         length = seq_length(model, subject.max_seq_length)
         on_stage("reading the data", None)
         examples = _read_examples(data, model, length, columns, options)
@@ -432,6 +448,11 @@ def evaluate_task(
             model.task,
             null_threshold=options.null_threshold,
             on_fraction=lambda fraction: on_stage("scoring", fraction),
+        )
+    if not math.isfinite(scored.scores.loss):
+        raise ValueError(
+            f"the answers of {subject.checkpoint} are NaN or infinite, so they have no scores. "
+            "Inspect its weights: bertscope inspect."
         )
     if options.predictions is not None:
         lines = "".join(

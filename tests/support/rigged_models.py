@@ -22,12 +22,12 @@ LABELS = {
 }
 
 
-def random_model(task: str, *, seed: int = 0) -> TaskModel:
+def random_model(task: str, *, seed: int = 0, labels: tuple[str, ...] | None = None) -> TaskModel:
     """Return a tiny random model for a task, with a spread of weights that makes it take sides."""
     chosen = TASKS[task]
     network = tiny_network(seed=seed)
     network.mlm = network.nsp = None
-    labels = LABELS.get(task, ())
+    labels = LABELS.get(task, ()) if labels is None else labels
     module = TaskNetwork(network, chosen.kind, NUM_OUTPUTS.get(task) or len(labels))
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():

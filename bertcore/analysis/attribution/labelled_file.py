@@ -12,6 +12,7 @@ from bertcore.analysis.shared.inputs import require_finite_logits
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.data.files import BadRows
 from bertcore.data.rows import Rows, ordered_batches
+from bertcore.evaluation.answer_notes import Inputs
 from bertcore.evaluation.calibration import Calibration, calibration
 from bertcore.evaluation.slices import Slice, by_length
 from bertcore.tasks import Task
@@ -135,6 +136,7 @@ class _Gathered:
     num_examples: int = 0
     num_cut: int = 0
     _rows: list[int] = field(default_factory=list)
+    _num_inputs: int = 0
     _texts: set[int] = field(default_factory=set)
     """Hash of each different input."""
     _parts: list[JudgedAnswers] = field(default_factory=list)
@@ -153,7 +155,9 @@ class _Gathered:
         self._rows += [example.row for example in part.examples]
         self.num_examples += len(part.examples)
         self.num_cut += part.data.rows.num_cut
-        self._texts |= part.data.rows.hashes
+        hashes = part.data.rows.hashes
+        self._num_inputs += len(hashes)
+        self._texts.update(hashes)
 
     def finish(self, is_whole: bool, notes: tuple[str, ...]) -> FileRun:
         run = FileRun(
@@ -167,7 +171,8 @@ class _Gathered:
             notes=notes,
             **joined(self._parts),
         )
-        said = self.task.file_notes(run, self.model.labels, len(self._texts))
+        inputs = Inputs(self._num_inputs, len(self._texts))
+        said = self.task.file_notes(run, self.model.labels, inputs)
         return replace(run, notes=(*notes, *said))
 
 

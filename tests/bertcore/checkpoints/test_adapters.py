@@ -22,6 +22,7 @@ from tests.support.adapters import as_pickle, copy_adapter, make_adapter
 from tests.support.tiny import tiny_bert, tiny_config
 from tests.support.tiny_families import make
 from tests.support.tiny_others import make_other
+from tests.support.what_opens import opens
 
 TARGETS = {
     "modernbert": ["Wqkv", "Wo", "Wi"],
@@ -345,6 +346,12 @@ def test_another_base_than_it_was_trained_on_is_refused(made: Path, tmp_path: Pa
         bertcore.load(folder, device="cpu")
 
 
+@opens(
+    "Folders",
+    "an adapter with a quantised base",
+    "QLoRA",
+    "refused: name the base in full precision",
+)
 def test_a_quantised_base_is_refused(made: Path, tmp_path: Path) -> None:
     folder, base = copy_adapter(made / "adapter", tmp_path / "a"), tmp_path / "base"
     tiny_bert().save(base)
@@ -362,6 +369,12 @@ def test_a_quantised_base_is_refused(made: Path, tmp_path: Path) -> None:
         bertcore.load(folder, device="cpu")
 
 
+@opens(
+    "Folders",
+    "an adapter whose base is on the hub",
+    '`"base_model_name_or_path": "bert-base-uncased"`',
+    "asks before it fetches",
+)
 def test_an_adapter_on_a_base_of_the_hub_asks_before_it_fetches(made: Path, tmp_path: Path) -> None:
     folder = copy_adapter(made / "adapter", tmp_path / "a")
     assert not source.is_remote(str(folder))

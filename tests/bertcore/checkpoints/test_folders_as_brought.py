@@ -24,6 +24,7 @@ from bertcore.tasks import open_task_model
 from tests.support import command_line
 from tests.support.adapters import make_adapter
 from tests.support.kit import assert_same_states, edit, mini, opened, put, sentences, state, store
+from tests.support.what_opens import opens
 
 TEXT = "the food was cold"
 WEIGHTS = "model.safetensors"
@@ -91,6 +92,12 @@ INSTEAD = {
 }
 
 
+@opens(
+    "Folders",
+    "files in place of the weights",
+    ", ".join(f"`{name}`" for name in INSTEAD),
+    "refused: what they are, and what to do with them today",
+)
 @pytest.mark.parametrize("name", INSTEAD)
 def test_what_is_there_instead_of_weights(name: str, folder: Path, tmp_path: Path) -> None:
     (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -115,12 +122,24 @@ def test_a_renamed_file_opens_as_the_sentence_says(folder: Path) -> None:
     assert torch.equal(model.trace(TEXT).hidden_states, wanted)
 
 
+@opens(
+    "Folders",
+    "other weights beside safetensors",
+    "`tf_model.h5`, `model.onnx`, `training_args.bin`",
+    "`model.safetensors`",
+)
 def test_other_weights_beside_safetensors_do_no_harm(folder: Path) -> None:
     for name in ("tf_model.h5", "flax_model.msgpack", "model.onnx", "training_args.bin"):
         (folder / name).write_bytes(b"x")
     assert opened(folder).config.hidden_size == 32
 
 
+@opens(
+    "Folders",
+    "a pointer of Git LFS, or a web page",
+    "`version https://git-lfs...` as `model.safetensors`",
+    "refused: `git lfs pull`, or download the file itself",
+)
 @pytest.mark.parametrize("content", [POINTER, PAGE], ids=["pointer", "page"])
 @pytest.mark.parametrize("name", [WEIGHTS, "config.json", "vocab.txt", "tokenizer.json"])
 def test_a_stand_in_for_a_file(name: str, content: bytes, folder: Path) -> None:
@@ -141,6 +160,12 @@ def test_a_stand_in_for_a_pickle(content: bytes, folder: Path) -> None:
 # ---- zip files ----
 
 
+@opens(
+    "Folders",
+    "a zip file with deep folders or backslashes",
+    "`content/drive/MyDrive/bert/config.json`",
+    "the checkpoint in it",
+)
 @pytest.mark.parametrize(
     ("prefix", "separator"),
     [
@@ -156,6 +181,7 @@ def test_a_zip_as_made(prefix: str, separator: str, folder: Path, tmp_path: Path
     assert opened(place).config.hidden_size == 32
 
 
+@opens("Folders", "a zip file made on a Mac", "`__MACOSX/._config.json`", "the checkpoint in it")
 def test_what_a_mac_adds_is_left_out(folder: Path, tmp_path: Path) -> None:
     archive = zipped(folder, "bert/")
     with zipfile.ZipFile(archive, "a") as target:
@@ -166,6 +192,12 @@ def test_what_a_mac_adds_is_left_out(folder: Path, tmp_path: Path) -> None:
     assert opened(place).config.hidden_size == 32
 
 
+@opens(
+    "Folders",
+    "several models in a zip file",
+    "`one/config.json`, `two/config.json`",
+    "refused: they are listed",
+)
 def test_several_models_in_a_zip(folder: Path, tmp_path: Path) -> None:
     mini(folder.parent / "both" / "one")
     mini(folder.parent / "both" / "two")
@@ -189,6 +221,7 @@ def other_archives(folder: Path) -> dict[str, bytes]:
     }
 
 
+@opens("Folders", "another archive", "`model.tar.gz`, RAR, 7-Zip", "refused: zip the folder")
 @pytest.mark.parametrize("kind", ["gzip", "tar", "RAR", "7-Zip"])
 def test_another_archive_is_named(kind: str, folder: Path, tmp_path: Path) -> None:
     content = other_archives(folder)[kind]
@@ -206,6 +239,12 @@ def test_a_file_of_pytorch_is_a_zip_without_a_checkpoint(folder: Path, tmp_path:
         unpack_checkpoint(file, tmp_path / "new")
 
 
+@opens(
+    "Folders",
+    "the path of a zip file",
+    "`bertscope inspect model.zip`",
+    "unpacked and opened, by every command",
+)
 def test_a_zip_opens_by_its_path(folder: Path, tmp_path: Path) -> None:
     file = tmp_path / "my model.zip"
     file.write_bytes(zipped(folder, "a/b/c/d/bert/").getvalue())
@@ -238,6 +277,12 @@ def test_an_adapter_in_a_zip_opens_no_folder_of_this_machine(folder: Path, tmp_p
 # ---- quantised, pruned ----
 
 
+@opens(
+    "Folders",
+    "weights quantised by torch",
+    "`quantize_dynamic`",
+    "refused: open the checkpoint that they were made from",
+)
 def test_weights_quantised_by_torch(folder: Path) -> None:
     model = mini(folder)
     (folder / WEIGHTS).unlink()
@@ -248,6 +293,12 @@ def test_weights_quantised_by_torch(folder: Path) -> None:
     assert "Open the checkpoint that they were made from" in sentence
 
 
+@opens(
+    "Folders",
+    "quantised weights",
+    "bitsandbytes, GPTQ, AWQ, compressed-tensors",
+    "refused, with the program's name",
+)
 @pytest.mark.parametrize(
     ("names", "dtype", "by", "settings"),
     [
@@ -293,6 +344,12 @@ def prune(folder: Path, heads: dict[int, list[int]], names: tuple[str, ...], out
     edit(folder, pruned_heads={str(layer): cut for layer, cut in heads.items()})
 
 
+@opens(
+    "Folders",
+    "pruned heads",
+    '`"pruned_heads": {"0": [1, 3]}`',
+    "as transformers 4 had them; the heads are shown as absent",
+)
 @pytest.mark.parity
 @pytest.mark.parametrize(
     ("name", "inputs", "out"),
@@ -331,6 +388,12 @@ def test_a_strange_table_of_pruned_heads_does_no_harm(strange: object, folder: P
     assert opened(folder).config.hidden_size == 32
 
 
+@opens(
+    "Folders",
+    "masks of torch's pruning",
+    "`dense.weight_orig`, `dense.weight_mask`",
+    "the pruned weights",
+)
 def test_masks_of_torch_prune(folder: Path) -> None:
     model = mini(folder)
     layer = model.bert.encoder.layer[0].intermediate.dense
@@ -357,6 +420,12 @@ def lightning(name: str) -> Any:
     return kind(lr=1e-3)
 
 
+@opens(
+    "Folders",
+    "a pickle with settings",
+    "Lightning's `.ckpt`, `argparse.Namespace`, optimizer states",
+    "the weights alone, if you agree to the pickle",
+)
 @pytest.mark.parametrize(
     "beside",
     [
@@ -376,6 +445,64 @@ def test_what_trainers_save_beside_the_weights(beside: dict[str, Any], folder: P
     assert torch.equal(model.trace(TEXT).hidden_states, wanted)
 
 
+@opens(
+    "Folders",
+    "weights under a name in a pickle",
+    '`{"model_state_dict": ..., "optimizer_state_dict": ...}`',
+    "the weights, under whatever name, if there is one set of them",
+)
+@pytest.mark.parametrize("name", ["model_state_dict", "weights", "bert", "ema"])
+def test_weights_under_a_name_in_a_pickle(name: str, folder: Path) -> None:
+    wanted = opened(folder).trace(TEXT).hidden_states
+    tensors = state(folder)
+    (folder / WEIGHTS).unlink()
+    rest = {"optimizer_state_dict": {"state": {0: {"exp_avg": torch.ones(9, 9)}}}}
+    rest |= {"epoch": torch.tensor(3), "rng": torch.ones(5, dtype=torch.uint8)}
+    file = folder / "pytorch_model.bin"
+    torch.save({name: tensors, **rest}, file)
+    model = opened(folder, allow_pickle=True)
+    assert torch.equal(model.trace(TEXT).hidden_states, wanted)
+    torch.save({"best": {"model": tensors}, **rest}, file)
+    model = opened(folder, allow_pickle=True)
+    assert torch.equal(model.trace(TEXT).hidden_states, wanted)
+    torch.save({"best": tensors, "last": tensors, **rest}, file)
+    assert "weights under several names (best; last)" in refusal(folder, allow_pickle=True)
+
+
+def test_a_pickle_is_read_by_every_command_that_says_so(folder: Path, tmp_path: Path) -> None:
+    tensors = state(folder)
+    (folder / WEIGHTS).unlink()
+    torch.save(tensors, folder / "pytorch_model.bin")
+    table = tmp_path / "table.csv"
+    table.write_text("text,label,of\n" + "the food was cold,0,a\nfriendly waiter,1,b\n" * 4)
+    for words in (
+        ("inspect", folder),
+        ("evaluate", "--task", "classify", "--checkpoint", folder, "--data", table),
+        ("audit", folder, table, "--by", "of"),
+    ):
+        assert "--allow-pickle" in command_line.refusal(*words)
+        command_line.succeed(*words, "--allow-pickle")
+
+
+def test_a_head_of_nan_is_refused(folder: Path, tmp_path: Path) -> None:
+    tensors = state(folder)
+    store(folder, {**tensors, "classifier.bias": torch.full((2,), torch.nan)})
+    with pytest.raises(ValueError, match=r"contains NaN or infinity \(classifier.bias\)"):
+        open_task_model(folder, device="cpu")
+    name = "bert.encoder.layer.0.output.dense.bias"
+    store(folder, {**tensors, name: torch.full((32,), torch.nan)})
+    table = tmp_path / "table.csv"
+    table.write_text("text,label\n" + "the food was cold,0\nfriendly waiter,1\n" * 4)
+    words = ("evaluate", "--task", "classify", "--checkpoint", folder, "--data", table)
+    assert "NaN or infinite, so they have no scores" in command_line.refusal(*words)
+
+
+@opens(
+    "Folders",
+    "a whole model in a pickle",
+    "`torch.save(model, FILE)`",
+    "refused: `torch.save(model.state_dict(), FILE)`",
+)
 def test_a_whole_model_in_a_pickle_says_how_to_save_its_weights(folder: Path) -> None:
     model = mini(folder)
     (folder / WEIGHTS).unlink()
@@ -388,6 +515,12 @@ def test_a_whole_model_in_a_pickle_says_how_to_save_its_weights(folder: Path) ->
 # ---- adapters ----
 
 
+@opens(
+    "Folders",
+    "an adapter of peft",
+    "`adapter_model.safetensors`, `adapter_model.bin`",
+    "merged into its base",
+)
 def test_an_adapter_in_a_pickle(tmp_path: Path) -> None:
     base = tmp_path / "base"
     mini(base, "BertModel")
@@ -406,6 +539,12 @@ def test_an_adapter_in_a_pickle(tmp_path: Path) -> None:
     torch.testing.assert_close(ours.module(ids), merged(ids).logits, atol=1e-5, rtol=0)
 
 
+@opens(
+    "Folders",
+    "an adapter without its head",
+    "no `modules_to_save`",
+    "the encoder opens; why there is no head",
+)
 def test_an_adapter_whose_head_was_not_saved(tmp_path: Path) -> None:
     base = tmp_path / "base"
     mini(base, "BertModel")
@@ -419,6 +558,12 @@ def test_an_adapter_whose_head_was_not_saved(tmp_path: Path) -> None:
     assert "trained with a head (SEQ_CLS)" in sentences(model)
 
 
+@opens(
+    "Folders",
+    "SetFit",
+    "`model_head.pkl`",
+    "the encoder; the pickle of its classifier is never opened",
+)
 def test_the_classifier_of_setfit_is_named(folder: Path) -> None:
     (folder / "model_head.pkl").write_bytes(b"never read")
     put(folder, "config_setfit.json", {"labels": ["no", "yes"]})
@@ -436,6 +581,12 @@ def test_lora_on_a_head_that_was_not_saved(tmp_path: Path) -> None:
     assert "changes the head classifier, whose own weights" in refusal(tmp_path / "a")
 
 
+@opens(
+    "Folders",
+    "a model with its adapter inside",
+    "`query.base_layer.weight`, `lora_A.default`",
+    "refused: `model.merge_and_unload()`",
+)
 def test_a_model_saved_with_its_adapter_inside(folder: Path) -> None:
     """transformers#26160: the state dict of the whole PeftModel."""
     query = "bert.encoder.layer.0.attention.self.query"
@@ -450,6 +601,12 @@ def test_a_model_saved_with_its_adapter_inside(folder: Path) -> None:
 # ---- files under wrong names, and weights of other programs ----
 
 
+@opens(
+    "Folders",
+    "a pickle named safetensors, or the reverse",
+    "`model.safetensors` of `torch.save`",
+    "refused: the name to give it",
+)
 def test_a_pickle_named_safetensors_and_the_reverse(folder: Path) -> None:
     """ComfyUI_DiffRhythm#43, safetensors#414."""
     tensors = state(folder)
@@ -462,6 +619,7 @@ def test_a_pickle_named_safetensors_and_the_reverse(folder: Path) -> None:
     assert "Rename it to pytorch_model.bin" in refusal(folder)
 
 
+@opens("Folders", "TorchScript", "`torch.jit.trace(...).save`", "refused: save the model's weights")
 def test_a_program_of_torchscript(folder: Path) -> None:
     """triton-inference-server#3548, pytorch#56473."""
     traced = torch.jit.trace(torch.nn.Linear(2, 2), torch.ones(1, 2))
@@ -470,12 +628,21 @@ def test_a_program_of_torchscript(folder: Path) -> None:
     assert "a program (TorchScript)" in refusal(folder, allow_pickle=True)
 
 
+@opens(
+    "Folders", "the old name of config.json", "`bert_config.json`", "refused: the name to give it"
+)
 def test_the_old_name_of_config_json(folder: Path) -> None:
     """BERT_binary_text_classification#7."""
     (folder / "config.json").rename(folder / "bert_config.json")
     assert "Rename bert_config.json to config.json" in refusal(folder)
 
 
+@opens(
+    "Folders",
+    "names of fairseq or TensorFlow",
+    "`sentence_encoder.layers.0...`",
+    "refused: the script that converts them",
+)
 @pytest.mark.parametrize(
     ("name", "words"),
     [
@@ -492,6 +659,12 @@ def test_names_of_other_programs(name: str, words: str, folder: Path) -> None:
         open_task_model(folder, device="cpu")
 
 
+@opens(
+    "Folders",
+    "tables that were resized",
+    "more rows than `vocab_size`",
+    "refused: what to write into `config.json`",
+)
 @pytest.mark.parametrize(
     ("table", "field"),
     [

@@ -14,6 +14,7 @@ from bertcore.bert import Bert
 from bertcore.others.model import OtherModel
 from bertcore.tasks import open_task_model, start_task_model
 from tests.support.kit import TEXT, assert_same_states, edit, mini, opened, sentences, state, store
+from tests.support.what_opens import opens
 
 WITH_WEIGHTS = {"prelu", "xielu"}
 ACTIVATION_OF = {
@@ -39,6 +40,12 @@ def test_all_activations_without_weights_are_known() -> None:
     assert set(ACTIVATIONS) == ACT2CLS.keys() - WITH_WEIGHTS
 
 
+@opens(
+    "Heads",
+    "any activation of `transformers`",
+    '`"hidden_act": "silu"`',
+    "computed, or run by `transformers`, which is said",
+)
 @pytest.mark.parity
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 def test_an_activation(activation: str, tmp_path: Path) -> None:
@@ -97,6 +104,12 @@ def test_a_classifier_of_a_value_that_transformers_runs(tmp_path: Path) -> None:
     torch.testing.assert_close(model.module(ids), theirs(ids).logits, atol=1e-5, rtol=0)
 
 
+@opens(
+    "Heads",
+    "relative positions",
+    '`"position_embedding_type": "relative_key"`',
+    "refused: transformers 5 would give other numbers without a word",
+)
 @pytest.mark.parametrize("kind", ["relative_key", "relative_key_query", "alibi", "rope"])
 @pytest.mark.parametrize(
     "name", ["BertModel", "RobertaModel", "ElectraModel", "AlbertModel", "MegatronBertModel"]
@@ -124,6 +137,12 @@ def other_decoder(folder: Path, name: str) -> None:
     store(folder, {**tensors, DECODERS[name]: torch.randn_like(table) / 9})
 
 
+@opens(
+    "Heads",
+    "a decoder of its own",
+    '`"tie_word_embeddings": false`',
+    "used for predictions and the logit lens",
+)
 @pytest.mark.parity
 @pytest.mark.parametrize("is_tied", [True, False], ids=["tied in config.json", "untied there"])
 @pytest.mark.parametrize("name", DECODERS)

@@ -13,6 +13,7 @@ from safetensors.torch import load_file, save_file
 import bertcore
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_others import make_other
+from tests.support.what_opens import opens
 
 NAMES = ("model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors")
 
@@ -43,6 +44,12 @@ def opened(folder: Path) -> bertcore.Bert:
     return bertcore.load(folder, device="cpu")
 
 
+@opens(
+    "Folders",
+    "weights in several files",
+    "`model-00001-of-00002.safetensors` and their index",
+    "as one",
+)
 @pytest.mark.parametrize("kind", ["bert", "other"])
 def test_two_files_are_as_one(kind: str, tmp_path: Path) -> None:
     folder = tmp_path / "checkpoint"

@@ -18,6 +18,7 @@ from bertcore.data.read_tags import read_tags
 from bertcore.tasks import TASKS, find_task
 from bertcore.tasks.read import read_examples
 from tests.support.finetuning_files import write_questions
+from tests.support.what_opens import opens
 
 
 def write(path: Path, *lines: str) -> Path:
@@ -35,6 +36,7 @@ def refused(path: Path, task: str = "classify", **columns: str) -> str:
     return str(caught.value)
 
 
+@opens("Tables", "a packed table", "`.csv.gz`, `.tsv.xz`, `.jsonl`", "by its content")
 @pytest.mark.parametrize("packing", ["", ".gz", ".xz"])
 def test_tables_in_every_form(tmp_path: Path, packing: str) -> None:
     rows = [("a film", "good"), ('she said "no", twice', "bad"), ("été", "good")]
@@ -60,6 +62,12 @@ def test_tables_in_every_form(tmp_path: Path, packing: str) -> None:
         assert [e.row for e in found] == [1, 2, 3]
 
 
+@opens(
+    "Tables",
+    "quotation marks in a TSV",
+    '`"I think so," he said.`',
+    "text, unless nearly all cells are quoted",
+)
 def test_quotation_marks_of_a_tsv(tmp_path: Path) -> None:
     """In GLUE's files they are text; where all cells are quoted by CSV's rules they are not."""
     plain = write(
@@ -120,6 +128,12 @@ def test_a_column_that_is_not_there_is_named_with_those_that_are(tmp_path: Path)
     assert "Name it with --text-pair" in refused(table, "pair", text="body")
 
 
+@opens(
+    "Tables",
+    "bad rows",
+    "too few cells, an empty text",
+    "refused with the row; `--skip-bad-rows` leaves them out",
+)
 def test_bad_rows_are_refused_or_counted(tmp_path: Path) -> None:
     table = write(tmp_path / "t.tsv", "sentence\tlabel", "a\tx", "b", "c\t", "\ty", "d\ty")
     assert "row 2 of" in refused(table)
@@ -236,6 +250,12 @@ def test_a_line_with_other_columns_would_take_another_for_its_tag(tmp_path: Path
     assert [e.tags for e in named] == [["O", "B-X"], ["O"]]
 
 
+@opens(
+    "Questions",
+    "an answer that is elsewhere",
+    "a wrong `answer_start`",
+    "refused, with what stands there",
+)
 def test_questions_whose_answer_is_elsewhere(tmp_path: Path) -> None:
     path = write_questions(tmp_path / "q.json", 4)
     assert len(list(read_questions(path, bad_rows=BadRows()))) == 4
@@ -253,6 +273,7 @@ def test_questions_whose_answer_is_elsewhere(tmp_path: Path) -> None:
         list(read_questions(write(tmp_path / "n.json", "{"), bad_rows=BadRows()))
 
 
+@opens("Questions", "SWAG", "`sent1,sent2,ending0,...,label`", "multiple choice")
 def test_choices(tmp_path: Path) -> None:
     path = write(
         tmp_path / "swag.csv", "sent1,sent2,ending0,ending1,label", "A man sits.,He,eats.,flies.,0"
@@ -268,6 +289,7 @@ def test_choices(tmp_path: Path) -> None:
         list(read_choices(none, bad_rows=BadRows()))
 
 
+@opens("Tables", "UTF-16 and UTF-32", 'a spreadsheet\'s "Unicode text"', "by the byte order mark")
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
 @pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.jsonl", "t.csv.gz"])
 def test_a_byte_order_mark_says_the_encoding(name: str, encoding: str, tmp_path: Path) -> None:
@@ -295,6 +317,7 @@ def test_a_file_is_written_anew_in_another_encoding(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["s.csv", "t.csv"]
 
 
+@opens("Tables", "a column twice", "`text,text,label`", "refused if it is read")
 def test_a_column_that_stands_twice_is_refused_where_it_is_read(tmp_path: Path) -> None:
     path = write(tmp_path / "t.csv", "text,text,label,label2,label2", "a,b,1,2,3")
     assert "has 2 columns 'text' (1 and 2)" in refused(path)

@@ -13,8 +13,9 @@ import pytest
 from bertcore.bias.crows_pairs import read_crows_pairs
 from bertcore.data import files, tables
 from bertcore.data.corpus import open_corpus
-from bertcore.data.guess import FIRST_CELLS, guess
+from bertcore.data.guess import guess
 from bertcore.data.read_tags import read_tags
+from bertcore.data.tables import FIRST_CELLS
 from bertcore.grammar.pairs import read_pairs
 
 WIDE = 100_000

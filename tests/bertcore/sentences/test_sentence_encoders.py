@@ -19,6 +19,7 @@ from bertcore.sentences.modules import SentenceModules
 from bertcore.sentences.pooling import POOLINGS, pool, token_parts
 from tests.support.sentence_encoders import make_sentence_encoder
 from tests.support.tiny import tiny_bert
+from tests.support.what_opens import opens
 
 TEXTS = [
     "The river bank was steep.",
@@ -85,6 +86,12 @@ MODULES: dict[str, Callable[[], tuple[nn.Module, ...]]] = {
 }
 
 
+@opens(
+    "Folders",
+    "sentence-transformers",
+    "`modules.json`, `1_Pooling`, `2_Dense`",
+    "the encoder, with its pooling and further layers",
+)
 @pytest.mark.parity
 @pytest.mark.parametrize("name", MODULES)
 def test_modules_after_the_pooling_are_those_of_sentence_transformers(

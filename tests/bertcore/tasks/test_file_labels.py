@@ -36,6 +36,7 @@ from bertcore.tasks.read import read_examples
 from bertcore.tasks.survey import survey
 from tests.support.rigged_models import bag_of_words
 from tests.support.tiny import tiny_bert, tiny_network, tiny_tokenizer
+from tests.support.what_opens import opens
 
 
 def lines(path: Path, labels: list[object], *, text: str = "the film") -> Path:
@@ -60,6 +61,9 @@ def labels_of(path: Path, task: str = "classify", **columns: str) -> tuple[list[
 # ---- no label ----
 
 
+@opens(
+    "Labels", "no label", "an empty cell, `-`, `-1`, `-100`, `NaN`, `null`", "left out and counted"
+)
 @pytest.mark.parametrize(
     "mark", [None, float("nan"), "", "-", -1, -100, "NaN", "null", "<NA>", -1.0]
 )
@@ -78,9 +82,12 @@ def test_they_are_no_class_of_a_checkpoint(known: tuple[str, str], tmp_path: Pat
     assert run.gold.tolist() == [0, 1, 1]
     assert "3 examples have no label and were left out (2 empty, 1 -1)." in run.notes
     data = read_task_data(path, model.task, model.tokenizer, max_length=16, labels=known)
-    assert (data.rows.targets.tolist(), data.notes) == ([0, 1, 1], run.notes)
+    assert (data.rows.targets.tolist(), data.notes) == ([0, 1, 1], run.notes[:2])
 
 
+@opens(
+    "Labels", "marks that are classes", "`-1` beside `1`; `-` beside `+`", "classes, which is said"
+)
 @pytest.mark.parametrize(
     "labels", [["-1", "1"] * 3, ["-1", "0", "1"] * 3, ["-2", "-1", "0", "1", "2"], ["+", "-"] * 2]
 )
@@ -124,6 +131,7 @@ def test_scores_without_a_number_are_left_out(tmp_path: Path) -> None:
 # ---- spellings ----
 
 
+@opens("Labels", "numbers in several spellings", "`1`, `1.0`, `true`", "one label")
 def test_numbers_are_one_label_however_they_are_written(tmp_path: Path) -> None:
     assert labels_of(lines(tmp_path / "a.jsonl", [1, 1.0, "1", "1.0", True, False, 0]))[0] == [
         *["1"] * 5,
@@ -132,12 +140,14 @@ def test_numbers_are_one_label_however_they_are_written(tmp_path: Path) -> None:
     assert labels_of(sheet(tmp_path / "b.csv", "True", "False"))[0] == ["True", "False"]
 
 
+@opens("Labels", "numbers as labels", "`1.0` to `10.0`", "in the order of numbers")
 def test_numbers_are_in_order(tmp_path: Path) -> None:
     path = sheet(tmp_path / "a.csv", *(f"{i}.0" for i in (10, 2, 1, 3, 9, 4, 5, 6, 7, 8)))
     data = read_task_data(path, find_task("classify"), tiny_tokenizer(), max_length=16)
     assert data.labels == tuple(map(str, range(1, 11)))
 
 
+@opens("Labels", "two spellings", "`Positive`, `positive`", "two labels; how to make them one")
 def test_two_spellings_of_a_class_are_remarked(tmp_path: Path) -> None:
     path = sheet(tmp_path / "a.csv", "Positive", "positive", "Positive", "NEGATIVE")
     given, [note] = labels_of(path)
@@ -148,6 +158,12 @@ def test_two_spellings_of_a_class_are_remarked(tmp_path: Path) -> None:
     assert survey(path, "classify").notes == (note,)
 
 
+@opens(
+    "Labels",
+    "other names",
+    "`--label-map 0=good,1=bad,2=`",
+    "as told; an empty name leaves rows out",
+)
 def test_a_label_map_overrules_names_and_numbers(tmp_path: Path) -> None:
     model = bag_of_words({"film": (0.0, 3.0)})
     path = sheet(tmp_path / "a.csv", "0", "1", "2")
@@ -168,6 +184,12 @@ def test_a_label_map_overrules_names_and_numbers(tmp_path: Path) -> None:
 # ---- lists ----
 
 
+@opens(
+    "Labels",
+    "lists in cells",
+    "`cold, slow`; `cold|slow`; `['cold', 'slow']`",
+    "several labels a text",
+)
 @pytest.mark.parametrize(
     "cells",
     [
@@ -195,6 +217,7 @@ def test_labels_on_lines_of_a_cell(tmp_path: Path) -> None:
     assert labels_of(path, "multilabel")[0] == [("MM", "PR"), ("PR",), ("MM",)]
 
 
+@opens("Labels", "a comma in a label", "`Arts, Crafts`", "one label, where its parts are no labels")
 def test_a_class_with_a_comma_is_one_class(tmp_path: Path) -> None:
     path = tmp_path / "a.tsv"
     cells = ["Arts, Crafts", "Sports", "Business, Finance", "Sports"]
@@ -213,6 +236,12 @@ def test_lists_that_are_read_as_classes_are_remarked_or_refused(tmp_path: Path) 
     assert labels_of(lines(two, [["a"], ["b"]]))[0] == ["a", "b"]
 
 
+@opens(
+    "Labels",
+    "a flag for each label",
+    "`[0, 1, 0]`",
+    "several labels a text, by the ids of the checkpoint",
+)
 @pytest.mark.parametrize("is_text", [False, True])
 def test_cells_with_a_flag_for_each_label(is_text: bool, tmp_path: Path) -> None:
     flags = [[0, 1, 0], [1.0, 0.0, 1.0], [0, 0, 0]]
@@ -231,6 +260,7 @@ def test_ids_in_lists_are_those_of_the_checkpoint(tmp_path: Path) -> None:
     assert run_file(model, path).gold.astype(int).tolist() == [[1, 0, 1], [0, 1, 0], [0, 0, 1]]
 
 
+@opens("Labels", "rows that nobody judged", "`-1,-1` in columns of 0 and 1", "left out and counted")
 def test_rows_that_nobody_judged_are_left_out(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("text,toxic,threat\nx,1,0\ny,-1,-1\nz,,\nw,0.0,1.0\n")
@@ -242,6 +272,12 @@ def test_rows_that_nobody_judged_are_left_out(tmp_path: Path) -> None:
 # ---- equal names ----
 
 
+@opens(
+    "Labels",
+    "two outputs of one name",
+    '`{"0": "pos", "1": "pos"}`',
+    "apart by their ids; both are right where a file says `pos`",
+)
 def test_outputs_of_one_name_are_told_apart_and_both_are_right(tmp_path: Path) -> None:
     model = start_task_model(
         tiny_bert().save(tmp_path / "tiny"),
@@ -276,6 +312,12 @@ def test_outputs_of_one_name_are_told_apart_and_both_are_right(tmp_path: Path) -
         ]
 
 
+@opens(
+    "Labels",
+    "`label2id` against `id2label`",
+    '`{"no": 1}`, `{"0": "no"}`',
+    "`id2label` counts, which is said",
+)
 def test_label2id_against_id2label_is_said(tmp_path: Path) -> None:
     model = start_task_model(
         tiny_bert().save(tmp_path / "tiny"),
@@ -311,6 +353,12 @@ def shuffled(path: Path, order: tuple[int, ...], num: int = 18) -> Path:
     return path
 
 
+@opens(
+    "Labels",
+    "labels in another order",
+    "nearly all answers right under another assignment",
+    "said, with its probability by chance and the `--label-map`",
+)
 def test_labels_in_another_order_are_said_with_the_chance(tmp_path: Path) -> None:
     model = bag_of_words(ANSWERS, labels=("LABEL_0", "LABEL_1", "LABEL_2"))
     path = shuffled(tmp_path / "a.csv", (2, 0, 1))
@@ -403,6 +451,12 @@ def activation(name: str) -> dict[str, object]:
     return {"sentence_transformers": {"activation_fn": f"torch.nn.modules.{name}"}}
 
 
+@opens(
+    "Labels",
+    "a cross-encoder's activation",
+    '`"activation_fn": "...Sigmoid"`',
+    "the score of sentence-transformers",
+)
 def test_the_activation_of_a_cross_encoder(tmp_path: Path) -> None:
     """As CrossEncoder.predict: the sigmoid, unless Identity is stored."""
     models = {
@@ -435,6 +489,12 @@ def test_the_activation_of_a_cross_encoder(tmp_path: Path) -> None:
     assert answer(again, task_input(again, "the film", "was good")) == answers["sigmoid"]
 
 
+@opens(
+    "Labels",
+    "0 and 1 for a head with one output",
+    "`--task pair`, `--task regress`",
+    "average precision, and accuracy and F1 at the best thresholds",
+)
 @pytest.mark.parametrize("task", ["classify", "pair", "regress"])
 def test_labels_of_0_and_1_on_one_score_are_scored(task: str, tmp_path: Path) -> None:
     folder = one_output(tmp_path / "one", **activation("activation.Sigmoid"))
@@ -487,6 +547,9 @@ def test_one_label_yes_or_no_has_no_circle_of_refusals(task: str | None, tmp_pat
 # ---- the whole column ----
 
 
+@opens(
+    "Labels", "a column that numbers the rows", "`id` as label", "refused: each label occurs once"
+)
 def test_a_column_that_numbers_the_rows_is_named(tmp_path: Path) -> None:
     path = sheet(tmp_path / "a.csv", *(f"id{i}" for i in range(30)))
     for options in ({"dev": path}, {"dev": None, "held_out": 0.1}):

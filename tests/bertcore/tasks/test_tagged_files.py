@@ -23,7 +23,9 @@ from bertcore.network.task_heads import TaskNetwork
 from bertcore.tasks import TASKS, TaskModel, find_task, read_task_data, score_model
 from bertcore.tasks.read import read_examples
 from bertcore.tasks.survey import survey
+from tests.support import what_opens
 from tests.support.tiny import tiny_config, tiny_network, tiny_tokenizer
+from tests.support.what_opens import opens
 
 SENTENCES = (
     (("the", "new", "fish", "was"), (Entity("PER", 1, 3),)),
@@ -98,6 +100,12 @@ def scores(model: TaskModel, path: Path, columns: Columns = Columns()) -> dict[s
     return found.metrics
 
 
+@opens(
+    "Tags",
+    "schemes",
+    "IOB1, IOB2, BIOES, BILOU, BMEWO, `B_PER`, `PER-B`, `PER`",
+    "entities as seqeval, in the scheme of the checkpoint",
+)
 @pytest.mark.parametrize("file", TAGS)
 @pytest.mark.parametrize("model", TAGS)
 def test_an_always_right_tagger_has_all_right(model: str, file: str, tmp_path: Path) -> None:
@@ -272,6 +280,28 @@ def label_studio(path: Path) -> Path:
     return _lines(path, rows)
 
 
+def label_studio_array(path: Path) -> Path:
+    """The export "JSON": one array, with what is beside the annotations."""
+    rows = [json.loads(line) for line in label_studio(path).read_text().splitlines()]
+    for row in rows:
+        row |= {"file_upload": "x.txt", "predictions": [], "drafts": [], "meta": {}, "project": 1}
+        for one in row["annotations"]:
+            one |= {"id": 7, "completed_by": 1, "was_cancelled": False, "ground_truth": False}
+    path.write_text(json.dumps(rows))
+    return path
+
+
+def label_studio_csv(path: Path) -> Path:
+    """The export "CSV": the marks are JSON in a cell, and nothing where there are none."""
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["text", "id", "label", "annotator", "annotation_id"])
+        for i, (text, spans) in enumerate(_texts()):
+            marks = [{"start": a, "end": b, "text": text[a:b], "labels": [k]} for a, b, k in spans]
+            writer.writerow([text, i, json.dumps(marks) if marks else "", 1, i])
+    return path
+
+
 def label_studio_min(path: Path) -> Path:
     rows = []
     for text, spans in _texts():
@@ -280,26 +310,62 @@ def label_studio_min(path: Path) -> Path:
     return _lines(path, rows)
 
 
+def conll2003(path: Path) -> Path:
+    lines = ["-DOCSTART- -X- -X- O", ""]
+    for (words, _), row in zip(SENTENCES, TAGS["IOB1"].split("|"), strict=True):
+        lines += [f"{w} NN I-NP {t}" for w, t in zip(words, row.split(), strict=True)] + [""]
+    path.write_text("\n".join(lines))
+    return path
+
+
+def label_studio_conll(path: Path) -> Path:
+    lines = ["-DOCSTART- -X- O"]
+    for (words, _), row in zip(SENTENCES, TAGS["IOB2"].split("|"), strict=True):
+        lines += [f"{w} -X- _ {t}" for w, t in zip(words, row.split(), strict=True)] + [""]
+    path.write_text("\n".join(lines))
+    return path
+
+
+def wnut(path: Path) -> Path:
+    return conll(path, "IOB2", middle="\t")
+
+
 FILES = {
-    "germeval": (words_and_numbers, "a.tsv"),
-    "multiconer": (multiconer, "a.conll"),
-    "kaggle": (kaggle, "a.csv"),
-    "kaggle numbered": (kaggle_numbered, "a.csv"),
-    "lists": (lists_as_text, "a.csv"),
-    "numpy": (numpy_lists, "a.csv"),
-    "spaced": (spaced, "a.csv"),
-    "doccano": (doccano, "a.jsonl"),
-    "doccano relations": (doccano_relations, "a.jsonl"),
-    "spacy": (spacy, "a.jsonl"),
-    "prodigy": (prodigy, "a.jsonl"),
-    "label studio": (label_studio, "a.jsonl"),
-    "label studio min": (label_studio_min, "a.jsonl"),
+    # name: (what writes it, the file, an example of it)
+    "CoNLL-2003": (conll2003, "eng.testa", "`-DOCSTART- -X- -X- O`, `EU NNP I-NP I-ORG`"),
+    "WNUT17": (wnut, "emerging.dev.conll", "`word`⇥`B-person`"),
+    "GermEval": (words_and_numbers, "a.tsv", "`1`⇥`word`⇥`B-PER`⇥`O`, `# source`"),
+    "MultiCoNER": (multiconer, "a.conll", "`# id ...`, `word _ _ B-PER`"),
+    "NER corpus of Kaggle": (kaggle, "a.csv", "`Sentence #,Word,POS,Tag`"),
+    "one word a row": (kaggle_numbered, "a.csv", "`sentence_id`⇥`word`⇥`tag`"),
+    "lists": (lists_as_text, "a.csv", "`\"['EU', ...]\",\"['B-ORG', ...]\"`"),
+    "lists of numpy": (numpy_lists, "a.csv", "`\"['EU' ...]\",\"['B-ORG' ...]\"`"),
+    "words and tags with spaces": (spaced, "a.csv", "`EU rejects,B-ORG O`"),
+    "doccano": (doccano, "a.jsonl", '`{"text": ..., "label": [[0, 2, "ORG"]]}`'),
+    "doccano with relations": (
+        doccano_relations,
+        "a.jsonl",
+        '`{"entities": [{"start_offset": 0}]}`',
+    ),
+    "spaCy": (spacy, "a.jsonl", '`{"text": ..., "entities": [[0, 2, "ORG"]]}`'),
+    "Prodigy": (prodigy, "a.jsonl", '`{"spans": [{"start": 0, "label": "ORG"}]}`'),
+    "Label Studio": (label_studio_array, "a.json", '`[{"annotations": [{"result": [...]}]}]`'),
+    "Label Studio, a line each": (label_studio, "a.jsonl", '`{"annotations": [{"result": ...}]}`'),
+    "Label Studio, CSV": (label_studio_csv, "a.csv", "`text,id,label` with JSON in `label`"),
+    "Label Studio, CONLL2003": (label_studio_conll, "a.conll", "`word -X- _ B-ORG`"),
+    "Label Studio, JSON-MIN": (
+        label_studio_min,
+        "a.jsonl",
+        '`{"label": [{"start": 0, "labels": ["ORG"]}]}`',
+    ),
 }
+for name, (_, _, example) in FILES.items():
+    what_opens.add("Tags", name, example, "a tag a word, and entities")
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_other_files_hold_the_same_sentences(name: str, tmp_path: Path) -> None:
-    write, file = FILES[name]
+    write, file, _ = FILES[name]
     path = write(tmp_path / file)
     examples = list(read_examples(path, find_task("tag"), bad_rows=BadRows()))
     assert [tuple(one.words) for one in examples] == [words for words, _ in SENTENCES]  # type: ignore[attr-defined]
@@ -307,9 +373,9 @@ def test_other_files_hold_the_same_sentences(name: str, tmp_path: Path) -> None:
     assert scores(tagger("BILOU"), path)["f1"] == 1.0
 
 
-@pytest.mark.parametrize("name", [name for name in FILES if name != "spaced"])
+@pytest.mark.parametrize("name", [name for name in FILES if "spaces" not in name])
 def test_they_are_guessed_and_read_so(name: str, tmp_path: Path) -> None:
-    write, file = FILES[name]
+    write, file, _ = FILES[name]
     path = write(tmp_path / file)
     found = guess(path)
     assert found.task == "tag"
@@ -328,6 +394,7 @@ def tagged(path: Path, *lines: str, **columns: str) -> list[tuple[list[str], lis
     return [(one.words, list(one.labels)) for one in found]  # type: ignore[attr-defined]
 
 
+@opens("Tags", "other spaces in words", "`10`U+00A0`000 B-NUM`", "one word")
 def test_columns_are_parted_by_tabs_and_spaces_alone(tmp_path: Path) -> None:
     """No-break and ideographic spaces, and signs that no tokenizer keeps, are words."""
     words = ["10\u00a0000", "\u3000", "\u200b", "\u0096", "\u2009", "New\u00a0York", "\u0085x"]
@@ -378,6 +445,7 @@ def test_numbered_words_of_a_treebank_under_another_name(tmp_path: Path) -> None
     )
 
 
+@opens("Tags", "words without a tag", "`-100`, `null`", "left out and counted")
 def test_words_without_a_tag_are_left_out_and_counted(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text(
@@ -391,6 +459,7 @@ def test_words_without_a_tag_are_left_out_and_counted(tmp_path: Path) -> None:
     assert any("2 words without a tag" in note for note in bad.notes())
 
 
+@opens("Tags", "numbers", '`{"tokens": [...], "ner_tags": [3, 0]}`', "the ids of the checkpoint")
 def test_numbers_are_the_ids_of_the_checkpoint(tmp_path: Path) -> None:
     """ner_tags of the hub's data sets."""
     model = tagger("IOB2")
@@ -430,6 +499,7 @@ def test_entities_in_the_last_column_of_a_treebank(tmp_path: Path) -> None:
     ]
 
 
+@opens("Tags", "brackets", "`(PERSON*`, `*)`", "a tag a word, and entities")
 def test_brackets_of_ontonotes(tmp_path: Path) -> None:
     """sfu-natlang/glm-parser#70: comments, and a column for each predicate."""
     rows = (
@@ -517,6 +587,7 @@ def test_javascripts_places_and_overlaps(tmp_path: Path) -> None:
     assert [tag for _, tag in found] == ["B-ORG", "I-ORG", "I-ORG"]
 
 
+@opens("Tags", "marks outside of their text", '`[3, 999, "PER"]`', "refused, with the row")
 @pytest.mark.parametrize(
     ("mark", "match"),
     [
@@ -539,6 +610,7 @@ def test_spans_are_no_classes(tmp_path: Path) -> None:
         list(read_examples(path, find_task("classify"), bad_rows=BadRows()))
 
 
+@opens("Tags", "one word a row without sentences", "`word,tag`", "refused: what is missing")
 def test_one_word_a_row_without_sentences_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("word,tag\nthe,O\nparis,B-LOC\n")

@@ -10,8 +10,15 @@ import transformers
 
 from bertcore.tokenizer import open_tokenizer
 from tests.support.odd_tokenizers import CLASS, W, check_same, from_json, made, put, said
+from tests.support.what_opens import opens
 
 
+@opens(
+    "Tokenizers",
+    "who names the class",
+    "`tokenizer_config.json`, `config.json`, neither",
+    "as `AutoTokenizer`",
+)
 @pytest.mark.parity
 @pytest.mark.parametrize(
     ("class_name", "model_type", "source"),
@@ -103,6 +110,12 @@ NEEDS = {
 }
 
 
+@opens(
+    "Tokenizers",
+    "classes with a program of their own",
+    "MeCab, Jieba, tweets, Sudachi",
+    "refused: which program, and how to split texts before",
+)
 @pytest.mark.parametrize("has_json", [True, False], ids=["tokenizer.json", "vocab.txt"])
 @pytest.mark.parametrize("place", ["tokenizer_config.json", "config.json"])
 @pytest.mark.parametrize("class_name", NEEDS)
@@ -163,6 +176,12 @@ def test_a_family_whose_class_has_a_program_is_refused_without_a_name_too(
         open_tokenizer(tmp_path)
 
 
+@opens(
+    "Tokenizers",
+    "a tokenizer of the checkpoint's own code",
+    "`auto_map`, KoBERT",
+    "refused: its code is never run",
+)
 @pytest.mark.parametrize("file", ["tokenizer_config.json", "config.json"])
 @pytest.mark.parametrize(
     "programs",

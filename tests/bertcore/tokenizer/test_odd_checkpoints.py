@@ -17,6 +17,7 @@ import bertcore
 from bertcore.checkpoints.archive import unpack_checkpoint
 from bertcore.loading.sandbox import try_opening
 from bertscope.cli.main import app
+from tests.support.kit import assert_same_states, mini
 from tests.support.odd_tokenizers import CLASS, W, added, check_same, from_json, made, put, token
 
 ODD: dict[str, Callable[[Path], Path]] = {
@@ -91,6 +92,16 @@ def test_what_is_fine_tuned_from_it_splits_alike(name: str, tmp_path: Path) -> N
     for text, _ in PAIRS[:4]:
         assert after.encode(text).input_ids == before.encode(text).input_ids
     assert after.ids == before.ids
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("name", ["ConvBertForMaskedLM", "ElectraForMaskedLM"])
+def test_a_piece_twice_in_other_families(name: str, tmp_path: Path) -> None:
+    """transformers#16252: YituTech/conv-bert-base has such pieces."""
+    mini(tmp_path, name, words=[*W, "bank"])
+    model = assert_same_states(tmp_path, name, "the river bank was cold")
+    assert model.tokenize("bank").input_ids[1] == len(W)
+    assert any("more than once: 1 ('bank')" in remark for remark in model.tokenizer.remarks)
 
 
 def test_a_class_with_a_program_is_refused_alike_by_every_way(tmp_path: Path) -> None:

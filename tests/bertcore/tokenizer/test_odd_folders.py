@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import transformers
 
-from bertcore.tokenizer import open_tokenizer
+from bertcore.tokenizer import Tokenizer, open_tokenizer
 from tests.support.odd_tokenizers import (
     CLASS,
     SIGNS,
@@ -27,6 +27,7 @@ from tests.support.odd_tokenizers import (
     said,
     token,
 )
+from tests.support.what_opens import opens
 
 # --- vocabularies as they are ---------------------------------------------------------------------
 
@@ -103,6 +104,12 @@ VOCABULARIES: dict[str, tuple[Callable[[Path], Path], str]] = {
 }
 
 
+@opens(
+    "Tokenizers",
+    "a `vocab.txt` with oddities",
+    "a piece twice, blank lines, CRLF, spaces, U+2028, no `##`, `▁`",
+    "the ids of `transformers`; what is odd is said",
+)
 @pytest.mark.parity
 @pytest.mark.parametrize("name", VOCABULARIES)
 def test_a_vocabulary_gives_the_ids_of_transformers(name: str, tmp_path: Path) -> None:
@@ -111,6 +118,7 @@ def test_a_vocabulary_gives_the_ids_of_transformers(name: str, tmp_path: Path) -
     assert said(ours, remark) if remark else not ours.remarks, ours.remarks
 
 
+@opens("Tokenizers", "a byte order mark", "`EF BB BF` before `[PAD]`", "left out, and said")
 @pytest.mark.parity
 def test_a_byte_order_mark_is_left_out_and_named(tmp_path: Path) -> None:
     ours = open_tokenizer(made(tmp_path / "a", start=b"\xef\xbb\xbf"))
@@ -120,6 +128,22 @@ def test_a_byte_order_mark_is_left_out_and_named(tmp_path: Path) -> None:
     theirs = transformers.AutoTokenizer.from_pretrained(made(tmp_path / "b"))
     for text in TEXTS:
         assert ours.encode(text, max_length=10_000).input_ids == theirs(text)["input_ids"]
+
+
+@opens(
+    "Tokenizers",
+    "`tokenizer.json` under the name `vocab.txt`",
+    '`tokenizer.save("vocab.txt")`',
+    "refused: the name to give it",
+)
+def test_json_in_vocab_txt_is_named(tmp_path: Path) -> None:
+    """tokenizers#337."""
+    made(tmp_path)
+    Tokenizer(W).fast.save(str(tmp_path / "vocab.txt"))
+    with pytest.raises(RuntimeError, match=r"vocab\.txt is JSON.*Rename it to tokenizer\.json"):
+        open_tokenizer(tmp_path)
+    (tmp_path / "vocab.txt").rename(tmp_path / "tokenizer.json")
+    assert open_tokenizer(tmp_path).vocab == W
 
 
 def test_a_byte_order_mark_in_json_is_no_damage(tmp_path: Path) -> None:
@@ -148,6 +172,12 @@ FLAGS: dict[str, tuple[dict[str, object], ...]] = {
 }
 
 
+@opens(
+    "Tokenizers",
+    "flags of added tokens",
+    "`single_word`, `lstrip`, `rstrip`, `normalized`",
+    "obeyed",
+)
 @pytest.mark.parity
 @pytest.mark.parametrize("name", FLAGS)
 def test_flags_of_added_tokens_are_obeyed(name: str, tmp_path: Path) -> None:
@@ -190,6 +220,12 @@ def _added_json(path: Path, tokens: Mapping[str, int]) -> Path:
     return path
 
 
+@opens(
+    "Tokenizers",
+    "gaps between added tokens",
+    "`added_tokens.json` with ids after a gap",
+    "the ids of `transformers`; the gap is said",
+)
 @pytest.mark.parity
 @pytest.mark.parametrize("name", GAPS)
 def test_ids_of_added_tokens_are_those_of_transformers_and_gaps_are_told(
@@ -284,6 +320,12 @@ HOLES: dict[str, tuple[Callable[[Path], Path], str]] = {
 }
 
 
+@opens(
+    "Tokenizers",
+    "holes in `tokenizer.json`",
+    "WordPiece, BPE or Unigram without an id",
+    "the ids of `transformers`; the holes are said",
+)
 @pytest.mark.parity
 @pytest.mark.parametrize("name", HOLES)
 def test_holes_give_the_ids_of_transformers_and_are_told(name: str, tmp_path: Path) -> None:

@@ -1,0 +1,257 @@
+"""Tables as people have them: each is read as pandas reads it when told the dialect."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+import pytest
+
+from bertcore.configs.columns import Columns
+from bertcore.data.examples import TextExample
+from bertcore.data.files import BadRows
+from bertcore.data.guess import guess
+from bertcore.data.tables import open_table
+from bertcore.tasks import find_task
+from tests.support import what_opens
+
+ROWS = [
+    ("the food was cold, and the waiter slow", "bad"),
+    ("a good house; a new film", "good"),
+    ('she said "no" twice', "bad"),
+    ("milk | fish", "good"),
+    ("l'été, c'est \"bien\"", "good"),
+    ("a\\b", "bad"),
+] * 5
+
+
+class Dialect(NamedTuple):
+    """A way of writing ROWS, and what pandas has to be told to read it."""
+
+    file: str
+    write: Callable[[pd.DataFrame], str]
+    read: dict[str, Any]
+    example: str
+    encoding: str = "utf-8"
+
+
+def plain(separator: str, **options: Any) -> Callable[[pd.DataFrame], str]:
+    return lambda frame: frame.to_csv(sep=separator, index=False, **options)
+
+
+def escaped(frame: pd.DataFrame) -> str:
+    """Write backslashes before quotation marks; the data have one of their own."""
+    rows = ['"{}","{}"'.format(*(c.replace('"', '\\"') for c in row)) for row in frame.values]
+    return "\n".join(["text,label", *rows]) + "\n"
+
+
+DIALECTS = {
+    "commas": Dialect("a.csv", plain(","), {}, '`text,label`, `"a, b",good`'),
+    "semicolons": Dialect("a.csv", plain(";"), {"sep": ";"}, "`text;label`"),
+    "semicolons in .txt": Dialect("a.txt", plain(";"), {"sep": ";"}, "`text;label`"),
+    "pipes": Dialect("a.csv", plain("|"), {"sep": "|"}, "`text|label`"),
+    "tabs": Dialect("a.tsv", plain("\t"), {"sep": "\t"}, "`text`⇥`label`"),
+    "tabs in .csv": Dialect("a.csv", plain("\t"), {"sep": "\t"}, "`text`⇥`label`"),
+    "a first line sep=": Dialect(
+        "a.csv", lambda f: "sep=;\n" + plain(";")(f), {"sep": ";", "skiprows": 1}, "`sep=;`"
+    ),
+    "all cells quoted": Dialect("a.csv", plain(",", quoting=1), {}, '`"text","label"`'),
+    "single quotes": Dialect(
+        "a.csv",
+        plain(";", quotechar="'", quoting=1),
+        {"sep": ";", "quotechar": "'"},
+        "`'text';'label'`",
+    ),
+    "spaces after separators": Dialect(
+        "a.csv",
+        lambda f: plain(",", quoting=1)(f).replace('","', '", "'),
+        {"skipinitialspace": True},
+        '`"text", "label"`',
+    ),
+    "Windows": Dialect("a.csv", plain(";", lineterminator="\r\n"), {"sep": ";"}, "CR LF"),
+    "old Macs": Dialect("a.csv", plain(",", lineterminator="\r"), {"lineterminator": "\r"}, "CR"),
+    "Latin-1": Dialect(
+        "a.csv", plain(";"), {"sep": ";", "encoding": "latin-1"}, "`été`", "latin-1"
+    ),
+    "Windows-1252": Dialect(
+        "a.csv", plain(";"), {"sep": ";", "encoding": "cp1252"}, "`été`", "cp1252"
+    ),
+    "UTF-16": Dialect("a.csv", plain("\t"), {"sep": "\t", "encoding": "utf-16"}, "", "utf-16"),
+    "a byte order mark": Dialect("a.csv", plain(","), {"encoding": "utf-8-sig"}, "", "utf-8-sig"),
+    "the index of pandas": Dialect(
+        "a.csv", lambda f: f.to_csv(index=True), {"index_col": 0}, "`,text,label`"
+    ),
+}
+for kind, one in DIALECTS.items():
+    what_opens.add("Tables", kind, one.example or f"`{one.file}`", "found from the rows, and shown")
+
+
+@pytest.mark.parametrize("kind", DIALECTS)
+def test_a_dialect_is_read_as_by_pandas(kind: str, tmp_path: Path) -> None:
+    dialect = DIALECTS[kind]
+    content = dialect.write(pd.DataFrame(ROWS, columns=["text", "label"])).encode(dialect.encoding)
+    path = tmp_path / dialect.file
+    path.write_bytes(content)
+    theirs = pd.read_csv(io.BytesIO(content), **dialect.read)
+    assert [*theirs.itertuples(index=False, name=None)] == ROWS
+    found = examples(path)
+    assert [(one.text, one.answer) for one in found] == ROWS
+    guessed = guess(path)
+    assert (guessed.task, guessed.chosen) == ("classify", Columns(text="text", label="label"))
+
+
+def examples(path: Path, task: str = "classify", **columns: Any) -> list[TextExample]:
+    return list(find_task(task).read(path, columns=Columns(**columns), bad_rows=BadRows()))
+
+
+@what_opens.opens("Tables", "backslashes before quotation marks", '`"said \\"no\\"",bad`', "found")
+def test_backslashes_before_quotation_marks(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    rows = [row for row in ROWS if "\\" not in row[0]]
+    path.write_text(escaped(pd.DataFrame(rows, columns=["text", "label"])))
+    assert [(one.text, one.answer) for one in examples(path)] == rows
+
+
+@what_opens.opens(
+    "Tables", "no header", "`i feel cold;sadness`", "columns by number, and by their content"
+)
+@pytest.mark.parametrize("ending", [".txt", ".csv"])
+def test_labels_after_texts_without_a_header(ending: str, tmp_path: Path) -> None:
+    labels = ("sadness", "joy", "fear", "anger", "love", "surprise")
+    rows = [(f"i feel {i} times cold, and {i} more", labels[i % 6]) for i in range(40)]
+    path = tmp_path / f"emotions{ending}"
+    path.write_text("".join(f"{text};{label}\n" for text, label in rows))
+    assert [(one.text, one.answer) for one in examples(path)] == rows
+    assert guess(path).chosen == Columns(text="1", label="2")
+
+
+@what_opens.opens("Tables", "10kGNAD", "`Wirtschaft;'Die Bank; so ''gut''.'`", "one label a text")
+@pytest.mark.parametrize("more", ["", ", immer noch"])
+def test_single_quotes_with_the_separator_inside(more: str, tmp_path: Path) -> None:
+    """tblock/10kGNAD#7: the texts were cut at the semicolon."""
+    lines = [
+        f"{('Wirtschaft', 'Sport')[i % 2]};'Die Bank{more} {i}; so der Chef: ''gut''.'"
+        for i in range(20)
+    ]
+    path = tmp_path / "articles.csv"
+    path.write_text("\n".join(lines) + "\n")
+    found = examples(path)
+    assert len(found) == 20
+    assert found[0].text == f"Die Bank{more} 0; so der Chef: 'gut'."
+    assert found[0].answer == "Wirtschaft"
+    assert guess(path).chosen == Columns(text="2", label="1")
+
+
+def test_a_header_with_more_commas_than_semicolons(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    rows = "".join(f"a, b, {i}, d;{'xy'[i % 2]}\n" for i in range(9))
+    path.write_text("a, b, c;label\n" + rows)
+    assert examples(path, text="1", label="2")[0].text == "a, b, 0, d"
+
+
+GOOD = [f"text {i},{('neg', 'pos')[i % 2]}" for i in range(50)]
+BROKEN = {
+    # what stands in row 30: (its cells, None for a bad row)
+    '"he said \\"no\\" twice",neg': ('he said "no" twice', "neg"),
+    '"fine" ,pos': ("fine", "pos"),
+    '"a line\nbreak",pos': ("a line\nbreak", "pos"),
+    'he said "no",neg': ('he said "no"', "neg"),
+    "one, two, three,neg": None,
+    '"never closed,neg': None,
+}
+
+
+@what_opens.opens(
+    "Tables",
+    "one broken row",
+    '`"never closed,neg`, `"fine" ,pos`',
+    "read if it can be; else one bad row, which is named",
+)
+@pytest.mark.parametrize("broken", BROKEN)
+def test_one_bad_row_costs_one_row(broken: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(["text,label", *GOOD[:29], broken, *GOOD[29:]]) + "\n")
+    bad = BadRows(skip=True)
+    found = list(find_task("classify").read(path, bad_rows=bad))
+    rows = [(one.text, one.answer) for one in found]  # type: ignore[attr-defined]
+    wanted = [tuple(row.split(",")) for row in GOOD]
+    cells = BROKEN[broken]
+    assert bad.num == (cells is None)
+    assert rows == [*wanted[:29], *([cells] if cells else []), *wanted[29:]]
+    if cells is None:
+        with pytest.raises(ValueError, match=r"(row 30|line 31)"):
+            examples(path)
+
+
+# ---- JSON ----
+
+TABLE = [{"text": "good", "label": "pos"}, {"text": "bad", "label": "neg"}]
+JSON = {
+    "a list on one line": json.dumps(TABLE),
+    "a list over many lines": json.dumps(TABLE, indent=2),
+    "a list in an object": json.dumps({"version": 1, "data": TABLE}),
+    "an object a line": "\n".join(map(json.dumps, TABLE)),
+    "lists in an object (datasets)": json.dumps({"text": ["good", "bad"], "label": ["pos", "neg"]}),
+} | {
+    f"pandas: orient={orient!r}": pd.DataFrame(TABLE).to_json(orient=orient)
+    for orient in ("records", "split", "index", "columns", "table")
+}
+for kind, text in JSON.items():
+    if "pandas" not in kind:
+        what_opens.add(
+            "Tables", f"JSON: {kind}", f"`{' '.join(text.split())[:40]}...`", "a row an object"
+        )
+what_opens.add(
+    "Tables", "JSON of pandas", "`orient`: records, split, index, columns, table", "read"
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "ending"),
+    [
+        (kind, ending)
+        for kind in JSON
+        for ending in (".json", ".jsonl", ".txt")
+        # An object in .jsonl is a row.
+        if ending != ".jsonl" or "list " in kind or "line" in kind or "records" in kind
+    ],
+)
+def test_json_in_every_form(kind: str, ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"a{ending}"
+    path.write_text(JSON[kind])
+    assert [(one.text, one.answer) for one in examples(path)] == [("good", "pos"), ("bad", "neg")]
+    assert guess(path).task == "classify"
+
+
+@what_opens.opens("Tables", "Parquet and Arrow", "`.parquet`, `.arrow`, `.feather`", "read")
+@pytest.mark.parametrize("name", ["a.parquet", "a.feather", "a.csv"])
+def test_columnar_files_are_known_by_their_content(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    frame = pd.DataFrame(TABLE)
+    frame.to_feather(path) if "feather" in name else frame.to_parquet(path)
+    assert [(one.text, one.answer) for one in examples(path)] == [("good", "pos"), ("bad", "neg")]
+
+
+@what_opens.opens("Tables", "spreadsheets", "`.xlsx`, `.ods`", "refused: save the table as CSV")
+def test_spreadsheets_say_what_to_do(tmp_path: Path) -> None:
+    path = tmp_path / "a.xlsx"
+    with zipfile.ZipFile(path, "w") as book:
+        book.writestr("[Content_Types].xml", "<x/>")
+        book.writestr("xl/workbook.xml", "<x/>")
+    with pytest.raises(ValueError, match=r"a\.xlsx.*as CSV"):
+        examples(path)
+    with pytest.raises(ValueError, match=r"a\.xlsx.*as CSV"):
+        guess(path)
+
+
+def test_rows_as_the_hub_shows_them(tmp_path: Path) -> None:
+    path = tmp_path / "rows.json"
+    rows = [{"row_idx": i, "row": row, "truncated_cells": []} for i, row in enumerate(TABLE)]
+    path.write_text(json.dumps({"features": [{"name": "text"}], "rows": rows}))
+    with open_table(path, BadRows()) as table:
+        assert [list(row.cells) for row in table.rows] == [["good", "pos"], ["bad", "neg"]]

@@ -1,0 +1,553 @@
+"""Labelled files of well-known data sets, a few rows each, as they are published."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterable, Sequence
+from itertools import cycle
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tests.support import what_opens
+
+
+class Case(NamedTuple):
+    """A file, and what it holds."""
+
+    file: str
+    """Its name."""
+    content: str | bytes
+    task: str
+    first: tuple[str, ...]
+    """Text, second text if there is one, and label or labels of the first example."""
+    labels: tuple[str, ...]
+    """All labels; () for scores."""
+    kind: str
+    """The rest is its row in docs/what-opens.md."""
+    example: str
+    comes: str = "one label a text"
+
+
+def lines(*rows: str, times: int = 1) -> str:
+    return "\n".join(rows * times) + "\n"
+
+
+def json_lines(rows: Sequence[dict[str, Any]]) -> str:
+    return lines(*map(json.dumps, rows))
+
+
+SHORT = (
+    *("the old house", "a new film", "she ran", "the cat was bad", "paris and berlin", "milk"),
+    *("a good house", "the old man", "very bad fish", "new shop", "the river", "a dog"),
+)
+STARS = ("5", "1", "3", "5", "1", "3")
+LIKED = ("positive", "negative") * 3
+
+
+def numbered(form: str, *more: Iterable[object]) -> list[str]:
+    """Return a row for each short text: {0} its number, {1} the text, {2} ... of `more`."""
+    return [
+        form.format(i, *values)
+        for i, values in enumerate(zip(SHORT, *map(cycle, more), strict=False))
+    ]
+
+
+JIGSAW = ("toxic", "severe_toxic", "obscene", "threat", "insult", "identity_hate")
+GLUE_TWO = ("0", "1") * 3
+NLI = ("neutral", "entailment", "contradiction") * 2
+
+CASES = (
+    Case(
+        "IMDB Dataset.csv",
+        lines(
+            "review,sentiment",
+            '"the old house.<br /><br />A ""new"" film, she said",positive',
+            *numbered("{1} {0},{2}", LIKED[::-1])[1:],
+        ),
+        "classify",
+        ('the old house.<br /><br />A "new" film, she said', "positive"),
+        ("negative", "positive"),
+        "IMDB",
+        "`review,sentiment`",
+    ),
+    Case(
+        "train.csv",
+        lines(
+            '"id","comment_text",' + ",".join(f'"{name}"' for name in JIGSAW),
+            *(
+                f'"{i:016x}","the {text}\n\n""old"" house",{i % 2},0,0,{int(i == 3)},{i % 2},0'
+                for i, text in enumerate(SHORT)
+            ),
+        ),
+        "multilabel",
+        ('the the old house\n\n"old" house', ""),
+        JIGSAW,
+        "Jigsaw (toxic comments)",
+        "`id,comment_text,toxic,severe_toxic,...`",
+        "several labels a text, from all columns of 0 and 1",
+    ),
+    Case(
+        "ag_news.csv",
+        lines(*numbered('"{2}","{1}","{1} and {1}"', ("3", "4", "1") * 2)),
+        "classify",
+        ("the old house and the old house", "3"),
+        ("1", "3", "4"),
+        "AG News, without a header",
+        '`"3","title","description"`',
+    ),
+    Case(
+        "ag_news_kaggle.csv",
+        lines(
+            "Class Index,Title,Description",
+            *numbered('{2},"{1}","{1} and {1}"', ("3", "4", "1") * 2),
+        ),
+        "classify",
+        ("the old house and the old house", "3"),
+        ("1", "3", "4"),
+        "AG News of Kaggle",
+        "`Class Index,Title,Description`",
+    ),
+    Case(
+        "yelp_review.csv",
+        lines(*numbered(r'"{2}","{1}\n\nvery ""bad"" {0}, old"', STARS)),
+        "classify",
+        (r'the old house\n\nvery "bad" 0, old', "5"),
+        ("1", "3", "5"),
+        "Yelp, without a header",
+        '`"5","text"`',
+    ),
+    Case(
+        "yelp_academic_dataset_review.json",
+        json_lines(
+            [
+                {
+                    "review_id": f"KU_O5udG6zpxOg-{i}",
+                    "user_id": f"mh_-eMZ6K5RLWhZ{i % 2}",
+                    "stars": float(stars),
+                    "useful": i % 3,
+                    "funny": 0,
+                    "text": text,
+                    "date": f"2018-07-07 22:09:1{i}",
+                }
+                for i, (text, stars) in enumerate(zip(SHORT, cycle(STARS), strict=False))
+            ]
+        ),
+        "classify",
+        ("the old house", "5"),
+        ("1", "3", "5"),
+        "Yelp's JSON lines",
+        '`{"stars": 5.0, "text": ...}`',
+    ),
+    Case(
+        "training.1600000.processed.noemoticon.csv",
+        lines(
+            *numbered(
+                '"{2}","146781036{0}","Mon Apr 06 22:19:4{0} PDT 2009","NO_QUERY","_user{0}_",'
+                '"@you {1} caf\u00e9, \u00bd price"',
+                ("0", "4") * 3,
+            )
+        ).encode("latin-1"),
+        "classify",
+        ("@you the old house caf\u00e9, \u00bd price", "0"),
+        ("0", "4"),
+        "Sentiment140, in Latin-1 and without a header",
+        '`"0","1467810369","Mon Apr 06 ...","NO_QUERY","user","text"`',
+        "one label a text; the encoding is guessed and shown",
+    ),
+    Case(
+        "Tweets.csv",
+        lines(
+            "tweet_id,airline_sentiment,airline_sentiment_confidence,negativereason,airline,"
+            "retweet_count,text,tweet_created",
+            *numbered(
+                '5703061336777{0},{2},1.0,,Virgin America,0,"@you {1}, {0}",2015-02-24 11:35:5{0}',
+                LIKED,
+            ),
+        ),
+        "classify",
+        ("@you the old house, 0", "positive"),
+        ("negative", "positive"),
+        "airline tweets",
+        "`tweet_id,airline_sentiment,...,text`",
+    ),
+    Case(
+        "tweets_disaster.csv",
+        lines("id,keyword,location,text,target", *numbered('{0},,,"{1}",{2}', GLUE_TWO)),
+        "classify",
+        ("the old house", "0"),
+        ("0", "1"),
+        "disaster tweets",
+        "`id,keyword,location,text,target`",
+    ),
+    Case(
+        "labeled_data.csv",
+        lines(
+            ",count,hate_speech,offensive_language,neither,class,tweet",
+            *numbered('{0},3,0,{2},{2},{2},"!!! RT @you: {1}"', GLUE_TWO),
+        ),
+        "classify",
+        ("!!! RT @you: the old house", "0"),
+        ("0", "1"),
+        "hate speech and offensive language (Davidson)",
+        "`,count,hate_speech,...,class,tweet`",
+    ),
+    Case(
+        "go_emotions.tsv",
+        lines(*numbered("{1}\t{2}\teebbqe{0}", ("27", "2,27", "2", "27", "3,27", "3"))),
+        "multilabel",
+        ("the old house", "27"),
+        ("2", "3", "27"),
+        "GoEmotions, without a header",
+        "`text`⇥`2,27`⇥`eebbqej`",
+        "several labels a text, by their ids",
+    ),
+    Case(
+        "go_emotions.jsonl",
+        json_lines(
+            [
+                {"text": text, "labels": [27] if i % 2 else [2, 27], "id": f"eebbqe{i}"}
+                for i, text in enumerate(SHORT)
+            ]
+        ),
+        "multilabel",
+        ("the old house", "2", "27"),
+        ("2", "27"),
+        "GoEmotions of `datasets`",
+        '`{"text": ..., "labels": [2, 27]}`',
+        "several labels a text, by their ids",
+    ),
+    Case(
+        "multinli_dev.jsonl",
+        json_lines(
+            [
+                {
+                    "annotator_labels": [label, "neutral"],
+                    "genre": "slate",
+                    "gold_label": label,
+                    "pairID": f"{i}n",
+                    "promptID": str(i),
+                    "sentence1": text,
+                    "sentence1_binary_parse": f"( {text} )",
+                    "sentence1_parse": f"(ROOT (S {text}))",
+                    "sentence2": f"not {text}",
+                    "sentence2_binary_parse": f"( not {text} )",
+                    "sentence2_parse": f"(ROOT (S not {text}))",
+                }
+                for i, (text, label) in enumerate(
+                    zip((*SHORT, "and"), (*NLI * 2, "-"), strict=True)
+                )
+            ]
+        ),
+        "pair",
+        ("the old house", "not the old house", "neutral"),
+        ("contradiction", "entailment", "neutral"),
+        "MultiNLI's JSON lines",
+        '`{"gold_label": "-", "sentence1": ...}`',
+        "one label a pair; `-` is no label and is counted",
+    ),
+    Case(
+        "snli_1.0_dev.txt",
+        lines(
+            "gold_label\tsentence1_binary_parse\tsentence2_binary_parse\tsentence1_parse\t"
+            "sentence2_parse\tsentence1\tsentence2\tcaptionID\tpairID\tlabel1\tlabel2\tlabel3\t"
+            "label4\tlabel5",
+            *numbered(
+                "{2}\t( {1} )\t( not {1} )\t(ROOT {1})\t(ROOT not {1})\t{1}\tnot {1}\t{0}.jpg#4\t"
+                "{0}.jpg#4r1n\t{2}\t\t\t\t",
+                NLI,
+            ),
+        ),
+        "pair",
+        ("the old house", "not the old house", "neutral"),
+        ("contradiction", "entailment", "neutral"),
+        "SNLI",
+        "`gold_label`⇥...⇥`sentence1`⇥`sentence2`⇥... in .txt",
+        "one label a pair",
+    ),
+    Case(
+        "hans.txt",
+        lines(
+            "gold_label\tsentence1_binary_parse\tsentence2_binary_parse\tsentence1_parse\t"
+            "sentence2_parse\tsentence1\tsentence2\tpairID\theuristic\tsubcase\ttemplate",
+            *numbered(
+                "{2}\t( {1} )\t( not )\t(ROOT {1})\t(ROOT not)\t{1}\tnot {1}\tex{0}\t"
+                "lexical_overlap\tln_subject\ttemp1",
+                ("non-entailment", "entailment") * 3,
+            ),
+        ),
+        "pair",
+        ("the old house", "not the old house", "non-entailment"),
+        ("entailment", "non-entailment"),
+        "HANS",
+        "`gold_label`⇥...⇥`sentence1`⇥`sentence2`⇥`heuristic`",
+        "one label a pair",
+    ),
+    Case(
+        "stsb.csv",
+        lines(
+            "split,genre,dataset,year,sid,score,sentence1,sentence2",
+            *numbered("dev,main-news,MSRvid,2012test,000{0},{2},{1},not {1}", map(float, range(6))),
+        ),
+        "regress",
+        ("the old house", "not the old house", "0.0"),
+        (),
+        "STS-B with a header",
+        "`split,genre,...,score,sentence1,sentence2`",
+        "a score a pair",
+    ),
+    Case(
+        "stsb_original.tsv",
+        lines(
+            *numbered(
+                "main-captions\tMSRvid\t2012test\t000{0}\t{2:.3f}\t{1}\tnot {1}",
+                map(float, range(6)),
+            )
+        ),
+        "regress",
+        ("the old house", "not the old house", "0.000"),
+        (),
+        "STS-B, without a header",
+        "`main-captions`⇥`MSRvid`⇥`2012test`⇥`0001`⇥`5.000`⇥...",
+        "a score a pair",
+    ),
+    Case(
+        "Reviews.csv",
+        lines(
+            "Id,ProductId,UserId,ProfileName,HelpfulnessNumerator,HelpfulnessDenominator,Score,"
+            "Time,Summary,Text",
+            *numbered(
+                '{0},B001E4KFG{0},A3SGXH7AUHU8G{0},name{0},1,1,{2},130386240{0},{1},"{1}, {1}"',
+                STARS,
+            ),
+        ),
+        "regress",
+        ("the old house, the old house", "5"),
+        (),
+        "Amazon's fine foods",
+        "`Id,ProductId,...,Score,Time,Summary,Text`",
+        "a score a text; `--task classify` reads stars as labels",
+    ),
+    Case(
+        "amazon.json.gz",
+        gzip.compress(
+            json_lines(
+                [
+                    {
+                        "overall": float(stars),
+                        "verified": True,
+                        "reviewTime": f"01 1{i}, 2015",
+                        "reviewerID": f"A3478QRKQDOPQ{i}",
+                        "asin": "0700026657",
+                        "reviewText": f"{text} and more",
+                        "summary": "old",
+                        "unixReviewTime": 1424304000 + i,
+                    }
+                    for i, (text, stars) in enumerate(zip(SHORT, cycle(STARS), strict=False))
+                ]
+            ).encode()
+        ),
+        "classify",
+        ("the old house and more", "5"),
+        ("1", "3", "5"),
+        "Amazon's JSON lines",
+        '`{"overall": 5.0, "reviewText": ...}` in .json.gz',
+    ),
+    Case(
+        "train.ft.txt",
+        lines(*numbered("__label__{2} {1}: old, {0}", ("2", "1") * 3)),
+        "classify",
+        ("the old house: old, 0", "2"),
+        ("1", "2"),
+        "fastText (Amazon of Kaggle)",
+        "`__label__2 text`",
+    ),
+    Case(
+        "in_domain_train.tsv",
+        lines(*numbered("gj04\t{2}\t\t{1}.", GLUE_TWO)),
+        "classify",
+        ("the old house.", "0"),
+        ("0", "1"),
+        "CoLA, without a header",
+        "`gj04`⇥`1`⇥⇥`text`",
+    ),
+    Case(
+        "SMSSpamCollection",
+        lines(*numbered("{2}\t{1}, and {0}...", ("ham", "spam") * 3)),
+        "classify",
+        ("the old house, and 0...", "ham"),
+        ("ham", "spam"),
+        "SMS spam, without a header or an ending",
+        "`ham`⇥`text`",
+    ),
+    Case(
+        "spam.csv",
+        lines("v1,v2,,,", *numbered('{2},"{1}, \u00a3{0}",,,', ("ham", "spam") * 3)).encode(
+            "latin-1"
+        ),
+        "classify",
+        ("the old house, \u00a30", "ham"),
+        ("ham", "spam"),
+        "SMS spam of Kaggle, in Latin-1",
+        "`v1,v2,,,`",
+    ),
+    Case(
+        "paws.tsv",
+        lines("id\tsentence1\tsentence2\tlabel", *numbered("{0}\t{1}\tnot {1}\t{2}", GLUE_TWO)),
+        "pair",
+        ("the old house", "not the old house", "0"),
+        ("0", "1"),
+        "PAWS",
+        "`id`⇥`sentence1`⇥`sentence2`⇥`label`",
+        "one label a pair",
+    ),
+    Case(
+        "questions.csv",
+        lines(
+            '"id","qid1","qid2","question1","question2","is_duplicate"',
+            *numbered('"{0}","1","2","{1}?","not {1}?","{2}"', GLUE_TWO),
+        ),
+        "pair",
+        ("the old house?", "not the old house?", "0"),
+        ("0", "1"),
+        "Quora's question pairs",
+        '`"id","qid1","qid2","question1","question2","is_duplicate"`',
+        "one label a pair",
+    ),
+    Case(
+        "quora_insincere.csv",
+        lines("qid,question_text,target", *numbered("{0:020x},{1}?,{2}", GLUE_TWO)),
+        "classify",
+        ("the old house?", "0"),
+        ("0", "1"),
+        "Quora's insincere questions",
+        "`qid,question_text,target`",
+    ),
+    Case(
+        "train_5500.label",
+        lines(
+            *numbered(
+                "{2} {1} ?",
+                (
+                    "DESC:manner",
+                    "ENTY:cremat",
+                    "DESC:manner",
+                    "LOC:other",
+                    "ENTY:cremat",
+                    "LOC:other",
+                ),
+            )
+        ),
+        "classify",
+        (),
+        (),
+        "TREC",
+        "`DESC:manner How did ...`",
+        "refused: no tabs, semicolons, pipes or commas",
+    ),
+    Case(
+        "emotions.txt",
+        lines(*numbered("i feel {1};{2}", ("joy", "anger", "fear") * 2)),
+        "classify",
+        ("i feel the old house", "joy"),
+        ("anger", "fear", "joy"),
+        "emotions (dair-ai), without a header",
+        "`text;label` in .txt",
+    ),
+    Case(
+        "banking77.csv",
+        lines("text,category", *numbered('"{1}, {0}",{2}', ("card_arrival", "pin_blocked") * 3)),
+        "classify",
+        ("the old house, 0", "card_arrival"),
+        ("card_arrival", "pin_blocked"),
+        "Banking77",
+        "`text,category`",
+    ),
+    Case(
+        "clinc.json",
+        json.dumps(
+            {
+                "val": [[text, label] for text, label in zip(SHORT, cycle(LIKED), strict=False)],
+                "train": [[text, label] for text, label in zip(SHORT, cycle(LIKED), strict=False)],
+            }
+        ),
+        "classify",
+        (),
+        (),
+        "several tables in one file (CLINC150)",
+        '`{"train": [["text", "label"], ...], "val": ...}`',
+        "refused: several tables",
+    ),
+    Case(
+        "boolq.jsonl",
+        json_lines(
+            [
+                {
+                    "question": f"is it {text}",
+                    "title": "Milk",
+                    "answer": i % 2 == 0,
+                    "passage": f"{text} and {text}",
+                }
+                for i, text in enumerate(SHORT)
+            ]
+        ),
+        "pair",
+        ("is it the old house", "the old house and the old house", "true"),
+        ("false", "true"),
+        "BoolQ",
+        '`{"question": ..., "passage": ..., "answer": true}`',
+        "one label a pair",
+    ),
+    Case(
+        "xnli.dev.tsv",
+        lines(
+            "language\tgold_label\tsentence1_binary_parse\tsentence2_binary_parse\t"
+            "sentence1_parse\tsentence2_parse\tsentence1\tsentence2\tpromptID\tpairID\tgenre",
+            *numbered("en\t{2}\t\t\t\t\t{1}\tnot {1}\t{0}\t{0}\tfacetoface", NLI),
+        ),
+        "pair",
+        ("the old house", "not the old house", "neutral"),
+        ("contradiction", "entailment", "neutral"),
+        "XNLI",
+        "`language`⇥`gold_label`⇥...⇥`sentence1`⇥`sentence2`",
+        "one label a pair",
+    ),
+    Case(
+        "doccano_classes.jsonl",
+        json_lines(
+            [
+                {"id": i, "text": text, "label": [label]}
+                for i, (text, label) in enumerate(zip(SHORT, cycle(LIKED), strict=False))
+            ]
+        ),
+        "multilabel",
+        ("the old house", "positive"),
+        ("negative", "positive"),
+        "doccano, classes",
+        '`{"text": ..., "label": ["pos"]}`',
+        "several labels a text; `--task classify` where each has one",
+    ),
+    Case(
+        "label_studio_classes.json",
+        json.dumps(
+            [
+                {"id": i, "text": text, "sentiment": label, "annotator": 1, "lead_time": 3.1}
+                for i, (text, label) in enumerate(zip(SHORT, cycle(LIKED), strict=False))
+            ]
+        ),
+        "classify",
+        ("the old house", "positive"),
+        ("negative", "positive"),
+        "Label Studio, classes (JSON-MIN)",
+        '`[{"text": ..., "sentiment": "pos", "annotator": 1}]`',
+    ),
+)
+for case in CASES:
+    what_opens.add("Tables", case.kind, case.example, case.comes)
+
+
+def made(case: Case, folder: Path) -> Path:
+    path = folder / case.file
+    content = case.content if isinstance(case.content, bytes) else case.content.encode()
+    path.write_bytes(content)
+    return path

@@ -1,0 +1,59 @@
+"""The table of docs/what-opens.md: a row for each kind of file that a test opens.
+
+`python docs/make_what_opens.py` writes it from the tests that use `opens`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
+
+_Test = TypeVar("_Test", bound=Callable[..., object])
+
+PARTS = {
+    "Tables": "Labelled files",
+    "Labels": "Labels",
+    "Tags": "Tags and marked spans",
+    "Questions": "Questions and choices",
+    "Folders": "Folders and zip files of a checkpoint",
+    "Heads": "Task heads",
+    "Tokenizers": "Tokenizers",
+}
+"""The parts of the document, in order, and their headings."""
+
+
+class Row(NamedTuple):
+    """One kind of file, an example of it, and what comes of it."""
+
+    part: str
+    kind: str
+    example: str
+    comes: str
+
+
+ROWS: dict[tuple[str, str], Row] = {}
+"""By part and kind."""
+
+
+def add(part: str, kind: str, example: str, comes: str) -> None:
+    """Add a row to the table; `part` is one of PARTS."""
+    assert part in PARTS
+    assert ROWS.setdefault((part, kind), found := Row(part, kind, example, comes)) == found
+
+
+def opens(part: str, kind: str, example: str, comes: str) -> Callable[[_Test], _Test]:
+    """Mark the test that shows what a row of the table says."""
+    add(part, kind, example, comes)
+    return lambda test: test
+
+
+def table() -> str:
+    """Return the rows as Markdown, a table for each part."""
+    parts = []
+    for part, heading in PARTS.items():
+        rows = [one for one in ROWS.values() if one.part == part]
+        rows.sort(key=lambda one: one.kind.casefold())
+        cells = [("What", "Such as", "What comes"), ("--",) * 3, *(one[1:] for one in rows)]
+        lines = [" | ".join(cell.replace("|", r"\|") for cell in line) for line in cells]
+        parts.append("\n".join([f"## {heading}", "", *(f"| {line} |" for line in lines)]))
+    return "\n\n".join(parts) + "\n"
