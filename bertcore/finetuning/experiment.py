@@ -42,6 +42,7 @@ from bertcore.finetuning.settings import (
     RUNS_FOLDER,
     SETTINGS_FILE,
     Settings,
+    check_new_folder,
     run_name,
     settings_of,
 )
@@ -394,22 +395,6 @@ def resume_experiment(folder: Path) -> Experiment:
         raise RuntimeError(f"{path} is damaged ({error}). Start again in a new folder.") from error
     check_files(files, "data")
     return Experiment(folder, settings, *_read(settings, folder / FOLDER), notes)
-
-
-def check_new_folder(folder: Path) -> None:
-    """Reject a folder that is in use.
-
-    ValueError if it is a file or not empty.
-    """
-    if folder.exists() and not folder.is_dir():
-        raise ValueError(f"--out {str(folder)!r} is a file. Name a new folder.")
-    if (folder / SETTINGS_FILE).is_file():
-        raise ValueError(
-            f"--out {str(folder)!r} already has a fine-tuning run. Continue it with --resume, or "
-            "name a new folder."
-        )
-    if folder.is_dir() and any(folder.iterdir()):
-        raise ValueError(f"--out {str(folder)!r} is not empty. Name a new folder.")
 
 
 def _data_files(settings: Settings, fetched: Path) -> tuple[Path, Path]:

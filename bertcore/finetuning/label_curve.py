@@ -13,12 +13,16 @@ from typing import Any, NamedTuple
 from bertcore.base.json_data import plain_data
 from bertcore.base.whole_files import write_whole
 from bertcore.finetuning.experiment import (
-    check_new_folder,
     resume_experiment,
     start_experiment,
 )
 from bertcore.finetuning.run import ADVICE
-from bertcore.finetuning.settings import SETTINGS_FILE, Settings, settings_of
+from bertcore.finetuning.settings import (
+    SETTINGS_FILE,
+    Settings,
+    check_new_folder,
+    settings_of,
+)
 from bertcore.tasks import find_task
 from bertcore.training.run_lock import lock_run
 

@@ -229,3 +229,19 @@ def _lasting(checkpoint: str) -> str:
     """Return the name of a checkpoint that is valid from any working folder."""
     path = Path(checkpoint).expanduser()
     return str(path.resolve()) if checkpoint != DEFAULT and path.is_dir() else checkpoint
+
+
+def check_new_folder(folder: Path) -> None:
+    """Reject a folder that is in use.
+
+    ValueError if it is a file or not empty.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"--out {str(folder)!r} is a file. Name a new folder.")
+    if (folder / SETTINGS_FILE).is_file():
+        raise ValueError(
+            f"--out {str(folder)!r} already has a fine-tuning run. Continue it with --resume, or "
+            "name a new folder."
+        )
+    if folder.is_dir() and any(folder.iterdir()):
+        raise ValueError(f"--out {str(folder)!r} is not empty. Name a new folder.")

@@ -202,8 +202,7 @@ def start_experiment_in(out: Path, task: str, settings: dict[str, Any], *, as_js
     from bertcore.debiasing import PenalisedDirection, Swapping
     from bertcore.distillation.student import named_layers
     from bertcore.finetuning import make_settings, start_experiment
-    from bertcore.finetuning.experiment import check_new_folder
-    from bertcore.finetuning.settings import SETTINGS_FILE
+    from bertcore.finetuning.settings import SETTINGS_FILE, check_new_folder
     from bertcore.loading import load
     from bertcore.training.processes import launched_rank, wait_for_file
 
