@@ -92,7 +92,7 @@ def _only(names: Collection[str]) -> str:
 
 def _of_sets(gold: NDArray[Any], predicted: NDArray[Any], labels: Sequence[str]) -> list[str]:
     notes = []
-    absent = [label for label, has in zip(labels, gold.any(0).tolist(), strict=True) if not has]
+    absent = [label for place, label in enumerate(labels) if not gold[:, place].any()]
     if absent:
         notes.append(
             f"{len(absent)} of {len(labels)} labels occur in no text of the file "
