@@ -11,7 +11,8 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from bertcore import Trace
-from bertcore.analysis.compare.minimal_pair import Column, MinimalPair, compare_pair
+from bertcore.analysis.compare.minimal_pair import MinimalPair, compare_pair
+from bertcore.tokenizer import Encoding
 
 from ..plots import ON_AXIS, Figure, Properties, display_width, heatmap, shorten, theme
 from ..shell import Field, Texts, cache, frame
@@ -23,7 +24,11 @@ MOST_LABELS = 44  # names along an axis: of every token, or of every second, thi
 _LONGEST = 60  # letters of a token in the strip
 
 
-def column_names(first: Trace, second: Trace, columns: Sequence[Column]) -> list[str]:
+def column_names(
+    first: Trace | Encoding,
+    second: Trace | Encoding,
+    columns: Sequence[tuple[int | None, int | None]],
+) -> list[str]:
     """Return what each column is called: its token, or both with an arrow."""
     names = []
     for i, j in columns:

@@ -213,12 +213,14 @@ def _add_curves(fig: Figure, found: Found, column: str, control: str = "") -> No
                 hovertemplate=f"layer %{{x}}: %{{y:.2f}} times<extra>{shown}</extra>",
             )
             if f"{values}_low" in rows:
-                ends = [rows[end].tolist() for end in (values, f"{values}_low", f"{values}_high")]
+                names = (values, f"{values}_low", f"{values}_high")
+                means, lows, highs = (rows[name].tolist() for name in names)
                 curve["line"]["width"] = 3 if dash == "solid" else 2
                 curve["marker"]["size"] = 8 if dash == "solid" else 5
-                curve["error_y"] = error_bars(*ends, colour)
+                curve["error_y"] = error_bars(means, lows, highs, colour)
                 curve["customdata"] = [
-                    with_interval(*numbers, ".3f") for numbers in zip(*ends, strict=True)
+                    with_interval(mean, low, high, ".3f")
+                    for mean, low, high in zip(means, lows, highs, strict=True)
                 ]
                 hover = f"layer %{{x}}: %{{customdata}}<extra>{shown}</extra>"
                 curve["hovertemplate"] = hover

@@ -78,9 +78,9 @@ def read_labels(
         text, pair = choose_texts(table, path, FORM, columns, bad_rows)
         places = _label_places(table, columns.label, path, bad_rows, taken=(text, pair))
         rows = (row.cells for row in islice(table.rows, _LOOK_AT_ROWS))
-        cells = [row[places[0]] for row in rows if len(row) > places[0]]
-        form, name = _form(cells), normal(table.columns[places[0]])
-        if name == "label" and {"yes", "no"}.issuperset(map(as_text, cells)):
+        first = [row[places[0]] for row in rows if len(row) > places[0]]
+        form, name = _form(first), normal(table.columns[places[0]])
+        if name == "label" and {"yes", "no"}.issuperset(map(as_text, first)):
             form = _Form()  # the names of two labels, since "label" is the name of none
     if form.separator != SEPARATOR:
         bad_rows.note(f"Labels of a text are separated by {form.separator!r}.")
