@@ -13,7 +13,7 @@ from tests.support.browser.running import Running, running_app
 from tests.support.session import Session
 from tests.support.tiny import tiny_bert
 
-LIMIT = re.compile(r"602 tokens but the limit is \d+, so the last \d+ tokens of text A")
+LIMIT = re.compile(r"602 tokens but the limit is \d+\\, so the last \d+ tokens of text A")
 EMPTY = "Sentence A is empty. Type a sentence above, or pick an example."
 
 
@@ -28,17 +28,17 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 def test_a_page_answers_each(server: Running, name: str) -> None:
     with Session(server.url) as session:
 
-        def said(text_a: str, text_b: str, pattern: str | re.Pattern[str]) -> int:
+        def said(text_a: str, text_b: str, pattern: str | re.Pattern[str]) -> bool:
             session.set("text_b", text_b)
             session.set("text_a", text_a)
             assert session.errors == []
-            return sum(bool(re.search(pattern, text)) for text in session.page_texts)
+            return any(re.search(pattern, text) for text in session.page_texts)
 
         session.open(name)
         for text_a, text_b in ((SCRIPT, MARKUP), (SIGNS, SIGNS), ("river", "")):
-            assert said(text_a, text_b, EMPTY) == 0
-        assert said(NOT_SEEN, "", "Nothing in this text is a word to the model") == 1
+            assert not said(text_a, text_b, EMPTY)
+        assert said(NOT_SEEN, "", "Nothing in this text is a word to the model")
         for blank in ("", " \n\t "):
-            assert said(blank, "", EMPTY) == 1
-        assert said(LONG, "", LIMIT) == 1
-        assert said("river", "the bank", LIMIT) == 0
+            assert said(blank, "", EMPTY)
+        assert said(LONG, "", LIMIT)
+        assert not said("river", "the bank", LIMIT)
