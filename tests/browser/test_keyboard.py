@@ -41,6 +41,10 @@ def test_text_pages_and_canvases_are_used_by_keyboard_alone(visit: Visit) -> Non
     keyboard.press("Control+A")
     keyboard.type("The man went to the river")
     visit.wait_for_query("text_a", "The man went to the river")
+    tab_to(page, "textarea", "Sentence B")
+    keyboard.press("Control+A")
+    keyboard.press("Delete")
+    visit.wait_for_query("text_b", None)
     visit.settle()
 
     assert tab_to(page, "application", "BERT on this text")["ring"] >= 2
