@@ -112,8 +112,9 @@ def test_every_snippet_runs(run, view: str) -> None:
     loading = [names for names in made if "bert" in names]
     assert all("bertcore" in names for names in loading)
     measured = [names for names in made if "bert" not in names]
-    assert len(measured) == (view == "objectives")  # the table of equal time needs no checkpoint
-    assert all(names["found"]["rows"] for names in measured)
+    # The table of equal time and the code of a step need no checkpoint.
+    assert len(measured) == (view in ("objectives", "inside_layer"))
+    assert all("attend" in names or names["found"]["rows"] for names in measured)
     if page != "heads":  # it measures sentences of its own
         assert all(names["trace"].text_a == TEXTS["text_a"] for names in made if "trace" in names)
 

@@ -1,25 +1,42 @@
-"""Files that people have, uploaded on Training: each is counted, or a true sentence says why."""
+"""Files and checkpoints as people have them, uploaded: a picture, or a true sentence."""
 
 from __future__ import annotations
 
 import re
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.support.browser.visit import Visit
+from tests.support.kit import edit, mini, put
 from tests.support.public_files import CASES, made
+from tests.support.rigged_models import random_model
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 PUBLIC = {case.file: case for case in CASES}
+PICTURE = "figure_inspect-"
 CONLL = "-DOCSTART- -X- O O\n\nthe DT B-NP O\nnew NN I-NP B-LOC\nhouse NN I-NP I-LOC\n\n" * 5
 OTHERS = {
     "eng.testa": CONLL,
     "book.xlsx": b"",
     "pointer.csv": b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 123\n",
+}
+INSPECTED = {
+    # file: (labels of the classifier, None for a tagger; what comes)
+    "IMDB Dataset.csv": (("negative", "positive"), PICTURE),
+    "training.1600000.processed.noemoticon.csv": (("0", "4"), PICTURE),
+    "emotions.txt": (("anger", "fear", "joy"), PICTURE),
+    "yelp_academic_dataset_review.json": (("1", "3", "5"), PICTURE),
+    "spam.csv": (("ham", "spam"), PICTURE),
+    "train.ft.txt": (("negative", "positive"), "the label '2'.*one of 'negative', 'positive'"),
+    "clinc.json": (("negative", "positive"), "several tables, 'val', 'train'"),
+    "book.xlsx": (("negative", "positive"), "book.xlsx.*Save the table as CSV"),
+    "pointer.csv": (("negative", "positive"), "a pointer of Git LFS"),
+    "eng.testa": (None, PICTURE),
 }
 LEARNED = {
     "IMDB Dataset.csv": "12 examples · 2 labels: ",
@@ -53,6 +70,43 @@ def upload(visit: Visit, path: Path) -> None:
     visit.page.get_by_test_id("stMain").locator("input[type=file]").set_input_files(path)
 
 
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Callable[[tuple[str, ...] | None], str]:
+    """Return the folder of a classifier with these labels, or of a tagger."""
+    folder = tmp_path_factory.mktemp("classifiers")
+
+    def saved(labels: tuple[str, ...] | None) -> str:
+        place = folder / "-".join(labels or ("tagger",))
+        if not place.is_dir():
+            random_model("tag" if labels is None else "classify", labels=labels).save(place)
+        return str(place)
+
+    return saved
+
+
+def test_files_on_inspect(
+    visit: Visit, checkpoint: Callable[[tuple[str, ...] | None], str], tmp_path: Path
+) -> None:
+    before = None
+    for name, (labels, comes) in INSPECTED.items():
+        if labels != before:
+            visit.open("inspect", checkpoint=checkpoint(labels), inspect_view="file")
+        before = labels
+        upload(visit, file_of(name, tmp_path))
+        run = visit.page.get_by_role("button", name="Run the file")
+        error = visit.page.get_by_test_id("stAlertContentError")
+        expect(run.or_(error).first).to_be_visible()
+        visit.settle()
+        if run.count() and not error.count():
+            run.click()
+        if comes == PICTURE:
+            visit.picture(f"{PICTURE}confusion")
+            visit.check()
+        else:
+            expect(error).to_have_text(re.compile(comes))
+            assert name in visit.errors()[0]
+
+
 def test_files_on_training(visit: Visit, tiny_folder: Path, tmp_path: Path) -> None:
     visit.open(
         "training",
@@ -69,3 +123,47 @@ def test_files_on_training(visit: Visit, tiny_folder: Path, tmp_path: Path) -> N
         visit.settle()
         if "examples" in comes:
             visit.check()
+
+
+def zipped(folder: Path, prefix: str = "", separator: str = "/") -> Path:
+    path = folder.with_suffix(".zip")
+    with zipfile.ZipFile(path, "w") as target:
+        for file in sorted(folder.rglob("*")):
+            if file.is_file():
+                name = f"{prefix}{file.relative_to(folder).as_posix()}"
+                target.writestr(name.replace("/", separator), file.read_bytes())
+    return path
+
+
+def zips(folder: Path) -> dict[Path, str]:
+    """Return zip files of checkpoints, and what comes of each: a name, or an error."""
+    mini(folder / "deep")
+    mini(folder / "windows")
+    mini(folder / "tensorflow")
+    weights = folder / "tensorflow" / "model.safetensors"
+    weights.rename(weights.with_name("tf_model.h5"))
+    for step in (500, 1000):
+        mini(folder / "trainer" / f"checkpoint-{step}")
+    mini(folder / "own")
+    edit(folder / "own", architectures=["ToxicBert"])
+    put(folder / "own", "trainer_state.json", {})
+    return {
+        zipped(folder / "deep", "content/drive/MyDrive/deep/"): "deep",
+        zipped(folder / "windows", "windows/", "\\"): "windows",
+        zipped(folder / "tensorflow", "tensorflow/"): "transformers==4.57.6",
+        zipped(folder / "trainer", "trainer/"): "checkpoint-1000, checkpoint-500",
+        zipped(folder / "own", "own/"): "own",
+    }
+
+
+def test_checkpoints_in_zip_files(visit: Visit, tmp_path: Path) -> None:
+    visit.open("checkpoints")
+    for path, comes in zips(tmp_path).items():
+        upload(visit, path)
+        visit.page.get_by_role("button", name="Open the upload").click()
+        if path.stem == comes:
+            heading = visit.page.get_by_role("heading", name=comes, exact=True)
+            expect(heading).to_be_visible()
+            visit.check()
+        else:
+            expect(visit.page.get_by_test_id("stAlertContentError")).to_contain_text(comes)

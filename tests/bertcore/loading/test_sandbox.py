@@ -300,11 +300,11 @@ def stopped() -> None:
 
 
 def processes_settle() -> bool:
-    """Whether within some seconds no process computes any more below this one."""
+    """Whether within some seconds the waiting process has no fork that computes."""
+    assert sandbox._process is not None
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
-        children = psutil.Process().children(recursive=True)
-        if all(len(child.children()) == 0 for child in children if child.is_running()):
+        if not psutil.Process(sandbox._process.pid).children(recursive=True):
             return True
         time.sleep(0.1)
     return False
