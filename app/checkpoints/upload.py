@@ -20,6 +20,7 @@ LAST_FIVE = "The last five uploads are kept there."
 OF_VISIT = "Nobody else can open it, and it is deleted when your visit ends."
 OTHER_ARCHIVES = ("gz", "tgz", "tar", "rar", "7z", "bz2", "xz")
 """Accepted to be refused with a sentence."""
+_WAS_REFUSED = "_upload_was_refused"
 _BOX = UploadBox(
     key="checkpoint_zip",
     label="Zip file",
@@ -31,7 +32,9 @@ _BOX = UploadBox(
 
 def offer_upload() -> None:
     """Draw the box for a zip file and the button that opens it."""
-    with st.expander("Upload a checkpoint as a zip file"):
+    # Open while there is something to go on with: an error above it draws it anew, and closed.
+    is_open = bool(st.session_state.get(_WAS_REFUSED) or st.session_state.get(_BOX.key))
+    with st.expander("Upload a checkpoint as a zip file", expanded=is_open):
         files = _BOX.draw()
         st.caption(HOW_TO_ZIP + (OF_VISIT if policy().is_closed else LAST_FIVE))
         st.button(
@@ -51,6 +54,7 @@ def _open(files: list[UploadedFile]) -> None:
     """
     if not files:
         return
+    st.session_state[_WAS_REFUSED] = True
     with frame.guard():
         with _BOX.taken(files) as given:
             ((_, data),) = given.values()
@@ -67,3 +71,4 @@ def _open(files: list[UploadedFile]) -> None:
             uploads.discard(folder)
             raise
         sidebar.choose(source)
+        st.session_state[_WAS_REFUSED] = False

@@ -44,6 +44,8 @@ def choose_encoding(upload: Copy, slot: str) -> Path:
         found = find_encoding(path)
     except NotUTF8Error as error:
         problem = upload.named(str(error))
+    except ValueError as error:
+        raise ValueError(upload.named(str(error))) from error
     else:
         if not found.is_guessed:
             return path

@@ -29,7 +29,10 @@ class Program:
 
 
 def upload(visit: Visit, path: Path) -> None:
-    visit.page.locator('[data-testid="stFileUploader"] input[type=file]').set_input_files(path)
+    """Upload a file; a next one that came before its end would cancel it."""
+    box = visit.page.locator('[data-testid="stFileUploader"] input[type=file]')
+    with visit.page.expect_response(re.compile("upload_file")):
+        box.set_input_files(path)
 
 
 def refused(visit: Visit, pattern: str) -> str:

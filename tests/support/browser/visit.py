@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-from typing import Literal
 from urllib.parse import urlencode
 
 from playwright.sync_api import (
@@ -45,10 +44,6 @@ _DRAWN = """() => {
     && !document.querySelector('[data-stale="true"]');
 }"""
 
-
-_HAS_SCHEME = """scheme => getComputedStyle(
-  document.querySelector('[data-testid="stApp"]')).colorScheme === scheme
-  && document.getAnimations().every(({ playState }) => playState !== "running")"""
 
 _INKED = """canvas => canvas.width && canvas.getContext("2d")
   .getImageData(0, 0, canvas.width, canvas.height).data
@@ -137,12 +132,6 @@ class Visit:
     def settle(self) -> None:
         """Wait until nothing runs and nothing is being loaded."""
         self.page.wait_for_function(_DRAWN, polling=100)
-
-    def use_scheme(self, scheme: Literal["light", "dark"]) -> None:
-        """Set the colours that the system prefers and wait until the app has them."""
-        self.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-        self.page.wait_for_function(_HAS_SCHEME, arg=scheme, polling=100)
-        self.settle()
 
     # ---- writing ----
 
