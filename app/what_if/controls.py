@@ -37,7 +37,7 @@ PATTERN_NAMES = {
     "causal": "Causal",
     "right-to-left": "Right to left",
     "prefix": "Prefix",
-    "drawn": "Drawn by hand",
+    "drawn": "Drawn",
 }
 CAUSAL_NAMES = {"bidirectional": "Causal", "drawn": PATTERN_NAMES["drawn"]}
 """Names where attention is always causal."""

@@ -99,7 +99,7 @@ def causal(page: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ap
 def test_where_attention_is_causal_only_a_drawing_changes_it(causal: AppTest, pattern: str) -> None:
     causal.query_params["pattern"] = pattern
     app = ok(causal.run())
-    assert app.button_group(key="pattern").options == ["Causal", "Drawn by hand"]
+    assert app.button_group(key="pattern").options == ["Causal", "Drawn"]
     assert "sees itself and those before it, as in training" in said(app)
     assert "Nothing is changed yet" in said(app)
 
