@@ -82,21 +82,14 @@ def create_instances(
         create_instances_from_document. Differs: the documents are processed in file order, since
         all instances are shuffled afterwards anyway.
     """
-    if max_seq_length < 5:
-        raise ValueError(
-            f"max_seq_length is {max_seq_length}; expected at least 5: [CLS] a [SEP] b [SEP]."
-        )
-    max_tokens = max_seq_length - 3
+    max_tokens = _tokens_of_pair(max_seq_length)
     spans, labels = array("q"), array("q")
     borders = Borders(corpus)
     for document in range(corpus.num_documents) if documents is None else documents:
         # Sentences are counted from the document's first; `starts` are places in corpus.ids.
         starts = borders.of_document(document)
         end = len(starts) - 1
-        # Once per pass over a document, not per instance, as in Google's code.
-        target = max_tokens
-        if rng.random() < short_seq_prob:
-            target = rng.randint(2, max_tokens)
+        target = _target(max_tokens, short_seq_prob, rng)
         chunk = sentence = 0
         while sentence < end:
             sentence += 1
@@ -118,6 +111,20 @@ def create_instances(
     return Instances(
         np.array(spans, dtype=np.int64).reshape(-1, 4), np.array(labels, dtype=np.int64)
     )
+
+
+def _tokens_of_pair(max_seq_length: int) -> int:
+    """Return the most tokens of both texts; ValueError if there is none for one of them."""
+    if max_seq_length < 5:
+        raise ValueError(
+            f"max_seq_length is {max_seq_length}; expected at least 5: [CLS] a [SEP] b [SEP]."
+        )
+    return max_seq_length - 3
+
+
+def _target(max_tokens: int, short_seq_prob: float, rng: Random) -> int:
+    """Draw the length of the instances of a document: once for each, as in Google's code."""
+    return rng.randint(2, max_tokens) if rng.random() < short_seq_prob else max_tokens
 
 
 class Borders:
@@ -193,19 +200,13 @@ def create_ordered_pairs(
         create_pretraining_data.py. Differs: a sentence left alone at the end of a document makes no
         pair; in theirs, it gets a random partner and the label "exchanged".
     """
-    if max_seq_length < 5:
-        raise ValueError(
-            f"max_seq_length is {max_seq_length}; expected at least 5: [CLS] a [SEP] b [SEP]."
-        )
-    max_tokens = max_seq_length - 3
+    max_tokens = _tokens_of_pair(max_seq_length)
     spans, labels = array("q"), array("q")
     borders = Borders(corpus)
     for document in range(corpus.num_documents) if documents is None else documents:
         starts = borders.of_document(document)
         end = len(starts) - 1
-        target = max_tokens
-        if rng.random() < short_seq_prob:
-            target = rng.randint(2, max_tokens)
+        target = _target(max_tokens, short_seq_prob, rng)
         chunk = 0
         for sentence in range(1, end + 1):
             is_short = starts[sentence] - starts[chunk] < target and sentence < end
