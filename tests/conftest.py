@@ -51,6 +51,9 @@ SLOW_FILES = (
     "test_docs",  # run the guides
 )
 """So is a file whose path in tests/ begins with one of these, and each test marked `slow`."""
+FAST_SECONDS = 3.0
+"""So is a file that is recorded as longer."""
+SECONDS = Record.read().seconds
 
 TESTS = Path(__file__).parent
 MAIN = sys.modules["__main__"]
@@ -76,7 +79,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     path = collection_path
     if not config.getoption("--fast") or path.suffix != ".py" or TESTS not in path.parents:
         return None
-    is_slow = path.relative_to(TESTS).as_posix().startswith(SLOW_FILES)
+    name = path.relative_to(TESTS).as_posix()
+    is_slow = name.startswith(SLOW_FILES) or SECONDS.get(f"tests/{name}", 0.0) > FAST_SECONDS
     return True if is_slow or imports_of(path) & {*SLOW_MEANS} else None
 
 
@@ -97,8 +101,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _long_files_first(items: list[pytest.Item]) -> None:
     """Put the longest files first, before them those that the record does not know."""
-    seconds = Record.read().seconds
-    items.sort(key=lambda item: -seconds.get(item.nodeid.partition("::")[0], float("inf")))
+    items.sort(key=lambda item: -SECONDS.get(item.nodeid.partition("::")[0], float("inf")))
 
 
 @pytest.hookimpl(tryfirst=True)
