@@ -60,6 +60,7 @@ def test_a_first_visit(new_visit: Callable[..., Visit]) -> None:
     assert problems.allowed >= {"list", "listitem"}, "Streamlit mended a violation: unlist it"
 
 
+@pytest.mark.exhaustive
 def test_no_colour_of_dark_violates_a_rule_of_axe(new_visit: Callable[..., Visit]) -> None:
     visit = new_visit(color_scheme="dark", reduced_motion="reduce")
     visit.open()

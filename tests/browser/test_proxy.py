@@ -12,6 +12,7 @@ from tests.browser.test_heads import open_row
 from tests.support.browser.proxy import reverse_proxy
 from tests.support.browser.running import Running, running_app
 from tests.support.browser.visit import Visit
+from tests.support.exhaustive import all_but
 
 pytestmark = pytest.mark.browser
 
@@ -36,7 +37,7 @@ def answers(visit: Visit, port: int) -> list[int]:
     return found
 
 
-@pytest.fixture(scope="module", params=["taken away", "kept"])
+@pytest.fixture(scope="module", params=all_but(["kept"], ["taken away", "kept"]))
 def proxied(request: pytest.FixtureRequest, tiny_folder: Path) -> Iterator[str]:
     """The address of an open server below a prefix, which its proxy takes away or keeps."""
     strips = request.param == "taken away"

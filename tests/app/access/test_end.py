@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.browser.running import Running, running_app
+from tests.support.exhaustive import all_but
 from tests.support.session import Session
 
 pytestmark = [
@@ -53,7 +54,9 @@ def has_ended(server: Running) -> bool:
         return True
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "number", all_but([signal.SIGTERM], [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+)
 def test_a_signal_ends_visits_and_their_runs(
     number: signal.Signals,
     tmp_path: Path,

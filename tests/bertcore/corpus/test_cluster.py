@@ -105,6 +105,7 @@ def test_a_killed_worker_loses_and_doubles_nothing(
     check_same(open_encoded(out), whole)
 
 
+@pytest.mark.exhaustive
 def test_a_run_changes_between_one_process_and_many(
     bert: Bert, corpus: Path, whole: EncodedCorpus, tmp_path: Path
 ) -> None:
@@ -119,6 +120,7 @@ def test_a_run_changes_between_one_process_and_many(
     check_same(open_encoded(out), whole)
 
 
+@pytest.mark.exhaustive
 def test_a_worker_with_another_checkpoint_is_named(corpus: Path, tmp_path: Path) -> None:
     folder = tiny_bert().save(tmp_path / "tiny")
     bert = load(folder, device="cpu")

@@ -240,6 +240,7 @@ def test_a_stopped_run_goes_on_with_the_same_columns(bert: Bert, tmp_path: Path)
 
 
 @pytest.mark.slow
+@pytest.mark.exhaustive
 def test_workers_of_a_cluster_write_the_same_columns(bert: Bert, tmp_path: Path) -> None:
     path = many(tmp_path / "a.conllu")
     encode_corpus(bert, path, tmp_path / "whole", SETTINGS, part_bytes=1)

@@ -14,6 +14,7 @@ from torch import Tensor
 from bertcore.finetuning import resume_experiment
 from bertcore.tasks import open_task_model
 from tests.bertcore.finetuning.test_loop import make_experiment
+from tests.support.exhaustive import all_but
 from tests.support.tiny_others import make_other, make_other_task
 
 REACHED = {
@@ -38,7 +39,9 @@ def logits_of(model: torch.nn.Module, texts: list[str], folder: Path) -> Tensor:
     return logits
 
 
-@pytest.mark.parametrize("name", REACHED)
+@pytest.mark.parametrize(
+    "name", all_but(["DebertaV2ForMaskedLM", "MobileBertForPreTraining"], REACHED)
+)
 def test_it_learns_and_what_is_saved_answers_alike_in_transformers(
     name: str, tmp_path: Path
 ) -> None:

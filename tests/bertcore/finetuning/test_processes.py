@@ -135,6 +135,7 @@ def assert_close_weights(checkpoint: Path, expected: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="sends SIGKILL")
+@pytest.mark.exhaustive
 def test_a_killed_run_goes_on_in_one_process_or_in_two(tmp_path: Path) -> None:
     """Whoever began it: two end what two began, one what two began, two what one began."""
     whole = make_still(tmp_path / "whole", keep_epochs=True).run()

@@ -88,6 +88,7 @@ def names(run: Path) -> list[str]:
     return sorted(str(path) for path in files if "tensorboard" not in path.parts)
 
 
+@pytest.mark.exhaustive
 def test_eleven_kills_change_nothing(server: Server, start: list[str], tmp_path: Path) -> None:
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     code, counts = server.run([*start, str(whole)])

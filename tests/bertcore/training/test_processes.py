@@ -117,6 +117,7 @@ def test_two_processes_train_as_one_and_resume_each_other(
 
 
 @pytest.mark.slow
+@pytest.mark.exhaustive
 def test_torchrun_starts_processes_that_train_as_one(texts: Path, tmp_path: Path) -> None:
     """The tests above start processes as torchrun does; this one has torchrun itself do it."""
     exact = options_of(texts, tmp_path / "two", "--dtype", "float32", "--steps", "3")
