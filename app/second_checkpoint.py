@@ -117,8 +117,7 @@ def shown_names(sources: Sequence[str]) -> dict[str, str]:
 
 def choices() -> list[str]:
     """Return the sources that are offered as second checkpoint."""
-    sources = [UNTRAINED, default_source(), *SHIPPED, *sidebar.known_sources()]
-    return list(dict.fromkeys(sources))
+    return sidebar.toys_last([UNTRAINED, default_source(), *SHIPPED, *sidebar.known_sources()])
 
 
 def _short(source: str) -> str:

@@ -257,7 +257,7 @@ class Model(ABC):
 
     @torch.no_grad()
     def replaced_tokens(self, text: str, text_pair: str | None = None) -> Tensor:
-        """Return each token's probability of having been replaced, by ELECTRA's discriminator.
+        """Return each token's probability of having been replaced, by a discriminator.
 
         Returns:
             float32 on the CPU, [T], for the tokens of `tokenize` of the same texts.

@@ -211,6 +211,8 @@ def show(page: frame.Page) -> None:
     WORDS.show(page, chosen, name=TEST.value, vectors=vectors)
     if chosen.association.note:
         st.caption(plain(chosen.association.note))
+    if chosen.test.source:
+        st.caption(f"The names are those of {plain(chosen.test.source)}.")
 
 
 def _outcomes(bert: Model, layer: int | None, on_fraction: Callable[[float], None]) -> Outcomes:

@@ -174,11 +174,13 @@ def show_masks(page: frame.Page) -> None:
 def show_instead(page: frame.Page) -> bool:
     """Draw what a checkpoint has instead of masked words; return whether it has no masked words.
 
-    ELECTRA's discriminator detects replaced tokens, GPT-2 predicts the next; others say why not.
+    A discriminator detects replaced tokens (DeBERTa-v3's files may hold masked words, too), GPT-2
+    predicts the next; others say why not.
     """
     if "replaced" in page.bert.capabilities:
         show_replaced(page)
-    elif "mlm" in page.bert.capabilities:
+        return "mlm" not in page.bert.capabilities
+    if "mlm" in page.bert.capabilities:
         return False
     elif capabilities.never_has(page.bert, "mlm"):
         capabilities.tells(page, "mlm")

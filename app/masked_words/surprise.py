@@ -141,9 +141,9 @@ REPLACED = Picture(
         space_above=60,
     ),
     how=(
-        "This checkpoint is an ELECTRA discriminator: it does not predict hidden words; it "
-        "predicts for each token whether it was replaced by another. Write a wrong word in a "
-        "sentence and see whether its box turns bright."
+        "A discriminator, of ELECTRA or DeBERTa-v3, predicts for each token whether it was "
+        "replaced by another. Write a wrong word in a sentence and see whether its box turns "
+        "bright."
     ),
     code="""
 bert.replaced_tokens(trace.text_a, trace.text_b)        # [T]
@@ -224,7 +224,7 @@ def _left_out(trace: Trace) -> str:
 
 
 def show_replaced(page: frame.Page) -> None:
-    """Draw the probability that each token was replaced, by ELECTRA's discriminator."""
+    """Draw the probability that each token was replaced, by a discriminator."""
     st.header("Which words were replaced?", anchor=False)
     with frame.guard():
         probabilities = page.compute(Model.replaced_tokens, *page.texts)

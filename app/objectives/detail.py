@@ -1,12 +1,18 @@
 """One objective in detail: a draw and its answer, who attends to whom, counts, and the loss."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from bertcore.analysis.objectives.answers import ObjectiveAnswer, objective_answer, why_no_answer
+from bertcore.analysis.objectives.answers import (
+    ObjectiveAnswer,
+    objective_answer,
+    shipped_for,
+    why_no_answer,
+)
 from bertcore.analysis.objectives.demo import (
     Looks,
     ObjectiveExample,
@@ -14,6 +20,9 @@ from bertcore.analysis.objectives.demo import (
     objective_example,
 )
 from bertcore.analysis.words.continuation import continue_text
+from bertcore.checkpoints.folder import has_weights
+from bertcore.checkpoints.source import SHIPPED
+from bertcore.checkpoints.toys import TOYS, read_toy
 from bertcore.configs.data import MASKED_LM_PROB
 from bertcore.objectives import Objective
 from bertcore.objectives.attention_masks import DIRECTIONS, Direction
@@ -22,7 +31,7 @@ from bertcore.objectives.counting import Counted, Counts
 from ..epoch_masks.epochs import show_epochs
 from ..plots import ON_AXIS, Figure, Marks, Properties, error_bars, own_text, plain, shorten, theme
 from ..plots.source_tables import links, markdown_table
-from ..shell import Field, Picture, frame, one_of
+from ..shell import Field, Picture, frame, one_of, sidebar
 from ..sources.documents import DOCUMENTS
 from . import drawing
 
@@ -214,6 +223,7 @@ def show_one(page: frame.Page, entry: Objective, seed: int) -> None:
     """Draw one objective in detail."""
     st.header(entry.title, anchor=False)
     st.markdown(f"{entry.idea} *{plain(entry.model)}: {plain(entry.paper)}*")
+    page = _answering(page, entry)
     share, direction = _choose(entry)
     choice: dict[str, Any] = {
         "others": OTHERS if entry.name == "next-sentence" else (),
@@ -239,6 +249,28 @@ def show_one(page: frame.Page, entry: Objective, seed: int) -> None:
     st.subheader("Common misconceptions", anchor=False)
     rows = [(claim.told, claim.true, links(claim.source)) for claim in entry.wrong]
     st.markdown(markdown_table(("Claim", "Fact", "Source"), rows))
+
+
+def _answering(page: frame.Page, entry: Objective) -> frame.Page:
+    """Return the page with a checkpoint that has an answer: its own, else a shipped one."""
+    reason = why_no_answer(page.bert, entry.name)
+    name = shipped_for(entry.name)
+    if reason is None or not has_weights(SHIPPED[name]):
+        return page
+    mark = ""
+    if name in TOYS:
+        toy = read_toy(name)
+        mark = (
+            f", **a toy** that trained for {toy.minutes:g} minutes on one core. On held-out text "
+            f"it is right for {toy.accuracy:.1%} of {toy.share_of}; {toy.guessing:.1%} is guessing "
+            f"({plain(toy.guess)})"
+        )
+    own = plain(sidebar.brief_name(page.bert_key.source))
+    st.info(
+        f"**{name}** reads and answers here{mark}. {own} has no answer: "
+        f"{plain(frame.sentence_of(ValueError(reason)))}"
+    )
+    return replace(page, bert_key=sidebar.key_of(name))
 
 
 def _choose(entry: Objective) -> tuple[float | None, Direction | None]:

@@ -11,6 +11,7 @@ from bertcore import Model
 from bertcore.base.device import DTYPES, available_devices
 from bertcore.checkpoints.folder import is_checkpoint
 from bertcore.checkpoints.source import SHIPPED
+from bertcore.checkpoints.toys import TOYS
 
 from ..access import checkpoints
 from ..access.policy import default_source, policy
@@ -32,6 +33,7 @@ SHIPPED_NAMES = {
     "causal": "causal (default's twin: predicts the next token)",
     "zh": "zh (Chinese)",
     "ru": "ru (Russian)",
+    **{name: f"{name} (a toy: {what})" for name, what in TOYS.items()},
 }
 """What the shipped checkpoints are called in lists."""
 MAX_LOCAL = 50  # checkpoint folders offered in the list
@@ -114,7 +116,7 @@ def _choose_device() -> None:
 def _choose_checkpoint() -> None:
     default = default_source()
     current = CHECKPOINT.value or default
-    offered = list(dict.fromkeys([default, *SHIPPED, current, *known_sources()]))
+    offered = toys_last([default, *SHIPPED, current, *known_sources()])
     names = distinct_names(offered)
     st.selectbox(
         "Checkpoint",
@@ -125,6 +127,11 @@ def _choose_checkpoint() -> None:
         on_change=lambda: choose(CHECKPOINT.value),
         help=how_to_choose(),
     )
+
+
+def toys_last(sources: Sequence[str]) -> list[str]:
+    """Return different sources in their order, with the toys that ship at the end."""
+    return sorted(dict.fromkeys(sources), key=lambda source: source in TOYS)
 
 
 def how_to_choose() -> str:

@@ -1,14 +1,16 @@
 """Association tests on a checkpoint, beside what random words of the same frequency give."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from bertcore.bias.own_sets import NamedAssociation, known_part
+from bertcore.bias.slots import word_pieces
 from bertcore.bias.word_association import (
     Association,
+    AssociationTest,
     Vectors,
     association,
     chance_effects,
@@ -18,6 +20,8 @@ from bertcore.bias.word_association import (
 from bertcore.grammar import TokenCounts
 from bertcore.model import Model
 
+_UNEVEN = 0.25
+"""Least difference between the shares of split words that is noted."""
 LEAST_WORDS = 2
 """Fewest known words of each set; a test with fewer is left out."""
 
@@ -57,7 +61,7 @@ def known_tests(bert: Model, tests: Sequence[NamedAssociation]) -> list[NamedAss
 
     ValueError if no test has enough.
     """
-    known = [NamedAssociation(test.name, known_part(bert, test.test)) for test in tests]
+    known = [replace(test, test=known_part(bert, test.test)) for test in tests]
     known = [test for test in known if min(map(len, _sets(test))) >= LEAST_WORDS]
     if not known:
         raise ValueError(
@@ -99,8 +103,29 @@ def run_association_tests(
         chance = None
         if state is None and counts is not None:
             chance = chance_effects(bert, test.test, counts)
-        outcomes.append(AssociationOutcome(test, state, association(*vectors), chance))
+        found = association(*vectors)
+        if not has_sentences:
+            note = " ".join(filter(None, (found.note, _note_on_pieces(bert, test.test))))
+            found = replace(found, note=note)
+        outcomes.append(AssociationOutcome(test, state, found, chance))
     return outcomes
+
+
+def _note_on_pieces(bert: Model, test: AssociationTest) -> str:
+    """Return what it means that far more words of one target set are split than of the other."""
+    split = [sum(len(word_pieces(bert, word)) > 1 for word in words) for words in test.targets]
+    shares = [number / len(words) for number, words in zip(split, test.targets, strict=True)]
+    if abs(shares[0] - shares[1]) < _UNEVEN:
+        return ""
+    counted = [
+        f"{number} of {len(words)} words of {name!r}"
+        for number, words, name in zip(split, test.targets, test.names[:2], strict=True)
+    ]
+    return (
+        f"This vocabulary splits {counted[0]} into pieces, and {counted[1]}: rare words, whose "
+        "pieces belong to other words too, are compared with frequent ones, and d measures that "
+        "as well."
+    )
 
 
 def _sets(test: NamedAssociation) -> tuple[tuple[str, ...], ...]:

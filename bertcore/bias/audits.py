@@ -357,6 +357,7 @@ def _weat(bert: Model, file: Path | None, config: BiasConfig, on_stage: OnStage)
             "chance sets: how often random words of the same frequency have as large an effect."
         )
     notes += [f"{o.test.name}: {o.association.note}" for o in outcomes if o.association.note]
+    notes += [f"{one.name}: the names are those of {one.source}." for one in tests if one.source]
     return Audit([table], {"tests": data}, notes)
 
 

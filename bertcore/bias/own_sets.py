@@ -34,6 +34,8 @@ class NamedAssociation:
 
     name: str
     test: AssociationTest
+    source: str = ""
+    """Where the words are from, if they are not ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,9 @@ def template_audits() -> tuple[TemplateAudit, ...]:
 def association_tests() -> tuple[NamedAssociation, ...]:
     """Return the shipped association tests."""
     return tuple(
-        NamedAssociation(each["name"], _test(each["targets"], each["attributes"]))
+        NamedAssociation(
+            each["name"], _test(each["targets"], each["attributes"]), each.get("source", "")
+        )
         for each in _sets()["associations"]
     )
 

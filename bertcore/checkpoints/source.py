@@ -13,6 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from bertcore.checkpoints import toys
 from bertcore.checkpoints.adapter import adapter_settings
 from bertcore.checkpoints.archive import MAX_DEPTH, other_archive, unpack_checkpoint
 from bertcore.checkpoints.folder import (
@@ -36,8 +37,8 @@ LANGUAGES = {"zh": "Chinese", "ru": "Russian"}
 """Shipped checkpoints pretrained on text of another language."""
 SHIPPED = {
     name: Path(__file__).parent / name for name in (DEFAULT, *FINE_TUNED, CAUSAL, *LANGUAGES)
-}
-"""The folders of the shipped checkpoints, by the name that opens them."""
+} | {name: toys.FOLDER / name for name in toys.TOYS}
+"""The folders of the shipped checkpoints, by the name that opens them; the toys come last."""
 
 
 def labelled_file(name: str) -> Path:

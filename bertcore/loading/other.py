@@ -32,6 +32,7 @@ from bertcore.others.families import OTHERS, SPANS, Opener, OtherFamily
 from bertcore.others.generic import probed, settle
 from bertcore.others.model import OtherModel
 from bertcore.others.network import OtherNetwork
+from bertcore.others.replaced import TENSORS, ReplacedHead
 from bertcore.others.words import network_class
 from bertcore.tokenizer import open_tokenizer
 
@@ -126,13 +127,17 @@ def load_other(
     num_parameters = sum(math.prod(shape) for shape in stored.values())
     fit = fit_dtype("float32" if family.only_float32 else dtype, num_parameters, device)
     model, not_finite = _fill(match, config, weights, device, fit.dtype)
+    heads, unread_rtd = match.opener.heads, ""
+    if rtd := {_bare(n).removeprefix(_RTD): n for n in weights.stored if _bare(n).startswith(_RTD)}:
+        unread_rtd = _add_replaced_head(model, rtd, weights)
+        heads |= {"replaced"} if not unread_rtd else set()
     network = network_class(family)(
         model,
         shape,
-        match.opener.heads,
+        heads,
         mask_id=fitted.mask_id,
         sentinels=_sentinels(fitted.vocab) if family.words == SPANS else (),
-        has_unread_rtd=any(_RTD in name for name in weights.stored),
+        unread_rtd=unread_rtd,
     ).eval()
     if family.is_generic:
         network.config = probed(network)
@@ -225,7 +230,7 @@ def _tensor_report(
         num_renamed=sum(name.endswith((".gamma", ".beta")) for name in used),
         num_stored_layers=network.config.num_hidden_layers,
         decoder=_decoder(network.model),
-        heads=tuple(sorted(match.opener.heads)),
+        heads=tuple(sorted(network.heads)),
         task_heads=tasks,
         fresh_heads=fresh_heads(weights, tasks),
     )
@@ -354,6 +359,25 @@ def _fill(
             None, config=config, state_dict=state, dtype=dtype, **match.opener.options
         )
     return model.eval().to(device), tuple(dict.fromkeys(not_finite))
+
+
+def _add_replaced_head(model: Any, names: Mapping[str, str], weights: OpenWeights) -> str:
+    """Give a model the replaced-token head of its file; return why not, "" if it has it.
+
+    Args:
+        names: Names of the head's tensors, without its own: name in the file.
+    """
+    names = {TENSORS.get(name, name): stored for name, stored in names.items()}
+    head = ReplacedHead(model.config)
+    for name, tensor in head.state_dict().items():
+        if name not in names:
+            return f"{name} is missing"
+        found = weights.stored[names[name]]
+        if found.shape != tuple(tensor.shape) or not found.is_float:
+            return f"{name} is {found.dtype} {list(found.shape)}, expected {list(tensor.shape)}"
+    head.load_state_dict({name: weights.copy(names[name], model.dtype)[0] for name in names})
+    model.mask_predictions = head.eval().to(model.device, model.dtype)
+    return ""
 
 
 def _sentinels(vocab: list[str]) -> list[int]:

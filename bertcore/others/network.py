@@ -37,7 +37,8 @@ class OtherNetwork(nn.Module):
         heads: The heads that it has: "mlm", "next", "nsp".
         mask_id: Id of the token for a hidden word; -1: there is none.
         sentinels: Ids of T5's <extra_id_0>, <extra_id_1>, ...
-        has_unread_rtd: Whether the file has a replaced-token head that is ignored (DeBERTa-v3).
+        unread_rtd: Why the file's replaced-token head is not read (DeBERTa-v3); "" if it is, or
+            there is none.
         lock: The lock of another network with the same encoder; None makes one.
     """
 
@@ -49,7 +50,7 @@ class OtherNetwork(nn.Module):
         *,
         mask_id: int = -1,
         sentinels: Sequence[int] = (),
-        has_unread_rtd: bool = False,
+        unread_rtd: str = "",
         lock: threading.RLock | None = None,
     ) -> None:
         super().__init__()
@@ -59,7 +60,7 @@ class OtherNetwork(nn.Module):
         self.other = config.other
         self.mask_id = mask_id
         self.sentinels = list(sentinels)
-        self.has_unread_rtd = has_unread_rtd
+        self.unread_rtd = unread_rtd
         self.lock = lock or threading.RLock()
 
     @property
@@ -366,8 +367,13 @@ class OtherNetwork(nn.Module):
         raise ValueError(self.why_no_head("sop"))
 
     def replaced_logits(self, hidden: Tensor) -> Tensor:
-        """Raise ValueError: only ELECTRA has a replaced-token head."""
-        raise ValueError(self.why_no_head("replaced"))
+        """Return replaced-token logits, [..., T] (above 0: replaced), of hidden [..., T, D].
+
+        ValueError if this checkpoint has no replaced-token head.
+        """
+        self._require_head("replaced")
+        logits: Tensor = self.model.mask_predictions(hidden)
+        return logits
 
     def why_no_head(self, head: Capability) -> str | None:
         """Return the reason why a head is absent, as a sentence; None if it is present.
@@ -378,11 +384,10 @@ class OtherNetwork(nn.Module):
         has_words = bool(self.heads & {"mlm", "next"})
         if head in self.heads or (head == "decoder" and self.other.has_decoder and has_words):
             return None
-        if head == "replaced" and self.has_unread_rtd:
+        if head == "replaced" and self.unread_rtd:
             return (
                 f"this {self.other.name} has a replaced-token head (mask_predictions), which is "
-                "ignored: transformers has no class for it. Open an ELECTRA discriminator "
-                "(ElectraForPreTraining)."
+                f"ignored: {self.unread_rtd}. Open the files as their authors published them."
             )
         if head == "mlm" and self.other.is_causal:
             return self.other.absent["mlm"]  # no checkpoint of it has one

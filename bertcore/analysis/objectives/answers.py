@@ -20,6 +20,7 @@ from bertcore.analysis.shared.inputs import require_finite_logits
 from bertcore.architecture.families import Capability
 from bertcore.bert import Bert
 from bertcore.checkpoints.save import OBJECTIVE
+from bertcore.checkpoints.source import CAUSAL, DEFAULT
 from bertcore.model import Model
 from bertcore.objectives.attention_masks import Direction
 from bertcore.objectives.counting import objective_of
@@ -53,6 +54,19 @@ _WAYS: Mapping[str, tuple[str, str]] = MappingProxyType(
     }
 )
 """Objective -> how a `transformers` model trained with it predicts words."""
+_SHIPPED: Mapping[str, str] = MappingProxyType(
+    {
+        "sentence-order": "toy-sop",
+        "replaced-tokens": "toy-rtd",
+        "causal": CAUSAL,
+        "permutation": "toy-plm",
+        "unilm": "toy-unilm",
+        "t5-spans": "toy-t5",
+        **{name: "toy-bart" for name, (way, _) in _WAYS.items() if way == DENOISING},
+        "mass": "toy-mass",
+    }
+)
+"""Objective -> the shipped checkpoint that answers it, if it is not the default."""
 _RUNS: Mapping[str, str] = MappingProxyType(
     {"permutation": "plm", "unilm": "unilm", "mass": "mass"}
 )
@@ -113,6 +127,11 @@ def why_no_answer(bert: Model, objective: str) -> str | None:
     to_open = " or ".join([*([name] if name else []), *([trained] if run else [])])
     known = f" ({OBJECTIVE} in its config.json does not say so)" if run else ""
     return f"This checkpoint was not trained with it{known}. Open {to_open} to see an answer."
+
+
+def shipped_for(objective: str) -> str:
+    """Return the name of the shipped checkpoint that has an answer to an objective."""
+    return _SHIPPED.get(objective_of(objective).name, DEFAULT)
 
 
 @torch.no_grad()

@@ -11,7 +11,9 @@ from bertcore.bias import (
     association_tests,
     direction_words,
     group_sets,
+    known_tests,
     read_association,
+    run_association_tests,
     template_audits,
 )
 from bertcore.bias.slots import word_pieces
@@ -46,6 +48,21 @@ def test_association_sets_do_not_overlap() -> None:
         sets = [set(words) for words in (*each.test.targets, *each.test.attributes)]
         assert sum(map(len, sets)) == len(set.union(*sets))
         assert len(each.test.targets[0]) == len(each.test.targets[1])
+
+
+def test_names_have_their_source_and_a_note_on_split_ones() -> None:
+    bert = load("default", device="cpu")
+    (test,) = (each for each in association_tests() if each.source)
+    assert "Greenwald" in test.source
+    (known,) = known_tests(bert, [test])
+    assert known == test  # every name can be written
+    (outcome,) = run_association_tests(bert, [test])
+    split = [sum(len(word_pieces(bert, word)) > 1 for word in set_) for set_ in test.test.targets]
+    assert split[0] > split[1]
+    for number, name in zip(split, test.test.names, strict=False):
+        assert f"{number} of 16 words of {name!r}" in outcome.association.note
+    (other,) = (each for each in association_tests() if each.name.startswith("Tools and dishes"))
+    assert "pieces" not in run_association_tests(bert, [other])[0].association.note
 
 
 def test_a_probe_is_tried_on_other_words() -> None:
