@@ -74,7 +74,9 @@ class DataConfig:
     long_ratio: float = 0.0
     """Fraction of the run, at its end, that uses long rows, 0 to 1; the paper uses 0.1."""
     long_seq_length: int = 512
-    """T of a long row; the number of tokens per step stays the same."""
+    """T of a long row."""
+    long_batch_size: int | None = None
+    """Long rows per step; by default a step has as many tokens as with short rows."""
 
     def __post_init__(self) -> None:
         if self.objective not in OBJECTIVES:
@@ -105,6 +107,8 @@ class DataConfig:
                 f"long_seq_length is {self.long_seq_length}; expected more than max_seq_length "
                 f"{self.max_seq_length}, or a long_ratio of 0."
             )
+        if self.long_batch_size is not None and self.long_batch_size < 1:
+            raise ValueError(f"long_batch_size is {self.long_batch_size}; expected at least 1.")
         check_numbers_of(self)
 
     @property
@@ -125,7 +129,7 @@ class DataConfig:
     def long_phase(self) -> "DataConfig | None":
         """Return the settings of the second phase, None if there is none.
 
-        The number of tokens per step stays the same, in fewer rows.
+        The number of tokens per step stays the same, in fewer rows, without `long_batch_size`.
 
         >>> config = DataConfig(long_ratio=0.1).long_phase()
         >>> config.batch_size, config.max_seq_length, config.max_predictions_per_seq
@@ -133,11 +137,12 @@ class DataConfig:
         """
         if not self.long_ratio:
             return None
+        as_many = max(1, self.batch_size * self.max_seq_length // self.long_seq_length)
         return replace(
             self,
             max_seq_length=self.long_seq_length,
             max_predictions_per_seq=round(self.masked_lm_prob * self.long_seq_length) + 1,
-            batch_size=max(1, self.batch_size * self.max_seq_length // self.long_seq_length),
+            batch_size=self.long_batch_size or as_many,
             long_ratio=0.0,
         )
 

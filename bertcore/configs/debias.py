@@ -18,6 +18,12 @@ class DebiasConfig:
     balance: str | None = None
     """Weight examples so that this column, such as gender, and the label become independent
     (reweighing); classify and pair only."""
+    bias_model: str | None = None
+    """Weight each example by how little a biased model is sure of its label: (1 - p) ** FOCUS
+    (debiased focal loss). A checkpoint fine-tuned for the task that knows little but the bias;
+    classify and pair only."""
+    bias_focus: float = 2.0
+    """FOCUS of --bias-model; 0 weighs all alike."""
     direction_penalty: float | None = None
     """Weight of a loss that penalises hidden states along a direction: their mean squared cosine
     with it. Default: none."""
@@ -26,4 +32,6 @@ class DebiasConfig:
     pair per line."""
 
     def __post_init__(self) -> None:
+        if not 0 <= self.bias_focus <= 100:
+            raise ValueError(f"bias_focus is {self.bias_focus}; expected 0 to 100.")
         check_numbers_of(self)

@@ -21,7 +21,7 @@ BALANCED = "balanced"
 class FinetuneConfig:
     """How a checkpoint is fine-tuned: epochs, batch and schedule default to the paper's.
 
-    Its rate is `default_rate` of the shape; dropout is that of the checkpoint's config.json.
+    Its rate is `default_rate` of the shape.
     ValueError if a value is out of its range.
 
     Source: Devlin et al. 2019, sections 4.1 and 5, appendix A.3; Mosbach et al. 2021 (bias
@@ -55,6 +55,8 @@ class FinetuneConfig:
     """Evaluations without a better metric after which the run stops early; default: never."""
     class_weights: str | tuple[float, ...] | None = None
     """"balanced", or a weight for each label, in order; None weights all equally."""
+    dropout: float | None = None
+    """Dropout while training, 0 <= p < 1; default: the checkpoint's."""
     frozen: bool = False
     """Train the pooler and the head only; the encoder stays as it is, without dropout."""
     feature_based: bool = False
@@ -80,6 +82,8 @@ class FinetuneConfig:
             raise ValueError(f"seed is {self.seed}; expected 0 up to below 2 to the 63rd.")
         if self.dtype not in DTYPES:
             raise ValueError(f"dtype is {self.dtype!r}; expected one of {', '.join(DTYPES)}.")
+        if self.dropout is not None and not 0 <= self.dropout < 1:
+            raise ValueError(f"dropout is {self.dropout}; expected from 0 up to below 1.")
         if isinstance(self.class_weights, str) and self.class_weights != BALANCED:
             raise ValueError(
                 f"class_weights is {self.class_weights!r}; expected {BALANCED!r} or numbers."

@@ -1,25 +1,30 @@
-"""Recipes of pretraining: settings that belong together, by one name."""
+"""Recipes of pretraining and fine-tuning: settings that belong together, by one name."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from types import MappingProxyType
+from typing import Any, TypeVar
 
 from bertcore.configs.data import DataConfig
 from bertcore.configs.optimizer import OptimizerConfig
 from bertcore.configs.train import TrainConfig
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Recipe:
-    """The settings in which a recipe differs from the defaults of the three configs."""
+    """The settings in which a recipe differs from the defaults."""
 
+    shape: Mapping[str, Any] = field(default_factory=dict)
+    """Of a new network: `layers`, `hidden`, `heads`, and the `vocab_size` of a new vocabulary."""
     train: Mapping[str, Any] = field(default_factory=dict)
     data: Mapping[str, Any] = field(default_factory=dict)
     optimizer: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         # A wrong name or value is refused here and not in the middle of a start.
-        TrainConfig(steps=1, **self.train)
+        TrainConfig(**{"steps": 1, **self.train})
         DataConfig.for_length(**self.data)
         OptimizerConfig(**self.optimizer)
 
@@ -28,8 +33,20 @@ OURS = Recipe()
 """The defaults: what brings a small network furthest in hours of two CPU cores (EXPERIMENTS.md)."""
 
 PAPER = Recipe(
-    train={"start": "noise", "dropout": 0.1, "gradient_accumulation": 8},
-    data={"batch_size": 256, "dupe_factor": 10, "long_ratio": 0.1, "long_seq_length": 512},
+    shape={"vocab_size": 30_522, "layers": 12, "hidden": 768, "heads": 12},
+    train={
+        "steps": 1_000_000,
+        "start": "noise",
+        "dropout": 0.1,
+        "gradient_accumulation": 8,
+    },
+    data={
+        "batch_size": 256,
+        "dupe_factor": 10,
+        "long_ratio": 0.1,
+        "long_seq_length": 512,
+        "long_batch_size": 256,
+    },
     optimizer={
         "optimizer": "adamw",
         "learning_rate": 1e-4,
@@ -37,20 +54,58 @@ PAPER = Recipe(
         "warmup_ratio": 0.01,
     },
 )
-"""BERT's own settings, at any length of run and size of network.
+"""BERT-base as it was pretrained.
 
 Source: Devlin et al. 2019, sections 3.1 and A.2; google-research/bert create_pretraining_data.py
 (dupe_factor 10), optimization.py (epsilon 1e-6, clipping at 1, no decay of biases and LayerNorm).
-Differs: AdamW corrects its bias, as torch's does; a step in long rows has as many tokens as one in
-short rows (64 rows of 512), where the paper keeps 256 rows; one pass walks over the text of the
-corpus before the next of its ten versions begins, where Google's shuffles all ten together.
+Differs: AdamW corrects its bias, as torch's does; one pass walks over the text of the corpus before
+the next of its ten versions begins, where Google's shuffles all ten together. The text is yours.
+"""
+
+FINETUNING: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {
+        "ours": MappingProxyType({}),
+        "paper": MappingProxyType(
+            {
+                "lr": [5e-5, 3e-5, 2e-5],
+                "batch_size": 32,
+                "epochs": 3,
+                "dropout": 0.1,
+                "warmup_ratio": 0.1,
+                "weight_decay": 0.01,
+            }
+        ),
+    }
+)
+"""Recipes of fine-tuning. paper: the best of three rates on the dev data.
+
+Source: Devlin et al. 2019, sections 4.1 and A.3 (which also tries batches of 16, and 2 and 4
+epochs); google-research/bert run_classifier.py (warm-up over a tenth of the steps).
 """
 
 RECIPES = {"ours": OURS, "paper": PAPER}
 
 
 def recipe_named(name: str) -> Recipe:
-    """Return a recipe; ValueError if there is none of that name."""
-    if name not in RECIPES:
-        raise ValueError(f"recipe is {name!r}; expected one of {', '.join(RECIPES)}.")
-    return RECIPES[name]
+    """Return a recipe of pretraining; ValueError if there is none of that name."""
+    return _named(RECIPES, name)
+
+
+def finetuning_recipe(name: str) -> Mapping[str, Any]:
+    """Return a recipe of fine-tuning; ValueError if there is none of that name."""
+    return _named(FINETUNING, name)
+
+
+def _named(recipes: Mapping[str, T], name: str) -> T:
+    if name not in recipes:
+        raise ValueError(f"recipe is {name!r}; expected one of {', '.join(recipes)}.")
+    return recipes[name]
+
+
+def changes_of(recipe: Mapping[str, Any], given: Mapping[str, Any]) -> list[str]:
+    """Return where given settings leave a recipe, such as "layers 4 instead of 12"."""
+    return [
+        f"{name.replace('_', '-')} {given[name]} instead of {value}"
+        for name, value in recipe.items()
+        if name in given and given[name] != value
+    ]

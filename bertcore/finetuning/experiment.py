@@ -33,6 +33,7 @@ from bertcore.finetuning.data.hub_data import (
 )
 from bertcore.finetuning.data.swapped import swap_example
 from bertcore.finetuning.distillation import check_teacher
+from bertcore.finetuning.own_bias import weigh_by_bias
 from bertcore.finetuning.report import medians, write_report
 from bertcore.finetuning.run import ADVICE, DivergedError, Finetuning, RunResult, rank
 from bertcore.finetuning.run_checks import check_for_labels, penalty_of
@@ -369,6 +370,8 @@ def open_models(
     if settings.layers is not None:
         module = model.require_parts("--layers")
         module.network = keep_layers(module.network, settings.layers)
+    if settings.config.dropout is not None:
+        model.require_parts("--dropout").set_dropout(settings.config.dropout)
     return model, teacher
 
 
@@ -444,6 +447,9 @@ def _read(settings: Settings, fetched: Path) -> tuple[TaskData, TaskData]:
         train = replace(train, notes=(*train.notes, note))
     if balance is not None:
         train = balance.weigh(train)
+    if settings.bias_model is not None:
+        biased = open_task_model(settings.bias_model, task=settings.task, device="cpu")
+        train = weigh_by_bias(train, biased, tokenizer, focus=settings.bias_focus)
     check_labels(task, label_counts(train))
     dev = read(dev_file, train.labels if task.has_labels else None, is_train=False)
     task.check_splits(train, dev)

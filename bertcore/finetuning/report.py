@@ -110,6 +110,9 @@ def _against_bias(settings: dict[str, Any]) -> list[tuple[str, str]]:
         rows.append(("Words swapped in training", how))
     if settings.get("balance"):
         rows.append(("Balanced by", str(settings["balance"])))
+    if settings.get("bias_model"):
+        how = f"{settings['bias_model']}, (1 - p) to the {settings['bias_focus']:g}"
+        rows.append(("Weighed by the bias of", how))
     if direction := settings.get("direction"):
         how = f"{direction['weight']:g}, {direction['name']}: {len(direction['pairs'])} pairs"
         rows.append(("Direction penalty", how))

@@ -140,27 +140,34 @@ def check_direction(
         )
 
 
-def check_balance(config: FinetuneConfig, task: Task, *, swaps: bool, has_teacher: bool) -> None:
-    """Reject example weights if something else also weights examples, or if none apply.
+def check_weights(name: str, config: FinetuneConfig, task: Task, *, has_teacher: bool) -> None:
+    """Reject example weights if something else also weighs examples, or if none apply.
+
+    Args:
+        name: Of the setting that weighs them.
 
     ValueError if there is one such setting.
     """
     if task.name not in ("classify", "pair"):
         raise ValueError(
-            f"balance weighs examples by their single label, but the task {task.name!r} has none. "
+            f"{name} weighs examples by their single label, but the task {task.name!r} has none. "
             "It is for classify and pair."
         )
     if config.class_weights is not None:
         raise ValueError(
-            "balance and class weights both weigh the examples. Leave one of the two out."
-        )
-    if swaps:
-        raise ValueError(
-            "a text with swapped words belongs to another group than its row states, so balance "
-            "would weigh it wrongly. Leave --balance or --swap-words out."
+            f"{name} and class weights both weigh the examples. Leave one of the two out."
         )
     if has_teacher:
         raise ValueError(
-            "balance weighs labels, but a teacher's answers are not weighed. Leave one of the "
-            "two out."
+            f"{name} weighs labels, but a teacher's answers are not weighed. Leave one of the two "
+            "out."
+        )
+
+
+def check_not_swapped(*, is_swapped: bool) -> None:
+    """Reject weights of groups for texts whose words are swapped; ValueError if they are."""
+    if is_swapped:
+        raise ValueError(
+            "a text with swapped words belongs to another group than its row states, so balance "
+            "would weigh it wrongly. Leave --balance or --swap-words out."
         )

@@ -14,9 +14,10 @@ from bertcore.finetuning.data.division import Division
 from bertcore.finetuning.data.hub_data import is_hub_name, parse_hub_name
 from bertcore.finetuning.data.swapped import check_tagged
 from bertcore.finetuning.run_checks import (
-    check_balance,
     check_direction,
     check_for_task,
+    check_not_swapped,
+    check_weights,
     check_windows,
 )
 from bertcore.loading import read_size
@@ -61,6 +62,10 @@ class Settings:
     """A direction that the encoder's states are kept from by a loss."""
     balance: str | None = None
     """Column of the training data; its groups and the labels are made independent by weights."""
+    bias_model: str | None = None
+    """A checkpoint fine-tuned for the task; the surer it is of an example, the less that weighs."""
+    bias_focus: float = 2.0
+    """By which power."""
     is_untrained: bool = False
     """Whether the model begins with random weights, in the shape of the checkpoint."""
 
@@ -150,7 +155,13 @@ def make_settings(
     check_direction(settings.direction, settings.config, has_teacher=teacher is not None)
     swap = settings.swap
     if settings.balance is not None:
-        check_balance(settings.config, chosen, swaps=swap is not None, has_teacher=bool(teacher))
+        check_weights("balance", settings.config, chosen, has_teacher=bool(teacher))
+        check_not_swapped(is_swapped=swap is not None)
+    if settings.bias_model is not None:
+        settings = replace(settings, bias_model=_lasting(settings.bias_model))
+        check_weights("bias_model", settings.config, chosen, has_teacher=bool(teacher))
+        if settings.balance is not None:
+            raise ValueError("balance and bias_model both weigh the examples. Leave one out.")
     if swap is not None and task == "tag":
         check_tagged(WordSwap(swap.pairs))
     for run in settings.runs:

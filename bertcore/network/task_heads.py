@@ -4,6 +4,7 @@ Each is the head of a class of `transformers` with the same weights, so that che
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 import torch.nn.functional as F
@@ -250,6 +251,25 @@ class TaskNetwork(TaskModule):
     def is_of_head(self, name: str) -> bool:
         """Return whether a parameter belongs to the head or its pooler, not to the encoder."""
         return name.startswith(("head.", "lstm.", "network.pooler."))
+
+    def set_dropout(self, p: float) -> None:
+        """Drop a fraction of activations in training, and record it in the encoder's config.
+
+        Args:
+            p: 0 <= p < 1; of the encoder and the head, not of a BiLSTM.
+        """
+        for part in self.modules():
+            if isinstance(part, nn.LSTM):
+                continue
+            for name in {"dropout", "hidden_dropout", "attention_dropout"} & vars(part).keys():
+                setattr(part, name, p)
+        of_head = None if self.network.config.classifier_dropout is None else p
+        self.network.config = replace(
+            self.network.config,
+            hidden_dropout_prob=p,
+            attention_probs_dropout_prob=p,
+            classifier_dropout=of_head,
+        )
 
 
 def last_token(hidden: Tensor, attention_mask: Tensor | None) -> Tensor:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from bertcore.data.rows import IGNORED, ordered_batches
 from bertcore.network.task_module import TaskModule
 from bertcore.tasks.features import Features
-from bertcore.tasks.judged import Outputs, Scored, ScoreOptions
+from bertcore.tasks.judged import Outputs, Scored, ScoreOptions, logits_of_rows
 from bertcore.tasks.task import Task
 from bertcore.tasks.task_data import TaskData
 
-__all__ = ["SCORE_BATCH", "Scored", "score_model"]
+__all__ = ["SCORE_BATCH", "Scored", "row_logits", "score_model"]
 
 OnFraction = Callable[[float], None]
 SCORE_BATCH = 64
@@ -48,6 +50,17 @@ def score_model(
     try:
         outputs = _run(module, data, task, batch_size, on_fraction, features)
         return task.score(outputs, data, ScoreOptions(null_threshold, in_full))
+    finally:
+        module.train(was_training)
+
+
+def row_logits(module: TaskModule, data: TaskData, task: Task) -> NDArray[np.float32]:
+    """Return a model's logits of each example, [N, C]; its mode is restored."""
+    was_training = module.training
+    module.eval()
+    try:
+        outputs = _run(module, data, task, SCORE_BATCH, lambda fraction: None, None)
+        return logits_of_rows(outputs, len(data.rows))[0]
     finally:
         module.train(was_training)
 

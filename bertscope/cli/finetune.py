@@ -14,6 +14,7 @@ from typer import Argument, Option
 from bertcore.base.durations import duration
 from bertcore.configs import Columns, DistillConfig, FinetuneConfig
 from bertcore.configs.debias import DebiasConfig
+from bertcore.configs.recipe import changes_of, finetuning_recipe
 from bertscope.cli.options import (
     DATA,
     chosen,
@@ -106,11 +107,15 @@ class Trials:
     (DATA, Columns, "text text_pair label label_map"),
     (DATA, Files, "skip_bad_rows"),
     (TRAINING, Trials, "lr seeds class_weights"),
-    (TRAINING, FinetuneConfig, "epochs batch_size seed warmup_ratio weight_decay"),
+    (TRAINING, FinetuneConfig, "epochs batch_size seed warmup_ratio weight_decay dropout"),
     (MODEL, Start, "checkpoint new_head untrained max_seq_length"),
     (MODEL, FinetuneConfig, "frozen feature_based doc_stride"),
     (RECORDS, FinetuneConfig, "metric evaluate_every patience save_every keep_epochs"),
-    (BIAS, DebiasConfig, "swap_words swap_mode balance direction_penalty direction_words"),
+    (
+        BIAS,
+        DebiasConfig,
+        "swap_words swap_mode balance bias_model bias_focus direction_penalty direction_words",
+    ),
     (TEACHER, Start, "teacher student_layers"),
     (TEACHER, DistillConfig.for_task(), "temperature soft_weight hard_weight layer_weight"),
     (MACHINE, FinetuneConfig, "dtype device"),
@@ -120,6 +125,7 @@ def finetune(
     out: Annotated[Path, Option(rich_help_panel=DATA)],
     task: Annotated[str, Option(help=TASKS_HELP, rich_help_panel=DATA)] = "classify",
     resume: Annotated[bool, Option(rich_help_panel=DATA)] = False,
+    recipe: Annotated[str, Option(metavar="<str>", rich_help_panel=TRAINING)] = "ours",
     more_rates: Annotated[list[float] | None, Argument(metavar="RATE")] = None,
     as_json: Annotated[bool, Option("--json", rich_help_panel=RECORDS)] = False,
     **settings: Any,
@@ -137,6 +143,8 @@ def finetune(
     Args:
         out: Folder for the result; new, or existing with --resume.
         resume: Continue the fine-tuning in --out with its own settings.
+        recipe: Settings for all options not given here. ours: the defaults. paper: BERT's, the best
+            of the rates 5e-5, 3e-5 and 2e-5, batch 32, 3 epochs, dropout 0.1.
         more_rates: More rates after --lr.
         as_json: Print the report as JSON.
 
@@ -180,12 +188,18 @@ def finetune(
         refuse_options(context, {"swap_mode"}, "it is for a fine-tuning with --swap-words")
     if "direction_penalty" not in settings:
         refuse_options(context, {"direction_words"}, "it is for --direction-penalty")
+    if "bias_model" not in settings:
+        refuse_options(context, {"bias_focus"}, "it is for a fine-tuning with --bias-model")
     if task != "qa":
         refuse_options(context, {"doc_stride"}, "it is for --task qa")
     if more_rates and "lr" not in settings:
         raise ValueError(f"{more_rates[0]} belongs to no option. Write rates after --lr.")
-    rates = [*settings.pop("lr", []), *(more_rates or [])]
-    start_experiment_in(out, task, {**settings, "lr": rates}, as_json=as_json)
+    if more_rates:
+        settings["lr"] = [*settings["lr"], *more_rates]
+    whole = finetuning_recipe(recipe)
+    if changes := changes_of(whole, settings):
+        typer.echo(f"Note: differs from the recipe {recipe!r}: {', '.join(changes)}.", err=True)
+    start_experiment_in(out, task, {**whole, **settings}, as_json=as_json)
 
 
 def start_experiment_in(out: Path, task: str, settings: dict[str, Any], *, as_json: bool) -> None:
@@ -244,6 +258,8 @@ def start_experiment_in(out: Path, task: str, settings: dict[str, Any], *, as_js
             distill=distill,
             swap=Swapping.chosen(debias),
             balance=debias.balance,
+            bias_model=debias.bias_model,
+            bias_focus=debias.bias_focus,
             direction=PenalisedDirection.chosen(debias),
             **{
                 **config,

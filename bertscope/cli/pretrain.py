@@ -14,7 +14,7 @@ from typer import Option
 
 from bertcore.configs import DataConfig, DistillConfig, OptimizerConfig, TrainConfig
 from bertcore.configs.debias import DebiasConfig
-from bertcore.configs.recipe import Recipe, recipe_named
+from bertcore.configs.recipe import Recipe, changes_of, recipe_named
 from bertscope.cli.options import (
     chosen,
     config_options,
@@ -108,8 +108,8 @@ class Plan(NamedTuple):
     (
         BATCHES,
         DataConfig,
-        "objective batch_size max_seq_length long_ratio long_seq_length masked_lm_prob mask_shares "
-        "dupe_factor",
+        "objective batch_size max_seq_length long_ratio long_seq_length long_batch_size "
+        "masked_lm_prob mask_shares dupe_factor",
     ),
     (GENERATOR, DataConfig, "generator_size embedding_sharing"),
     (
@@ -144,16 +144,17 @@ def pretrain(
         tensorboard: Also write TensorBoard event files into the run folder.
         recipe: Settings for all options not given here. ours: the defaults below, meant for hours
             on a CPU: word vectors from counts, Muon, fresh masks in every pass, no dropout. paper:
-            BERT's, meant for days on accelerators: noise, AdamW at 1e-4 with beta 2 0.999 and
-            warm-up 1%, dropout 0.1, ten versions of static masks, 256 rows in 8 parts, the last 10%
-            in rows of 512.
+            BERT-base, meant for days on accelerators: 12 layers of 768, 30,522 pieces, noise, AdamW
+            at 1e-4 with beta 2 0.999 and warm-up 1%, dropout 0.1, ten versions of static masks,
+            1,000,000 steps of 256 rows in 8 parts, the last 10% in rows of 512. What a laptop
+            changes are its options: --layers 4 --hidden 256 --steps 20000 --batch-size 32.
 
     \b
     Examples:
       bertscope pretrain --corpus books.txt --valid held-out.txt --out runs/mine --minutes 20
       bertscope pretrain --out runs/mine --resume
       bertscope pretrain --recipe paper --corpus books.txt --valid held-out.txt \\
-        --out runs/paper --steps 100000
+        --out runs/paper --layers 4 --hidden 256 --steps 20000 --batch-size 32
       bertscope pretrain --from-checkpoint default --corpus law.txt --valid law-held-out.txt \\
         --out runs/law --minutes 20
       bertscope pretrain --teacher default --student-layers 2 --corpus books.txt \\
@@ -167,8 +168,9 @@ def pretrain(
         )
         resume_in(out, tensorboard=tensorboard)
         return
-    texts, sources = Texts(**chosen(Texts, settings)), Sources(**chosen(Sources, settings))
     chosen_recipe = recipe_named(recipe)
+    of_texts = chosen(Texts, {**chosen_recipe.shape, **settings})
+    texts, sources = Texts(**of_texts), Sources(**chosen(Sources, settings))
     _refuse_without_effect(context, texts, sources, settings, chosen_recipe)
     if not texts.corpus or texts.valid is None:
         needed = {"--corpus": texts.corpus, "--valid": texts.valid}
@@ -187,6 +189,9 @@ def pretrain(
         resume_in(out, tensorboard=tensorboard)
         return
     check_inputs(out, texts.corpus, texts.valid, rows=plan.data.rows)
+    whole = {**chosen_recipe.shape, **chosen_recipe.train, **chosen_recipe.data}
+    if changes := changes_of({**whole, **chosen_recipe.optimizer}, settings):
+        typer.echo(f"Note: differs from the recipe {recipe!r}: {', '.join(changes)}.", err=True)
     if tensorboard:
         check_tensorboard()
     with stages() as on_stage:
@@ -235,7 +240,8 @@ def _refuse_without_effect(
         reason = "the objective 'causal' hides no tokens and draws nothing for a row"
         refuse_options(context, {"masked_lm_prob", "mask_shares", "dupe_factor"}, reason)
     if not settings.get("long_ratio", recipe.data.get("long_ratio", 0.0)):
-        refuse_options(context, {"long_seq_length"}, "it is for a run with --long-ratio")
+        of_long_rows = {"long_seq_length", "long_batch_size"}
+        refuse_options(context, of_long_rows, "it is for a run with --long-ratio")
     if objective != "rtd":
         of_generator = {"generator_size", "embedding_sharing"}
         refuse_options(context, of_generator, "it is for a run with --objective rtd")
@@ -286,6 +292,8 @@ def _plan(texts: Texts, sources: Sources, settings: dict[str, Any], recipe: Reci
     if sources.from_checkpoint is not None:
         objective.check_goes_on()
     train_values = {**recipe.train, **chosen(TrainConfig, settings)}
+    if "minutes" in settings and "steps" not in settings:
+        train_values.pop("steps", None)
     if not objective.is_ours:
         train_values = {"start": "noise", **train_values}
     make_optimizer: Callable[..., OptimizerConfig] = OptimizerConfig
@@ -303,7 +311,7 @@ def _plan(texts: Texts, sources: Sources, settings: dict[str, Any], recipe: Reci
     if start_from is not None:
         tokenizer, shape = start_from.tokenizer, start_from.config
     else:
-        size = Shape(**chosen(Shape, settings))
+        size = Shape(**chosen(Shape, {**recipe.shape, **settings}))
         tokenizer = None
         if texts.tokenizer:
             tokenizer = objective.tokenizer(open_wordpiece(texts.tokenizer))

@@ -16,6 +16,7 @@ import transformers
 from bertcore import Bert, load
 from bertcore.architecture.families import FAMILIES
 from bertcore.configs import OptimizerConfig
+from bertcore.configs.recipe import recipe_named
 from bertcore.grammar import accuracies, bundled_pairs, score_pairs
 from bertcore.network import ALL_HEADS
 from bertcore.pretraining import (
@@ -389,7 +390,13 @@ def test_the_grammar_exam_of_a_causal_checkpoint(tmp_path: Path) -> None:
 def test_the_recipe_of_the_paper(texts: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
     words = words_of(texts, run, "--recipe", "paper", "--steps", "12", "--long-seq-length", "48")
-    succeed(*words, "--batch-size", "16", "--gradient-accumulation", "4")
+    more = ["--batch-size", "16", "--gradient-accumulation", "4", "--long-batch-size", "8"]
+    result = invoke(*words, *more)
+    assert result.exit_code == 0, (result.stderr, result.exception)
+    note = " ".join(result.stderr.split())
+    assert "Note: differs from the recipe 'paper'" in note
+    assert "steps 12 instead of 1000000" in note
+    assert "batch-size 16 instead of 256" in note
     settings = json.loads((run / "config.json").read_text())
     train, data, optimizer = (settings[name] for name in ("train", "data", "optimizer"))
     assert (train["start"], train["dropout"], data["dupe_factor"]) == ("noise", 0.1, 10)
@@ -397,6 +404,7 @@ def test_the_recipe_of_the_paper(texts: Path, tmp_path: Path) -> None:
     assert (optimizer["optimizer"], optimizer["learning_rate"]) == ("adamw", 1e-4)
     assert (optimizer["adam_beta2"], optimizer["warmup_ratio"]) == (0.999, 0.01)
     assert (data["batch_size"], train["gradient_accumulation"]) == (16, 4)  # what is typed wins
+    assert data["long_batch_size"] == 8
     words[words.index(str(run))] = str(tmp_path / "ours")
     words[words.index("paper")] = "ours"
     succeed(*(word for word in words if word not in ("--long-seq-length", "48")))
@@ -404,6 +412,18 @@ def test_the_recipe_of_the_paper(texts: Path, tmp_path: Path) -> None:
     defaults = json.loads(json.dumps(asdict(OptimizerConfig())))
     assert settings["optimizer"] == defaults
     assert settings["data"]["dupe_factor"] == 0
+
+
+def test_the_recipe_of_the_paper_is_berts_whole_one() -> None:
+    """Devlin et al. 2019, section 3 (BERT-base) and A.2."""
+    paper = recipe_named("paper")
+    assert paper.shape == {"vocab_size": 30_522, "layers": 12, "hidden": 768, "heads": 12}
+    assert paper.train["steps"] == 1_000_000
+    short = DataConfig.for_length(**paper.data)
+    long = short.long_phase()
+    assert long is not None
+    assert (short.batch_size, short.max_seq_length) == (256, 128)
+    assert (long.batch_size, long.max_seq_length) == (256, 512)
 
 
 def test_recipes_are_refused_by_a_sentence(texts: Path, tmp_path: Path) -> None:
