@@ -18,6 +18,7 @@ from bertcore.finetuning import Experiment, make_settings, resume_experiment, st
 from bertcore.finetuning.experiment import open_models
 from bertcore.finetuning.task_step import TaskWithLoss, Totals
 from bertcore.network.attention import attention_fused
+from bertcore.tasks.model import open_task_model
 from tests.support.tiny import tiny_bert
 
 LINES = [("good film", "yes", "f")] * 2 + [("bad film", "no", "f")] * 6
@@ -133,6 +134,41 @@ def test_rows_without_a_group(tiny: Path, tmp_path: Path) -> None:
     experiment = experiment_in(tmp_path, tiny, train, skip_bad_rows=True)
     assert experiment.train.num_examples == 16
     assert "1 rows with nothing" in experiment.notes[-1]
+
+
+def test_weights_by_an_examples_own_bias(tiny: Path, tmp_path: Path) -> None:
+    """The debiased focal loss: (1 - p) ** focus of a biased model's p of the label."""
+    train = write(tmp_path / "train.tsv")
+    biased = tmp_path / "biased"
+    assert experiment_in(biased, tiny, train, balance=None, epochs=8).run() is not None
+    more = {"balance": None, "bias_model": str(biased / "out"), "bias_focus": 1.5}
+    experiment = experiment_in(tmp_path, tiny, train, **more)
+    rows = experiment.train.rows
+    model = open_task_model(biased / "out", device="cpu")
+    whole = rows.batch(list(range(len(rows))))
+    with torch.no_grad():
+        logits = model.module(whole.input_ids, whole.segment_ids, whole.attention_mask)
+    p = logits.softmax(-1)[torch.arange(len(rows)), whole.targets]
+    np.testing.assert_allclose(rows.weights, (1 - p.numpy()) ** 1.5, atol=1e-5)
+    assert experiment.dev.rows.weights is None
+    assert "Weights by the bias of" in experiment.notes[-1]
+    report = experiment.run()
+    assert report is not None
+    assert report["settings"]["bias_focus"] == 1.5
+    assert "| Weighed by the bias of |" in (tmp_path / "out" / "report.md").read_text()
+    alike = experiment_in(tmp_path / "alike", tiny, train, **{**more, "bias_focus": 0.0})
+    assert alike.train.rows.weights == pytest.approx([1.0] * len(rows))
+    other = write(tmp_path / "other.tsv", [(a, {"yes": "up"}.get(b, b), c) for a, b, c in LINES])
+    for wrong, message in (
+        ({"train": other}, "has the labels no, yes, but the training data no, up"),
+        ({"bias_model": str(tiny)}, "no task head"),
+        ({"balance": "gender"}, "both weigh the examples"),
+        ({"class_weights": "balanced"}, "bias_model and class weights"),
+        ({"task": "regress"}, "bias_model weighs examples by their single label"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            experiment_in(tmp_path / "no", tiny, **{"train": train, **more, **wrong})
+    assert not (tmp_path / "no").exists()
 
 
 def test_refusals(tiny: Path, tmp_path: Path) -> None:
