@@ -60,7 +60,10 @@ class FinetuneConfig:
     frozen: bool = False
     """Train the pooler and the head only; the encoder stays as it is, without dropout."""
     feature_based: bool = False
-    """tag: train a BiLSTM over the last four layers; the encoder stays as it is."""
+    """tag and classify: train a BiLSTM over --features; the encoder stays as it is."""
+    features: str = "concat-last-four"
+    """What the BiLSTM reads: embeddings, second-to-last, last, weighted-last-four, concat-last-four
+    or weighted-all."""
     doc_stride: int = DOC_STRIDE
     """qa: tokens from the start of one window to the start of the next."""
     save_every: int = 500
@@ -107,6 +110,11 @@ class FinetuneConfig:
             weight_decay=self.weight_decay,
             warmup_ratio=self.warmup_ratio,
         )
+
+    @property
+    def features_read(self) -> str | None:
+        """What a BiLSTM reads; None if there is none."""
+        return self.features if self.feature_based else None
 
     @property
     def keeps_encoder(self) -> bool:

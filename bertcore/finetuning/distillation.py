@@ -116,7 +116,7 @@ def check_teacher(student: TaskModel, teacher: TaskModel, config: DistillConfig)
             "loss; expected 0, as in DistillConfig.for_task. Compare hidden states with "
             "layer_weight."
         )
-    if student.task.feature_based:
+    if student.task.features:
         raise ValueError("feature-based training has no teacher. Leave one of the two out.")
     if teacher.module.kind != student.module.kind:
         raise ValueError(

@@ -90,7 +90,7 @@ class Experiment:
         shared = shared_notes(train.rows.hashes, dev.rows.hashes)
         self.notes = tuple(dict.fromkeys((*notes, *shared, *train.notes, *dev.notes)))
         """What was cut or left out, a sentence each; first what was when the data were divided."""
-        self.task = find_task(settings.task, feature_based=settings.config.feature_based)
+        self.task = find_task(settings.task, features=settings.config.features_read)
         self.labels = train.labels
         self.processes = Processes(settings.config.device)
         """That train together, where a launcher started several."""
@@ -364,7 +364,7 @@ def open_models(
         labels=labels,
         generator=torch.Generator().manual_seed(seed),
         new_head=settings.new_head,
-        feature_based=settings.config.feature_based,
+        features=settings.config.features_read,
         is_untrained=settings.is_untrained,
     )
     if settings.layers is not None:
@@ -465,7 +465,7 @@ def _known_labels(settings: Settings) -> tuple[str, ...] | None:
     if settings.new_head or settings.is_untrained:
         return None
     return kept_labels(
-        settings.checkpoint, task=settings.task, feature_based=settings.config.feature_based
+        settings.checkpoint, task=settings.task, features=settings.config.features_read
     )
 
 

@@ -10,7 +10,7 @@ from bertcore.data.labels import balanced_weights
 from bertcore.debiasing import PenalisedDirection
 from bertcore.debiasing.direction_penalty import DirectionPenalty, start_penalty
 from bertcore.others.task_network import OtherTaskNetwork
-from bertcore.tasks import Task, TaskData
+from bertcore.tasks import Task, TaskData, find_task
 from bertcore.tasks.model import TaskModel
 
 logger = logging.getLogger(__name__)
@@ -44,11 +44,8 @@ def check_for_task(config: FinetuneConfig, task: Task) -> None:
             f"class weights need one label per text; the task {task.name!r} predicts each label "
             "separately. Leave --class-weights out."
         )
-    if config.feature_based and task.feature_form is None:
-        raise ValueError(
-            f"feature-based training is for the task 'tag', not {task.name!r}. "
-            "Use frozen, or neither."
-        )
+    if config.features_read is not None:
+        find_task(task.name, features=config.features_read)
 
 
 def check_windows(config: FinetuneConfig, task: Task) -> None:

@@ -151,6 +151,8 @@ def make_settings(
             "random weights cannot be combined with --student-layers or --feature-based, which "
             "use what a checkpoint has learned. Leave one of them out."
         )
+    if config.get("features") and not feature_based:
+        raise ValueError("features name what a BiLSTM reads. Give --feature-based, too.")
     check_windows(settings.config, chosen)
     check_direction(settings.direction, settings.config, has_teacher=teacher is not None)
     swap = settings.swap

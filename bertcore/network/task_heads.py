@@ -20,11 +20,25 @@ from bertcore.network.feed_forward import activate
 from bertcore.network.protocol import Encoder
 from bertcore.network.task_module import AfterLayer, TaskModule
 
-HEAD_KINDS = (*TASK_CLASSES, "features")
-NUM_FEATURE_LAYERS = 4
-LSTM = "features.lstm."
-"""Prefix of the tensors of a feature-based tagger's BiLSTM in files."""
-_FEATURES = HeadForm("all")
+HEAD_KINDS = (*TASK_CLASSES, "features", "text-features")
+CONCATENATED = "concat-last-four"
+FEATURES = {
+    "embeddings": slice(0, 1),
+    "second-to-last": slice(-2, -1),
+    "last": slice(-1, None),
+    "weighted-last-four": slice(-4, None),
+    CONCATENATED: slice(-4, None),
+    "weighted-all": slice(None),
+}
+"""What a BiLSTM may read of an encoder that is not trained, and of which layers; "embeddings" is
+the input of the first layer.
+
+Source: Devlin et al. 2019, section 5.3 and table 7.
+"""
+FEATURE_HEAD = "features."
+"""Prefix of the tensors of a head on features, besides its last layer, in files."""
+LSTM = f"{FEATURE_HEAD}lstm."
+_WEIGHTS = f"{FEATURE_HEAD}weights"
 
 
 class TaskHead(nn.Module):
@@ -111,23 +125,36 @@ class TaskNetwork(TaskModule):
         kind: "sequence": labels or a score of a text (BertForSequenceClassification). "token": a
             label for each token (BertForTokenClassification). "span": logits of an answer's start
             and end (BertForQuestionAnswering). "choice": one score per choice
-            (BertForMultipleChoice). "features": a label for each token from a BiLSTM over the last
-            four layers, which are frozen; `transformers` has no such class.
-        num_outputs: C for "sequence", "token" and "features"; "span" has 2 and "choice" 1.
+            (BertForMultipleChoice). "features": a label for each token from a BiLSTM over frozen
+            layers; "text-features": a label of a text from the mean of its states. `transformers`
+            has no such class.
+        num_outputs: C; "span" has 2 and "choice" 1.
+        features: What a BiLSTM reads, of FEATURES.
 
     The head starts empty: fill it with `initialize_head` or from a checkpoint. ValueError if the
     kind is unknown, or the network lacks the pooler.
 
     Source: Devlin et al. 2019, section 4; "features": section 5.3 (two layers of BiLSTM, as wide as
         the encoder: half for each direction); the other families' heads as in `transformers`.
-        Differs: DistilBERT's answer spans have no dropout of their own.
+        Differs: DistilBERT's answer spans have no dropout of their own; weighted sums have learned
+        weights, a softmax as in ELMo, which the paper does not describe; it has features for tags
+        only.
     """
 
-    def __init__(self, network: Network, kind: str, num_outputs: int) -> None:
+    def __init__(
+        self, network: Network, kind: str, num_outputs: int, features: str = CONCATENATED
+    ) -> None:
         super().__init__()
         if kind not in HEAD_KINDS:
             raise ValueError(f"kind is {kind!r}; expected one of {', '.join(HEAD_KINDS)}.")
-        form = _FEATURES if kind == "features" else network.config.family.tasks[kind]
+        forms = network.config.family.tasks
+        is_of_features = kind in ("features", "text-features")
+        if is_of_features:
+            of_text = kind == "text-features"
+            form = HeadForm("mean" if of_text else "all")
+            form = form._replace(classifier=forms["sequence" if of_text else "token"].classifier)
+        else:
+            form = forms[kind]
         if form.reads == "pooler" and network.pooler is None:
             raise ValueError(
                 f"a head of kind {kind!r} reads the pooler, which this checkpoint lacks. "
@@ -136,16 +163,33 @@ class TaskNetwork(TaskModule):
         self.network: Network = network
         self.kind = kind
         self.head = TaskHead(network.config, num_outputs, form)
-        self.lstm = None
-        if kind == "features":
-            d = network.config.hidden_size
-            depth = min(NUM_FEATURE_LAYERS, network.config.num_hidden_layers)
-            self.lstm = nn.LSTM(
-                depth * d, d // 2, num_layers=2, batch_first=True, bidirectional=True
-            )
-            # For an odd width, the two directions together would be one short.
-            if d % 2:
-                raise ValueError(f"hidden_size is {d}; the BiLSTM needs an even width.")
+        self.lstm: nn.LSTM | None = None
+        self.mix: nn.Parameter | None = None
+        self.features, self.num_states = features, 1
+        if is_of_features:
+            self._add_lstm(features)
+
+    def _add_lstm(self, features: str) -> None:
+        """Add the BiLSTM and the weights of its input."""
+        if features not in FEATURES:
+            raise ValueError(f"features is {features!r}; expected one of {', '.join(FEATURES)}.")
+        config = self.network.config
+        d = config.hidden_size
+        # For an odd width, the two directions together would be one short.
+        if d % 2:
+            raise ValueError(f"hidden_size is {d}; the BiLSTM needs an even width.")
+        depth = len(range(config.num_hidden_layers)[FEATURES[features]])
+        if not depth:
+            raise ValueError(f"features is {features!r}, but the encoder has one layer.")
+        self.num_states, width = depth, depth * d
+        if features.startswith("weighted"):
+            width, self.mix = d, nn.Parameter(torch.zeros(depth))
+        self.lstm = nn.LSTM(width, d // 2, num_layers=2, batch_first=True, bidirectional=True)
+
+    @property
+    def state_width(self) -> int:
+        """Width of what `encode` returns for a token."""
+        return self.num_states * self.network.config.hidden_size
 
     @property
     def device(self) -> torch.device:
@@ -172,8 +216,8 @@ class TaskNetwork(TaskModule):
 
         Returns:
             The last state of [CLS], or of the last token if attention is causal, [R, 1, D]
-            ("sequence", "choice"), of all tokens, [R, T, D] ("token", "span"), or the last four
-            layers' states side by side, [R, T, 4 D] ("features").
+            ("sequence", "choice"), of all tokens, [R, T, D] ("token", "span"), or the states of
+            several layers side by side, [R, T, n D] ("features").
         """
         # Choices become separate rows: [B, N, T] -> [B * N, T].
         ids, segments, mask = (
@@ -186,7 +230,9 @@ class TaskNetwork(TaskModule):
         if self.reads_one_state:
             return encode_first_token(self.network, ids, segments, mask, attention=attention)
         if self.lstm is not None:
-            return last_layers(self.network, ids, segments, mask, attention=attention)
+            return feature_states(
+                self.network, ids, segments, mask, features=self.features, attention=attention
+            )
         hidden: Tensor = self.network(ids, segments, mask, attention=attention)
         return hidden
 
@@ -198,6 +244,9 @@ class TaskNetwork(TaskModule):
             attention_mask: As for `forward`.
             lead: Shape of the input without its tokens: [B], or [B, N] for choices.
         """
+        if self.mix is not None:
+            states = hidden.unflatten(-1, (self.num_states, -1))
+            hidden = (states * self.mix.softmax(0)[:, None]).sum(-2)
         if self.lstm is not None:
             hidden = _run_lstm(self.lstm, hidden, attention_mask)
         mask = None
@@ -246,11 +295,12 @@ class TaskNetwork(TaskModule):
     def head_tensors(self) -> dict[str, Tensor]:
         """Return the tensors of the head, including a BiLSTM's, under their names in files."""
         lstm = {} if self.lstm is None else dict(self.lstm.named_parameters())
-        return {**self.head.named_tensors(), **{f"{LSTM}{n}": t for n, t in lstm.items()}}
+        mix = {} if self.mix is None else {_WEIGHTS: self.mix}
+        return {**self.head.named_tensors(), **{f"{LSTM}{n}": t for n, t in lstm.items()}, **mix}
 
     def is_of_head(self, name: str) -> bool:
         """Return whether a parameter belongs to the head or its pooler, not to the encoder."""
-        return name.startswith(("head.", "lstm.", "network.pooler."))
+        return name.startswith(("head.", "lstm.", "mix", "network.pooler."))
 
     def set_dropout(self, p: float) -> None:
         """Drop a fraction of activations in training, and record it in the encoder's config.
@@ -317,22 +367,25 @@ def encode_first_token(
 
 
 @torch.no_grad()
-def last_layers(
+def feature_states(
     network: Network,
     input_ids: Tensor,
     segment_ids: Tensor | None,
     attention_mask: Tensor | None,
     *,
+    features: str,
     attention: AttentionFunction = attention_fused,
 ) -> Tensor:
-    """Return the last four hidden states side by side, [B, T, 4 D], without gradients.
+    """Return the states of FEATURES side by side, [B, T, n D], without gradients.
 
-    If the network has fewer than four layers, the outputs of all its layers.
+    If the network has fewer than four layers, the outputs of all its layers are the last four.
     """
     hidden, mask = network.embed(input_ids, segment_ids, attention_mask)
+    if features == "embeddings":
+        return hidden
     states: list[Tensor] = []
     network.run_layers(hidden, mask, attention, after=collect_into(states))
-    return torch.cat(states[-NUM_FEATURE_LAYERS:], dim=-1)
+    return torch.cat(states[FEATURES[features]], dim=-1)
 
 
 def _run_lstm(lstm: nn.LSTM, features: Tensor, mask: Tensor | None) -> Tensor:

@@ -24,7 +24,7 @@ class TaskModule(nn.Module, ABC):
     kind: str
     """One of HEAD_KINDS."""
     lstm: nn.LSTM | None
-    """The BiLSTM of a feature-based tagger."""
+    """The BiLSTM of a head on features."""
 
     @property
     @abstractmethod
@@ -35,6 +35,11 @@ class TaskModule(nn.Module, ABC):
     @abstractmethod
     def reads_one_state(self) -> bool:
         """Whether `encode` returns a single state for each row, [R, 1, D]."""
+
+    @property
+    def state_width(self) -> int:
+        """Width of what `encode` returns for a token."""
+        return self.network.config.hidden_size
 
     @abstractmethod
     def encode(
@@ -126,8 +131,8 @@ class TaskModule(nn.Module, ABC):
             attention: How to attend; models of `transformers` have their own way.
 
         Returns:
-            [B, C] ("sequence"), [B, T, C] ("token", "features"), [B, T, 2] ("span"),
-            [B, N] ("choice").
+            [B, C] ("sequence", "text-features"), [B, T, C] ("token", "features"), [B, T, 2]
+            ("span"), [B, N] ("choice").
         """
         hidden = self.encode(input_ids, segment_ids, attention_mask, attention=attention)
         return self.read(hidden, attention_mask, input_ids.shape[:-1])

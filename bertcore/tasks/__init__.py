@@ -16,13 +16,12 @@ from bertcore.tasks.read import read_task_data
 from bertcore.tasks.registry import TASKS, find_task
 from bertcore.tasks.regress import Regress, ScoreAnswer
 from bertcore.tasks.scoring import Scored, score_model
-from bertcore.tasks.tag import FEATURE_TAG, Tag, TagAnswer
+from bertcore.tasks.tag import Tag, TagAnswer
 from bertcore.tasks.task import Task
 from bertcore.tasks.task_data import TaskData
 from bertcore.tokenizer.words import Word
 
 __all__ = [
-    "FEATURE_TAG",
     "TASKS",
     "ChoiceAnswer",
     "ChoiceInput",

@@ -46,8 +46,8 @@ def read_task_head(bert: Model) -> TaskReader | None:
     module = model.require_parts("This head")
     if module.lstm is not None:
         raise ValueError(
-            "the task head is a BiLSTM over the last four layers, so it cannot be read from the "
-            "last layer alone. Its answers are shown by: bertscope evaluate --task tag."
+            "the task head is a BiLSTM over the states of frozen layers, so it cannot be read from "
+            f"the last layer alone. Its answers: bertscope evaluate --task {model.task.name}."
         )
     if model.task.name not in _KINDS:
         raise ValueError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -70,11 +71,14 @@ class Classify(SequenceTask):
 
     def reads_head(self, kind: str | None, problem: str) -> bool:
         """Return whether it is a head of several classes."""
-        return kind == self.kind and problem in ("", "single_label_classification")
+        return kind == self.head_kind and problem in ("", "single_label_classification")
 
     def config_fields(self, labels: Sequence[str]) -> dict[str, Any]:
         """Return the names of the labels."""
         return {**super().config_fields(labels), "problem_type": "single_label_classification"}
+
+    def with_features(self, features: str) -> Classify | None:
+        return _on_features(features)
 
     def check_metric(self, metric: str, labels: Sequence[str]) -> None:
         """Reject F1 unless there are two labels."""
@@ -99,8 +103,27 @@ class Classify(SequenceTask):
         return LabelAnswer(labels, torch.softmax(logits, -1).numpy())
 
 
+class FeatureClassify(Classify):
+    """A label by a BiLSTM over frozen layers: `transformers` opens only the encoder."""
+
+    kind = "text-features"
+    decision = None
+    why_no_decision = "the states of frozen layers, by a BiLSTM"
+
+    def __init__(self, features: str) -> None:
+        self.features = features
+
+
+@cache
+def _on_features(features: str) -> FeatureClassify:
+    return FeatureClassify(features)
+
+
 class Pair(Classify):
     """A label for two texts."""
 
     name = "pair"
     form = TextForm(task="pair", looks_for_pair=True, needs_pair=True)
+
+    def with_features(self, features: str) -> None:
+        return None

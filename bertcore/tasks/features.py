@@ -81,10 +81,7 @@ def compute_features(
     device = module.device
     one_a_row = module.reads_one_state
     num = len(rows.starts) - 1 if one_a_row else len(rows.ids)
-    width = module.network.config.hidden_size
-    if module.lstm is not None:
-        width = module.lstm.input_size
-    values = _room_for((num, width), folder, in_memory_bytes)
+    values = _room_for((num, module.state_width), folder, in_memory_bytes)
     if values is None:
         return None
     was_training = module.network.training

@@ -28,7 +28,14 @@ from bertcore.loading.family import which_family
 from bertcore.loading.other import head_names, read_other_config, read_other_task
 from bertcore.loading.untrained import untrained
 from bertcore.network import Network
-from bertcore.network.task_heads import LSTM, TaskNetwork, initialize_head
+from bertcore.network.task_heads import (
+    CONCATENATED,
+    FEATURE_HEAD,
+    FEATURES,
+    LSTM,
+    TaskNetwork,
+    initialize_head,
+)
 from bertcore.network.task_module import TaskModule
 from bertcore.others.converted import converted
 from bertcore.others.families import OtherFamily
@@ -133,7 +140,7 @@ class TaskModel:
         ours = {
             "task": self.task.name,
             "max_seq_length": self.max_seq_length,
-            "feature_based": self.task.feature_based or None,
+            "features": self.task.features,
         }
         return {
             "architectures": [self.architecture],
@@ -154,8 +161,8 @@ class _StoredHead:
     """One for each output; LABEL_0, LABEL_1, ... where config.json does not name them all."""
     max_seq_length: int | None
     tensors: dict[str, Tensor]
-    """Of the head under Hugging Face's names, with the BiLSTM of a feature-based tagger; {}: the
-    file has none."""
+    """Of the head under Hugging Face's names, with the BiLSTM of a head on features; {}: the file
+    has none."""
     num_outputs: int
     """Rows of the last layer; 0 without a head."""
     num_named: int | None
@@ -164,11 +171,13 @@ class _StoredHead:
     """What a cross-encoder applies to its output: "Sigmoid", "Identity" ...; None if unknown."""
     notes: tuple[str, ...] = ()
     """What is odd about its labels."""
+    features: str = CONCATENATED
+    """What a BiLSTM reads, if there is one."""
 
     @property
-    def has_lstm(self) -> bool:
-        """Whether it is the head of a feature-based tagger."""
-        return any(name.startswith(LSTM) for name in self.tensors)
+    def of_features(self) -> str | None:
+        """What its BiLSTM reads, of FEATURES; None without one."""
+        return self.features if any(name.startswith(LSTM) for name in self.tensors) else None
 
     @property
     def problem(self) -> str:
@@ -184,7 +193,7 @@ def start_task_model(
     labels: Sequence[str] = (),
     generator: Generator,
     new_head: bool = False,
-    feature_based: bool = False,
+    features: str | None = None,
     is_untrained: bool = False,
 ) -> TaskModel:
     """Open a checkpoint for fine-tuning; a pretrained one gets a new head.
@@ -198,7 +207,8 @@ def start_task_model(
             (`match_labels`) and order of them, and may have more.
         generator: Random source of the new head (and of a pooler, if there is none), on the CPU.
         new_head: Start with a new head even if the checkpoint has one.
-        feature_based: For "tag": a BiLSTM over the last four layers, which are not changed.
+        features: For "tag" and "classify": what a BiLSTM reads of the encoder, which is not
+            changed; of FEATURES.
         is_untrained: Use only shape and vocabulary: random weights by the seed of `generator`, and
             a new head.
 
@@ -208,7 +218,7 @@ def start_task_model(
             `transformers` code.
         RuntimeError: If its files are damaged.
     """
-    chosen = find_task(task, feature_based=feature_based)
+    chosen = find_task(task, features=features)
     check_labels(chosen, labels)
     bert = load(source, device="cpu")
     if is_untrained:
@@ -235,14 +245,14 @@ def start_task_model(
 
 
 def kept_labels(
-    source: str | Path, *, task: str, feature_based: bool = False
+    source: str | Path, *, task: str, features: str | None = None
 ) -> tuple[str, ...] | None:
     """Return the labels of a checkpoint's head if `start_task_model` keeps it.
 
     Returns:
         None if it gets a new head, or its answers are no labels.
     """
-    stored, chosen = _read_head(source), find_task(task, feature_based=feature_based)
+    stored, chosen = _read_head(source), find_task(task, features=features)
     if stored is None or not stored.tensors or not _is_for(stored, chosen):
         return None
     return stored.labels if chosen.has_labels else None
@@ -291,8 +301,8 @@ def open_task_model(
             "Fine-tune it first: bertscope finetune."
         )
     chosen, notes = find_task(task or _guess_task(stored, source)), stored.notes
-    if stored.has_lstm:
-        chosen = chosen.feature_form or chosen
+    if stored.of_features is not None:
+        chosen = chosen.with_features(stored.of_features) or chosen
     if stored.num_outputs == 1 and chosen.name in ("classify", "pair"):
         chosen = find_task(_guess_task(stored, source))
         notes += (
@@ -348,12 +358,12 @@ def _with_head(
     if isinstance(bert, OtherModel):
         if task.kind not in bert.module.other.task_heads:
             reason = f"{bert.config.family.name} has no head for the task {task.name!r} here."
-            if task.feature_based:
+            if task.features:
                 reason = f"feature-based training needs an encoder of BERT's family. {reason}"
             raise ValueError(reason)
         return task_network(bert.module, task.kind, num_outputs, generator=generator)
     network = _encoder(_sharing(with_parts(bert).module), task, generator)
-    module = TaskNetwork(network, task.kind, num_outputs)
+    module = TaskNetwork(network, task.kind, num_outputs, task.features or CONCATENATED)
     if generator is not None:
         initialize_head(module, generator)
     return module
@@ -382,7 +392,7 @@ def _encoder(network: Network, task: Task, generator: Generator | None) -> Netwo
     if task.head_kind not in family.tasks:
         raise ValueError(f"{family.name} has no head for the task {task.name!r} here.")
     network.mlm = network.nsp = network.replaced = network.sop = None
-    if family.tasks[task.head_kind].reads != "pooler":
+    if family.tasks[task.head_kind].reads != "pooler" or task.features:
         network.pooler = None
     elif network.pooler is None and generator is not None:
         from bertcore.network import Pooler
@@ -418,7 +428,7 @@ def _read_head(source: str | Path, *, allow_pickle: bool = False) -> _StoredHead
                 layers = [name for name in (form.dense, form.norm, form.classifier) if name]
                 last = form.classifier
             names = [f"{layer}.{part}" for layer in layers for part in ("weight", "bias")]
-            names += [name for name in stored if name.startswith(LSTM)]
+            names += [name for name in stored if name.startswith(FEATURE_HEAD)]
         else:
             if family.is_generic:
                 weights = converted(weights, architecture.model_type)
@@ -434,7 +444,7 @@ def _read_head(source: str | Path, *, allow_pickle: bool = False) -> _StoredHead
         }
     ours = config.get("bertscope")
     ours = ours if isinstance(ours, dict) else {}
-    length = ours.get("max_seq_length")
+    length, features = ours.get("max_seq_length"), ours.get("features")
     rows = tensors.get(f"{last}.weight")
     if rows is None:
         tensors = {}
@@ -454,6 +464,7 @@ def _read_head(source: str | Path, *, allow_pickle: bool = False) -> _StoredHead
         num_named=len(named) if is_strict and isinstance(named, dict) else None,
         activation=_activation(config),
         notes=(*([facts.note] if facts.note else []), *odd_labels(config)),
+        features=features if features in FEATURES else CONCATENATED,
     )
 
 
@@ -486,7 +497,7 @@ def _read_output(stored: _StoredHead, task: Task) -> tuple[Task, tuple[str, ...]
 
 def _is_for(stored: _StoredHead, task: Task) -> bool:
     is_read = task.reads_head(stored.facts.kind, stored.problem)
-    return stored.has_lstm == task.feature_based and is_read
+    return stored.of_features == task.features and is_read
 
 
 def _guess_task(stored: _StoredHead, source: str | Path) -> str:

@@ -15,17 +15,19 @@ TASKS: dict[str, Task] = {
 """By name; where a checkpoint does not name its task, the first that reads its head is taken."""
 
 
-def find_task(name: str, *, feature_based: bool = False) -> Task:
-    """Return the task with a name.
+def find_task(name: str, *, features: str | None = None) -> Task:
+    """Return the task with a name, on features of FEATURES if they are named.
 
     Raises:
         ValueError: If there is none, or it has no feature-based form.
     """
     if name not in TASKS:
         raise ValueError(f"task is {name!r}; expected one of {', '.join(TASKS)}.")
-    if not feature_based:
+    if features is None:
         return TASKS[name]
-    form = TASKS[name].feature_form
+    form = TASKS[name].with_features(features)
     if form is None:
-        raise ValueError(f"feature-based training is for the task 'tag', not {name!r}.")
+        raise ValueError(
+            f"feature-based training is for the tasks 'tag' and 'classify', not {name!r}."
+        )
     return form

@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -99,9 +100,8 @@ class Tag(Task):
     answers_each_token = True
     decision: ClassVar[str | None] = "tag"
 
-    @property
-    def feature_form(self) -> Tag:
-        return FEATURE_TAG
+    def with_features(self, features: str) -> Tag:
+        return _on_features(features)
 
     def read(
         self, path: Path, *, columns: Columns = USUAL, bad_rows: BadRows
@@ -329,15 +329,19 @@ class Tag(Task):
 
 
 class FeatureTag(Tag):
-    """Tagging by a BiLSTM over the last four layers: `transformers` opens only the encoder."""
+    """Tagging by a BiLSTM over frozen layers: `transformers` opens only the encoder."""
 
     kind = "features"
-    feature_based = True
     decision = None
-    why_no_decision = "four layers at once"
+    why_no_decision = "the states of frozen layers, by a BiLSTM"
+
+    def __init__(self, features: str) -> None:
+        self.features = features
 
 
-FEATURE_TAG = FeatureTag()
+@cache
+def _on_features(features: str) -> FeatureTag:
+    return FeatureTag(features)
 
 
 def _fitting(pieces: Sequence[Sequence[int]], room: int) -> Iterator[range]:

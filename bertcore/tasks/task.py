@@ -64,8 +64,8 @@ class Task(ABC):
     """Why a single label is rejected, and what to do; follows "at least two are needed"."""
     default_length: ClassVar[int] = 128
     """Default for the longest input in tokens."""
-    feature_based: ClassVar[bool] = False
-    """Whether a BiLSTM reads the last four layers of an encoder that is not trained."""
+    features: str | None = None
+    """What a BiLSTM reads of an encoder that is not trained, of FEATURES; None: there is none."""
     answers_each_token: ClassVar[bool] = False
     """Whether logits are of tokens, [T, C], so that no token can be left out."""
     decision: ClassVar[str | None]
@@ -88,7 +88,7 @@ class Task(ABC):
     @property
     def head_kind(self) -> str:
         """The kind of head as which `transformers` opens the result, one of TASK_CLASSES."""
-        return "token" if self.feature_based else self.kind
+        return {"features": "token", "text-features": "sequence"}.get(self.kind, self.kind)
 
     def reads_head(self, kind: str | None, problem: str) -> bool:
         """Return whether a checkpoint's head is one of this task.
@@ -109,9 +109,8 @@ class Task(ABC):
             "label2id": {label: i for i, label in enumerate(labels)},
         }
 
-    @property
-    def feature_form(self) -> Task | None:
-        """The same task with feature-based training; None if it has no such form."""
+    def with_features(self, features: str) -> Task | None:
+        """Return the same task on features of FEATURES; None if it has no such form."""
         return None
 
     # ---- data ----

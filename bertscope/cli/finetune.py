@@ -27,7 +27,7 @@ from bertscope.cli.progress import progress_bar, stages, stop_signals
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from bertcore.finetuning import Experiment
+    from bertcore.finetuning import Experiment, Settings
     from bertcore.training.loop import Progress
 
 TRAINING, MODEL, TEACHER = "Training", "Model", "Teacher"
@@ -109,7 +109,7 @@ class Trials:
     (TRAINING, Trials, "lr seeds class_weights"),
     (TRAINING, FinetuneConfig, "epochs batch_size seed warmup_ratio weight_decay dropout"),
     (MODEL, Start, "checkpoint new_head untrained max_seq_length"),
-    (MODEL, FinetuneConfig, "frozen feature_based doc_stride"),
+    (MODEL, FinetuneConfig, "frozen feature_based features doc_stride"),
     (RECORDS, FinetuneConfig, "metric evaluate_every patience save_every keep_epochs"),
     (
         BIAS,
@@ -125,6 +125,7 @@ def finetune(
     out: Annotated[Path, Option(rich_help_panel=DATA)],
     task: Annotated[str, Option(help=TASKS_HELP, rich_help_panel=DATA)] = "classify",
     resume: Annotated[bool, Option(rich_help_panel=DATA)] = False,
+    approaches: Annotated[bool, Option("--approaches", rich_help_panel=MODEL)] = False,
     recipe: Annotated[str, Option(metavar="<str>", rich_help_panel=TRAINING)] = "ours",
     more_rates: Annotated[list[float] | None, Argument(metavar="RATE")] = None,
     as_json: Annotated[bool, Option("--json", rich_help_panel=RECORDS)] = False,
@@ -143,6 +144,9 @@ def finetune(
     Args:
         out: Folder for the result; new, or existing with --resume.
         resume: Continue the fine-tuning in --out with its own settings.
+        approaches: Compare fine-tuning in full, a frozen encoder, and a BiLSTM on each of the six
+            --features (table 7 of the paper), in one table; tag and classify. The same line again
+            continues a stopped comparison.
         recipe: Settings for all options not given here. ours: the defaults. paper: BERT's, the best
             of the rates 5e-5, 3e-5 and 2e-5, batch 32, 3 epochs, dropout 0.1.
         more_rates: More rates after --lr.
@@ -163,6 +167,7 @@ def finetune(
       bertscope finetune --teacher sst2 --student-layers 2 --train train.tsv --dev dev.tsv
         --out sst2-small
       bertscope finetune --train train.tsv --dev dev.tsv --swap-words gender --out fair
+      bertscope finetune --task tag --train eng.train --dev eng.testa --approaches --out table
       bertscope finetune --out mrpc --resume
     """
     if resume:
@@ -199,7 +204,11 @@ def finetune(
     whole = finetuning_recipe(recipe)
     if changes := changes_of(whole, settings):
         typer.echo(f"Note: differs from the recipe {recipe!r}: {', '.join(changes)}.", err=True)
-    start_experiment_in(out, task, {**whole, **settings}, as_json=as_json)
+    chosen_settings = {**whole, **settings}
+    if approaches:
+        compare_approaches_in(out, task, chosen_settings, as_json=as_json)
+    else:
+        start_experiment_in(out, task, chosen_settings, as_json=as_json)
 
 
 def start_experiment_in(out: Path, task: str, settings: dict[str, Any], *, as_json: bool) -> None:
@@ -213,11 +222,8 @@ def start_experiment_in(out: Path, task: str, settings: dict[str, Any], *, as_js
 
     ValueError if the folder is in use, or a setting, the data or a checkpoint cannot be used.
     """
-    from bertcore.debiasing import PenalisedDirection, Swapping
-    from bertcore.distillation.student import named_layers
-    from bertcore.finetuning import make_settings, start_experiment
+    from bertcore.finetuning import start_experiment
     from bertcore.finetuning.settings import SETTINGS_FILE, check_new_folder
-    from bertcore.loading import load
     from bertcore.training.processes import launched_rank, wait_for_file
 
     if launched_rank() > 0:  # of several processes, the main one prepares the folder
@@ -225,6 +231,47 @@ def start_experiment_in(out: Path, task: str, settings: dict[str, Any], *, as_js
         resume_experiment_in(out, as_json=as_json)
         return
     check_new_folder(out)
+    with stages() as on_stage:
+        on_stage("reading the data", None)
+        experiment = start_experiment(out, settings_of_words(task, settings))
+    run_experiment(experiment, as_json=as_json)
+
+
+def compare_approaches_in(out: Path, task: str, settings: dict[str, Any], *, as_json: bool) -> None:
+    """Run each approach in a folder of its own, and print their table.
+
+    Arguments as for `start_experiment_in`. ValueError as `run_approaches`.
+    """
+    from bertcore.finetuning.approaches import run_approaches
+
+    made = settings_of_words(task, settings)
+    with stop_signals() as should_stop, progress_bar() as bar:
+        shown = bar.add_task("starting", total=1.0)
+        table = run_approaches(
+            out,
+            made,
+            on_progress=lambda done, what: bar.update(shown, completed=done, description=what),
+            should_stop=should_stop,
+        )
+    if table is None:
+        typer.echo("Stopped and saved. The same line again continues.")
+    elif as_json:
+        print_json(table.to_dict())
+    else:
+        typer.echo(table.to_markdown())
+        typer.echo(f"Done. This table is in {out}")
+
+
+def settings_of_words(task: str, settings: dict[str, Any]) -> Settings:
+    """Return the settings of a fine-tuning from what was typed.
+
+    ValueError if a setting or a checkpoint cannot be used.
+    """
+    from bertcore.debiasing import PenalisedDirection, Swapping
+    from bertcore.distillation.student import named_layers
+    from bertcore.finetuning import make_settings
+    from bertcore.loading import load
+
     files, start = Files(**chosen(Files, settings)), Start(**chosen(Start, settings))
     trials = Trials(**chosen(Trials, settings))
     debias = DebiasConfig(**chosen(DebiasConfig, settings))
@@ -234,41 +281,37 @@ def start_experiment_in(out: Path, task: str, settings: dict[str, Any], *, as_js
     distill = layers = None
     if start.teacher is not None:
         distill = DistillConfig.for_task(**chosen(DistillConfig, settings))
-    with stages() as on_stage:
-        on_stage("reading the data", None)
-        if start.teacher is not None and start.student_layers is not None:
-            num_layers = load(start.teacher, device="cpu").config.num_hidden_layers
-            layers = named_layers(start.student_layers, num_layers)
-        experiment_settings = make_settings(
-            task=task,
-            train=files.train,
-            dev=files.dev,
-            checkpoint=start.checkpoint if layers is None else str(start.teacher),
-            learning_rates=trials.lr,
-            seeds=range(seed, seed + trials.seeds),
-            held_out=files.held_out,
-            sample=files.sample,
-            columns=Columns(**chosen(Columns, settings)),
-            skip_bad_rows=files.skip_bad_rows,
-            new_head=start.new_head,
-            is_untrained=start.untrained,
-            command=shlex.join(["bertscope", *sys.argv[1:]]),
-            layers=layers,
-            teacher=start.teacher,
-            distill=distill,
-            swap=Swapping.chosen(debias),
-            balance=debias.balance,
-            bias_model=debias.bias_model,
-            bias_focus=debias.bias_focus,
-            direction=PenalisedDirection.chosen(debias),
-            **{
-                **config,
-                "max_seq_length": start.max_seq_length,
-                "class_weights": trials.weights(),
-            },
-        )
-        experiment = start_experiment(out, experiment_settings)
-    run_experiment(experiment, as_json=as_json)
+    if start.teacher is not None and start.student_layers is not None:
+        num_layers = load(start.teacher, device="cpu").config.num_hidden_layers
+        layers = named_layers(start.student_layers, num_layers)
+    return make_settings(
+        task=task,
+        train=files.train,
+        dev=files.dev,
+        checkpoint=start.checkpoint if layers is None else str(start.teacher),
+        learning_rates=trials.lr,
+        seeds=range(seed, seed + trials.seeds),
+        held_out=files.held_out,
+        sample=files.sample,
+        columns=Columns(**chosen(Columns, settings)),
+        skip_bad_rows=files.skip_bad_rows,
+        new_head=start.new_head,
+        is_untrained=start.untrained,
+        command=shlex.join(["bertscope", *sys.argv[1:]]),
+        layers=layers,
+        teacher=start.teacher,
+        distill=distill,
+        swap=Swapping.chosen(debias),
+        balance=debias.balance,
+        bias_model=debias.bias_model,
+        bias_focus=debias.bias_focus,
+        direction=PenalisedDirection.chosen(debias),
+        **{
+            **config,
+            "max_seq_length": start.max_seq_length,
+            "class_weights": trials.weights(),
+        },
+    )
 
 
 def resume_experiment_in(out: Path, *, as_json: bool) -> None:

@@ -170,7 +170,7 @@ def test_a_feature_based_tagger_hands_out_what_runs(
         task="tag",
         labels=LABELS["tag"],
         generator=torch.Generator().manual_seed(0),
-        feature_based=True,
+        features="concat-last-four",
     )
     app = ok(opened(start.save(tmp_path / "lstm"), monkeypatch, "").run())
     names: dict[str, Any] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from safetensors.torch import load_file
 from bertcore.configs import numbers, optimizer
 from bertcore.configs.finetune import FinetuneConfig, default_rate
 from bertcore.finetuning import Experiment, make_settings, resume_experiment, start_experiment
+from bertcore.finetuning.approaches import APPROACHES, run_approaches
 from bertcore.finetuning.task_step import TaskStep
 from bertcore.tasks import open_task_model, read_task_data, score_model
 from bertcore.training.loop import Progress
@@ -213,8 +215,53 @@ def test_feature_based_tagging_leaves_the_encoder(tiny: Path, tmp_path: Path) ->
         score_model(model.module, dev, model.task).scores.metrics["f1"] == report["best"]["value"]
     )
     transformers.BertModel.from_pretrained(tmp_path / "out")
-    with pytest.raises(ValueError, match="feature-based training is for the task 'tag'"):
-        make_experiment(tmp_path / "other", tiny, feature_based=True)
+    with pytest.raises(ValueError, match="Give --feature-based, too"):
+        make_experiment(tmp_path / "other", tiny, features="last")
+
+
+def test_feature_based_classification_opens_again(tiny: Path, tmp_path: Path) -> None:
+    options = {"feature_based": True, "features": "weighted-all", "learning_rates": (1e-2,)}
+    report = make_experiment(tmp_path, tiny, epochs=2, **options).run()
+    assert report is not None
+    model = open_task_model(tmp_path / "out", device="cpu")
+    assert (model.module.kind, model.task.features) == ("text-features", "weighted-all")
+    dev = read_task_data(
+        Path(report["dev"]),
+        model.task,
+        model.tokenizer,
+        max_length=48,
+        labels=model.labels,
+        is_train=False,
+    )
+    scored = score_model(model.module, dev, model.task).scores.metrics["accuracy"]
+    assert scored == report["best"]["value"]
+
+
+@pytest.mark.parametrize("task", ["classify", "tag"])
+def test_all_approaches_are_in_one_table(task: str, tiny: Path, tmp_path: Path) -> None:
+    """Each is a fine-tuning of its own; a stopped table continues; other settings are refused."""
+    of_one = make_experiment(tmp_path / "data", tiny, task, epochs=1).settings
+    assert run_approaches(tmp_path / "all", of_one, should_stop=lambda: True) is None
+    table = run_approaches(tmp_path / "all", of_one)
+    assert table is not None
+    assert [row.name for row in table.approaches] == list(APPROACHES)
+    for row in table.approaches:
+        report = json.loads((tmp_path / "all" / row.name / "report.json").read_text())
+        assert report["best"]["value"] == row.median
+        assert report["settings"]["config"]["frozen"] == (row.name == "frozen")
+        assert row.learning_rate == (of_one.learning_rates[0] if row.name == "full" else 1e-3)
+        assert f"| {row.name} |" in (tmp_path / "all" / "approaches.md").read_text()
+    assert json.loads((tmp_path / "all" / "approaches.json").read_text()) == json.loads(
+        json.dumps(table.to_dict())
+    )
+    other = replace(of_one, config=replace(of_one.config, epochs=2))
+    with pytest.raises(ValueError, match="other settings"):
+        run_approaches(tmp_path / "all", other)
+    frozen = replace(of_one, config=replace(of_one.config, frozen=True))
+    with pytest.raises(ValueError, match="Leave --frozen"):
+        run_approaches(tmp_path / "no", frozen)
+    with pytest.raises(ValueError, match="not 'pair'"):
+        run_approaches(tmp_path / "no", replace(of_one, task="pair"))
 
 
 def test_class_weights_shift_what_is_predicted(tiny: Path, tmp_path: Path) -> None:

@@ -254,7 +254,7 @@ def test_a_division_keeps_what_columns_say(tmp_path: Path) -> None:
     [
         ({"class_weights": "balanced"}, "class weights.*'multilabel'.*--class-weights"),
         ({"metric": "f1"}, "'multilabel' has micro_f1, macro_f1, accuracy"),
-        ({"feature_based": True}, "'tag', not 'multilabel'"),
+        ({"feature_based": True}, "'classify', not 'multilabel'"),
     ],
 )
 def test_settings_without_a_meaning_are_refused(

@@ -12,7 +12,7 @@ import transformers
 
 from bertcore import load
 from bertcore.checkpoints import save
-from bertcore.network.task_heads import TaskNetwork, encode_first_token, last_layers
+from bertcore.network.task_heads import TaskNetwork, encode_first_token, feature_states
 from bertcore.tasks import TASKS
 from bertcore.tasks.checkpoint_head import read_task_head
 from bertcore.tasks.model import TaskModel, open_task_model, start_task_model
@@ -157,20 +157,52 @@ def test_the_first_token_alone_is_that_of_the_whole_layer() -> None:
 
 
 @pytest.mark.parity
-def test_features_are_the_last_four_hidden_states(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("features", "layers"),
+    [
+        ("embeddings", [0]),
+        ("second-to-last", [4]),
+        ("last", [5]),
+        ("weighted-last-four", [2, 3, 4, 5]),
+        ("concat-last-four", [2, 3, 4, 5]),
+        ("weighted-all", [1, 2, 3, 4, 5]),
+    ],
+)
+def test_features_are_hidden_states(tmp_path: Path, features: str, layers: list[int]) -> None:
     network = tiny_network(tiny_config(num_hidden_layers=5))
     folder = save(network, tiny_bert().tokenizer, tmp_path / "five")
     theirs = transformers.BertModel.from_pretrained(folder).eval()
     inputs = make_inputs("tag")
     with torch.no_grad():
         states = theirs(**inputs, output_hidden_states=True).hidden_states
-    ours = last_layers(
-        network, inputs["input_ids"], inputs["token_type_ids"], inputs["attention_mask"].bool()
-    )
     kept = inputs["attention_mask"].bool()
-    wanted = torch.cat(states[-4:], dim=-1)
+    ours = feature_states(
+        network, inputs["input_ids"], inputs["token_type_ids"], kept, features=features
+    )
+    wanted = torch.cat([states[layer] for layer in layers], dim=-1)
     torch.testing.assert_close(ours[kept], wanted[kept], atol=1e-5, rtol=1e-5)
     assert not ours.requires_grad
+    module = TaskNetwork(network, "features", 3, features)
+    assert module.state_width == ours.shape[-1]
+    assert module.lstm is not None
+    if features.startswith("weighted"):
+        assert module.mix is not None
+        with torch.no_grad():
+            module.mix.copy_(torch.arange(len(layers)).float())
+        shares = torch.arange(len(layers)).float().softmax(0)
+        total = sum(share * states[layer] for share, layer in zip(shares, layers, strict=True))
+        given = []
+        module.lstm.register_forward_pre_hook(lambda module, args: given.append(args[0]))
+        module.read(ours[:1, :4], None, (1,))
+        torch.testing.assert_close(given[0], total[:1, :4], atol=1e-5, rtol=1e-5)
+
+
+def test_a_choice_of_features_that_is_not_there_is_refused() -> None:
+    with pytest.raises(ValueError, match="'middle'; expected one of embeddings"):
+        TaskNetwork(tiny_network(), "features", 2, "middle")
+    one = tiny_network(tiny_config(num_hidden_layers=1))
+    with pytest.raises(ValueError, match="the encoder has one layer"):
+        TaskNetwork(one, "features", 2, "second-to-last")
 
 
 def test_padding_does_not_reach_the_bilstm(pretrained: Path) -> None:
@@ -180,21 +212,13 @@ def test_padding_does_not_reach_the_bilstm(pretrained: Path) -> None:
         task="tag",
         labels=LABELS["tag"],
         generator=torch.Generator().manual_seed(0),
-        feature_based=True,
+        features="concat-last-four",
     )
     inputs = make_inputs("tag")
     with torch.no_grad():
         padded = model.module(inputs["input_ids"], None, inputs["attention_mask"].bool())
         alone = model.module(inputs["input_ids"][:1, :6])
     torch.testing.assert_close(padded[:1, :6], alone, atol=1e-5, rtol=1e-5)
-    with pytest.raises(ValueError, match="for the task 'tag', not 'classify'"):
-        start_task_model(
-            pretrained,
-            task="classify",
-            labels=("a", "b"),
-            generator=torch.Generator(),
-            feature_based=True,
-        )
 
 
 def test_a_head_without_its_pooler_is_refused() -> None:

@@ -341,7 +341,7 @@ def test_no_head_another_task_and_what_needs_the_parts(tmp_path: Path) -> None:
             task="tag",
             labels=LABELS["tag"],
             generator=generator,
-            feature_based=True,
+            features="last",
         )
 
 

@@ -12,7 +12,6 @@ from bertcore.analysis.attribution import answer, run_file, task_input
 from bertcore.data.read_texts import TextForm
 from bertcore.network.task_heads import HEAD_KINDS
 from bertcore.tasks import (
-    FEATURE_TAG,
     TASKS,
     Classify,
     find_task,
@@ -58,10 +57,15 @@ def test_every_task_says_what_it_is() -> None:
         assert (task.decision is None) == bool(task.why_no_decision)
 
 
-def test_only_tagging_has_a_feature_based_form() -> None:
-    assert find_task("tag", feature_based=True) is FEATURE_TAG
-    assert FEATURE_TAG.feature_form is FEATURE_TAG
-    with pytest.raises(ValueError, match="'tag', not 'qa'"):
-        find_task("qa", feature_based=True)
+def test_two_tasks_have_feature_based_forms() -> None:
+    for name, kind in (("tag", "token"), ("classify", "sequence")):
+        task = find_task(name, features="last")
+        assert find_task(name, features="last") is task
+        assert (task.features, task.head_kind) == ("last", kind)
+        assert task.why_no_decision
+        assert find_task(name).features is None
+    for name in ("qa", "pair"):
+        with pytest.raises(ValueError, match=f"'tag' and 'classify', not '{name}'"):
+            find_task(name, features="last")
     with pytest.raises(ValueError, match="'mood'; expected one of classify"):
         find_task("mood")

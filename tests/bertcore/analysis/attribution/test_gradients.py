@@ -193,12 +193,13 @@ def test_a_feature_based_tagger_has_no_gradients() -> None:
     from dataclasses import replace
 
     from bertcore.network.task_heads import TaskNetwork, initialize_head
-    from bertcore.tasks import FEATURE_TAG
+    from bertcore.tasks import find_task
 
     model = random_model("tag")
     module = TaskNetwork(model.module.network, "features", 3)
     initialize_head(module, torch.Generator().manual_seed(0))
-    model = replace(model, task=FEATURE_TAG, module=module.eval())
+    tag = find_task("tag", features="concat-last-four")
+    model = replace(model, task=tag, module=module.eval())
     assert not can_differentiate(model)
     source = task_input(model, TEXT)
     with pytest.raises(ValueError, match="with occlusion"):
