@@ -147,7 +147,8 @@ EQUAL_TIME = Picture(
         "objective that learns from more places per step, as ELECTRA does, costs more per step "
         "here. ALBERT's layers share their weights. Lower loss is better; it is measured on BERT's "
         "masks, and 100/0/0, span-sbo and plm were trained on others. Minimal pairs and BLiMP are "
-        "scored without fine-tuning."
+        "scored without fine-tuning. T5, BART and MASS have no row: they add a decoder to such an "
+        "encoder, and have none of the heads that these scores read."
     ),
     code="""
 import json

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from bertcore.configs.data import DataConfig
+from bertcore.configs.distill import DistillConfig
 from bertcore.configs.optimizer import OptimizerConfig
 from bertcore.configs.train import TrainConfig
 
@@ -21,12 +22,15 @@ class Recipe:
     train: Mapping[str, Any] = field(default_factory=dict)
     data: Mapping[str, Any] = field(default_factory=dict)
     optimizer: Mapping[str, Any] = field(default_factory=dict)
+    losses: Mapping[str, Any] = field(default_factory=dict)
+    """With a teacher, which a recipe with losses needs and another has not."""
 
     def __post_init__(self) -> None:
         # A wrong name or value is refused here and not in the middle of a start.
         TrainConfig(**{"steps": 1, **self.train})
         DataConfig.for_length(**self.data)
         OptimizerConfig(**self.optimizer)
+        DistillConfig(**self.losses)
 
 
 OURS = Recipe()
@@ -62,6 +66,14 @@ Differs: AdamW corrects its bias, as torch's does; one pass walks over the text 
 the next of its ten versions begins, where Google's shuffles all ten together. The text is yours.
 """
 
+TINYBERT = Recipe(
+    losses={"soft_weight": 0.0, "hard_weight": 0.0, "cosine_weight": 0.0, "layer_weight": 1.0}
+)
+"""The first of TinyBERT's two stages: a student copies its teacher's layers on plain text.
+
+Source: Jiao et al. 2020, section 3.2.
+"""
+
 FINETUNING: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "ours": MappingProxyType({}),
@@ -75,15 +87,27 @@ FINETUNING: Mapping[str, Mapping[str, Any]] = MappingProxyType(
                 "weight_decay": 0.01,
             }
         ),
+        "tinybert": MappingProxyType(
+            {
+                "epochs": 10,
+                "temperature": 1.0,
+                "soft_weight": 1.0,
+                "hard_weight": 0.0,
+                "layer_weight": 1.0,
+            }
+        ),
     }
 )
-"""Recipes of fine-tuning. paper: the best of three rates on the dev data.
+"""Recipes of fine-tuning. paper: the best of three rates on the dev data. tinybert: the second of
+its two stages, with a teacher that was fine-tuned for the task.
 
 Source: Devlin et al. 2019, sections 4.1 and A.3 (which also tries batches of 16, and 2 and 4
-epochs); google-research/bert run_classifier.py (warm-up over a tenth of the steps).
+epochs); google-research/bert run_classifier.py (warm-up over a tenth of the steps). Jiao et al.
+2020, section 3.2. Differs: layers and answers are copied at once, where TinyBERT's code copies the
+layers first; the data are not augmented.
 """
 
-RECIPES = {"ours": OURS, "paper": PAPER}
+RECIPES = {"ours": OURS, "paper": PAPER, "tinybert": TINYBERT}
 
 
 def recipe_named(name: str) -> Recipe:

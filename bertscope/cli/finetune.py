@@ -148,7 +148,8 @@ def finetune(
             --features (table 7 of the paper), in one table; tag and classify. The same line again
             continues a stopped comparison.
         recipe: Settings for all options not given here. ours: the defaults. paper: BERT's, the best
-            of the rates 5e-5, 3e-5 and 2e-5, batch 32, 3 epochs, dropout 0.1.
+            of the rates 5e-5, 3e-5 and 2e-5, batch 32, 3 epochs, dropout 0.1. tinybert: with
+            --teacher, its answers and layers are copied for 10 epochs.
         more_rates: More rates after --lr.
         as_json: Print the report as JSON.
 
@@ -186,6 +187,8 @@ def finetune(
     if {"dev", "held_out"} <= settings.keys():
         raise ValueError("--dev and --held-out are both given. Leave one of them out.")
     if "teacher" not in settings:
+        if recipe == "tinybert":
+            raise ValueError("the recipe 'tinybert' copies a teacher. Name one with --teacher.")
         refuse_options(context, _FOR_TEACHER, "it is for a fine-tuning with --teacher")
     elif "student_layers" in settings:
         refuse_options(context, {"checkpoint"}, "the student starts with --student-layers")

@@ -148,6 +148,7 @@ def pretrain(
             at 1e-4 with beta 2 0.999 and warm-up 1%, dropout 0.1, ten versions of static masks,
             1,000,000 steps of 256 rows in 8 parts, the last 10% in rows of 512. What a laptop
             changes are its options: --layers 4 --hidden 256 --steps 20000 --batch-size 32.
+            tinybert: with --teacher, its layers alone are copied.
 
     \b
     Examples:
@@ -247,6 +248,10 @@ def _refuse_without_effect(
         refuse_options(context, of_generator, "it is for a run with --objective rtd")
     if sources.teacher is None:
         refuse_options(context, {"student_layers", *_LOSSES}, "it is for a run with --teacher")
+        if recipe.losses:
+            raise ValueError(
+                "the recipe 'tinybert' copies the layers of a teacher. Name one with --teacher."
+            )
     else:
         if (sources.student_layers is None) == (sources.from_checkpoint is None):
             given = "neither of --student-layers and --from-checkpoint was"
@@ -258,7 +263,8 @@ def _refuse_without_effect(
                 "(--from-checkpoint FOLDER)."
             )
         refuse_options(context, {"compile"}, "a run with --teacher is not compiled")
-        refuse_options(context, {"recipe"}, "a run with --teacher has DistilBERT's settings")
+        if not recipe.losses:
+            refuse_options(context, {"recipe"}, "a run with --teacher has DistilBERT's settings")
     if sources.from_checkpoint or sources.teacher:
         source = "--from-checkpoint" if sources.from_checkpoint else "--teacher"
         fixed_by_source = {*_VOCABULARY, *field_names(Shape), "start"}
@@ -299,7 +305,7 @@ def _plan(texts: Texts, sources: Sources, settings: dict[str, Any], recipe: Reci
     make_optimizer: Callable[..., OptimizerConfig] = OptimizerConfig
     losses = None
     if sources.teacher is not None:
-        losses = DistillConfig(**chosen(DistillConfig, settings))
+        losses = DistillConfig(**{**recipe.losses, **chosen(DistillConfig, settings)})
         make_optimizer = OptimizerConfig.distilbert
         train_values["compile"] = "off"
     if sources.teacher is not None or sources.from_checkpoint is not None:

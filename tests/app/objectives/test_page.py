@@ -11,9 +11,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.objectives.detail import OTHERS
+from app.shell import frame
 from bertcore import load
-from bertcore.analysis.objectives.answers import objective_answer
+from bertcore.analysis.objectives.answers import objective_answer, shipped_for, why_no_answer
 from bertcore.analysis.objectives.demo import count_objective, objective_example
+from bertcore.checkpoints.source import SHIPPED
+from bertcore.checkpoints.toys import read_toy
 from bertcore.objectives.table import OBJECTIVES
 from tests.support.opened import PAIR, named_charts, numbers, ok, page_of, said
 from tests.support.tiny import tiny_bert
@@ -55,8 +58,12 @@ def test_one_in_detail_is_the_cores(page: AppTest, folder: Path, name: str) -> N
     app = ok(page.run())
     others = OTHERS if name == "next-sentence" else ()
     bert = load(folder, device="cpu")
+    if (reason := why_no_answer(bert, name)) is not None:
+        bert = load(shipped_for(name), device="cpu")
+        assert frame.sentence_of(ValueError(reason)) in said(app)
     found = objective_example(bert, name, *PAIR.values(), others=others, seed=20)
     row = drawn(app)["objectives"][0]
+    assert row["answers"]
     assert row["writes"] == list(found.writes)
     assert OBJECTIVES[name].formula in app.latex[0].value
     charts = named_charts(app, "objective")
@@ -93,7 +100,18 @@ def test_the_answer_is_the_cores(page: AppTest, folder: Path) -> None:
     ]
 
 
-def test_an_absent_head_is_a_sentence(page: AppTest) -> None:
+def test_a_toy_answers_and_is_marked_with_its_score(page: AppTest) -> None:
+    page.query_params["objective"] = "t5-spans"
+    told, toy = said(ok(page.run())), read_toy("toy-t5")
+    assert "**toy-t5** reads and answers here, **a toy** that trained for" in told
+    assert f"{toy.accuracy:.1%} of {toy.share_of}; {toy.guessing:.1%} is guessing" in told
+    assert "has no answer: This checkpoint was not trained with it." in told
+
+
+def test_without_the_toys_an_absent_head_is_a_sentence(
+    page: AppTest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(SHIPPED, "toy-t5", tmp_path)
     page.query_params["objective"] = "t5-spans"
     assert "No answer.** This checkpoint was not trained with it." in said(ok(page.run()))
 

@@ -17,14 +17,20 @@ import torch
 from safetensors.numpy import load_file
 
 from bertcore import load
+from bertcore.analysis.objectives.answers import objective_answer, shipped_for, why_no_answer
 from bertcore.analysis.words.next_words import predict_next
 from bertcore.checkpoints.source import CAUSAL, DEFAULT, FINE_TUNED, SHIPPED, labelled_file
+from bertcore.checkpoints.toys import TOYS, read_toy
+from bertcore.objectives.table import OBJECTIVES
 
 ROOT = Path(__file__).parents[3]
 TOLERANCE = 2e-3
 """Largest difference of a probability."""
 MOST_BYTES = 94_000_000
 """Of all weights that ship: four of 18 MB, and two of 10 MB for other languages."""
+MOST_BYTES_OF_TOYS = 8_000_000
+WHOLE = [name for name in SHIPPED if name not in TOYS]
+TEXTS = ("The old man went to the river. It was cold.", "He wanted to see the city again.")
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +43,7 @@ def shipping() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("name", WHOLE)
 def test_float16_weights_answer_as_the_originals(name: str, shipping: ModuleType) -> None:
     tensors = load_file(SHIPPED[name] / "model.safetensors")
     assert {tensor.dtype for tensor in tensors.values()} == {np.dtype(np.float16)}
@@ -62,9 +68,27 @@ def test_fine_tuned_ones_come_with_their_dev_data() -> None:
 
 
 def test_weights_stay_small() -> None:
-    files = [path for folder in SHIPPED.values() for path in folder.glob("*.safetensors")]
-    assert len(files) == len(SHIPPED)
-    assert sum(path.stat().st_size for path in files) < MOST_BYTES
+    sizes = {name: (SHIPPED[name] / "model.safetensors").stat().st_size for name in SHIPPED}
+    assert sum(sizes[name] for name in WHOLE) < MOST_BYTES
+    assert sum(sizes[name] for name in TOYS) < MOST_BYTES_OF_TOYS
+
+
+@pytest.mark.parametrize("name", TOYS)
+def test_toys_know_more_than_nothing(name: str) -> None:
+    toy = read_toy(name)
+    assert 0 < toy.guessing < toy.accuracy < 1
+    weights = load_file(SHIPPED[name] / "model.safetensors")
+    assert {tensor.dtype for tensor in weights.values()} == {np.dtype(np.float16)}
+    assert f"{toy.accuracy:.1%}" in (SHIPPED[name] / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_a_shipped_checkpoint_answers_each_objective(name: str) -> None:
+    bert = load(shipped_for(name), device="cpu")
+    assert why_no_answer(bert, name) is None
+    answer = objective_answer(bert, name, *TEXTS, others=("Dogs bark. Cats sleep.",), seed=3)
+    assert answer.places
+    assert all(0 < place.probability <= 1 for place in answer.places)
 
 
 def test_the_twin_has_the_shape_and_the_vocabulary_of_the_default() -> None:
