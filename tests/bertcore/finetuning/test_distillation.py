@@ -22,6 +22,7 @@ from bertcore.network.attention import attention_fused
 from bertcore.network.task_heads import TaskNetwork, initialize_head
 from bertcore.tasks import find_task
 from bertscope.cli.main import app
+from tests.support.command_line import make_texts
 from tests.support.finetuning_files import write_reviews, write_tags
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network
 
@@ -257,3 +258,39 @@ def test_the_command_line(taught: Path, tmp_path: Path) -> None:
     again = CliRunner().invoke(app, ["finetune", "--out", str(tmp_path / "out"), "--resume"])
     assert again.exit_code == 0, again.stderr
     assert "Done" in again.stdout
+
+
+def test_tinyberts_two_stages(taught: Path, tmp_path: Path) -> None:
+    """Plain text, then the task: by one word each; what is copied is recorded."""
+    (tmp_path / "texts").mkdir()
+    teacher, texts = str(taught / "teacher"), make_texts(tmp_path / "texts")
+    plain = ["--corpus", str(texts / "train.txt"), "--valid", str(texts / "valid.txt")]
+    general = ["pretrain", "--recipe", "tinybert", *plain, "--device", "cpu", "--steps", "3"]
+    general += ["--batch-size", "4", "--max-seq-length", "24", "--out", str(tmp_path / "general")]
+    without = CliRunner().invoke(app, general)
+    assert without.exit_code == 2
+    assert "Name one with --teacher" in " ".join(without.stderr.split())
+    tiny = str(tiny_bert().save(tmp_path / "tiny"))
+    answer = CliRunner().invoke(app, [*general, "--teacher", tiny, "--student-layers", "1"])
+    assert answer.exit_code == 0, (answer.stderr, answer.exception)
+    losses = json.loads((tmp_path / "general" / "config.json").read_text())["distill"]
+    weights = {"soft_weight": 0.0, "hard_weight": 0.0, "cosine_weight": 0.0, "layer_weight": 1.0}
+    assert losses.items() >= weights.items()
+    data = ["--train", str(taught / "train.tsv"), "--dev", str(taught / "dev.tsv")]
+    task = ["finetune", "--recipe", "tinybert", *data, "--epochs", "1", "--device", "cpu"]
+    student = str(tmp_path / "general" / "checkpoints" / "step-3")
+    task += ["--checkpoint", student, "--out", str(tmp_path / "out")]
+    without = CliRunner().invoke(app, task)
+    assert "Name one with --teacher" in " ".join(without.stderr.split())
+    answer = CliRunner().invoke(app, [*task, "--teacher", teacher])
+    assert answer.exit_code == 0, (answer.stderr, answer.exception)
+    settings = json.loads((tmp_path / "out" / "finetune.json").read_text())
+    assert (
+        settings["distill"].items()
+        >= {
+            "soft_weight": 1.0,
+            "hard_weight": 0.0,
+            "layer_weight": 1.0,
+            "temperature": 1.0,
+        }.items()
+    )
