@@ -60,6 +60,7 @@ from bertcore.tasks.model import (
 )
 from bertcore.tasks.read import file_labels, read_examples, read_task_data
 from bertcore.tasks.task_data import label_counts
+from bertcore.tokenizer import Tokenizer
 from bertcore.training.loop import Progress
 from bertcore.training.processes import Processes
 from bertcore.training.provenance import check_files, record_files, versions
@@ -84,8 +85,11 @@ class Experiment:
         train: TaskData,
         dev: TaskData,
         notes: Sequence[str] = (),
+        *,
+        opened: tuple[TaskModel, TaskModel | None] | None = None,
     ) -> None:
         self.folder, self.settings = folder, settings
+        self._opened = opened  # the models of the first run, if they are open already
         self.train, self.dev = train, dev
         shared = shared_notes(train.rows.hashes, dev.rows.hashes)
         self.notes = tuple(dict.fromkeys((*notes, *shared, *train.notes, *dev.notes)))
@@ -138,7 +142,10 @@ class Experiment:
             return self.report()
 
     def _start_run(self, config: FinetuneConfig, folder: Path) -> Finetuning:
-        model, teacher = open_models(self.settings, self.train.labels, config.seed)
+        opened, self._opened = self._opened, None
+        if opened is None or config != self.settings.runs[0]:
+            opened = open_models(self.settings, self.train.labels, config.seed)
+        model, teacher = opened
         self.labels = model.labels
         train, dev = self.train, self.dev
         return Finetuning(
@@ -261,12 +268,15 @@ class Experiment:
         }
 
 
-def start_experiment(folder: Path, settings: Settings) -> Experiment:
+def start_experiment(
+    folder: Path, settings: Settings, *, tokenizer: Tokenizer | None = None
+) -> Experiment:
     """Read the data and prepare a folder; nothing is written if the data cannot be used.
 
     Args:
         folder: New or empty.
         settings: From `make_settings`.
+        tokenizer: The checkpoint's, if it is open already.
 
     ValueError if the folder is in use, or the data or the checkpoint cannot be used.
     """
@@ -278,7 +288,7 @@ def start_experiment(folder: Path, settings: Settings) -> Experiment:
             if is_hub_name(name):
                 fetch_hub_data(name, Path(fetched), task=settings.task, is_train=is_train)
         notes = _divide(settings, Path(fetched))
-        return _start(folder, settings, Path(fetched), notes)
+        return _start(folder, settings, Path(fetched), notes, tokenizer)
 
 
 def _divide(settings: Settings, folder: Path) -> tuple[str, ...]:
@@ -309,11 +319,17 @@ def _divide(settings: Settings, folder: Path) -> tuple[str, ...]:
         ) from error
 
 
-def _start(folder: Path, settings: Settings, fetched: Path, notes: Sequence[str]) -> Experiment:
+def _start(
+    folder: Path,
+    settings: Settings,
+    fetched: Path,
+    notes: Sequence[str],
+    tokenizer: Tokenizer | None,
+) -> Experiment:
     """Read the data, the run's own from another folder, and write the folder's settings."""
-    train, dev = _read(settings, fetched)
+    train, dev = _read(settings, fetched, tokenizer)
     # Report a wrong label list, setting or teacher now, not after a run.
-    model, teacher = open_models(settings, train.labels, seed=0)
+    model, teacher = opened = open_models(settings, train.labels, seed=settings.seeds[0])
     check_for_labels(settings.config, model)
     if settings.direction is not None:
         penalty_of(model, settings.direction)
@@ -339,7 +355,7 @@ def _start(folder: Path, settings: Settings, fetched: Path, notes: Sequence[str]
         },
     }
     write_whole(folder / SETTINGS_FILE, json.dumps(values, indent=2) + "\n")
-    return Experiment(folder, settings, train, dev, notes)
+    return Experiment(folder, settings, train, dev, notes, opened=opened)
 
 
 def open_models(
@@ -418,10 +434,13 @@ def _columns(settings: Settings) -> tuple[Columns, Columns]:
     return train, settings.columns if settings.held_out is None else own
 
 
-def _read(settings: Settings, fetched: Path) -> tuple[TaskData, TaskData]:
+def _read(
+    settings: Settings, fetched: Path, tokenizer: Tokenizer | None = None
+) -> tuple[TaskData, TaskData]:
     train_file, dev_file = _data_files(settings, fetched)
     task = find_task(settings.task)
-    tokenizer = load(settings.checkpoint, device="cpu").tokenizer
+    if tokenizer is None:
+        tokenizer = load(settings.checkpoint, device="cpu").tokenizer
     train_columns, dev_columns = _columns(settings)
 
     augmenter, balance = _augmenter(settings), _balance(settings, train_file, train_columns)

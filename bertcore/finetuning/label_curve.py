@@ -23,7 +23,9 @@ from bertcore.finetuning.settings import (
     check_new_folder,
     settings_of,
 )
+from bertcore.loading import load
 from bertcore.tasks import find_task
+from bertcore.tokenizer import Tokenizer
 from bertcore.training.run_lock import lock_run
 
 CURVE_FILE = "label_curve.json"
@@ -141,10 +143,12 @@ def run_label_curve(
     folder = folder.expanduser().resolve()
     if settings is None:
         curve, settings = read_label_curve(folder), _settings(folder)
+        tokenizer = load(settings.checkpoint, device="cpu").tokenizer
     else:
         check_new_folder(folder)
         curve = _new(settings, num_labels, least_steps)
-        curve = replace(curve, notes=_check_data(settings, curve.num_labels))
+        tokenizer = load(settings.checkpoint, device="cpu").tokenizer
+        curve = replace(curve, notes=_check_data(settings, curve.num_labels, tokenizer))
         folder.mkdir(parents=True, exist_ok=True)
         _write(folder, curve, settings)
     with lock_run(folder):
@@ -159,7 +163,7 @@ def run_label_curve(
                 what = f"{start}, {labels:,} labels, seed {seed}"
                 on_progress((number + fraction) / len(planned), what)
 
-            found = _run_point(folder, settings, curve, key, tell, should_stop)
+            found = _run_point(folder, settings, curve, tokenizer, key, tell, should_stop)
             if found is None:
                 break
             point, num_dev = found
@@ -175,6 +179,7 @@ def _run_point(
     folder: Path,
     settings: Settings,
     curve: LabelCurve,
+    tokenizer: Tokenizer,
     key: tuple[str, int, int],
     tell: Callable[[float], None],
     should_stop: Callable[[], bool],
@@ -196,10 +201,10 @@ def _run_point(
         experiment = resume_experiment(run)
         if experiment.settings != own:  # of a finished point, killed before its removal
             shutil.rmtree(run)
-            experiment = start_experiment(run, own)
+            experiment = start_experiment(run, own, tokenizer=tokenizer)
     else:
         shutil.rmtree(run, ignore_errors=True)
-        experiment = start_experiment(run, own)
+        experiment = start_experiment(run, own, tokenizer=tokenizer)
     report = experiment.run(
         on_progress=lambda name, progress: tell(progress.fraction), should_stop=should_stop
     )
@@ -245,14 +250,15 @@ def _new(settings: Settings, num_labels: Sequence[int], least_steps: int) -> Lab
     )
 
 
-def _check_data(settings: Settings, num_labels: Sequence[int]) -> tuple[str, ...]:
+def _check_data(
+    settings: Settings, num_labels: Sequence[int], tokenizer: Tokenizer
+) -> tuple[str, ...]:
     """Reject data or a checkpoint with which the series would fail later; return notes on them."""
     most = num_labels[-1]
     for number in (num_labels[0], most):
         with tempfile.TemporaryDirectory() as folder:
-            experiment = start_experiment(
-                Path(folder) / _RUN, replace(settings, sample=number, is_untrained=True)
-            )
+            own = replace(settings, sample=number, is_untrained=True)
+            experiment = start_experiment(Path(folder) / _RUN, own, tokenizer=tokenizer)
     if experiment.train.num_examples < most:
         raise ValueError(
             f"{most:,} labels were requested, but {settings.train!r} has "
