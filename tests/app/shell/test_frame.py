@@ -14,6 +14,8 @@ from app.access.policy import CHECKPOINT_VARIABLE
 from app.navigation import PAGES
 from app.plots.untrusted_text import plain, safe_card
 from app.shell import frame, picture_files, sentence_box, sidebar, state
+from bertcore.checkpoints.source import SHIPPED
+from bertcore.checkpoints.toys import TOYS
 from tests.support.opened import page_of
 from tests.support.tiny import tiny_bert
 
@@ -286,3 +288,10 @@ def test_local_checkpoints_are_found(folder, monkeypatch, tmp_path):
     assert sidebar.local_checkpoints() == []
     saved = tiny_bert().save(tmp_path / "runs" / "one" / "checkpoints" / "step-5")
     assert sidebar.local_checkpoints() == [str(saved)]
+
+
+def test_toys_come_last_in_lists_of_checkpoints() -> None:
+    whole = [name for name in SHIPPED if name not in TOYS]
+    listed = sidebar.toys_last([*SHIPPED, "/runs/mine", "default", "user/name"])
+    assert listed == [*whole, "/runs/mine", "user/name", *TOYS]
+    assert all("a toy" in sidebar.short_name(name) for name in TOYS)
