@@ -108,12 +108,15 @@ def trained(folder: Path, recipe: Recipe, corpus: Path, valid: Path, minutes: fl
             num_attention_heads=HEADS,
             pad_token_id=tokenizer.pad_id,
         )
+        shape = replace(shape, intermediate_size=INNER, max_position_embeddings=TOKENS)
+        if recipe.family == "albert":
+            shape = replace(shape, embedding_size=64)
         run = start_run(
             folder,
             corpus=[corpus],
             valid=valid,
             tokenizer=tokenizer,
-            shape=replace(shape, intermediate_size=INNER, max_position_embeddings=TOKENS),
+            shape=shape,
             train_config=TrainConfig(
                 minutes=minutes,
                 start="warm" if objective.is_ours else "noise",
