@@ -20,8 +20,6 @@ from bertcore.analysis.objectives.demo import (
     objective_example,
 )
 from bertcore.analysis.words.continuation import continue_text
-from bertcore.checkpoints.folder import has_weights
-from bertcore.checkpoints.source import SHIPPED
 from bertcore.checkpoints.toys import TOYS, read_toy
 from bertcore.configs.data import MASKED_LM_PROB
 from bertcore.objectives import Objective
@@ -255,14 +253,14 @@ def _answering(page: frame.Page, entry: Objective) -> frame.Page:
     """Return the page with a checkpoint that has an answer: its own, else a shipped one."""
     reason = why_no_answer(page.bert, entry.name)
     name = shipped_for(entry.name)
-    if reason is None or not has_weights(SHIPPED[name]):
+    if reason is None or name is None:
         return page
     mark = ""
     if name in TOYS:
         toy = read_toy(name)
         mark = (
-            f", **a toy** that trained for {toy.minutes:g} minutes on one core. On held-out text "
-            f"it is right for {toy.accuracy:.1%} of {toy.share_of}; {toy.guessing:.1%} is guessing "
+            f", **a toy** that trained for {toy.steps:,} steps. On held-out text it is right for"
+            f" {toy.accuracy:.1%} of {toy.share_of}; {toy.guessing:.1%} is guessing "
             f"({plain(toy.guess)})"
         )
     own = plain(sidebar.brief_name(page.bert_key.source))

@@ -17,7 +17,7 @@ from bertcore.checkpoints.keys import MendedKeys, mend_keys
 from bertcore.checkpoints.label_names import label_names
 from bertcore.checkpoints.report import Shape, TaskFacts, named_shapes
 from bertcore.checkpoints.weights import OpenWeights
-from bertcore.network.task_heads import LSTM
+from bertcore.network.task_heads import FEATURE_HEAD
 
 PART_OF = "part_of"
 """Key, beside the fields of an encoder, for the `model_type` of the larger model around it."""
@@ -165,8 +165,7 @@ def _unread(beside: Mapping[str, Shape], form: HeadForm, family: Family) -> dict
     return {
         name: shape
         for name, shape in beside.items()
-        if name.rpartition(".")[0] not in read | others
-        and not (form.reads == "all" and name.startswith(LSTM))
+        if name.rpartition(".")[0] not in read | others and not name.startswith(FEATURE_HEAD)
     }
 
 

@@ -5,13 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 TOYS = {
-    "toy-sop": "sentence order",
-    "toy-rtd": "replaced tokens",
-    "toy-plm": "words in a random order",
-    "toy-unilm": "UniLM's four masks",
     "toy-t5": "T5's spans",
-    "toy-bart": "BART's noise",
-    "toy-mass": "MASS's fragment",
 }
 """What each answers, by the name that opens it."""
 FOLDER = Path(__file__).parent / "toys"
@@ -24,8 +18,8 @@ class Toy:
 
     objective: str
     """As for `pretrain --objective`."""
-    minutes: float
-    """Of training, on one core."""
+    steps: int
+    """Of training."""
     accuracy: float
     """On held-out text, 0 to 1."""
     share_of: str

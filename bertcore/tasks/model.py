@@ -392,7 +392,7 @@ def _encoder(network: Network, task: Task, generator: Generator | None) -> Netwo
     if task.head_kind not in family.tasks:
         raise ValueError(f"{family.name} has no head for the task {task.name!r} here.")
     network.mlm = network.nsp = network.replaced = network.sop = None
-    if family.tasks[task.head_kind].reads != "pooler" or task.features:
+    if family.tasks[task.head_kind].reads != "pooler":
         network.pooler = None
     elif network.pooler is None and generator is not None:
         from bertcore.network import Pooler

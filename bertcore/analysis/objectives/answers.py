@@ -19,8 +19,9 @@ from bertcore.analysis.objectives.given import (
 from bertcore.analysis.shared.inputs import require_finite_logits
 from bertcore.architecture.families import Capability
 from bertcore.bert import Bert
+from bertcore.checkpoints.folder import has_weights
 from bertcore.checkpoints.save import OBJECTIVE
-from bertcore.checkpoints.source import CAUSAL, DEFAULT
+from bertcore.checkpoints.source import CAUSAL, DEFAULT, SHIPPED
 from bertcore.model import Model
 from bertcore.objectives.attention_masks import Direction
 from bertcore.objectives.counting import objective_of
@@ -129,9 +130,10 @@ def why_no_answer(bert: Model, objective: str) -> str | None:
     return f"This checkpoint was not trained with it{known}. Open {to_open} to see an answer."
 
 
-def shipped_for(objective: str) -> str:
-    """Return the name of the shipped checkpoint that has an answer to an objective."""
-    return _SHIPPED.get(objective_of(objective).name, DEFAULT)
+def shipped_for(objective: str) -> str | None:
+    """Return the name of the shipped checkpoint that has an answer to an objective, if one has."""
+    name = _SHIPPED.get(objective_of(objective).name, DEFAULT)
+    return name if name in SHIPPED and has_weights(SHIPPED[name]) else None
 
 
 @torch.no_grad()

@@ -82,9 +82,11 @@ def test_toys_know_more_than_nothing(name: str) -> None:
     assert f"{toy.accuracy:.1%}" in (SHIPPED[name] / "README.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", OBJECTIVES)
+@pytest.mark.parametrize("name", [one for one in OBJECTIVES if shipped_for(one) is not None])
 def test_a_shipped_checkpoint_answers_each_objective(name: str) -> None:
-    bert = load(shipped_for(name), device="cpu")
+    shipped = shipped_for(name)
+    assert shipped is not None
+    bert = load(shipped, device="cpu")
     assert why_no_answer(bert, name) is None
     answer = objective_answer(bert, name, *TEXTS, others=("Dogs bark. Cats sleep.",), seed=3)
     assert answer.places
