@@ -10,10 +10,13 @@ from app.navigation import GROUPS, PAGES
 from app.shell import frame, sidebar, state, turns
 from app.shell.jobs import waiting
 from app.streamlit_internals import Page
+from bertcore.analysis.space.projection import open_umap
 
 ROOT = Path(__file__).resolve().parents[1]
 OF_TOKENS = {"token", "view"}
 """Query parameters of version 0.1.0's links to its first page, Tokens & embeddings."""
+AHEAD = {"layer_map": open_umap}
+"""What a page waits for, begun beside the page before it."""
 
 
 def main() -> None:
@@ -77,6 +80,8 @@ def _offer_next(chosen: Page, pages: dict[str, Page]) -> None:
             icon = ":material/arrow_forward:"
             row.page_link(pages[other], label=f"Next: {PAGES[other].title}", icon=icon)
             row.caption(PAGES[other].purpose)
+            if other in AHEAD:
+                turns.begin_ahead(AHEAD[other])
 
 
 main()

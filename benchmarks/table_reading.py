@@ -177,5 +177,11 @@ READINGS = (
     Reading("1,000,000 rows, to learn from", "a.csv", TRAINING, "table_upload", _many_rows),
     Reading("nested JSON, to learn from", "a.json", TRAINING, "table_upload", _json),
     Reading("Parquet, to learn from", "a.parquet", TRAINING, "table_upload", _parquet),
-    Reading("nested JSON, mapped", "a.json", "layer-map?map_source=file", "map_upload", _json),
+    Reading(
+        "nested JSON, mapped",
+        "a.json",
+        "layer-map?map_source=file&map_method=pca",
+        "map_upload",
+        _json,
+    ),
 )

@@ -191,7 +191,7 @@ def make_uploads(folder: Path, scale: float = 1.0) -> list[Upload]:
     )
     return [  # the page's checkpoint is that of the link until the visitor uploads one
         Upload(labelled.encode(), "a.csv", "inspect?inspect_view=file&checkpoint=sentiment", read),
-        Upload(sentences.encode(), "b.csv", "layer-map?map_source=file", read),
+        Upload(sentences.encode(), "b.csv", "layer-map?map_source=file&map_method=pca", read),
         Upload(whole, "bert.zip", "checkpoints", open_checkpoint),
         Upload(cut, "cut.zip", "checkpoints", open_refused),
         Upload(other, "deberta.zip", "checkpoints", open_checkpoint),

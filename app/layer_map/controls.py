@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from bertcore.analysis.shared.collect import VectorTable
 from bertcore.analysis.space.geometry import NUM_ROGUE
-from bertcore.analysis.space.projection import METHODS, LayerMap
+from bertcore.analysis.space.projection import METHODS, LayerMap, umap_opened
 from bertcore.data.texts_file import Sentence
 
 from ..shell import Compute, Field, Job, cache, one_of
@@ -22,7 +22,7 @@ UNIT = Field("map_unit", "tokens")
 WORD = Field("map_word", "")
 COLOUR = Field("map_colour", "word")
 DIMS = Field("map_dims", "2")
-METHOD = Field("map_method", "pca", tuple(METHODS))
+METHOD = Field("map_method", "umap", tuple(METHODS))
 SPACE = Field("map_space", "joint", tuple(SPACE_NAMES))
 HIDE_SPECIAL = Field("map_hide", True)
 LEVEL_LAYERS = Field("map_level", True)
@@ -102,13 +102,13 @@ def map_when_ready(points: Points, view: View) -> LayerMap:
     name = METHODS[view.method]
 
     def say(job: Job) -> str:
-        first = ""
-        if job.fraction_done < 0.3:
-            first = " The first one on this server takes up to a minute."
-        return f"{name}. {job.stage}.{first} Until then this is the PCA map."
+        return f"PCA, until {name} is there. {job.stage}."
 
     stopped = f"{name} was stopped: this is the PCA map."
-    return Compute(name="layer-map", patience=0.0, stopped=stopped, say=say)(embed, points, view)
+    # A text's UMAP takes 0.2 s, if it need not be compiled: no PCA flickers before it.
+    patience = 0.6 if view.method == "umap" and umap_opened.is_set() else 0.0
+    compute = Compute(name="layer-map", patience=patience, stopped=stopped, say=say)
+    return compute(embed, points, view)
 
 
 def read_points(points: Points) -> VectorTable:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from bertcore.analysis.space.projection import METHODS, TooManyPointsError
 from bertcore.data.texts_file import Sentence
 
 from ..plots import plain
@@ -58,12 +59,21 @@ def _draw_map(page: frame.Page, sentences: Sequence[Sentence]) -> None:
     points, chosen, colour = choose_view(page.bert_key, sentences)
     with frame.guard(stop=True):
         table = read_points(points)
-        layer_map = cache.computed(view.pca_map, points, chosen._replace(method="pca"))
-    if chosen.method != "pca":
+        layer_map, is_all = cache.computed(view.first_map, points, chosen)
+    notes, place = st.container(), st.container()  # above the progress, which moves neither
+    if not is_all:
+        line = notes.empty()
+        line.caption(
+            f"PCA, until {METHODS[chosen.method]} is there: its progress is below the map."
+        )
         with frame.guard():  # the PCA map stays if there is no other
-            layer_map = map_when_ready(points, chosen)
+            try:
+                layer_map = map_when_ready(points, chosen)
+                line.caption(f"{METHODS[chosen.method]}: who is near whom counts, not how far.")
+            except TooManyPointsError as error:
+                line.caption(f"Shown by PCA: {plain(str(error))}")
     for note in (*table.notes, *layer_map.notes):
-        st.caption(plain(note))
+        notes.caption(plain(note))
     marks = Marks(
         colouring=colouring(table, colour),
         hover=hover_texts(table),
@@ -73,7 +83,8 @@ def _draw_map(page: frame.Page, sentences: Sequence[Sentence]) -> None:
     )
     mapped = Mapped(table, layer_map, marks)
     code = view.code_of(points, chosen._replace(method=layer_map.method))
-    show_map(page, mapped, code)
+    with place:
+        show_map(page, mapped, code)
     st.header("All layers at a glance", anchor=False)
     OVERVIEW.show(page, mapped, setup=code)
     show_curves(page, points, chosen, layer_map, code)

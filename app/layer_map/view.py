@@ -19,7 +19,14 @@ from bertcore.analysis.shared.collect import (
 from bertcore.analysis.space import map_quality
 from bertcore.analysis.space.geometry import Geometry, geometry, without_rogue
 from bertcore.analysis.space.map_quality import Faithfulness, Separation
-from bertcore.analysis.space.projection import LayerMap, Settings, map_layers, method_of
+from bertcore.analysis.space.projection import (
+    MIN_EMBEDDED,
+    LayerMap,
+    Settings,
+    map_layers,
+    method_of,
+    num_distinct,
+)
 from bertcore.data.texts_file import Sentence
 
 from ..shell import Progress, cache
@@ -85,14 +92,18 @@ def read(points: Points, *, progress: Progress) -> bool:
     return bool(points.table)
 
 
-def pca_map(points: Points, view: View) -> LayerMap:
-    """Return the PCA map, whatever the method of `view`."""
-    return map_layers(
-        points.table.vectors,
-        dims=view.dims,
-        space=view.space,
-        level_layers=view.level_layers,
+def first_map(points: Points, view: View) -> tuple[LayerMap, bool]:
+    """Return the PCA map, and whether no other follows: it is asked for, or the points are too few.
+
+    The map's notes then give the reason.
+    """
+    vectors, dims, method, space, level_layers, _ = points.table.vectors, *view
+    is_all = method == "pca" or (
+        num_distinct(vectors, space, level_layers=level_layers) < MIN_EMBEDDED
     )
+    method = method if is_all else "pca"
+    made = map_layers(vectors, dims=dims, method=method, space=space, level_layers=level_layers)
+    return made, is_all
 
 
 def embed(points: Points, view: View, *, progress: Progress) -> LayerMap:

@@ -7,7 +7,7 @@ them end late.
 
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 AT_ONCE = 3
@@ -61,3 +61,19 @@ def beside_pages() -> Iterator[None]:
             _num_beside -= 1
             if not _num_beside:
                 sys.setswitchinterval(_USUAL_SECONDS)
+
+
+_begun: set[Callable[[], None]] = set()
+
+
+def begin_ahead(work: Callable[[], None]) -> None:
+    """Begin in the background what a page that is likely next would wait for; once in a server."""
+    if work in _begun:
+        return
+    _begun.add(work)
+
+    def run() -> None:
+        with beside_pages():
+            work()
+
+    threading.Thread(target=run, name="bertscope-ahead", daemon=True).start()

@@ -60,7 +60,7 @@ VIEWS: dict[str, tuple[str, dict[str, str | list[str]], int]] = {
     ),
     "layer map of a word": (
         "layer_map",
-        {"map_source": "senses", "map_unit": "word", "map_word": "bank"},
+        {"map_source": "senses", "map_unit": "word", "map_word": "bank", "map_method": "pca"},
         4,
     ),
 }

@@ -148,7 +148,7 @@ def test_a_refused_upload_says_why(new_visit: Callable[..., Visit], tmp_path: Pa
         BERTSCOPE_TEST_FREE_MEMORY=str(700_000_000),
     ) as server:
         visit = new_visit(url=server.url)
-        visit.open("layer-map", map_source="file")
+        visit.open("layer-map", map_source="file", map_method="pca")
         table = tmp_path / "sentences.txt"
         table.write_text("The river bank was steep.\n" * 1000)
         with visit.page.expect_console_message(lambda said: "File uploader error" in said.text):

@@ -49,7 +49,7 @@ def refused(visit: Visit, pattern: str) -> str:
 
 
 def test_uploads(visit: Visit, tmp_path: Path) -> None:
-    visit.open("layer-map", text_a=TEXT_A, text_b=TEXT_B, map_source="file")
+    visit.open("layer-map", text_a=TEXT_A, text_b=TEXT_B, map_source="file", map_method="pca")
     page = visit.page
 
     def made(name: str, data: bytes) -> Path:

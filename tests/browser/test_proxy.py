@@ -31,7 +31,7 @@ def answers(visit: Visit, port: int) -> list[int]:
     visit.page.on(
         "response", lambda r: found.append(r.status) if r.request.method == "PUT" else None
     )
-    visit.open("layer-map", map_source="file")
+    visit.open("layer-map", map_source="file", map_method="pca")
     data = {"name": "rows.csv", "mimeType": "text/csv", "buffer": ROWS.encode()}
     visit.page.locator('[data-testid="stFileUploader"] input[type=file]').set_input_files(data)
     return found

@@ -135,7 +135,7 @@ def test_the_pair_is_swapped(visit: Visit, new_visit: Callable[..., Visit]) -> N
 
 
 def test_the_slider_of_the_layer_map_moves(visit: Visit, new_visit: Callable[..., Visit]) -> None:
-    visit.open("layer-map", text_a=TEXT_A, text_b=TEXT_B)
+    visit.open("layer-map", text_a=TEXT_A, text_b=TEXT_B, map_method="pca")
     figure = visit.picture("figure_layer-map")
     slider = visit.page.get_by_role("slider", name="Map of the points by layer")
     last = int(slider.get_attribute("aria-valuemax") or 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -34,6 +35,9 @@ MIN_EMBEDDED = 8
 """With fewer distinct points there are no neighbourhoods (UMAP fails below 4), so PCA is used."""
 MAX_EMBEDDED = 12_000
 """Maximum number of points of one map by UMAP, t-SNE or PaCMAP; about a minute on one core."""
+
+umap_opened = threading.Event()
+"""Set once UMAP is imported and compiled: 17 s of a processor, once in a process."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,6 +112,10 @@ def pca(vectors: Floats, dims: int) -> Pca:
 Settings = UmapSettings | TsneSettings | PacmapSettings
 
 
+class TooManyPointsError(ValueError):
+    """There are more distinct points than a method can map."""
+
+
 def embed(
     vectors: Floats,
     dims: int,
@@ -129,7 +137,8 @@ def embed(
         progress: Called with the fraction done and the stage, several times a second; may raise
             to stop.
 
-    ValueError if there are too few distinct points or too many, or as of `fit`.
+    ValueError if there are too few distinct points, or as of `fit`; TooManyPointsError if there are
+    too many.
     """
     distinct, places = np.unique(vectors, axis=0, return_inverse=True)
     name = METHODS[method_of(settings)]
@@ -138,7 +147,7 @@ def embed(
             f"there are {len(distinct)} distinct points; {name} needs {MIN_EMBEDDED}. Use PCA."
         )
     if len(distinct) > MAX_EMBEDDED:
-        raise ValueError(
+        raise TooManyPointsError(
             f"there are {len(distinct):,} points; the limit of one {name} is {MAX_EMBEDDED:,}. "
             "Use fewer sentences, or a separate map for each layer."
         )
@@ -192,6 +201,12 @@ def method_of(settings: Settings) -> str:
     return "pacmap" if isinstance(settings, PacmapSettings) else "umap"
 
 
+def open_umap() -> None:
+    """Import and compile UMAP, so that the first map of a process need not wait for it."""
+    if not umap_opened.is_set():
+        fit(np.random.default_rng(0).normal(size=(4 * MIN_EMBEDDED, 4)), 2, UmapSettings())
+
+
 def _fit_umap(
     distinct: Floats, start: NDArray[np.float32], settings: UmapSettings, report: Progress
 ) -> UMAP:
@@ -217,6 +232,7 @@ def _fit_umap(
                 n_jobs=1,
                 tqdm_kwds=_epochs(report),
             ).fit(distinct.astype(np.float32))
+    umap_opened.set()
     report(1.0, "Done")
     return fitted
 
@@ -280,10 +296,7 @@ def map_layers(
             f"{int((~finite).sum())} of {len(finite)} points are not drawn: their vectors hold "
             "NaN or infinity."
         )
-    points = vectors[:, finite]
-    if space == "joint" and level_layers:
-        points = _levelled(points)
-    fits = [points.reshape(-1, points.shape[-1])] if space == "joint" else list(points)
+    points, fits = _to_fit(vectors[:, finite], space, level_layers=level_layers)
     settings: Settings | None = {
         "pca": None,
         "umap": umap or UmapSettings(),
@@ -291,7 +304,7 @@ def map_layers(
         "pacmap": pacmap or PacmapSettings(),
     }[method]
     if settings is not None:
-        fewest = min(len(np.unique(each, axis=0)) for each in fits)
+        fewest = _fewest(fits)
         where = "" if space == "joint" else " at some layer"
         if fewest < MIN_EMBEDDED:
             notes.append(
@@ -326,6 +339,32 @@ def map_layers(
         space=space,
         notes=tuple(notes),
     )
+
+
+def num_distinct(vectors: Floats, space: str, *, level_layers: bool) -> int:
+    """Return the number of distinct finite points that are mapped together, the fewest of any map.
+
+    With fewer than MIN_EMBEDDED, `map_layers` uses PCA whatever the method. Arguments as there.
+    """
+    finite = np.isfinite(vectors).all((0, 2))
+    if not finite.any():
+        return 0
+    return _fewest(_to_fit(vectors[:, finite], space, level_layers=level_layers)[1])
+
+
+def _to_fit(
+    points: Floats, space: str, *, level_layers: bool
+) -> tuple[Floats, list[NDArray[np.floating]]]:
+    """Return points [L+1, N, D], levelled if asked for, and those of each map, [N of it, D]."""
+    if space == "separate":
+        return points, list(points)
+    if level_layers:
+        points = _levelled(points)
+    return points, [points.reshape(-1, points.shape[-1])]
+
+
+def _fewest(fits: list[NDArray[np.floating]]) -> int:
+    return min(len(np.unique(each, axis=0)) for each in fits)
 
 
 def _levelled(points: Floats) -> NDArray[np.float32]:

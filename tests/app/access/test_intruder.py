@@ -792,7 +792,7 @@ def until_refused(session: Session) -> None:
 REFUSING = [
     ("inspect", "checkpoint=sentiment&inspect_view=file", "inspect_upload", "a.csv.gz"),
     ("inspect", "checkpoint=sentiment&inspect_view=file", "inspect_upload", "a.csv"),
-    ("layer-map", "map_source=file", "map_upload", "a.csv"),
+    ("layer-map", "map_source=file&map_method=pca", "map_upload", "a.csv"),
     ("grammar", "grammar_source=file", "grammar_upload", "a.csv"),
     ("heads", "heads_source=file", "heads_upload", "a.csv"),
     ("minimal-pair", "pair_view=Over+many+pairs&patch_source=file", "patch_upload", "a.csv"),
@@ -860,7 +860,12 @@ SOUND = [
         "inspect_upload",
         b"text,label\ngood,positive\n",
     ),
-    ("layer-map", "map_source=file", "map_upload", b"text,label\nthe river,a\nthe bank,b\n"),
+    (
+        "layer-map",
+        "map_source=file&map_method=pca",
+        "map_upload",
+        b"text,label\nthe river,a\nthe bank,b\n",
+    ),
     ("probes", "probe_source=file", "probe_upload", b""),
     (
         "training",
@@ -911,7 +916,7 @@ def test_a_file_goes_with_its_tab_though_the_visit_goes_on(trainer: Running) -> 
     """Of the first session too, which is out of the garbage collector's rounds."""
     before = set(copies(trainer))
     with Session(trainer.url) as session:
-        session.open("layer-map", "map_source=file")
+        session.open("layer-map", "map_source=file&map_method=pca")
         status, _ = UploadClient(trainer.url).send(
             session.id, "file", b"text\na\n", file_name="a.csv"
         )

@@ -12,17 +12,18 @@ from streamlit.testing.v1 import AppTest
 from app.layer_map import seeds
 from app.layer_map import view as map_view
 from app.shell.cache import bert_key
+from bertcore.analysis.space import projection
 from bertcore.analysis.space.projection import method_of
 from bertcore.analysis.space.sense_sets import SETS
 from bertcore.configs.maps import PacmapSettings, TsneSettings, UmapSettings
-from tests.support.opened import charts, ok, page_of, said
+from tests.support.opened import charts, ok, page_of, said, with_results
 
 
 @pytest.fixture
 def page(checkpoint: str, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv("BERTSCOPE_CHECKPOINT", checkpoint)
     pair = {"text_a": "The river bank was steep.", "text_b": "It had rained."}
-    return page_of("layer_map", **pair)
+    return page_of("layer_map", **pair, map_method="pca")
 
 
 def names(figure: dict) -> list[str]:
@@ -33,7 +34,7 @@ def num_points(figure: dict) -> int:
     return sum(len(t["x"]) for t in figure["data"] if t.get("hoverinfo") == "text")
 
 
-def test_opens_with_the_pca_map_of_the_sentence(page: AppTest) -> None:
+def test_a_link_to_pca_draws_the_pca_map_of_the_sentence(page: AppTest) -> None:
     app = ok(page.run())
     travel, overview, true = charts(app)
     assert num_points(travel) == 10
@@ -201,9 +202,11 @@ def test_the_geometry_of_few_tokens(page: AppTest, text: str) -> None:
 
 
 @pytest.mark.slow  # opening UMAP compiles its kernels
-def test_umap_comes_after_the_pca_map_and_replaces_it(page: AppTest) -> None:
-    page.query_params.update({"map_method": "umap", "umap_neighbors": "4", "umap_seed": "5"})
+def test_the_page_opens_with_umap_and_shows_pca_until_it_is_there(page: AppTest) -> None:
+    del page.query_params["map_method"]
+    page.query_params.update({"umap_neighbors": "4", "umap_seed": "5"})
     app = ok(page.run())
+    assert app.segmented_control(key="map_method").value == "umap"
     assert charts(app)[0]["layout"]["xaxis"]["title"]["text"] == "PCA axis 1"
     deadline = time.monotonic() + 600
     while "PCA" in charts(app)[0]["layout"]["xaxis"]["title"]["text"]:
@@ -223,15 +226,26 @@ def test_umap_comes_after_the_pca_map_and_replaces_it(page: AppTest) -> None:
     assert [note["text"] for note in pair["layout"]["annotations"]] == ["seed 5", "seed 6"]
 
 
-def test_umap_of_too_few_points_says_that_it_is_pca(page: AppTest) -> None:
+@pytest.mark.parametrize("space", ["joint", "separate"])
+def test_umap_of_too_few_points_says_that_it_is_pca(page: AppTest, space: str) -> None:
     page.query_params.update({"text_a": "a", "text_b": "", "map_method": "umap"})
-    app = page.run()
-    deadline = time.monotonic() + 60
-    while "Shown by PCA" not in said(app):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-        ok(app.run())
-    assert "UMAP needs 8 different points" in said(app)
+    page.query_params.update({"map_space": space})
+    app = ok(page.run())
+    assert "Shown by PCA: UMAP needs 8 different points" in said(app)
+    assert not app.get("progress")
+    text = "a b c"  # three points in each of three states
+    app = ok(app.text_area(key="text_a").set_value(text).run())
+    assert ("UMAP needs 8 different points" in said(app)) == (space == "separate")
+
+
+def test_umap_of_too_many_points_says_that_it_is_pca(
+    page: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(projection, "MAX_EMBEDDED", 20)
+    page.query_params["map_method"] = "umap"
+    app = ok(with_results(page.run()))
+    assert "Shown by PCA: there are 30 points; the limit of one UMAP is 20" in said(app)
+    assert num_points(charts(app)[0]) == 10
 
 
 def with_map(app: AppTest, axis: str) -> AppTest:

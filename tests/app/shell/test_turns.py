@@ -89,3 +89,17 @@ def test_work_beside_pages_lets_them_go_first_while_there_is_any() -> None:
             assert sys.getswitchinterval() == pytest.approx(turns.SHORT_SECONDS)
         assert sys.getswitchinterval() == pytest.approx(turns.SHORT_SECONDS)
     assert sys.getswitchinterval() == usual
+
+
+def test_what_is_begun_ahead_runs_once_and_beside_the_pages() -> None:
+    intervals: list[float] = []
+    done = threading.Event()
+
+    def work() -> None:
+        intervals.append(sys.getswitchinterval())
+        done.set()
+
+    for _ in range(3):
+        turns.begin_ahead(work)
+    assert done.wait(10)
+    assert intervals == [pytest.approx(turns.SHORT_SECONDS)]
