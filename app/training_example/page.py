@@ -1,11 +1,13 @@
 """Training example: a document, a pair, hidden pieces, guesses and losses."""
 
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
+from bertcore.analysis.compare.weight_drift import WeightDrift, step_drift
 from bertcore.analysis.words.training_example import (
     StepEffect,
     TrainingExample,
@@ -16,9 +18,11 @@ from bertcore.analysis.words.training_example import (
 from ..epoch_masks.epochs import show_epochs
 from ..plots import own_markdown, plain
 from ..plots.before_after import AnswerRows, answer_bars, answer_table
+from ..plots.drift import drift_grid, drift_table, other_bars, other_table
 from ..shell import LAST_SEED, Field, Picture, draw_again, frame, one_of
 from ..sources.documents import DOCUMENTS
 from . import PAGE, drawing
+from .phases import show_phases
 
 PERCENTAGES = (15, 30, 50)
 ACTIONS = {
@@ -93,6 +97,32 @@ effect = one_step(bert, example)
 effect.probabilities, effect.loss
 """,
 )
+_DRIFT = """
+from bertcore.analysis.compare.weight_drift import step_drift
+
+drift = step_drift(bert, example)
+"""
+MOVED = Picture(
+    name="step-layers",
+    figure=drift_grid,
+    table=drift_table,
+    how=(
+        "How far the step moved each matrix of each layer, with its bias, in percent of its "
+        "length. Adam's first step moves every weight by the learning rate, whatever the size of "
+        "its gradient: what has small weights moves furthest."
+    ),
+    code=_DRIFT + "drift.layers\n",
+)
+MOVED_OTHERS = Picture(
+    name="step-others",
+    figure=other_bars,
+    table=other_table,
+    how=(
+        "The same outside the layers. Every row of the token table moves, since each piece is a "
+        "wrong answer at each chosen place; of the position table, the rows that the example has."
+    ),
+    code=_DRIFT + "drift.others\n",
+)
 
 
 def draw() -> None:
@@ -130,6 +160,9 @@ def _show(page: frame.Page) -> None:
     st.header("Masks over 20 epochs", anchor=False)
     with frame.guard():
         show_epochs(page, text, seed=seed, share=share, actions=ACTIONS[actions])
+    st.header("Pretraining, then fine-tuning", anchor=False)
+    with frame.guard():
+        show_phases(text, others, drawn)
 
 
 def _note_unknown(page: frame.Page, text: str) -> None:
@@ -219,6 +252,26 @@ def _show_step(page: frame.Page, example: TrainingExample, setup: str) -> None:
     )
     drawn = {"names": ("before", "after"), "kind": "word"}
     ONE_STEP.show(page, _answers(example, effect), drawn=drawn, setup=setup)
+    st.subheader("What the step moved", anchor=False)
+    drift = page.compute(step_drift, example)
+    st.markdown(_moved(drift, is_pair_judged=example.pair_logits is not None))
+    MOVED.show(page, drift, setup=setup)
+    MOVED_OTHERS.show(page, drift, setup=setup)
+
+
+def _moved(drift: WeightDrift, *, is_pair_judged: bool) -> str:
+    """Return how many weights a step moved, and why, as Markdown."""
+    parts = [*drift.layers.values(), *drift.others.values()]
+    moved, total = (sum(map(attrgetter(name), parts)) for name in ("num_changed", "num_weights"))
+    num_moved = sum(part.num_changed > 0 for part in parts)
+    told = f"**{moved:,}** of {total:,} weights moved, in {num_moved} of {len(parts)} parts."
+    if not is_pair_judged or num_moved < len(parts):
+        return told
+    return (
+        f"{told} The loss is the sum of both objectives, so that one gradient reaches every part: "
+        "that of the words alone would miss the pooler and the head of the pair, that of the pair "
+        "alone the head of the words."
+    )
 
 
 def _answers(example: TrainingExample, effect: StepEffect) -> AnswerRows:

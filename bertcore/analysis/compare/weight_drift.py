@@ -2,13 +2,15 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from bertcore.analysis.words.training_example import TrainingExample, network_after
 from bertcore.model import Model
+from bertcore.network import Encoder
 
 LAYER_KINDS = {
     "attention.query": "query",
@@ -58,6 +60,8 @@ class Drift:
     """|B|"""
     num_weights: int
     """Number of weights compared."""
+    num_changed: int
+    """Number of them that differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +108,6 @@ class WeightDrift:
         )
 
 
-@torch.no_grad()
 def weight_drift(first: Model, second: Model) -> WeightDrift:
     """Compare the weights of two checkpoints, tensor by tensor; layers are matched by number.
 
@@ -117,8 +120,19 @@ def weight_drift(first: Model, second: Model) -> WeightDrift:
     Source: ours; the relative Frobenius distance and the cosine are as in Radiya-Dixit and Wang
         2020, "How fine can fine-tuning be?", section 3, who use L1 and angle.
     """
-    ours, theirs = (dict(bert.module.named_parameters()) for bert in (first, second))
-    rows = _shared_rows(first, second)
+    return _drift(first.module, second.module, _shared_rows(first, second))
+
+
+def step_drift(bert: Model, example: TrainingExample) -> WeightDrift:
+    """Return how far one step on an example moves the weights; ValueError as `network_after`."""
+    return _drift(bert.module, network_after(bert, example), None)
+
+
+@torch.no_grad()
+def _drift(
+    first: Encoder, second: Encoder, rows: tuple[list[int], list[int]] | None
+) -> WeightDrift:
+    ours, theirs = (dict(module.named_parameters()) for module in (first, second))
     tensors: list[TensorDrift] = []
     groups: dict[tuple[int | None, str], _Sums] = {}
     mis_shaped, not_finite = {}, []
@@ -160,6 +174,14 @@ def drift_of(pairs: Sequence[tuple[Tensor, Tensor]]) -> Drift:
     return sum((_sums(first, second) for first, second in pairs), _Sums()).drift()
 
 
+def relative_change(drifts: Iterable[Drift]) -> float:
+    """Return the relative change of several parts taken as one vector; NaN if one has NaN."""
+    parts = list(drifts)
+    change = math.hypot(*(part.relative * part.norm_first for part in parts))
+    length = math.hypot(*(part.norm_first for part in parts))
+    return change / length if length else math.nan
+
+
 @dataclass(frozen=True, slots=True)
 class _Sums:
     """The sums from which a drift is computed; those of several tensors add up."""
@@ -169,6 +191,7 @@ class _Sums:
     change: float = 0.0
     product: float = 0.0
     count: int = 0
+    changed: int = 0
 
     def __add__(self, other: "_Sums") -> "_Sums":
         return _Sums(
@@ -177,24 +200,27 @@ class _Sums:
             self.change + other.change,
             self.product + other.product,
             self.count + other.count,
+            self.changed + other.changed,
         )
 
     def drift(self) -> Drift:
         first, second = math.sqrt(self.first), math.sqrt(self.second)
+        rest = first, second, self.count, self.changed
         if self.change == 0:
-            return Drift(0.0, 1.0, first, second, self.count)
+            return Drift(0.0, 1.0, *rest)
         change, both = math.sqrt(self.change), first * second
         if not (math.isfinite(first) and math.isfinite(second)):
-            return Drift(math.nan, math.nan, first, second, self.count)
+            return Drift(math.nan, math.nan, *rest)
         # Rounding may slightly exceed 1.
         cosine = max(-1.0, min(1.0, self.product / both)) if both else math.nan
-        return Drift(change / first if first else math.inf, cosine, first, second, self.count)
+        return Drift(change / first if first else math.inf, cosine, *rest)
 
 
 def _sums(first: Tensor, second: Tensor) -> _Sums:
     a, b = first.detach().double().flatten(), second.detach().double().flatten()
     c = b - a
-    return _Sums(float(a @ a), float(b @ b), float(c @ c), float(a @ b), len(a))
+    changed = int(c.count_nonzero())
+    return _Sums(float(a @ a), float(b @ b), float(c @ c), float(a @ b), len(a), changed)
 
 
 def part_of(name: str) -> tuple[int | None, str]:

@@ -14,6 +14,7 @@ from bertcore.analysis.words.surprise import example_mask
 from bertcore.configs.data import MASKED_LM_PROB
 from bertcore.data.sentences import split_sentences
 from bertcore.model import Model
+from bertcore.network import Network
 from bertcore.objectives.masking import mask_text
 from bertcore.objectives.replacement import ACTIONS, BECAME, Actions, check_actions
 from bertcore.pretraining.data.corpus import pack_corpus
@@ -234,10 +235,24 @@ class StepEffect:
 def one_step(
     bert: Model, example: TrainingExample, *, learning_rate: float = LEARNING_RATE
 ) -> StepEffect:
-    """Return the answers after one step of Adam on this example alone, without weight decay.
+    """Return the answers after one step on this example alone; arguments as of `network_after`."""
+    with torch.no_grad():
+        words, follows = _losses(network_after(bert, example, learning_rate=learning_rate), example)
+    return StepEffect(
+        tuple((-words).exp().tolist()),
+        None if follows is None else float((-follows).exp()),
+        float(words.mean()),
+        None if follows is None else float(follows),
+    )
+
+
+def network_after(
+    bert: Model, example: TrainingExample, *, learning_rate: float = LEARNING_RATE
+) -> Network:
+    """Return a copy of the network after one step of Adam on this example, without weight decay.
 
     Adam's first step moves each weight against its gradient by the learning rate, whatever the size
-    of the gradient. The network of `bert` is not changed, only a copy.
+    of the gradient. The network of `bert` is not changed.
 
     Args:
         bert: The checkpoint that made the example, of the BERT family.
@@ -253,39 +268,35 @@ def one_step(
         raise ValueError(f"learning_rate is {learning_rate}; expected above 0.")
     bert.require("parts")
     network = copy.deepcopy(bert.module)
-    assert isinstance(network, torch.nn.Module)
-    ids = torch.tensor([example.input_ids], device=bert.device)
-    segments = torch.tensor([example.segment_ids], device=bert.device)
-    positions = [guess.position for guess in example.guesses]
-    labels = torch.tensor(example.labels, device=bert.device)
-    pair = torch.tensor([int(example.is_random)], device=bert.device)
-
-    def losses() -> tuple[torch.Tensor, torch.Tensor | None]:
-        hidden = network(ids, segments)
-        words = F.cross_entropy(
-            network.mlm_logits(hidden[0, positions]).float(), labels, reduction="none"
-        )
-        if example.pair_logits is None:
-            return words, None
-        return words, F.cross_entropy(network.nsp_logits(hidden).float(), pair)
-
+    assert isinstance(network, Network)
     with torch.enable_grad():
         for parameter in network.parameters():
             parameter.requires_grad_()
-        words, follows = losses()
+        words, follows = _losses(network, example)
         torch.autograd.backward(words.mean() if follows is None else words.mean() + follows)
     with torch.no_grad():
         for parameter in network.parameters():
             gradient = parameter.grad
             if gradient is not None:
                 parameter.sub_(learning_rate * gradient / (gradient.abs() + _EPSILON))
-        words, follows = losses()
-    return StepEffect(
-        tuple((-words).exp().tolist()),
-        None if follows is None else float((-follows).exp()),
-        float(words.mean()),
-        None if follows is None else float(follows),
+    return network
+
+
+def _losses(network: Network, example: TrainingExample) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """Return the loss of each guess, and that of the pair where it is judged; nats."""
+    device = network.token_table.device
+    ids = torch.tensor([example.input_ids], device=device)
+    segments = torch.tensor([example.segment_ids], device=device)
+    hidden = network(ids, segments)
+    words = F.cross_entropy(
+        network.mlm_logits(hidden[0, [guess.position for guess in example.guesses]]).float(),
+        torch.tensor(example.labels, device=device),
+        reduction="none",
     )
+    if example.pair_logits is None:
+        return words, None
+    pair = torch.tensor([int(example.is_random)], device=device)
+    return words, F.cross_entropy(network.nsp_logits(hidden).float(), pair)
 
 
 _EPSILON = 1e-8  # of Adam

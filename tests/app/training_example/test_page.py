@@ -6,19 +6,24 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app.plots import percent
 from app.sources.documents import DOCUMENTS
 from app.training_example.drawing import message
 from bertcore import load
+from bertcore.analysis.attribution import answer, task_input
+from bertcore.analysis.compare.weight_drift import relative_change, step_drift, weight_drift
 from bertcore.analysis.words.epoch_masks import epoch_masks
 from bertcore.analysis.words.training_example import (
     TrainingExample,
     one_step,
     training_example,
 )
-from tests.support.opened import complaints, named_charts, numbers, ok, page_of, said
+from bertcore.tasks import open_task_model
+from tests.support.opened import charts, complaints, named_charts, numbers, ok, page_of, said
 from tests.support.task_checkpoints import save_task_checkpoint
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_families import make
@@ -58,7 +63,7 @@ def test_the_losses_are_the_cores(page: AppTest, folder: Path) -> None:
         assert f"{guess.loss:.3f}" in shown
     assert f"sees {len(found.tokens)} tokens here and learns from {len(found.guesses)}" in said(app)
     names: dict[str, Any] = {}
-    code = max((c.value for c in app.code), key=len)
+    code = next(c.value for c in app.code if "example.guesses" in c.value)
     exec(code, names)  # what the visitor would run
     assert names["example"].loss == pytest.approx(found.loss)
     sent = message(found, "[MASK]")
@@ -104,6 +109,39 @@ def test_one_step_is_the_cores(page: AppTest, folder: Path) -> None:
     names: dict[str, Any] = {}
     exec(next(c.value for c in app.code if "one_step(" in c.value), names)
     assert names["effect"].loss == pytest.approx(effect.loss, abs=1e-4)
+    drift = step_drift(load(folder, device="cpu"), found)
+    grid = numbers(named_charts(app, "step")["layers"][0]["z"])
+    kinds = [kind for layer, kind in drift.layers if layer == 0]
+    expected = [[drift.layers[layer, kind].relative for kind in kinds] for layer in range(2)]
+    np.testing.assert_allclose(grid, expected, rtol=1e-4)
+    others = numbers(named_charts(app, "step")["others"][0]["x"])
+    assert list(others) == pytest.approx([d.relative for d in [*drift.others.values()][::-1]])
+    assert f"in {len(drift.layers) + len(drift.others)} of" in said(app)
+    assert "sum of both objectives" in said(app)
+
+
+def test_both_phases_are_the_shipped_ones(page: AppTest) -> None:
+    """Whatever is open: the answers and the drift of default and sentiment."""
+    app = ok(page.run())
+    bert, tuned = load("default", device="cpu"), load("sentiment", device="cpu")
+    others = [one.text for one in DOCUMENTS]
+    found = training_example(bert, TEXT, others, seed=3)
+    drift = weight_drift(bert, tuned)
+    chart = next(c for c in charts(app) if "Pretraining" in str(c["layout"].get("annotations")))
+    texts = [note["text"] for note in chart["layout"]["annotations"]]
+    for layer in range(bert.config.num_hidden_layers):
+        moved = relative_change([d for (n, _), d in drift.layers.items() if n == layer])
+        assert f"layer {layer}: moved by {moved:.1%}" in texts
+    answers = next(text for text in texts if "B follows A" in text or "B is random" in text)
+    assert percent(max(found.pair_probabilities or ())) in answers
+    assert found.guesses[0].best[0][0] in answers
+    model = open_task_model("sentiment")
+    label = answer(model, task_input(model, "The film was very good."))
+    assert f"<b>{label.labels[label.best]}: {percent(label.probabilities.max())}</b>" in " ".join(
+        texts
+    )
+    assert drift.only_first
+    assert not drift.mis_shaped
 
 
 def test_masks_over_epochs_are_the_cores(page: AppTest, folder: Path) -> None:

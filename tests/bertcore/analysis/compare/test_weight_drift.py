@@ -9,7 +9,15 @@ import pytest
 import torch
 
 from bertcore import Bert, Tokenizer
-from bertcore.analysis.compare.weight_drift import LAYER_KINDS, drift_of, part_of, weight_drift
+from bertcore.analysis.compare.weight_drift import (
+    LAYER_KINDS,
+    drift_of,
+    part_of,
+    relative_change,
+    step_drift,
+    weight_drift,
+)
+from bertcore.analysis.words.training_example import network_after, training_example
 from bertcore.network import FAMILY_HEADS
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_vocabulary
 
@@ -20,6 +28,7 @@ def test_by_hand() -> None:
     assert drift.relative == pytest.approx(0.8)
     assert drift.cosine == pytest.approx(0.6)
     assert (drift.norm_first, drift.norm_second, drift.num_weights) == (5.0, 3.0, 2)
+    assert drift.num_changed == 1
     # A matrix and its bias are one vector.
     parts = [(torch.tensor([[3.0]]), torch.tensor([[3.0]])), (torch.ones(1) * 4, torch.zeros(1))]
     assert drift_of(parts) == drift
@@ -48,8 +57,32 @@ def test_every_tensor_is_numpys_norm() -> None:
     ]
     expected = np.linalg.norm(flat[1] - flat[0]) / np.linalg.norm(flat[0])
     assert part.relative == pytest.approx(expected, rel=1e-9)
+    names = [name for name in ours if name.startswith("layers.1.")]
+    flat = [
+        np.concatenate([tensors[name].detach().double().numpy().ravel() for name in names])
+        for tensors in (ours, theirs)
+    ]
+    expected = np.linalg.norm(flat[1] - flat[0]) / np.linalg.norm(flat[0])
+    layer = [drift for (number, _), drift in found.layers.items() if number == 1]
+    assert relative_change(layer) == pytest.approx(expected, rel=1e-9)
     assert not found.is_same
     assert found.not_finite == ()
+
+
+def test_a_step_moves_every_part() -> None:
+    bert = tiny_bert()
+    example = training_example(bert, "The man was old. She sat on the mat.", ["It had rained."])
+    found = step_drift(bert, example)
+    ours = dict(bert.module.named_parameters())
+    for name, moved in network_after(bert, example).named_parameters():
+        tensor = next(tensor for tensor in found.tensors if tensor.name == name)
+        change = (moved - ours[name]).detach().double()
+        assert tensor.drift.num_changed == int(change.count_nonzero())
+        length = float(ours[name].detach().double().norm())
+        if length:
+            expected = float(change.norm()) / length
+            assert tensor.drift.relative == pytest.approx(expected, rel=1e-6)
+    assert all(part.num_changed for part in [*found.layers.values(), *found.others.values()])
 
 
 def test_the_same_twice_is_exactly_zero() -> None:
@@ -75,6 +108,7 @@ def test_what_was_zero_and_what_is_nan_are_marked() -> None:
     for name in found.not_finite:
         assert math.isnan(by_name[name].relative)
     assert math.isnan(found.layers[0, "key"].relative)
+    assert math.isnan(relative_change([found.layers[0, "key"], found.layers[0, "query"]]))
     assert found.layers[0, "query"].relative == 0
     assert not found.is_same
 

@@ -8,10 +8,17 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch.nn import functional
 
 from bertcore import Bert, load
+from bertcore.analysis.compare.weight_drift import part_of
 from bertcore.analysis.words.epoch_masks import epoch_masks
-from bertcore.analysis.words.training_example import TrainingExample, one_step, training_example
+from bertcore.analysis.words.training_example import (
+    TrainingExample,
+    network_after,
+    one_step,
+    training_example,
+)
 from bertcore.pretraining.loss.objective import BatchTensors, pretraining_loss
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_others import make_other
@@ -157,10 +164,35 @@ def test_one_step_is_adams_first(bert: Bert) -> None:
     assert effect.mlm_loss == pytest.approx(float(after.mlm_loss.detach()), rel=1e-3)
     assert effect.nsp_loss == pytest.approx(float(after.nsp_loss.detach()), rel=1e-3)
     assert effect.loss < found.loss
+    stepped = dict(network_after(bert, found, learning_rate=1e-3).named_parameters())
+    for name, parameter in network.named_parameters():
+        torch.testing.assert_close(stepped[name], parameter, atol=1e-5, rtol=0)
     assert len(effect.probabilities) == len(found.guesses)
     assert effect.pair_probability == pytest.approx(math.exp(-(effect.nsp_loss or 0)), rel=1e-4)
     with pytest.raises(ValueError, match="expected above 0"):
         one_step(bert, found, learning_rate=0)
+
+
+def test_each_objective_alone_misses_parts_that_both_together_move(bert: Bert) -> None:
+    found = draws(bert, masked_lm_prob=0.3)[3]
+    batch, missed = _batch(found), []
+    for objectives in ("words", "pair", "both"):
+        network = copy.deepcopy(bert.module)
+        for parameter in network.parameters():
+            parameter.requires_grad_()
+        hidden = network(batch.input_ids, batch.segment_ids)
+        words = network.mlm_logits(hidden[0, batch.positions[0]])
+        losses = {
+            "words": functional.cross_entropy(words, batch.labels[0]),
+            "pair": functional.cross_entropy(
+                network.nsp_logits(hidden), batch.next_sentence_labels
+            ),
+        }
+        losses["both"] = losses["words"] + losses["pair"]
+        losses[objectives].backward()
+        still = [n for n, p in network.named_parameters() if p.grad is None or not p.grad.any()]
+        missed.append({part_of(name)[1] for name in still})
+    assert missed == [{"pooler", "next-sentence head"}, {"masked-word head"}, set()]
 
 
 def _batch(found: TrainingExample) -> BatchTensors:
