@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from bertcore import Model
-from bertcore.base.device import DTYPES, available_devices
+from bertcore.base.device import DTYPES, available_devices, device_name
 from bertcore.checkpoints.folder import is_checkpoint
 from bertcore.checkpoints.source import SHIPPED
 from bertcore.checkpoints.toys import TOYS
@@ -88,6 +88,8 @@ def draw() -> None:
             if bert is None:
                 state_row.caption("Nothing is loaded: the page says why.")
             else:
+                dtype = str(bert.dtype).removeprefix("torch.")
+                state_row.caption(f"Runs on **{plain(device_name(bert.device))}** in {dtype}")
                 _describe(bert)
             _memory()
         live_text(state.TEXTS)
@@ -209,14 +211,12 @@ def _describe(bert: Model) -> None:
     config = bert.config
     parameters = list(bert.module.parameters())
     num_bytes = sum(p.numel() * p.element_size() for p in parameters)
-    dtype = str(bert.dtype).removeprefix("torch.")
     st.markdown(
         f"**{config.num_hidden_layers}** layers · **{config.hidden_size}** wide · "
         f"**{config.num_attention_heads}** heads  \n"
         f"**{theme.count(sum(p.numel() for p in parameters))}** parameters · "
         f"**{theme.megabytes(num_bytes)}**  \n"
-        f"**{config.vocab_size:,}** word pieces · up to **{bert.max_length}** tokens  \n"
-        f"on **{plain(str(bert.device))}** in **{dtype}**"
+        f"**{config.vocab_size:,}** word pieces · up to **{bert.max_length}** tokens"
     )
     if bert.report is not None and bert.report.precision_note is not None:
         note = bert.report.precision_note

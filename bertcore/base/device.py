@@ -39,6 +39,13 @@ def available_devices() -> list[str]:
     return [*gpus, *mps, "cpu"]
 
 
+def device_name(device: torch.device) -> str:
+    """Return what a device is called, a GPU with its model: cuda:0, NVIDIA H100."""
+    if device.type != "cuda":
+        return str(device)
+    return f"{device}, {torch.cuda.get_device_name(device)}"
+
+
 def choose_dtype(dtype: str, device: torch.device) -> torch.dtype:
     """Return the number format of that name; "auto" is float32, the format of the reference.
 

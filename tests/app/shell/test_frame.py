@@ -40,8 +40,12 @@ def test_main_draws_sidebar_and_first_page(folder):
     assert not at.error
     assert at.title[0].value == next(iter(PAGES.values())).title
     told = " ".join(m.value for m in at.sidebar.markdown)
-    for fact in ("**2** layers", "**32** wide", "**4** heads", "float32", "cpu", "64"):
+    for fact in ("**2** layers", "**32** wide", "**4** heads", "64"):
         assert fact in told
+    inside = {one.value for one in at.sidebar.expander[0].caption}
+    (seen,) = (one.value for one in at.sidebar.caption if one.value.startswith("Runs on"))
+    assert seen == "Runs on **cpu** in float32"
+    assert seen not in inside
 
 
 @pytest.mark.parametrize(
@@ -91,7 +95,7 @@ def test_text_and_choices_are_in_the_address(folder):
     assert not at.exception
     assert at.query_params["text_a"] == "It had rained."
     assert at.query_params["dtype"] == "bfloat16"
-    assert "bfloat16" in " ".join(m.value for m in at.sidebar.markdown)
+    assert "bfloat16" in " ".join(m.value for m in at.sidebar.caption)
 
 
 def guarded(kind: str):

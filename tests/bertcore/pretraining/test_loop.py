@@ -276,3 +276,14 @@ def test_tokenizer_and_network_must_agree(tmp_path: Path) -> None:
             data_config=DATA,
             optimizer_config=OptimizerConfig(),
         )
+
+
+@pytest.mark.gpu
+def test_a_gpu_learns_as_the_cpu_does(tmp_path: Path) -> None:
+    losses = []
+    for device in ("cpu", "cuda"):
+        run = build(tmp_path / device, device=device, dtype="float32", optimizer="adamw")
+        assert run.run() is not None
+        losses.append([line["loss"] for line in metrics(tmp_path / device)])
+        assert load(run.folder.checkpoints()[-1], device=device).device.type == device
+    assert losses[1] == pytest.approx(losses[0], rel=0.05)
