@@ -103,6 +103,12 @@ EXAMPLES: tuple[Example, ...] = (
         "Natural Language Processing will [MASK] the world.",
     ),
     Example("Lecture notes", "What sat on the mat?", "The [MASK] sat on the mat."),
+    Example(
+        "Lecture notes",
+        "The cat sat: what sat on the mat?",
+        "The cat sat.",
+        "The [MASK] sat on the mat.",
+    ),
     Example("Lecture notes", "A word in pieces", "Carelessness spoiled the strawberry."),
     Example("Chinese", "A hidden character", "我爱[MASK]习。", checkpoint="zh"),
     Example("Chinese", "A Chinese pair", "我爱学习。", "学校在北京。", "zh"),

@@ -29,7 +29,8 @@ KEPT_OF_VISITOR = 3  # on a closed server, where a visitor has limited room
 
 HOW_NOVEL = (
     "{title}, in the public domain: 121,000 words. Enough to watch a model learn, far too little "
-    "for it to know English."
+    "for it to know English. Next sentence stays near guessing: a random B is from the same novel, "
+    "so its topic does not give it away."
 )
 HOW_TEXT = (
     "UTF-8 text (.txt, or packed as .xz or .gz): one paragraph per line and a blank line between "

@@ -399,6 +399,15 @@ def scores_table(scores: PretrainingScores) -> Table:
                 f"always the same answer: {chance:.1%}",
             ),
         ]
+        assert scores.nsp_accuracy is not None
+        assert scores.num_pairs is not None
+        error = math.sqrt(chance * (1 - chance) / scores.num_pairs)
+        if scores.nsp_accuracy < chance + 2 * error:
+            table.caption_justify = "left"
+            table.caption = (
+                "Next sentence is near guessing. On text of one book or one topic that is usual: a "
+                "random B has the topic of A, too."
+            )
     bits = ("bits per character", f"{scores.bits_per_character:.3f}", "of the hidden tokens")
     for row in (*lines, bits):
         table.add_row(*row)

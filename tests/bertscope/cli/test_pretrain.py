@@ -5,7 +5,7 @@ import json
 import re
 import signal
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +28,10 @@ from bertcore.pretraining import (
     fixed_batches,
     read_documents,
 )
+from bertcore.pretraining.evaluation import PretrainingScores
 from bertcore.tokenizer import open_wordpiece
 from bertscope.cli import pretrain
+from bertscope.cli.evaluate import scores_table
 from tests.support.command_line import invoke, make_texts, metrics, refusal, succeed, words_of
 from tests.support.small_corpus import small_corpus
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
@@ -508,3 +510,22 @@ def test_every_family_is_pretrained_and_opens_in_transformers(
         )
     )
     assert "needs a next-sentence head" in sentence
+
+
+def test_next_sentence_near_guessing_is_explained() -> None:
+    scores = PretrainingScores(
+        mlm_loss=5.0,
+        mlm_top1=0.2,
+        nsp_loss=1.5,
+        nsp_accuracy=0.515,
+        bits_per_character=2.0,
+        num_rows=400,
+        num_pairs=400,
+        num_masked=900,
+        num_unknown=0,
+        share_random=0.456,
+    )
+    assert "a random B has the topic of A" in str(scores_table(scores).caption)
+    assert scores_table(replace(scores, nsp_accuracy=0.9)).caption is None
+    pairless = replace(scores, nsp_accuracy=None, num_pairs=None, share_random=None)
+    assert scores_table(pairless).caption is None
