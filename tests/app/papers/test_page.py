@@ -133,3 +133,8 @@ def test_a_claim_leads_to_the_page_that_shows_it() -> None:
     app = page_of("papers", papers_view=CLAIMS).run()
     seen = [button.label for button in app.button if button.label.startswith("See it")]
     assert seen == ["See it: Tokens & embeddings"] * 2
+
+
+def test_the_figure_of_both_phases_is_one_click_away() -> None:
+    labels = [button.label for button in opened(papers_view=WAYS).button]
+    assert [label for label in labels if label.endswith(PAGES["training_example"].title)]
