@@ -90,7 +90,7 @@ def test_sentence_pairs(open_page, name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_layer_map(open_page, name):
-    at = open_page(name, "layer_map", map_method="pca")
+    at = open_page(name, "layer_map")
     assert at.get("plotly_chart")
 
 

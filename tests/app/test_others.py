@@ -103,7 +103,7 @@ def test_sentence_pairs(open_page, name):
 
 @pytest.mark.parametrize("name", WHOLE)
 def test_layer_map(open_page, name):
-    assert open_page(name, "layer_map", map_method="pca").get("plotly_chart")
+    assert open_page(name, "layer_map").get("plotly_chart")
 
 
 @pytest.mark.parametrize("name", ["DebertaForMaskedLM", "GPT2LMHeadModel"])

@@ -20,6 +20,8 @@ from app.shell.jobs import background
 
 PAGES = Path(__file__).parents[2] / "pages"
 PAIR = {"text_a": "The river bank was steep.", "text_b": "It had rained all day."}
+QUICK = {"map_method": "pca"}
+"""What else is in an address: compiling UMAP takes 17 s of a processor; its own page tests it."""
 
 
 def page_of(name: str, *, seconds: float = 300, **query: str | list[str]) -> AppTest:
@@ -41,7 +43,7 @@ def opener(folders: Mapping[str, Path], monkeypatch: pytest.MonkeyPatch) -> Call
 
     def opened(name: str, page: str, **query: str) -> AppTest:
         monkeypatch.setenv(CHECKPOINT_VARIABLE, str(folders[name]))
-        return ok(with_results(page_of(page, **{**PAIR, **query}).run()))
+        return ok(with_results(page_of(page, **{**PAIR, **QUICK, **query}).run()))
 
     return opened
 
