@@ -82,10 +82,12 @@ class TokenizerFolder:
         stated = self.config.get("model_max_length")
         if not stated:
             return positions
-        if not float(stated) >= 1:  # nor NaN
-            raise ValueError(f"model_max_length is {stated!r}; expected at least 1")
+        if not isinstance(stated, int | float) or not stated >= 1:  # nor NaN
+            raise ValueError(
+                f"model_max_length is {str(stated)[:100]!r}; expected a number, at least 1"
+            )
         # transformers writes 1e30 for "not known".
-        return int(min(float(stated), positions))
+        return int(min(stated, positions))
 
 
 def write_rules(
@@ -125,7 +127,7 @@ def malformed(folder: str | Path, error: BaseException) -> RuntimeError:
     """Return the error for a folder whose files raised one of MALFORMED."""
     return RuntimeError(
         f"the tokenizer's files in {folder} have an unexpected form "
-        f"({type(error).__name__}: {error}). Copy them again."
+        f"({type(error).__name__}: {str(error)[:300]}). Copy them again."
     )
 
 

@@ -156,7 +156,7 @@ def _built(
             names={} if lines is None else dict(enumerate(lines.pieces)),
         )
     except ValueError as error:
-        raise RuntimeError(f"{chosen.file}: {error}") from error
+        raise RuntimeError(f"{chosen.file}: {str(error)[:1000]}") from error
     return tokenizer.explained() if tokenizer.is_berts else tokenizer
 
 
