@@ -168,7 +168,7 @@ class Experiment:
         return read_examples(
             path,
             self.task,
-            file_labels(self.task, labels, columns),
+            file_labels(self.task, labels, columns, merges=True),
             columns=columns,
             bad_rows=BadRows(skip=self.settings.skip_bad_rows),
         )
@@ -298,9 +298,8 @@ def _divide(settings: Settings, folder: Path) -> tuple[str, ...]:
     path = data_file(settings.train, folder, task=settings.task, is_train=True)
     groups = None
     if settings.balance is not None:
-        task = find_task(settings.task)
         columns, column = settings.columns, settings.balance
-        groups = column_values(path, task, column, columns=columns, option="--balance")
+        groups = column_values(path, settings.task, column, columns=columns, option="--balance")
     try:
         return divide(
             path,
@@ -372,7 +371,7 @@ def open_models(
     """
     teacher = None
     if settings.teacher is not None:
-        teacher = open_task_model(settings.teacher, task=settings.task, device="cpu")
+        teacher = _teacher(settings)
         labels = teacher.labels
     model = start_task_model(
         settings.checkpoint,
@@ -382,6 +381,7 @@ def open_models(
         new_head=settings.new_head,
         features=settings.config.features_read,
         is_untrained=settings.is_untrained,
+        allow_pickle=settings.allow_pickle,
     )
     if settings.layers is not None:
         module = model.require_parts("--layers")
@@ -389,6 +389,15 @@ def open_models(
     if settings.config.dropout is not None:
         model.require_parts("--dropout").set_dropout(settings.config.dropout)
     return model, teacher
+
+
+def _teacher(settings: Settings) -> TaskModel:
+    return open_task_model(
+        str(settings.teacher),
+        task=settings.task,
+        device="cpu",
+        allow_pickle=settings.allow_pickle,
+    )
 
 
 def resume_experiment(folder: Path) -> Experiment:
@@ -440,7 +449,8 @@ def _read(
     train_file, dev_file = _data_files(settings, fetched)
     task = find_task(settings.task)
     if tokenizer is None:
-        tokenizer = load(settings.checkpoint, device="cpu").tokenizer
+        allow_pickle = settings.allow_pickle
+        tokenizer = load(settings.checkpoint, device="cpu", allow_pickle=allow_pickle).tokenizer
     train_columns, dev_columns = _columns(settings)
 
     augmenter, balance = _augmenter(settings), _balance(settings, train_file, train_columns)
@@ -480,11 +490,14 @@ def _known_labels(settings: Settings) -> tuple[str, ...] | None:
     if not find_task(settings.task).has_labels:
         return None
     if settings.teacher is not None:
-        return open_task_model(settings.teacher, task=settings.task, device="cpu").labels
+        return _teacher(settings).labels
     if settings.new_head or settings.is_untrained:
         return None
     return kept_labels(
-        settings.checkpoint, task=settings.task, features=settings.config.features_read
+        settings.checkpoint,
+        task=settings.task,
+        features=settings.config.features_read,
+        allow_pickle=settings.allow_pickle,
     )
 
 
@@ -514,8 +527,7 @@ def _balance(settings: Settings, path: Path, columns: Columns) -> Balance | None
     if settings.balance is None:
         return None
     column = settings.balance if settings.division is None else GROUP
-    task = find_task(settings.task)
-    groups = column_values(path, task, column, columns=columns, option="--balance")
+    groups = column_values(path, settings.task, column, columns=columns, option="--balance")
     return Balance(settings.balance, groups, skip_bad_rows=settings.skip_bad_rows)
 
 

@@ -68,6 +68,8 @@ class Settings:
     """By which power."""
     is_untrained: bool = False
     """Whether the model begins with random weights, in the shape of the checkpoint."""
+    allow_pickle: bool = False
+    """Whether a checkpoint's pickled weights may be read."""
 
     @property
     def division(self) -> Division | None:
@@ -125,7 +127,7 @@ def make_settings(
         raise ValueError("give either a file to score on (dev) or a fraction to hold out.")
     Division(held_out=others.get("held_out"), sample=others.get("sample"))  # checks the values
     chosen = find_task(task)
-    shape, longest = read_size(checkpoint)
+    shape, longest = read_size(checkpoint, allow_pickle=bool(others.get("allow_pickle")))
     length = _length(max_seq_length, default=chosen.default_length, limit=longest)
     feature_based = bool(config.get("feature_based"))
     rates = tuple(learning_rates) or (default_rate(shape, feature_based=feature_based),)
@@ -241,7 +243,7 @@ def _lasting_data(path: Path) -> str:
 def _lasting(checkpoint: str) -> str:
     """Return the name of a checkpoint that is valid from any working folder."""
     path = Path(checkpoint).expanduser()
-    return str(path.resolve()) if checkpoint != DEFAULT and path.is_dir() else checkpoint
+    return str(path.resolve()) if checkpoint != DEFAULT and path.exists() else checkpoint
 
 
 def check_new_folder(folder: Path) -> None:

@@ -184,18 +184,18 @@ def load_bert(source: str | Path, *, device: str = "auto") -> Bert:
     return with_parts(load(source, device=device))
 
 
-def read_size(source: str | Path) -> tuple[BertConfig, int]:
+def read_size(source: str | Path, *, allow_pickle: bool = False) -> tuple[BertConfig, int]:
     """Return a checkpoint's shape and its longest input in tokens, without reading its weights.
 
     Only an architecture whose limits a trial run shows (`generic`) is opened for that.
 
     Args:
-        source: As for `load`.
+        source, allow_pickle: As for `load`.
 
     Raises:
         ValueError, RuntimeError: As `load`, for what config.json and the tokenizer's files say.
     """
-    files = open_source(source, allow_pickle=False)
+    files = open_source(source, allow_pickle=allow_pickle)
     with files.open() as weights:
         architecture = which_family(files.config, weights.stored, files.config_file)
         if not isinstance(architecture.family, OtherFamily):
@@ -204,7 +204,7 @@ def read_size(source: str | Path) -> tuple[BertConfig, int]:
             stated = read_other_config(architecture.model_type, files, weights)
             config = shape_of_other(stated, heads=frozenset())
         else:
-            model = load(source, device="cpu")
+            model = load(source, device="cpu", allow_pickle=allow_pickle)
             return model.config, model.max_length
     return config, min(config.max_length, read_max_length(files.tokenizer_folder))
 

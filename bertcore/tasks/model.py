@@ -195,6 +195,7 @@ def start_task_model(
     new_head: bool = False,
     features: str | None = None,
     is_untrained: bool = False,
+    allow_pickle: bool = False,
 ) -> TaskModel:
     """Open a checkpoint for fine-tuning; a pretrained one gets a new head.
 
@@ -211,6 +212,7 @@ def start_task_model(
             changed; of FEATURES.
         is_untrained: Use only shape and vocabulary: random weights by the seed of `generator`, and
             a new head.
+        allow_pickle: As for `bertcore.load`.
 
     Raises:
         ValueError: If the checkpoint has a head for this task with other labels or a regression of
@@ -220,10 +222,10 @@ def start_task_model(
     """
     chosen = find_task(task, features=features)
     check_labels(chosen, labels)
-    bert = load(source, device="cpu")
+    bert = load(source, device="cpu", allow_pickle=allow_pickle)
     if is_untrained:
         bert = untrained(bert, generator.initial_seed())
-    stored = None if is_untrained else _read_head(source)
+    stored = None if is_untrained else _read_head(source, allow_pickle=allow_pickle)
     keeps = stored is not None and bool(stored.tensors) and _is_for(stored, chosen)
     keeps = keeps and not new_head
     num_outputs = chosen.num_outputs(labels)
@@ -245,14 +247,15 @@ def start_task_model(
 
 
 def kept_labels(
-    source: str | Path, *, task: str, features: str | None = None
+    source: str | Path, *, task: str, features: str | None = None, allow_pickle: bool = False
 ) -> tuple[str, ...] | None:
     """Return the labels of a checkpoint's head if `start_task_model` keeps it.
 
     Returns:
         None if it gets a new head, or its answers are no labels.
     """
-    stored, chosen = _read_head(source), find_task(task, features=features)
+    stored = _read_head(source, allow_pickle=allow_pickle)
+    chosen = find_task(task, features=features)
     if stored is None or not stored.tensors or not _is_for(stored, chosen):
         return None
     return stored.labels if chosen.has_labels else None

@@ -63,7 +63,9 @@ class Start:
     """The model that a fine-tuning starts from."""
 
     checkpoint: str = "default"
-    """'default', a folder, or a hub id."""
+    """'default', a folder, a zip file of one, or a hub id."""
+    allow_pickle: bool = False
+    """Read a pytorch_model.bin (weights only) if there is no safetensors file."""
     new_head: bool = False
     """Start with a new head on a fine-tuned checkpoint."""
     untrained: bool = False
@@ -108,7 +110,7 @@ class Trials:
     (DATA, Files, "skip_bad_rows"),
     (TRAINING, Trials, "lr seeds class_weights"),
     (TRAINING, FinetuneConfig, "epochs batch_size seed warmup_ratio weight_decay dropout"),
-    (MODEL, Start, "checkpoint new_head untrained max_seq_length"),
+    (MODEL, Start, "checkpoint allow_pickle new_head untrained max_seq_length"),
     (MODEL, FinetuneConfig, "frozen feature_based features doc_stride"),
     (RECORDS, FinetuneConfig, "metric evaluate_every patience save_every keep_epochs"),
     (
@@ -285,7 +287,9 @@ def settings_of_words(task: str, settings: dict[str, Any]) -> Settings:
     if start.teacher is not None:
         distill = DistillConfig.for_task(**chosen(DistillConfig, settings))
     if start.teacher is not None and start.student_layers is not None:
-        num_layers = load(start.teacher, device="cpu").config.num_hidden_layers
+        num_layers = load(
+            start.teacher, device="cpu", allow_pickle=start.allow_pickle
+        ).config.num_hidden_layers
         layers = named_layers(start.student_layers, num_layers)
     return make_settings(
         task=task,
@@ -300,6 +304,7 @@ def settings_of_words(task: str, settings: dict[str, Any]) -> Settings:
         skip_bad_rows=files.skip_bad_rows,
         new_head=start.new_head,
         is_untrained=start.untrained,
+        allow_pickle=start.allow_pickle,
         command=shlex.join(["bertscope", *sys.argv[1:]]),
         layers=layers,
         teacher=start.teacher,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,6 +12,8 @@ import time
 from pathlib import Path
 
 import pytest
+import torch
+from safetensors.torch import load_file
 from typer.testing import CliRunner, Result
 
 from bertscope.cli.main import app
@@ -103,6 +106,29 @@ def test_the_recipe_of_the_paper(files: Path, tmp_path: Path) -> None:
     for name in ("hidden_dropout_prob", "attention_probs_dropout_prob"):
         assert shape[name] == 0.2
     assert "expected one of ours, paper" in refusal(*words(files, tmp_path / "x", "--recipe", "a"))
+
+
+def test_a_zip_of_pickled_weights_is_fine_tuned_where_that_is_agreed_to(
+    files: Path, tmp_path: Path
+) -> None:
+    """With the same result as from the folder; also by a relative path, which stays valid."""
+    folder, out = tmp_path / "folder", tmp_path / "out"
+    shutil.copytree(files / "tiny", folder)
+    torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
+    (folder / "model.safetensors").unlink()
+    archive = Path(shutil.make_archive(str(tmp_path / "mine"), "zip", folder))
+    line = words(files, out, "--checkpoint", os.path.relpath(archive), "--json")
+    assert "--allow-pickle" in refusal(*line)
+    assert not out.exists()
+    reports = []
+    for more in ([*line, "--allow-pickle"], words(files, tmp_path / "same", "--json")):
+        result = invoke(*more)
+        assert result.exit_code == 0, (result.stderr, result.exception)
+        reports.append(json.loads(result.stdout))
+    assert reports[0]["best"]["scores"] == reports[1]["best"]["scores"]
+    settings = json.loads((out / "finetune.json").read_text())
+    assert (settings["checkpoint"], settings["allow_pickle"]) == (str(archive), True)
+    assert invoke("finetune", "--out", out, "--resume").exit_code == 0
 
 
 def test_what_is_done_against_a_bias_is_recorded(files: Path, tmp_path: Path) -> None:
