@@ -7,6 +7,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -33,6 +34,8 @@ _RARE = 0.1
 """Below this share, -1 beside 0 and 1 marks missing labels; above it is a class."""
 _SHORTEST = 3
 """Letters of an abbreviation, such as pos."""
+_OPPOSITES = ("not", "non", "no")
+"""Beginnings of the name of all labels but one."""
 
 
 def label_text(cell: str) -> str:
@@ -128,6 +131,28 @@ def match_labels(names: Collection[str], known: Sequence[str]) -> dict[str, str]
     return matched | _by_beginning(left, unused)
 
 
+def all_but_one(names: Collection[str], known: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the known labels for the only name without one, if it says: all but this label.
+
+    >>> known = ("entailment", "neutral", "contradiction")
+    >>> all_but_one(["entailment", "non-entailment"], known)
+    {'non-entailment': ('neutral', 'contradiction')}
+
+    Args:
+        names: All labels of a file.
+        known: Labels of a checkpoint.
+    """
+    matched = match_labels(names, known)
+    left = [name for name in names if name not in matched]
+    for name in left if len(left) == 1 else ():
+        denied = {_letters(name).removeprefix(no) for no in _OPPOSITES} - {_letters(name)}
+        but = [label for label in known if _letters(label) in denied]
+        rest = tuple(label for label in known if label not in but)
+        if len(but) == 1 and rest and {*matched.values()} <= {*but}:
+            return {name: rest}
+    return {}
+
+
 def _letters(name: str) -> str:
     """Return a name without case, spaces, dashes and the like; a number as it is."""
     if _NUMBER.fullmatch(name):
@@ -195,6 +220,8 @@ def _is_beginning(first: str, second: str) -> bool:
 def read_label_map(text: str | None) -> dict[str, str]:
     """Return the labels of a file, and what they stand for, from the text of `Columns.label_map`.
 
+    What stands for several labels names them with + between: 1=neutral+contradiction.
+
     >>> read_label_map("0=negative,1=positive,-1=")
     {'0': 'negative', '1': 'positive', '-1': ''}
 
@@ -245,6 +272,24 @@ def name_as(name: str, known: Sequence[str]) -> str:
     return write_label_map({name[:40]: "LABEL" if is_opposite else close})
 
 
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Which outputs of a head count as one when a file is scored."""
+
+    alike: tuple[int, ...] = ()
+    """For each output the first with the same name, where the file uses a name of several; else
+    ()."""
+    groups: tuple[int, ...] = ()
+    """For each output the label of `names` that it counts for, where one stands for several; else
+    ()."""
+    names: tuple[str, ...] = ()
+    """Of the groups: the file's where it stands for several outputs."""
+
+
+APART = Counted()
+"""Each output counts by itself."""
+
+
 class FileLabels:
     """What the labels of one file stand for.
 
@@ -252,13 +297,21 @@ class FileLabels:
         known: Labels of a checkpoint or of training data, in their order; None takes those of the
             file.
         label_map: From `read_label_map`; its keys are labels of the file, or known ones.
+        merges: Whether one may stand for several known ones, which then count as one.
     """
 
     def __init__(
-        self, known: Sequence[str] | None = None, label_map: Mapping[str, str] | None = None
+        self,
+        known: Sequence[str] | None = None,
+        label_map: Mapping[str, str] | None = None,
+        *,
+        merges: bool = False,
     ) -> None:
         self.known = None if known is None else tuple(known)
         self.label_map = dict(label_map or {})
+        self.merges = merges
+        self.several: dict[str, tuple[str, ...]] = {}
+        """The known labels that count as one, by the file's label that stands for them."""
         self.names: dict[str, str] = {} if self.label_map else {name: name for name in known or ()}
         """What each label stands for; "" for no label."""
         self.counts: Counter[str] | None = None
@@ -270,12 +323,22 @@ class FileLabels:
             raise ValueError(f"--label-map names {describe_unseen(wrong[0], known)}.")
 
     def _may_be(self, label: str) -> bool:
-        return self.known is None or label in ("", *self.known)
+        return self.known is None or label in ("", *self.known) or bool(self._parts(label))
+
+    def _parts(self, label: str) -> tuple[str, ...]:
+        """Return the known labels that a value of the label map lists; () if it lists none."""
+        if self.known is None or label in self.known or not self.merges:
+            return ()
+        parts = {part.strip() for part in label.split("+")}
+        return tuple(name for name in self.known if name in parts) if parts <= {*self.known} else ()
 
     def needs_survey(self, example: Example) -> bool:
         """Return whether the labels of the whole file have to be known to read an example."""
+        may_merge = self.merges and len(self.known or ()) > 2
         return self.counts is None and (
-            self.known is None or any(name not in self.names for name in named_labels(example))
+            self.known is None
+            or may_merge
+            or any(name not in self.names for name in named_labels(example))
         )
 
     def survey(self, counts: Counter[str]) -> None:
@@ -291,6 +354,29 @@ class FileLabels:
             names |= match_labels([name for name in left if name], self.known)
         self.names = {name: self.label_map.get(label, label) for name, label in names.items()}
         self.names |= {name: self.label_map[name] for name in counts if name in self.label_map}
+        if self.merges and self.known is not None:
+            found = all_but_one([name for name in left if names.get(name) != ""], self.known)
+            found |= {name: self._parts(label) for name, label in self.names.items()}
+            self.several = {name: parts for name, parts in found.items() if parts}
+            self.names |= {name: parts[0] for name, parts in self.several.items()}
+            self._check_apart()
+
+    def _check_apart(self) -> None:
+        """Refuse known labels that two labels of the file stand for, of which one has others too.
+
+        Raises:
+            ValueError: If there is one.
+        """
+        stand_for = {name: self.several.get(name, (label,)) for name, label in self.names.items()}
+        for name, parts in self.several.items():
+            for other, others in stand_for.items():
+                both = [label for label in parts if label in others]
+                if both and others != parts:
+                    raise ValueError(
+                        f"{name[:40]!r} and {other[:40]!r} of the file both stand for "
+                        f"{both[0][:40]!r}, so answers with it cannot be counted. Name what each "
+                        "stands for with --label-map."
+                    )
 
     def unknown(self) -> str | None:
         """Return a label of the file that stands for none of the known ones, if there is one."""
@@ -334,18 +420,31 @@ class FileLabels:
             )
 
     @property
-    def alike(self) -> tuple[int, ...]:
-        """For each output the first with the same name, if the file uses that name; else ()."""
-        groups = twins(self.known or ())
+    def counted(self) -> Counted:
+        """Which of the known labels count as one."""
+        known = self.known or ()
+        if self.several:
+            of_file = {label: name for name, parts in self.several.items() for label in parts}
+            names = [of_file.get(label, label) for label in known]
+            kept = tuple(dict.fromkeys(names))
+            return Counted(groups=tuple(map(kept.index, names)), names=kept)
+        groups = twins(known)
         if not any(name in groups and label != name for name, label in self.names.items()):
-            return ()
+            return APART
         first = {place: places[0] for places in groups.values() for place in places}
-        return tuple(first.get(i, i) for i in range(len(self.known or ())))
+        return Counted(alike=tuple(first.get(i, i) for i in range(len(known))))
 
     def notes(self) -> Iterator[str]:
         """Yield what is to be said of the labels, a sentence each."""
         others = {name: label for name, label in self.names.items() if label not in ("", name)}
         others = {name: others[name] for name in others if name not in twins(self.known or ())}
+        for name, parts in self.several.items():
+            others.pop(name, None)
+            yield (
+                f"{name[:40]!r} of the file stands for {len(parts)} of the head's "
+                f"{len(self.known or ())} labels, which count as one: {some_labels(parts)}. To "
+                f"name others: {write_label_map({name: '+'.join(parts)})}."
+            )
         for name in self.label_map:
             if name not in (self.counts or ()) and name not in (self.known or ()):
                 yield f"--label-map names {name[:40]!r}, which is no label of the file."

@@ -12,6 +12,8 @@ from typing import Literal, NamedTuple
 from bertcore.data.examples import Example, TaggedExample
 from bertcore.data.files import BadRows
 from bertcore.data.labels import (
+    APART,
+    Counted,
     FileLabels,
     describe_match,
     describe_unseen,
@@ -283,9 +285,9 @@ class FileTags(FileLabels):
         )
 
     @property
-    def alike(self) -> tuple[int, ...]:
-        """As in FileLabels; () where entities are compared."""
-        return () if self.scheme is not None else super().alike
+    def counted(self) -> Counted:
+        """As in FileLabels; nothing where entities are compared."""
+        return APART if self.scheme is not None else super().counted
 
     def notes(self) -> Iterator[str]:
         """Yield how the tags were read, a sentence each."""

@@ -66,6 +66,7 @@ class Classify(SequenceTask):
 
     name = "classify"
     metrics = ("accuracy", "f1", "matthews", "macro_f1")
+    merges_labels = True
     decision = "class"
     form = TextForm(task="classify", headerless="CoLA")
 

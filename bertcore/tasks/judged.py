@@ -189,17 +189,24 @@ def breakdown_fields(
 def class_answers(data: TaskData, logits: NDArray[np.float32]) -> JudgedAnswers:
     """Return the most probable class of each example, and whether it is right.
 
+    Where outputs count as one, it is that of the most probable output, and its probability the sum
+    over all of them.
+
     Args:
         data: The examples.
         logits: Of each, [N, C].
     """
-    best = logits.argmax(1).astype(np.int32)
-    gold = settled(data.rows.targets.astype(np.int64), best, data.alike)
+    best, probabilities = logits.argmax(1).astype(np.int32), softmax(logits, axis=-1)
+    if data.counted.groups:
+        groups = np.array(data.counted.groups)
+        best = groups[best].astype(np.int32)
+        probabilities = probabilities @ np.eye(groups.max() + 1, dtype=np.float32)[groups]
+    gold = settled(data.rows.targets.astype(np.int64), best, data.counted)
     right = gold == best
     return JudgedAnswers(
         gold=gold.astype(np.int32),
         predicted=best,
-        confidence=softmax(logits, axis=-1)[np.arange(len(best)), best],
+        confidence=probabilities[np.arange(len(best)), best],
         quality=right.astype(np.float32),
         right=right,
         lengths=data.rows.lengths.astype(np.int32),

@@ -202,7 +202,7 @@ class Tag(Task):
         rows, counts = data.rows, data.sentence_lengths
         assert counts is not None
         is_word = rows.targets != IGNORED
-        gold = settled(rows.targets[is_word].astype(np.int64), best, data.alike)
+        gold = settled(rows.targets[is_word].astype(np.int64), best, data.counted)
         first = counts[:ROWS_AT_ONCE]
         if is_iob1 or (is_iob1 is None and _are_iob1(best[: first.sum()], first, data.labels)):
             gold = _as_iob1(gold, counts, data.labels)

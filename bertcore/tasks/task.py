@@ -58,6 +58,8 @@ class Task(ABC):
     """Metrics that can choose the best checkpoint; the first is the default. Higher is better."""
     has_labels: ClassVar[bool] = True
     """Whether the answers are a fixed list of labels."""
+    merges_labels: ClassVar[bool] = False
+    """Whether a label of a file that is scored may stand for several of the head's."""
     weighs_classes: ClassVar[bool] = True
     """Whether the loss takes a weight for each label."""
     why_two: ClassVar[str] = "to learn a difference. Check the label column."
@@ -361,7 +363,7 @@ class Task(ABC):
         """Return the answers to a part of a labelled file; see `FileJudge`."""
         table = np.stack(logits)
         answers = self.answers_of(part.data, table)
-        predictions = self.predictions(answers, table, labels)
+        predictions = self.predictions(answers, table, part.data.labels)
         pairs = enumerate(zip(part.examples, predictions, strict=True), start=part.first + 1)
         wrong = (self.wrong_answer(example, said, number) for number, (example, said) in pairs)
         return Judged(answers, [one for one in wrong if one is not None])

@@ -135,6 +135,7 @@ class _Gathered:
     judge: FileJudge
     num_examples: int = 0
     num_cut: int = 0
+    _labels: tuple[str, ...] = ()
     _rows: list[int] = field(default_factory=list)
     _num_inputs: int = 0
     _texts: set[int] = field(default_factory=set)
@@ -150,6 +151,7 @@ class _Gathered:
 
         judged = self.judge(part, logits_by_row(self.model, part.data.rows, on_fraction))
         self._parts.append(judged.answers)
+        self._labels = part.data.labels
         for error in judged.errors:
             self._worst.add(error)
         self._rows += [example.row for example in part.examples]
@@ -162,7 +164,7 @@ class _Gathered:
     def finish(self, is_whole: bool, notes: tuple[str, ...]) -> FileRun:
         run = FileRun(
             task=self.task,
-            labels=self.model.labels,
+            labels=self._labels,
             num_examples=self.num_examples,
             rows=np.array(self._rows, dtype=np.int64),
             errors=self._worst.sorted(),
@@ -172,7 +174,7 @@ class _Gathered:
             **joined(self._parts),
         )
         inputs = Inputs(self._num_inputs, len(self._texts))
-        said = self.task.file_notes(run, self.model.labels, inputs)
+        said = self.task.file_notes(run, run.labels, inputs)
         return replace(run, notes=(*notes, *said))
 
 
