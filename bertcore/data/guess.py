@@ -14,6 +14,7 @@ from typing import Any, Literal
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.data.files import BadRows, check_width, kind_of
 from bertcore.data.labels import list_separator
+from bertcore.data.read_choices import ANSWERS, has_choices
 from bertcore.data.read_labels import flag_columns, labels_of_cell
 from bertcore.data.read_questions import has_questions
 from bertcore.data.read_tags import look_at_columns, tag_columns
@@ -60,6 +61,9 @@ def _guess_table(path: Path) -> Guess:
         names = table.columns
         rows = [[_as_text(cell) for cell in row] for row in table.first]
         dialect = table.dialect.describe()
+    if has_choices(names):
+        made = _made("table", names, rows, "choice", Columns(label=_name(names, ANSWERS)))
+        return replace(made, dialect=dialect)
     if has_questions(names):
         return replace(_made("questions", (), (), "qa", Columns()), dialect=dialect)
     tagged = tag_columns(names, rows)
@@ -67,8 +71,6 @@ def _guess_table(path: Path) -> Guess:
         task, chosen = "regress", Columns(text="6", text_pair="7", label="5")
     elif tagged is not None:
         task, chosen = "tag", tagged
-    elif {"sent1", "ending0", "ending1"} <= set(map(normal, names)):
-        task, chosen = "choice", Columns(label=_name(names, ("label",)))
     else:
         task, chosen = guess_columns(summarize(names, rows))
     return replace(_made("table", names, rows, task, chosen), dialect=dialect)

@@ -63,6 +63,8 @@ _NO_DATA = {
 """Beginnings of what is saved in place of a table, and what it is."""
 _BLANK = "\ufeff \t\r\n\xa0"
 _FAST_TEXT = re.compile(r"((?:__label__\S+[ ,]+)+)(.*)", re.DOTALL)
+_LABEL_FIRST = re.compile(r"(\w{1,30}:\w{0,30})\s+(\S.*)", re.DOTALL)
+"""A line of TREC: its label, with a colon in it or after it, and a text."""
 
 Form = Literal["text", "json", "parquet", "arrow"]
 HasHeader = Callable[[Sequence[str]], bool | None]
@@ -263,6 +265,9 @@ def _text_table(
         dialect = Dialect(form="lines of fastText", encoding=encoding, is_usual=False)
         return _plain_table(map(_fast_text, source), 2, path, bad_rows, _no_header, dialect)
     marks = Marks(named, '"') if named is not None else find_marks(start, kind)
+    if marks.separator == ONE_COLUMN and _are_labelled(start):
+        dialect = Dialect(form="a label before each text", encoding=encoding, is_usual=False)
+        return _plain_table(map(_label_first, source), 2, path, bad_rows, _no_header, dialect)
     rows = [record.cells for record in records(start, marks) if not record.wrong]
     for row in rows[:1]:
         check_width(len(row), repr(str(path)))
@@ -298,6 +303,18 @@ def _fast_text(line: str) -> Record:
         return Record([line.strip()], 0)
     names = [name.removeprefix("__label__") for name in re.split("[ ,]+", found[1].strip(" ,"))]
     return Record(["|".join(names), found[2].strip()], 0)
+
+
+def _are_labelled(lines: Sequence[str]) -> bool:
+    """Return whether each line begins with a label, one of few that recur."""
+    found = [_LABEL_FIRST.match(line) for line in lines if line.strip()]
+    counts = Counter(one[1] for one in found if one)
+    return counts.total() == len(found) and 1 < len(counts) <= min(50, len(found) // 2)
+
+
+def _label_first(line: str) -> Record:
+    found = _LABEL_FIRST.match(line)
+    return Record([line.strip()] if found is None else [found[1].rstrip(":"), found[2].strip()], 0)
 
 
 def _decoded(record: Record, encoding: Encoding) -> Record:
@@ -409,7 +426,8 @@ def _json_table(
             else:
                 yield Row(number, [value.get(column) for column in columns])
 
-    cells = tuple([row.get(column) for column in columns] for row in objects)
+    most = max(1, FIRST_CELLS // max(1, len(columns)))
+    cells = tuple([row.get(column) for column in columns] for row in objects[:most])
     return Table(columns, rows(), True, cells, dialect)
 
 

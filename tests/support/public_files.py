@@ -439,11 +439,10 @@ CASES = (
             )
         ),
         "classify",
-        (),
-        (),
+        ("the old house ?", "DESC:manner"),
+        ("DESC:manner", "ENTY:cremat", "LOC:other"),
         "TREC",
         "`DESC:manner How did ...`",
-        "refused: no tabs, semicolons, pipes or commas",
     ),
     Case(
         "emotions.txt",

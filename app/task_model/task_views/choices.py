@@ -37,7 +37,7 @@ CHOICES = Picture(
 class ChoiceView(TaskView):
     """One of several choices for a text."""
 
-    upload = "A table in SWAG format: sent1, ending0, ending1, ..., label"
+    upload = "A table of choices, as of SWAG, HellaSwag, ARC or RACE"
     columns: ClassVar[Mapping[str, str]] = {
         "text": "Text",
         "text_pair": "Beginning of each choice",

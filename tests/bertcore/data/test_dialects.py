@@ -249,6 +249,37 @@ def test_spreadsheets_say_what_to_do(tmp_path: Path) -> None:
         guess(path)
 
 
+TREC = ["DESC:manner How did serfdom, as such, develop?", "ENTY:cremat What films has he made?"]
+
+
+def test_a_label_before_each_text(tmp_path: Path) -> None:
+    path = tmp_path / "train.label"
+    path.write_text("\n".join(TREC * 3), encoding="latin-1")
+    labels = [("How did serfdom, as such, develop?", "DESC:manner")]
+    labels += [("What films has he made?", "ENTY:cremat")]
+    assert [(one.text, one.answer) for one in examples(path)] == labels * 3
+    assert guess(path).task == "classify"
+    assert guess(path).dialect.startswith("a label before each text")
+    path.write_text("spam: call now\nham: at noon, then\nspam: win it\nham: no\n")
+    assert [one.answer for one in examples(path)] == ["spam", "ham", "spam", "ham"]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [*TREC * 3, "Why?"],
+        [f"{chr(97 + i)}: text" for i in range(9)],
+        ["http://a.org is a link", "http://b.org too"] * 3,
+        ["note: one label"] * 4,
+    ],
+)
+def test_lines_with_other_colons_are_one_column(lines: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("\n".join(lines))
+    with pytest.raises(ValueError, match="has one column"):
+        examples(path)
+
+
 def test_rows_as_the_hub_shows_them(tmp_path: Path) -> None:
     path = tmp_path / "rows.json"
     rows = [{"row_idx": i, "row": row, "truncated_cells": []} for i, row in enumerate(TABLE)]

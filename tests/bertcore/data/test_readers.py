@@ -281,11 +281,11 @@ def test_choices(tmp_path: Path) -> None:
     assert list(read_choices(path, bad_rows=BadRows())) == [
         ChoiceExample("A man sits.", ["He eats.", "He flies."], 0, 1)
     ]
-    wrong = write(tmp_path / "w.csv", "sent1,ending0,ending1,label", "A,b,c,2")
-    with pytest.raises(ValueError, match=r"has the label '2'; expected a number from 0 to 1"):
+    wrong = write(tmp_path / "w.csv", "sent1,ending0,ending1,label", "A,b,c,3")
+    with pytest.raises(ValueError, match=r"has the answer '3'; expected a number from 0 to 1"):
         list(read_choices(wrong, bad_rows=BadRows()))
     none = write(tmp_path / "n.csv", "sent1,label", "A,0")
-    with pytest.raises(ValueError, match="no columns ending0"):
+    with pytest.raises(ValueError, match="for the choices: ending0"):
         list(read_choices(none, bad_rows=BadRows()))
 
 

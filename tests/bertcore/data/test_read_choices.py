@@ -1,0 +1,146 @@
+"""Multiple choice as published: SWAG, HellaSwag, ARC, RACE and their like, read by columns."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from bertcore.configs import Columns
+from bertcore.data.examples import ChoiceExample
+from bertcore.data.files import BadRows
+from bertcore.data.guess import guess
+from bertcore.data.read_choices import read_choices
+from tests.support.what_opens import opens
+
+STEM, ENDS = "Which one swims?", ["a fish", "a stone", "a house"]
+NAMED = [{"text": text, "label": name} for text, name in zip(ENDS, "ABC", strict=True)]
+COLUMNS = {"text": ENDS, "label": ["A", "B", "C"]}
+FORMS: dict[str, tuple[dict[str, Any], str, list[str]]] = {
+    "SWAG": (
+        {"sent1": STEM, "sent2": "It is", **{f"ending{i}": e for i, e in enumerate(ENDS)}},
+        STEM,
+        [f"It is {end}" for end in ENDS],
+    ),
+    "HellaSwag": (
+        {"ind": 4, "ctx_a": "Which", "ctx_b": "one", "ctx": STEM, "endings": ENDS, "split": "val"},
+        STEM,
+        ENDS,
+    ),
+    "ARC": ({"id": "M1", "question": {"stem": STEM, "choices": NAMED}}, STEM, ENDS),
+    "ARC of the hub": ({"id": "M1", "question": STEM, "choices": COLUMNS}, STEM, ENDS),
+    "OpenBookQA": ({"question_stem": STEM, "choices": COLUMNS}, STEM, ENDS),
+    "RACE": (
+        {"example_id": "h1", "article": "A tale.", "question": STEM, "options": ENDS},
+        "A tale.",
+        [f"{STEM} {end}" for end in ENDS],
+    ),
+    "CosmosQA": (
+        {"context": "A tale.", "question": STEM, **{f"answer{i}": e for i, e in enumerate(ENDS)}},
+        "A tale.",
+        [f"{STEM} {end}" for end in ENDS],
+    ),
+    "MMLU": ({"question": STEM, "subject": "seas", "choices": ENDS}, STEM, ENDS),
+    "PIQA": ({"goal": STEM, "sol1": ENDS[0], "sol2": ENDS[1]}, STEM, ENDS[:2]),
+}
+ANSWERS = {"ARC": "answerKey", "ARC of the hub": "answerKey", "OpenBookQA": "answerKey"}
+LETTERS = {*ANSWERS, "RACE"}
+
+
+def written(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def read(path: Path, **columns: str) -> tuple[list[ChoiceExample], list[str]]:
+    bad = BadRows()
+    return list(read_choices(path, columns=Columns(**columns), bad_rows=bad)), bad.notes()
+
+
+@opens(
+    "Questions",
+    "HellaSwag, ARC, RACE and others",
+    "`ctx,endings,label`; `question,choices,answerKey`; `article,question,options,answer`",
+    "multiple choice",
+)
+@pytest.mark.parametrize("form", FORMS)
+def test_published_forms_are_read_and_guessed(form: str, tmp_path: Path) -> None:
+    row, text, choices = FORMS[form]
+    name = ANSWERS.get(form, "answer" if form in ("RACE", "MMLU") else "label")
+    values = ["B", "A", "B"] if form in LETTERS else [1, 0, 1]
+    path = written(tmp_path / "a.jsonl", [{**row, name: value} for value in values])
+    expected = [ChoiceExample(text, choices, right, i + 1) for i, right in enumerate((1, 0, 1))]
+    assert read(path) == (expected, [])
+    found = guess(path)
+    assert (found.task, found.chosen.label) == ("choice", name)
+    pd.read_json(path, lines=True).to_parquet(tmp_path / "a.parquet")
+    assert read(tmp_path / "a.parquet") == (expected, [])
+
+
+def test_an_article_of_race_has_several_questions(tmp_path: Path) -> None:
+    row = {
+        "article": "A tale.",
+        "questions": ["Who _?", "Where?"],
+        "options": [["a", "b"], ["c", "d"]],
+        "answers": ["B", "A"],
+        "id": "high1.txt",
+    }
+    path = tmp_path / "1.json"
+    path.write_text(json.dumps(row))
+    assert read(path)[0] == [
+        ChoiceExample("A tale.", ["Who _? a", "Who _? b"], 1, 1),
+        ChoiceExample("A tale.", ["Where? c", "Where? d"], 0, 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("answers", "right", "said"),
+    [
+        (["1", "2"], [0, 1], "counted from 1"),  # WinoGrande
+        ([0, 1], [0, 1], ""),  # COPA
+        (["1", "1"], [1, 1], "taken to be counted from 0"),
+        (["1.0", "0.0"], [1, 0], ""),
+        (["b", "A"], [1, 0], ""),
+    ],
+)
+def test_numbers_are_counted_as_the_file_does(
+    answers: list[Any], right: list[int], said: str, tmp_path: Path
+) -> None:
+    rows = [{"sentence": "The _ swam.", "option1": "fish", "option2": "stone", "answer": answer}
+            for answer in answers]  # fmt: skip
+    examples, notes = read(written(tmp_path / "a.jsonl", rows))
+    assert [one.answer for one in examples] == right
+    assert said in " ".join(notes)
+    assert bool(said) == bool(notes)
+
+
+def test_other_columns_can_be_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("story,ask,ending0,ending1,right\nA tale.,Who,a,b,1\nA tale.,Who,a,b,0\n")
+    examples, _ = read(path, text="story", text_pair="ask", label="right")
+    assert examples[0] == ChoiceExample("A tale.", ["Who a", "Who b"], 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"question": "q", "choices": ["a"], "answer": 0}, "has 1 choices .*; expected two"),
+        ({"question": "q", "choices": ["a", ""], "answer": 0}, "has an empty choice"),
+        ({"question": "q", "choices": ["a", "b"], "answer": 2}, "'2'; expected a number from"),
+        ({"question": "q", "choices": ["a", "b"], "answer": "9" * 9000}, "expected a number"),
+        ({"question": "q", "choices": ["a", "b"], "answer": None}, "the answer ''; expected"),
+        ({"question": "q", "choices": 7, "answer": 0}, "has 0 choices"),
+        ({"question": "q", "choices": {"text": 1, "label": [2]}, "answer": 0}, "has 0 choices"),
+        ({"text": "q", "choices": ["a", "b"], "answer": 0}, r"name for the text \(--text\)"),
+        ({"question": "q", "choices": ["a", "b"]}, r"for the right one \(--label\)"),
+        ({"sent1": "a", "ending0": "b", "ending2": "c", "label": 0}, "for the choices: ending0"),
+    ],
+)
+def test_what_is_no_choice_is_one_sentence(row: dict[str, Any], said: str, tmp_path: Path) -> None:
+    good = {"question": "q", "choices": ["a", "b"], "answer": 0}
+    rows = [row, good] if {*row} == {*good} else [row]
+    with pytest.raises(ValueError, match=said):
+        read(written(tmp_path / "a.jsonl", rows))
