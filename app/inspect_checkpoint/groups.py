@@ -16,7 +16,7 @@ from bertcore.tasks.column import column_names, column_values
 from ..plots import METRIC_NAMES, plain, shorten, shorten_middle, theme, with_interval
 from ..plots.cell_table import records
 from ..plots.charts import Intervals
-from ..shell import Compute, Field, Picture, Progress, frame, one_of
+from ..shell import Compute, Field, Picture, Progress, cache, frame, one_of, uploads
 from ..task_model.file_choice import Labelled
 
 NO_COLUMN = ""
@@ -93,7 +93,7 @@ from bertcore.tasks import column_values
 model, file = open_task_model({path!r}), Path("my-file")
 columns = {columns}
 run = run_file(model, file, columns=columns, skip_bad_rows={skip})
-values = column_values(file, model.task, {column!r}, columns=columns)
+values = column_values(file, model.task.name, {column!r}, columns=columns)
 audit = audit_groups(run, values, {column!r})
 audit.rates, audit.gaps
 """,
@@ -112,7 +112,9 @@ def show(page: frame.Page, labelled: Labelled, run: FileRun, code: Mapping[str, 
     st.header("Does it answer groups alike?", anchor=False)
     with frame.guard():
         try:
-            names = column_names(labelled.path, run.task, columns=labelled.columns)
+            names: tuple[str, ...] = cache.of_file(
+                uploads.read_apart, labelled.path, column_names, run.task.name, labelled.columns
+            )
         except ValueError as error:
             st.caption(plain(str(error).replace(repr(str(labelled.path)), "The file")))
             return
@@ -156,7 +158,9 @@ def _compare(
 
 def _audited(labelled: Labelled, run: FileRun, column: str, *, progress: Progress) -> GroupAudit:
     progress(0.0, "Comparing the groups")
-    values = column_values(labelled.path, run.task, column, columns=labelled.columns)
+    values = uploads.read_apart(
+        labelled.path, column_values, run.task.name, column, columns=labelled.columns
+    )
     return audit_groups(run, values, column)
 
 

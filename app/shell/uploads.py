@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import IO, BinaryIO, Concatenate, ParamSpec, TypeVar
@@ -37,10 +37,9 @@ TEXTS_MEGABYTES = 60
 which answers with a sentence."""
 MAX_LINES = 2_000_000
 """Of an uploaded table or text."""
-LEAST_APART, LEAST_APART_ALONE = 200_000, 10_000_000
-"""Bytes from which a file is read in a process of its own, where others wait for this one's
-interpreter, and on a server of one user, who waits for that process to start: less of a usual table
-is read within the 0.1 s, or the 3 s, that the process takes."""
+LEAST_APART_ALONE = 10_000_000
+"""Bytes from which a file is read in a process of its own on a server of one user, who waits for
+that process to start."""
 _CHUNK = 1 << 20
 
 
@@ -159,7 +158,7 @@ def read_apart(
     *arguments: P.args,
     **options: P.kwargs,
 ) -> T:
-    """Return `function(path, ...)`, called in a process with limits if the path is a large copy's.
+    """Return `function(path, ...)`, called in a process with limits for a visitor's copy.
 
     Args:
         path: Of any file.
@@ -183,10 +182,12 @@ def read_apart(
 def sandbox_of(path: Path) -> Sandbox | None:
     """Return the process in which a file is read; None if it is read in this one.
 
+    On a closed server every upload is, since 0.2 MB can hold the interpreter for minutes.
+
     Args:
         path: Of any file; those of this machine are its user's.
     """
-    least = LEAST_APART if policy().is_closed else LEAST_APART_ALONE
+    least = 0 if policy().is_closed else LEAST_APART_ALONE
     if not path.is_relative_to(visits.root()) or path.stat().st_size < least:
         return None
     is_job = packed_files.is_watched()  # few are begun, and they wait for no page of their visitor
@@ -244,6 +245,8 @@ def _unpack(name: str, data: bytes, target: IO[bytes], most: int, instead: str) 
                 with packed_files.open_bytes(path, io.BytesIO(data)) as content:
                     _write(content, copy, shown, most, instead)
                 copy.flush()
+                apart = sandbox_of(Path(copy.name))
+                stack.enter_context(nullcontext() if apart is None else apart.turn())
                 opened = open_lines(Path(copy.name), form, path)
                 content, inner = packed_files.bounded(opened, path, lines), f"{inner}.jsonl"
             with content:

@@ -13,7 +13,7 @@ import streamlit as st
 from bertcore.analysis.attribution import FileRun, run_file
 from bertcore.checkpoints.source import FINE_TUNED, labelled_file
 from bertcore.configs import Columns
-from bertcore.data.encodings import ENCODINGS, NotUTF8Error, find_encoding
+from bertcore.data.encodings import ENCODINGS, Encoding, NotUTF8Error, find_encoding
 from bertcore.data.files import recode
 from bertcore.data.guess import guess
 from bertcore.tasks.model import TaskModel
@@ -41,7 +41,7 @@ def choose_encoding(upload: Copy, slot: str) -> Path:
     """
     problem, guessed, path = "", None, upload.path
     try:
-        found = find_encoding(path)
+        found: Encoding = cache.of_file(uploads.read_apart, path, find_encoding)
     except NotUTF8Error as error:
         problem = upload.named(str(error))
     except ValueError as error:
@@ -67,8 +67,7 @@ def choose_encoding(upload: Copy, slot: str) -> Path:
     target = path.with_name(f"{chosen}-{path.name}")
     if not target.is_file():
         check_room(2 * path.stat().st_size)
-        with upload.read():
-            recode(path, target, chosen)
+        upload.apart(recode, target, chosen)
     return target
 
 
@@ -204,7 +203,8 @@ def choose_label_map(field: Field[str]) -> str | None:
         placeholder="by their names: or 0=negative, 1=positive",
         help=(
             "What labels of the file stand for, if they are not found by their names or numbers, "
-            "or wrongly: 0=negative, 1=positive. With nothing after the = the rows are left out. "
+            "or wrongly: 0=negative, 1=positive. With nothing after the = the rows are left out; "
+            "1=neutral+contradiction counts both as one. "
             "In a terminal: --label-map."
         ),
         width=380,

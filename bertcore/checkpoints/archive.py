@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import errno
 import lzma
-import os
 import stat
-import struct
 import zipfile
 import zlib
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path, PurePosixPath
 from typing import IO
 
+from bertcore.base.zip_files import MOST_AT_ONCE, LongListError, open_zip
 from bertcore.checkpoints.folder import WEIGHT_FILES, find_checkpoint, other_format
 
 MAX_ENTRIES = 500
@@ -26,18 +25,13 @@ MAX_DEPTH = 10
 _FREE_BYTES = 20 * 2**20
 """Up to this size any compression is allowed: a vocabulary of blanks is harmless."""
 _SUFFIXES = frozenset({".json", ".txt", ".model", ".safetensors", ".bin", ".md"})
-_CHUNK = 1 << 20
-_END, _END_BYTES = b"PK\5\6", 22
-"""The record at the end of a zip file, without its comment."""
-_WIDE_END, _WIDE_BYTES = b"PK\6\6", 76
-"""The record of a zip64 file, which stands this far before the other."""
-_MAX_TAIL = _WIDE_BYTES + _END_BYTES + (1 << 16)
-"""Bytes at the end of the file that have both records and the longest comment."""
-_MAX_ENTRY_BYTES = 1000
-"""Bytes of an entry in the list, with its name; the mean over all."""
 _MAX_NAME_BYTES = 255
 """Limit of file systems for the name of one file or folder."""
 _ZIP = "Zip the folder that has config.json, model.safetensors and the tokenizer's files."
+_TOO_MANY = (
+    f"; a checkpoint has about ten, and at most {MAX_ENTRIES} are allowed. Zip only the folder of "
+    "the checkpoint."
+)
 _START = 300
 _OTHER = (
     ("gzip (.tar.gz)", 0, b"\x1f\x8b"),
@@ -74,8 +68,7 @@ def unpack_checkpoint(
         RuntimeError: If it is damaged.
     """
     try:
-        _check_directory(archive)
-        with zipfile.ZipFile(archive) as opened:
+        with _opened(archive) as file, open_zip(file) as opened:
             left = int(min(max_bytes, MAX_BYTES))
             infos = opened.infolist()
             names = [n for i in infos if "__MACOSX" not in (n := i.filename.replace("\\", "/"))]
@@ -83,6 +76,8 @@ def unpack_checkpoint(
             folder.mkdir(parents=True, exist_ok=True)
             for entry, name in entries:
                 left -= _write(opened, entry, folder / name, left)
+    except LongListError as error:
+        raise ValueError(f"the zip file has {error} of its entries{_TOO_MANY}") from error
     except zipfile.BadZipFile as error:
         what = other_archive(archive) or f"this is not a zip file, or it is damaged ({error})."
         raise ValueError(f"{what} {_ZIP}") from error
@@ -107,36 +102,15 @@ def unpack_checkpoint(
 
 def other_archive(archive: Path | IO[bytes]) -> str | None:
     """Return a sentence on an archive that is not a zip file, or None."""
-    with archive.open("rb") if isinstance(archive, Path) else nullcontext(archive) as file:
+    with _opened(archive) as file:
         file.seek(0)
         start = file.read(_START)
     found = next((name for name, place, mark in _OTHER if start[place:].startswith(mark)), None)
     return f"this is a {found} archive, and only zip files are unpacked." if found else None
 
 
-def _check_directory(archive: Path | IO[bytes]) -> None:
-    """Reject a zip file with far too many entries before `zipfile` reads them all.
-
-    Source: PKWARE's APPNOTE, sections 4.3.14 and 4.3.16: the records at the end of a zip file.
-    """
-    with archive.open("rb") if isinstance(archive, Path) else nullcontext(archive) as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - _MAX_TAIL))
-        tail = file.read()
-        file.seek(0)
-    place = tail.rfind(_END)
-    if place < 0 or len(tail) - place < _END_BYTES:
-        return  # `zipfile` says that it is none
-    count, num_bytes = struct.unpack_from("<HL", tail, place + 10)
-    wide = place - _WIDE_BYTES
-    if wide >= 0 and tail.startswith(_WIDE_END, wide):  # zip64
-        count, num_bytes = struct.unpack_from("<QQ", tail, wide + 32)
-    if count > MAX_ENTRIES or num_bytes > MAX_ENTRIES * _MAX_ENTRY_BYTES:
-        raise ValueError(
-            f"the zip file has {count:,} entries, in a list of {num_bytes:,} bytes; a checkpoint "
-            f"has about ten, and at most {MAX_ENTRIES} are allowed. Zip only the folder of the "
-            "checkpoint."
-        )
+def _opened(archive: Path | IO[bytes]) -> AbstractContextManager[IO[bytes]]:
+    return archive.open("rb") if isinstance(archive, Path) else nullcontext(archive)
 
 
 def _checked(
@@ -144,10 +118,7 @@ def _checked(
 ) -> list[tuple[zipfile.ZipInfo, PurePosixPath]]:
     """Return the entries to unpack with their names; reject malicious archives."""
     if len(infos) > MAX_ENTRIES:
-        raise ValueError(
-            f"the zip file has {len(infos):,} entries; a checkpoint has about ten, and at most "
-            f"{MAX_ENTRIES} are allowed. Zip only the folder of the checkpoint."
-        )
+        raise ValueError(f"the zip file has {len(infos):,} entries{_TOO_MANY}")
     chosen = []
     for info in infos:
         name = _checked_name(info)
@@ -215,7 +186,7 @@ def _write(archive: zipfile.ZipFile, info: zipfile.ZipInfo, target: Path, left: 
     target.parent.mkdir(parents=True, exist_ok=True)
     size = 0
     with archive.open(info) as source, target.open("xb") as out:
-        while chunk := source.read(_CHUNK):
+        while chunk := source.read(MOST_AT_ONCE):
             size += len(chunk)
             if size > min(info.file_size, left):
                 raise RuntimeError(

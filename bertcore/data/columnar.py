@@ -11,6 +11,7 @@ import io
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -22,8 +23,13 @@ from bertcore.data.files import check_width
 
 MAX_BYTES = 2**31
 """Of memory, besides that of the libraries."""
-MAX_SECONDS = 600
-"""Of processor time."""
+_SECONDS, _BYTES_A_SECOND = 60, 1_000_000
+"""Of processor time: those of any file, and the bytes for each further one."""
+_NO_TIME, _NO_MEMORY = (
+    {getattr(signal, name, signal.SIGTERM) for name in names}
+    for names in (("SIGXCPU",), ("SIGABRT", "SIGKILL"))
+)
+"""Signals that end a process at its limits."""
 _ROWS_AT_ONCE = 256
 _INDEX = re.compile(r"__index_level_\d+__")
 """Name of a column that pandas adds."""
@@ -45,7 +51,7 @@ def open_lines(path: Path, form: str, name: Path) -> BinaryIO:
         name: What to call it in messages.
 
     Raises:
-        ValueError: While it is read, if it cannot be, or takes more than MAX_BYTES or MAX_SECONDS.
+        ValueError: While it is read, if it cannot be, or takes too much memory or time.
     """
     return io.BufferedReader(_Lines(path, form, name))
 
@@ -82,9 +88,14 @@ class _Lines(io.RawIOBase):
     def _why(self) -> str:
         assert self._process.stderr is not None
         lines = self._process.stderr.read(10_000).decode("utf-8", "replace").strip().splitlines()
-        if lines and self._process.returncode == 1:
+        number = -self._process.returncode
+        if lines and number == -1:
             return lines[-1][:300]
-        return f"it takes more than {MAX_BYTES >> 30} GiB of memory or {MAX_SECONDS} seconds"
+        if number in _NO_TIME:
+            return "it takes more seconds of processor time than a table of its size"
+        if number in _NO_MEMORY:
+            return f"it takes more than {MAX_BYTES >> 30} GiB of memory"
+        return f"it ended the process that read it with signal {number}"
 
     def close(self) -> None:
         if not self.closed:
@@ -98,9 +109,11 @@ def main() -> None:
     import pyarrow as pa
 
     path, form = sys.argv[1:]
-    limit_process(num_bytes=MAX_BYTES, cpu_seconds=MAX_SECONDS)
+    seconds = _SECONDS + os.stat(path).st_size // _BYTES_A_SECOND
+    limit_process(num_bytes=MAX_BYTES, cpu_seconds=seconds)
     try:
         for batch in _batches(path, form):
+            batch.validate(full=True)  # a file may claim that texts lie anywhere in the memory
             names = batch.schema.names
             check_width(len(names), "it")
             twice = next((name for name in names if names.count(name) > 1), None)
@@ -113,7 +126,7 @@ def main() -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         os._exit(0)
-    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
+    except (pa.ArrowException, OSError, ValueError, MemoryError, RecursionError) as error:
         sys.exit(" ".join(str(error).split()) or type(error).__name__)
 
 

@@ -16,6 +16,8 @@ ONE_COLUMN = "\x1f"
 """The separator of a table of one column: a sign that is in no text."""
 LONGEST_RECORD = 2_000_000
 """Characters of a row over several lines; a longer one has a quotation mark that is not closed."""
+_MOST_OPEN = 20
+"""Cells of a line with a quotation mark that is not closed: for each, the rest is searched."""
 _SEP_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
 _MOST_LABELS, _LONGEST_LABEL = 50, 60
 _NOT_CLOSED = "opens a quotation mark that is not closed"
@@ -199,6 +201,8 @@ class _Lines:
         self.line = 1
         """Number of the first one that is taken."""
         self._size = 0
+        self._left = 5 * LONGEST_RECORD
+        """Characters that may be given back: ten times as many as were taken, and some at first."""
 
     def __iter__(self) -> _Lines:
         return self
@@ -207,19 +211,22 @@ class _Lines:
         line = self._back.popleft() if self._back else next(self._lines)
         self.taken.append(line)
         self._size += len(line)
-        if self._size > LONGEST_RECORD and len(self.taken) > 1:
+        if self._size > min(LONGEST_RECORD, self._left) and len(self.taken) > 1:
             raise csv.Error(_NOT_CLOSED)
         return line
 
     def keep(self) -> None:
         """Begin anew with the next one."""
         self.line += len(self.taken)
+        self._left += 10 * self._size
         self.taken, self._size = [], 0
 
     def give_back(self) -> None:
         """Take only the first one."""
         self._back.extendleft(reversed(self.taken[1:]))
+        self._left -= self._size
         del self.taken[1:]
+        self._size = len(self.taken[0])
 
 
 def _quoted(source: _Lines, marks: Marks, width: int, labels: Labels) -> Iterator[Record]:
@@ -285,13 +292,14 @@ def _mended(line: str, marks: Marks, *, is_open: bool) -> list[str] | None:
     """
     line = line.rstrip("\r\n")
     quoted, bare = _cell_patterns(marks.separator, marks.quote)
-    cells, place = [], 0
+    cells, place, num_open = [], 0, 0
     while place <= len(line):
         found = quoted.match(line, place)
         if found is None:
             found = bare.match(line, place)
             assert found is not None
-            if is_open and found[1].lstrip().startswith(marks.quote):
+            num_open += found[1].lstrip().startswith(marks.quote)
+            if num_open > (0 if is_open else _MOST_OPEN):
                 return None
             cells.append(found[1].strip(" "))
         else:

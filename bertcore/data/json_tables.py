@@ -64,14 +64,17 @@ def json_values(text: TextIO, path: Path, *, ending: str) -> tuple[bool, Iterato
     blocks = islice(iter(partial(text.read, _BLOCK), ""), files.MAX_JSON_BYTES // _BLOCK)
     content = "".join([first, more, *blocks])
     files.check_values(content, path, is_cut=bool(text.read(1)))
-    return False, (_checked(row, content) for row in _rows(_whole(content, path), path))
+    has_escapes = _has_escapes(content)
+    rows = _rows(_whole(content, path), path)
+    return False, (_checked(row) if has_escapes else Value(row) for row in rows)
 
 
 def _line_values(first: str, more: str, text: TextIO, path: Path) -> Iterator[Value]:
     for line in chain((first, more), whole_lines(text, path, start=3)):
         if line.strip():
             value = _parsed(line)
-            row = Value(None, "is not valid JSON") if value is _NOTHING else _checked(value, line)
+            row = Value(None, "is not valid JSON") if value is _NOTHING else Value(value)
+            row = _checked(value) if not row.wrong and _has_escapes(line) else row
             yield row._replace(size=len(line))
 
 
@@ -85,20 +88,20 @@ def _parsed(line: str) -> Any:
         return _NOTHING
 
 
-def _checked(value: Any, source: str) -> Value:
-    """Return a row; a wrong one if an escape such as \\ud800 stands alone, which is no character.
+def _has_escapes(source: str) -> bool:
+    """Return whether a text of JSON has escapes of characters that may be no whole ones."""
+    return "\\ud" in source or "\\uD" in source
 
-    Args:
-        value: The row.
-        source: The text that it comes from.
-    """
-    if "\\ud" in source or "\\uD" in source:
-        for column, cell in value.items() if isinstance(value, dict) else enumerate(value, start=1):
-            try:
-                json.dumps([column, cell], ensure_ascii=False).encode()
-            except UnicodeEncodeError:
-                why = f"has a lone surrogate in column {column!r}, which is not a character"
-                return Value(None, why)
+
+def _checked(value: Any) -> Value:
+    """Return a row; a wrong one if an escape such as \\ud800 stands alone: it is no character."""
+    cells = value.items() if isinstance(value, dict) else ()
+    for column, cell in enumerate(value, start=1) if isinstance(value, list) else cells:
+        try:
+            json.dumps([column, cell], ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            why = f"has a lone surrogate in column {column!r}, which is not a character"
+            return Value(None, why)
     return Value(value)
 
 
@@ -136,9 +139,13 @@ def _rows(value: Any, path: Path) -> Sequence[Any]:
     if isinstance(value, dict):
         columns, data = value.get("columns"), value.get("data")
         if isinstance(columns, list) and isinstance(data, list):  # pandas: split
-            return [dict(zip(columns, row, strict=False)) for row in data]
+            names = [str(name) for name in columns]
+            return [
+                dict(zip(names, row, strict=False)) if isinstance(row, list) else row
+                for row in data
+            ]
         inner = [name for name in _INNER if _is_rows(value.get(name))]
-        is_split = bool(value) and all(map(_SPLIT.fullmatch, value))
+        is_split = bool(value) and all(len(n) < 100 and _SPLIT.fullmatch(n) for n in value)
         named = [name for name, part in value.items() if is_split or _is_rows(part)]
         text = find(list(value), TEXTS)
         if not inner and text is not None and isinstance([*value.values()][text], str):
@@ -177,5 +184,8 @@ def _of_objects(value: Mapping[str, Mapping[str, Any]]) -> Sequence[Any]:
     )
     if is_rows:
         return list(value.values())
-    places = dict.fromkeys(place for part in value.values() for place in part)
-    return [{name: part.get(place) for name, part in value.items()} for place in places]
+    rows: dict[str, dict[str, Any]] = {}  # of what is there: of 20,000 columns each may have one
+    for name, part in value.items():
+        for place, cell in part.items():
+            rows.setdefault(place, {})[name] = cell
+    return list(rows.values())

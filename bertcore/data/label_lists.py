@@ -9,8 +9,11 @@ from typing import Any
 _LONGEST = 100_000
 """Characters of a cell that is parsed."""
 _TOKEN = re.compile(
-    r"""'((?:[^'\\]|\\.)*)'|"(?:[^"\\]|\\.)*"|\b(None|True|False|nan)\b|(,?\s*[)\]])|(\()"""
+    r"""'((?:[^'\\]|\\.)*+)(?:'|\\?\Z)|"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|"""
+    r"""\b(None|True|False|nan)\b|(,\s*+(?=[)\]]))|([()])""",
+    re.DOTALL,
 )
+"""Of Python; a text that is not closed takes all that is left, which is searched once."""
 _WORDS = {"None": "null", "True": "true", "False": "false", "nan": "NaN"}
 _GAP = re.compile(r"""(?<=["\d.])\s+(?=["\d-])""")
 
@@ -54,4 +57,4 @@ def _as_json(found: re.Match[str]) -> str:
         return json.dumps(found[1].replace("\\'", "'"))
     if found[2]:
         return _WORDS[found[2]]
-    return "]" if found[3] and found[3][-1] in ")]" else "[" if found[4] else found[0]
+    return "" if found[3] else {"(": "[", ")": "]"}.get(found[0], found[0])

@@ -14,7 +14,9 @@ from contextvars import ContextVar
 from math import inf
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, TextIO, cast
-from zipfile import BadZipFile, ZipFile
+from zipfile import BadZipFile
+
+from bertcore.base.zip_files import LongListError, open_zip
 
 SUFFIXES = (".xz", ".gz", ".bz2", ".zip")
 NOT_WHOLE = (EOFError, lzma.LZMAError, gzip.BadGzipFile, zlib.error, BadZipFile)
@@ -84,7 +86,12 @@ class _Blocks(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:  # typeshed's buffer is no public type
         if self._watch is not None:
             self._watch()
-        block = self._file.read(len(buffer))
+        try:
+            block = self._file.read(len(buffer))
+        except OSError as error:
+            if error.errno is None:  # as bz2 reports damage
+                raise EOFError(str(error)) from error
+            raise
         self._num += len(block)
         if self._num > self._packed:
             raise ValueError(
@@ -106,16 +113,6 @@ class _Blocks(io.RawIOBase):
         for file in self._to_close:
             file.close()
         super().close()
-
-
-class _Bz2(bz2.BZ2File):
-    """A file whose damage is one of NOT_WHOLE."""
-
-    def read(self, size: int | None = -1) -> bytes:
-        try:
-            return super().read(-1 if size is None else size)
-        except OSError as error:
-            raise EOFError(str(error)) from error
 
 
 def open_bytes(path: Path, file: BinaryIO | None = None, most: Most = UNBOUNDED) -> BinaryIO:
@@ -165,10 +162,17 @@ def _unpacked(path: Path, file: BinaryIO, head: bytes) -> BinaryIO:
     if head.startswith(b"\xfd7zXZ\0"):
         return cast(BinaryIO, lzma.open(file, "rb"))
     if re.match(rb"BZh[1-9]1AY&SY", head):
-        return cast(BinaryIO, _Bz2(file))
+        return cast(BinaryIO, bz2.open(file, "rb"))
     if not head.startswith(b"PK\3\4"):
         return file
-    with ZipFile(file) as archive:
+    try:
+        archive = open_zip(file)
+    except LongListError as error:
+        raise ValueError(
+            f"{str(path)!r} is a zip archive of thousands of files; one can be read. Unzip it and "
+            "give that."
+        ) from error
+    with archive:
         members = [
             member
             for member in archive.infolist()

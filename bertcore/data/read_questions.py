@@ -168,4 +168,5 @@ def _listed(value: Any) -> list[Any]:
 def _start(value: Any) -> int | None:
     """Return a number of characters, which some files write as text."""
     text = str(value).strip().removesuffix(".0")
-    return int(text) if text.isdecimal() and not isinstance(value, bool) else None
+    is_place = text.isdecimal() and len(text) < 16 and not isinstance(value, bool)
+    return int(text) if is_place else None

@@ -37,6 +37,7 @@ from bertcore.base.process_limits import NICENESS, limit_process
 from bertcore.checkpoints.files import open_folder
 from bertcore.checkpoints.folder import OnlyPickleError
 from bertcore.data import packed_files
+from bertcore.data.encodings import NotUTF8Error
 from bertcore.loading.loader import load
 
 P = ParamSpec("P")
@@ -49,7 +50,10 @@ MAX_RESULT = 1 << 27
 """Bytes of all that a call hands back."""
 _ERRORS = {
     kind.__name__: kind
-    for kind in (ValueError, RuntimeError, FileNotFoundError, OnlyPickleError, OSError)
+    for kind in (
+        *(ValueError, RuntimeError, FileNotFoundError, OSError),
+        *(OnlyPickleError, NotUTF8Error),
+    )
 }
 """Those that are raised here as they are there."""
 _ENVIRONMENT = (
@@ -86,7 +90,7 @@ class Limits:
     @classmethod
     def of_table(cls, num_bytes: int) -> Limits:
         """Return the limits for a table of a size; one value of JSON takes the most memory."""
-        cpu_seconds = 60 + num_bytes // 1_000_000
+        cpu_seconds = min(20 + num_bytes // 200_000, 60 + num_bytes // 1_000_000)
         return cls(
             seconds=60 + 4 * cpu_seconds,
             cpu_seconds=cpu_seconds,
@@ -146,6 +150,12 @@ class Sandbox:
         with contextlib.closing(self._answers(function, arguments, options, ["on_part"])) as parts:
             yield from (value[0] for name, value in parts if name)
 
+    @contextlib.contextmanager
+    def turn(self) -> Iterator[None]:
+        """Wait until fewer than AT_ONCE calls, and none of the owner's, are going on."""
+        with _turn_of(self.owner), _slots if self.waits else contextlib.nullcontext():
+            yield
+
     def _answers(
         self,
         function: Callable[..., Any],
@@ -162,7 +172,7 @@ class Sandbox:
         given = {name: value for name, value in options.items() if name not in told}
         request = typed_json.dumps((name, tuple(arguments), given, tuple(told), self.limits))
         ask = _ask_helper if sys.platform == "linux" else _ask_new
-        with _turn_of(self.owner), _slots if self.waits else contextlib.nullcontext():
+        with self.turn():
             answers = ask(request.encode() + b"\n", self.limits.seconds)
             with contextlib.closing(answers):
                 for kind, *values in map(typed_json.loads, answers):

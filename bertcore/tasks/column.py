@@ -6,28 +6,28 @@ from pathlib import Path
 
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.data.read_texts import as_text, find_column
-from bertcore.tasks.task import Task
+from bertcore.tasks.registry import find_task
 
 
-def column_names(path: Path, task: Task, *, columns: Columns = USUAL) -> tuple[str, ...]:
+def column_names(path: Path, task: str, columns: Columns = USUAL) -> tuple[str, ...]:
     """Return the columns of a labelled file, each name once; "1", "2", ... if there are no names.
 
     For SQuAD files they are the fields other than the questions, such as title.
 
     Args:
         path: The file.
-        task: The task for which it is read.
+        task: Name of the task for which it is read.
         columns: The columns that the task reads.
 
     Raises:
         ValueError: If the file cannot be read, or none of its columns describes a whole example.
     """
-    with task.open_columns(path, columns) as table:
+    with find_task(task).open_columns(path, columns) as table:
         return tuple(dict.fromkeys(table.columns))
 
 
 def column_values(
-    path: Path, task: Task, column: str, *, columns: Columns = USUAL, option: str = "--by"
+    path: Path, task: str, column: str, *, columns: Columns = USUAL, option: str = "--by"
 ) -> dict[int, str]:
     """Return the value of each row in a column, by `Example.row`; "" if it has none.
 
@@ -39,7 +39,7 @@ def column_values(
     Raises:
         ValueError: As `column_names`, or if there is no such column.
     """
-    with task.open_columns(path, columns) as table:
+    with find_task(task).open_columns(path, columns) as table:
         place = find_column(table.columns, column, option, path)
         seen: dict[str, str] = {}  # each value is kept once, however many rows have it
         values = {}

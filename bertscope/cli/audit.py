@@ -136,7 +136,7 @@ def _compare(file: _File, by: list[str], least: int, on_stage: OnStage) -> list[
     on_stage("reading the data", None)
     # Read all columns first: a wrong name is found before the run.
     values = {
-        column: column_values(file.path, file.model.task, column, columns=file.columns)
+        column: column_values(file.path, file.model.task.name, column, columns=file.columns)
         for column in dict.fromkeys(by)
     }
     on_stage("running the file", None)

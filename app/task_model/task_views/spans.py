@@ -5,7 +5,6 @@ from pathlib import Path
 import streamlit as st
 
 from bertcore.analysis.attribution import SpanAnswers, SpanTarget, TaskInput
-from bertcore.data.packed_files import open_bytes
 from bertcore.data.tables import TABLE_FILES
 
 from ...plots import percent, plain, shorten_middle
@@ -39,6 +38,7 @@ class SpanView(TaskView):
     example = ("Where did the fisherman sit?", "The fisherman sat on the bank of the river.")
     upload = "Questions in SQuAD format"
     files = f"SQuAD's JSON, or a row for each question: {TABLE_FILES}"
+    marks = (b'"question"',)
     quality = "mean F1"
     beside_calibration = False
     errors = TaskView.errors._replace(is_long=True)
@@ -87,8 +87,3 @@ class SpanView(TaskView):
     def column_names(self, path: Path) -> tuple[str, ...]:
         """Return (): SQuAD's form has no columns."""
         return ()
-
-    def rough_number(self, path: Path) -> int:
-        """Count questions."""
-        with open_bytes(path) as file:
-            return max(1, file.read().count(b'"question"'))

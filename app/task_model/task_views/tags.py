@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 import streamlit as st
 
 from bertcore.analysis.attribution import FileRun, MetricTable, TagAnswer, TagTarget, TaskInput
-from bertcore.data.packed_files import open_bytes
 from bertcore.data.read_tags import is_tag_table
 from bertcore.data.tables import TABLE_FILES
 
 from ...plots import percent, shorten_middle
-from ...shell import Picture, frame
+from ...shell import Picture, cache, frame
+from ...shell.uploads import read_apart
 from ..answer_figures import TaggedText, tag_table, tagged_words
 from ..choices import LABEL, PREDICTED, WORD
 from ..model import ANSWER_CODE, Inputs
@@ -36,6 +36,7 @@ class TagView(TaskView):
     """A tag for each word."""
 
     upload = "Tagged sentences: CoNLL columns, CoNLL-U, tables of words, or JSON with spans"
+    marks = (b"\n\n", b"\n\r\n", b"\n{")
     files = f"CoNLL columns, CoNLL-U, or a table: {TABLE_FILES}"
     columns: ClassVar[Mapping[str, str]] = {"text": "Words", "label": "Tags"}
     quality = "right tags"
@@ -98,12 +99,8 @@ class TagView(TaskView):
 
     def column_names(self, path: Path) -> tuple[str, ...]:
         """Return the columns of a table; a file with a word per line has no names."""
-        return super().column_names(path) if is_tag_table(path) else ()
-
-    def rough_number(self, path: Path) -> int:
-        """Count blank lines between sentences, and lines of JSON."""
-        with open_bytes(path) as file:
-            return max(1, sum(1 for line in file if not line.strip() or line.startswith(b"{")))
+        is_table: bool = cache.of_file(read_apart, path, is_tag_table)
+        return super().column_names(path) if is_table else ()
 
     def show_file(
         self, page: frame.Page, run: FileRun, metrics: MetricTable, code: Mapping[str, Any]

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -15,6 +16,8 @@ from ...shell import cache, frame
 from ...shell.uploads import read_apart
 from ..choices import READ_PAIR
 from ..model import Inputs
+
+_BLOCK = 1 << 20
 
 
 class Chosen(NamedTuple):
@@ -60,6 +63,8 @@ class TaskView(ABC):
         "label": "Label",
     }
     """Columns to choose, by field of `Columns`."""
+    marks: ClassVar[tuple[bytes, ...]] = (b"\n",)
+    """What a file has about once for each example."""
     quality: ClassVar[str] = "right answers"
     """What slices are the mean of."""
     metric_names: ClassVar[Mapping[str, str]] = {}
@@ -124,7 +129,8 @@ class TaskView(ABC):
     def rough_number(self, path: Path) -> int:
         """Return about how many examples a file has, for the progress."""
         with open_bytes(path) as file:
-            return max(1, sum(1 for line in file if line.strip()))
+            blocks = iter(partial(file.read, _BLOCK), b"")
+            return max(1, sum(block.count(mark) for block in blocks for mark in self.marks))
 
     def show_file(  # noqa: B027 - nothing to add for questions
         self, page: frame.Page, run: FileRun, metrics: MetricTable, code: Mapping[str, Any]

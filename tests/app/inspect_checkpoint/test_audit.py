@@ -71,7 +71,7 @@ def test_groups_are_those_of_the_core(
     path.write_text(text)
     model = open_task_model(folders["classify"], device="cpu")
     run = run_file(model, path)
-    expected = audit_groups(run, column_values(path, model.task, "gender"), "gender")
+    expected = audit_groups(run, column_values(path, model.task.name, "gender"), "gender")
     (dots,) = named_charts(app, "inspect")["groups"][:1]
     accuracy = expected.rates[0].groups
     assert numbers(dots["x"]).tolist() == pytest.approx([one.mean for one in accuracy])

@@ -55,7 +55,7 @@ def test_json_is_what_the_core_says(folder: Path, data: Path) -> None:
     assert list(found["groups"]) == ["gender", "source"]
     model = open_task_model(folder, device="cpu")
     answers = run_file(model, data)
-    expected = audit_groups(answers, column_values(data, model.task, "gender"), "gender")
+    expected = audit_groups(answers, column_values(data, model.task.name, "gender"), "gender")
     ours = found["groups"]["gender"]
     assert ours["names"] == list(expected.names)
     assert [one["measure"] for one in ours["gaps"]] == [one.measure for one in expected.gaps]
