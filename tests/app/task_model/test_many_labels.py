@@ -16,14 +16,12 @@ from bertcore.analysis.attribution import run_file
 from bertcore.data.guess import guess
 from bertcore.tasks import open_task_model
 from tests.support.kit import mini
-from tests.support.what_opens import opens
 
 NUM = 151
 LABELS = [f"intent, {i}" if i % 7 else f"<b>intent</b> | {i}" for i in range(NUM)]
 PLACES = "bank river paris food waiter john smith cold friendly lives".split()
 
 
-@opens("Labels", "many labels", "151 intents, by name or number", "matched; the largest are drawn")
 def test_151_labels_are_matched_scored_and_drawn(tmp_path: Path) -> None:
     model = mini(tmp_path / "head", num_labels=NUM, id2label=dict(enumerate(LABELS)))
     tokenizer = transformers.BertTokenizer.from_pretrained(tmp_path / "head")
