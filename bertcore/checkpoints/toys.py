@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 TOYS = {
-    "toy-t5": "T5's spans",
+    "toy-bart": "BART's noise",
 }
 """What each answers, by the name that opens it."""
 FOLDER = Path(__file__).parent / "toys"

@@ -103,18 +103,18 @@ def test_the_answer_is_the_cores(page: AppTest, folder: Path) -> None:
 
 
 def test_a_toy_answers_and_is_marked_with_its_score(page: AppTest) -> None:
-    page.query_params["objective"] = "t5-spans"
-    told, toy = said(ok(page.run())), read_toy("toy-t5")
-    assert "**toy-t5** reads and answers here, **a toy** that trained for" in told
-    assert f"{toy.accuracy:.1%} of {toy.share_of}; {toy.guessing:.1%} is guessing" in told
+    page.query_params["objective"] = "bart-infilling"
+    told, toy = said(ok(page.run())), read_toy("toy-bart")
+    assert "**toy-bart** reads and answers here, **a toy** that trained for" in told
+    assert f"{toy.accuracy:.1%} of {toy.share_of}; {toy.guessing:.1%} by guessing" in told
     assert "has no answer: This checkpoint was not trained with it." in told
 
 
 def test_without_the_toys_an_absent_head_is_a_sentence(
     page: AppTest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setitem(SHIPPED, "toy-t5", tmp_path)
-    page.query_params["objective"] = "t5-spans"
+    monkeypatch.setitem(SHIPPED, "toy-bart", tmp_path)
+    page.query_params["objective"] = "bart-infilling"
     assert "No answer.** This checkpoint was not trained with it." in said(ok(page.run()))
 
 
