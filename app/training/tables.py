@@ -148,7 +148,11 @@ def survey_table(reading: Reading, *, progress: Progress) -> Survey:
         )
     if not file.is_upload:
         return found
-    return replace(found, first_bad=uploads.named(found.first_bad, file.path, file.name))
+
+    def named(sentence: str) -> str:
+        return uploads.named(sentence, file.path, file.name)
+
+    return replace(found, first_bad=named(found.first_bad), notes=tuple(map(named, found.notes)))
 
 
 def measuring(key: cache.BertKey, reading: Reading, found: Survey, config: FinetuneConfig) -> Work:

@@ -242,6 +242,7 @@ def test_an_encoding_is_guessed_and_another_one_can_be_chosen(page: AppTest) -> 
     table = "text,label\n" + "Это хороший фильм,да\nЭто плохой фильм,нет\n" * 8
     at = finished(ok(upload(page, "t.csv", table.encode("cp1251"))))
     assert "Cyrillic (Windows-1251), which is a guess" in said(at).replace("\\", "")
+    assert "upload.csv" not in said(at)
     assert at.dataframe[0].value.iloc[0].tolist() == ["Это хороший фильм", "да"]
     assert "да (8), нет (8)" in said(at)
     (box,) = [box for box in at.selectbox if "_encoding_" in str(box.key)]
