@@ -56,10 +56,16 @@ def spans_of(cell: Any) -> list[Span]:
     for item in items:
         if isinstance(item, Mapping) and isinstance(item.get("result"), list):  # Label Studio
             if not item.get("was_cancelled"):
-                return [span for one in item["result"] if "value" in one for span in spans_of(one)]
+                marked = (one for one in item["result"] if not _is_without_span(one))
+                return [span for one in marked for span in spans_of(one)]
             continue
         spans.append(_span(item))
     return spans
+
+
+def _is_without_span(item: Any) -> bool:
+    """Return whether a result of Label Studio marks no part of a text, as a relation does."""
+    return isinstance(item, Mapping) and "value" not in item
 
 
 def _span(item: Any) -> Span:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 
@@ -73,3 +74,11 @@ def test_a_text_of_python_that_is_not_closed_is_no_list() -> None:
     for text in ("['a]", '["a]', "['a', 'b]", "['a\\']", "['a\\\\]", "[it's]", "['a'\n'b\\]"):
         assert parsed_list(text) is None
     assert parsed_list("['it\\'s', \"a 'b'\", 'c\nd', ]") == ["it's", "a 'b'", "c\nd"]
+
+
+@pytest.mark.parametrize("result", [1, None, "a", [1], {"value": 1}, {"value": {"start": []}}])
+def test_marked_spans_that_are_none_are_no_fault(result: object, tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    row = json.dumps({"text": "Kim lives", "label": [{"result": [result]}]}) + "\n"
+    path.write_text(row * 2)
+    assert guess(path).columns == ("text", "label")
