@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -67,7 +67,7 @@ class Classify(SequenceTask):
     name = "classify"
     metrics = ("accuracy", "f1", "matthews", "macro_f1")
     merges_labels = True
-    decision = "class"
+    decision: ClassVar[str | None] = "class"
     form = TextForm(task="classify", headerless="CoLA")
 
     def reads_head(self, kind: str | None, problem: str) -> bool:
