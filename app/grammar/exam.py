@@ -82,13 +82,15 @@ def take(
     """
     compute = Compute(name=name, stopped="Stopped. Nothing was scored.")
     with suppress(Pending):
-        return compute(_taken, side, chosen, scoring, saved)
+        scores, notes = compute(_taken, side, chosen, scoring, saved)
+        return Exam(scores, chosen.file.columns, notes)
     return None
 
 
 def _taken(
     side: Side, chosen: Chosen, scoring: Scoring, saved: SavedLens | None, *, progress: Progress
-) -> Exam:
+) -> tuple[tuple[PairScore, ...], tuple[str, ...]]:
+    """Return the scores of the pairs, and notes on them."""
     reader = plain(side.name) + ("" if saved is None else " through its tuned lens")
     bert, number, bad_rows = side.bert, len(chosen.file.pairs), BadRows(skip=True)
     scores: list[PairScore] = []
@@ -106,7 +108,7 @@ def _taken(
     if not scores:
         raise ValueError(f"no pair can be scored. {bad_rows.first}")
     notes = [bad_rows.sentence(), _unknown(scores, side)]
-    return Exam(tuple(scores), chosen.file.columns, tuple(note for note in notes if note))
+    return tuple(scores), tuple(note for note in notes if note)
 
 
 def has_layers(side: Side) -> bool:

@@ -14,6 +14,11 @@ from .ranked_heads import show_ranked
 def views(page: frame.Page, chosen: Chosen) -> None:
     """Draw grid, list and map; a click in them reruns only this, not the page."""
     report = job.report(page, chosen)
+    if report.num_cut:
+        st.caption(
+            f"{report.num_cut:,} sentences have more tokens than this checkpoint can read; they "
+            "were cut."
+        )
     opened = show_grid(page, chosen, report)
     show_ranked(page, chosen, report)
     show_map(page, chosen, report, opened)
@@ -26,11 +31,4 @@ def draw() -> None:
         chosen = choose()
     if chosen is None:
         frame.end_page()
-    with frame.guard(stop=True):
-        report = job.report(page, chosen)
-    if report.num_cut:
-        st.caption(
-            f"{report.num_cut:,} sentences have more tokens than this checkpoint can read; they "
-            "were cut."
-        )
     views(page, chosen)

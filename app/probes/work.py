@@ -44,7 +44,7 @@ def probed(side: Side, chosen: Chosen, place: int) -> Probed | None:
     ValueError or RuntimeError: see `run_probes`.
     """
     with suppress(Pending):
-        return Compute(name=f"probes-{place}")(_probed, side, chosen, False)
+        return Probed(side, *Compute(name=f"probes-{place}")(_probed, side, chosen, False))
     return None
 
 
@@ -55,12 +55,14 @@ def controlled(one: Probed, chosen: Chosen, place: int) -> Probed | None:
     """
     compute = Compute(name=f"probe-controls-{place}", patience=0.0, stopped=STOPPED)
     with suppress(Pending):
-        return compute(_probed, one.side, chosen, True)
+        return Probed(one.side, *compute(_probed, one.side, chosen, True))
     return None
 
 
-def _probed(side: Side, chosen: Chosen, is_whole: bool, *, progress: Progress) -> Probed:
-    """Return the probes of a checkpoint.
+def _probed(
+    side: Side, chosen: Chosen, is_whole: bool, *, progress: Progress
+) -> tuple[ProbeReport, LabelScores | None]:
+    """Return the probes of a checkpoint and, of the whole of them, the scores by label.
 
     Args:
         is_whole: With control task, baselines and code length.
@@ -81,9 +83,9 @@ def _probed(side: Side, chosen: Chosen, is_whole: bool, *, progress: Progress) -
 
     found = run_probes(side.bert, chosen.read(), settings, progress=report)
     if not has_labels:
-        return Probed(side, found)
+        return found, None
 
     def count(done: float) -> None:
         progress(fraction + (1 - fraction) * done, f"{plain(side.name)}: counting by label")
 
-    return Probed(side, found, label_scores(side.bert, found, progress=count))
+    return found, label_scores(side.bert, found, progress=count)

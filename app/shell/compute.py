@@ -5,7 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from . import cache
+import streamlit as st
+
+from . import cache, stored
 from .jobs import waiting
 from .jobs.background import Job, Progress, Work
 
@@ -13,6 +15,13 @@ T = TypeVar("T")
 
 REPORTS = ("on_fraction", "progress")
 """Parameters to which a function reports the fraction done: one that has them is slow."""
+STORED = "Stored: compute anew"
+ABOUT_STORED = (
+    "This result ships with BertScope: the same code computed it on the same texts with this "
+    "checkpoint. Click to compute it here."
+)
+_ANEW = "_computed_anew"
+"""Session state: names of the stored results that this visitor computes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +32,8 @@ class Compute:
     opened checkpoint and `Texts` as their trace. The function is at module level and deterministic,
     its arguments are hashable, and equal arguments are computed once for all visitors. A function
     that reports its progress (see REPORTS) is slow by contract and waits in the queue of background
-    work; all others are computed in the page's own run.
+    work; all others are computed in the page's own run. A result that ships with BertScope (see
+    `stored`) is taken from there, with a button that computes it anew.
     """
 
     name: str = ""
@@ -43,6 +53,20 @@ class Compute:
                 under `frame.guard`, or the fragment, without a word.
             Exception: The error that ended the work.
         """
+        name = self.name or function.__name__.strip("_").replace("_", "-")
+        kept = stored.find(function, args, kwargs)
+        if kept is not None and kept.name not in st.session_state.get(_ANEW, ()):
+            st.button(
+                STORED,
+                key=f"anew_{name}",
+                type="tertiary",
+                icon=":material/inventory_2:",
+                help=ABOUT_STORED,
+                on_click=_compute_anew,
+                args=(kept.name,),
+            )
+            shipped: T = kept.value
+            return shipped
         reports = [name for name in REPORTS if name in inspect.signature(function).parameters]
         if not reports:
             return cache.computed(function, *args, **kwargs)
@@ -56,10 +80,13 @@ class Compute:
             return (function(*resolved, **options),)
 
         key = cache.result_key(function, args, kwargs)
-        name = self.name or function.__name__.strip("_").replace("_", "-")
         result: tuple[T] | None = waiting.result(
             Work(key, run), name, patience=self.patience, stopped=self.stopped, say=self.say
         )
         if result is None:
             raise waiting.Pending
         return result[0]
+
+
+def _compute_anew(name: str) -> None:
+    st.session_state[_ANEW] = st.session_state.get(_ANEW, frozenset()) | {name}

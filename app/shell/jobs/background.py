@@ -1,25 +1,31 @@
-"""Long work beside the page: one job computes at a time for the whole server, in slices of time.
+"""Long work beside the page: one or two jobs compute at a time, in slices, for the whole server.
 
 A page starts a job and continues; a fragment polls its progress. The queue of waiting jobs is fair
 to the visitors, not to the jobs: see `Line`. A job that no visitor polls any more (they left or
-chose something else) leaves the queue, or is abandoned at its next progress report. A job that has
-computed for a slice and reports joins the queue again, before its visitors' other jobs, and is
-paused within the report until its next turn: a long job of one visitor delays others' by a slice.
+chose something else) leaves the queue, or gives its turn to the next and is abandoned at its next
+progress report. A job that has computed for a slice and reports joins the queue again, before its
+visitors' other jobs, and is paused within the report until its next turn: a long job of one visitor
+delays others' by a slice.
 
-One job at a time leaves the second core to everybody's pages. torch and numba release the
-interpreter while they compute, so that a page's run takes as long beside a job as without one.
+One job at a time leaves the second core to everybody's pages, and two leave as many of four. torch
+and numba release the interpreter while they compute, so that a page's run takes as long beside a
+job as without one.
 """
 
+import os
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bertcore.base.memory import out_of_memory
+import torch
+
+from bertcore.base.memory import free_memory, out_of_memory
 from bertcore.data.packed_files import watched
 
 from ...access import visits
@@ -42,13 +48,17 @@ GONE_PATIENCE = 10.0
 UNSEEN = 10.0
 """Seconds without a poll after which a waiting job makes room for the same visitor's next one."""
 MAX_STARTED = 4
-"""Most jobs that are begun and not ended: one computes, the others are paused, in memory."""
+"""Most jobs that are begun and awaited: one or two compute, the others are paused, in memory."""
+MAX_THREADS = 4 * MAX_STARTED
+"""Most jobs that are begun, with those that nobody waits for and that end at their next report."""
+CORES_FOR_TWO, MEMORY_FOR_TWO = 4, 2 * 2**30
+"""Cores and free bytes with which two jobs compute at the same time."""
 SLICE = 3.0
 """Seconds that a job computes before it lets those of other visitors go on."""
 LONGEST_SILENCE = 10.0
-"""Seconds without a report after which a paused job goes on beside the one that computes.
+"""Seconds without a report after which a paused job goes on beside those that compute.
 
-That one may wait for a lock that the paused one holds.
+One of them may wait for a lock that the paused one holds.
 """
 
 Progress = Callable[[float, str], None]
@@ -82,13 +92,14 @@ class Job:
         """Whether there is a result or an error."""
         return self.ended.is_set()
 
-    def is_awaited(self) -> bool:
-        """Return whether some visitor waits for it."""
+    def is_awaited(self, besides: str | None = None) -> bool:
+        """Return whether some visitor waits for it, besides one if that is given."""
         now = time.monotonic()
         patience = PATIENCE if self.patience is None else self.patience
         return any(
             now - asked_at <= (patience if is_connected(visitor) else min(patience, GONE_PATIENCE))
             for visitor, asked_at in list(self._askers.items())
+            if visitor != besides
         )
 
     def asked_by(self, visitor: str) -> None:
@@ -143,6 +154,15 @@ class Work(NamedTuple):
     """Whether a visitor who leaves the page no longer waits for it."""
 
 
+@dataclass(slots=True)
+class _Turn:
+    """The slice of time in which a job computes."""
+
+    ends: float
+    heard_at: float
+    """When the job last reported."""
+
+
 class GivenUp(Exception):  # noqa: N818 - no error: nobody waits for the result
     """The job was not polled for PATIENCE seconds, or it was left."""
 
@@ -153,13 +173,11 @@ _works: dict[Hashable, Callable[[Progress], Any]] = {}
 """Work of the queued jobs."""
 _running: set[Hashable] = set()
 """Jobs that were begun; those that are paused are in line again."""
-_computing: Hashable | None = None
-"""The one whose turn it is."""
-_turn_ends = _heard_at = 0.0
-"""When its slice ends, and when it last reported."""
+_turns: dict[Hashable, "_Turn"] = {}
+"""Those that compute."""
 _lock = threading.RLock()
 _turn_passed = threading.Condition(_lock)
-_workers = ThreadPoolExecutor(max_workers=MAX_STARTED, thread_name_prefix="bertscope-job")
+_workers = ThreadPoolExecutor(max_workers=MAX_THREADS, thread_name_prefix="bertscope-job")
 
 
 def ask(
@@ -191,11 +209,10 @@ def ask(
                 _jobs[key], _works[key] = job, work
             _line.join(visitor, key)
         job.asked_by(visitor)
-        if _computing is None:
-            _pass_turn()
+        _pass_turns()
         if key in _line:
             _line.join(visitor, key)  # a paused one that others waited for
-            job.num_before = _line.order().index(key) + (_computing is not None)
+            job.num_before = _num_before(key, visitor)
             job.stage = f"Waiting: {job.num_before} before you" if job.num_before else "Waiting"
         _jobs.move_to_end(key)
         _forget()
@@ -229,6 +246,8 @@ def leave(key: Hashable, visitor: str = "") -> None:
         job.left_by(visitor)
         if key in _line and _line.leave(visitor, key):
             _abandon(key)
+        elif key in _turns:
+            _pass_turns()
 
 
 def _make_room(visitor: str, key: Hashable) -> None:
@@ -265,27 +284,63 @@ def _forget() -> None:
             too_many, too_large = too_many - 1, too_large - job.num_bytes
 
 
-def _pass_turn() -> None:
-    """Let the next job in line that somebody waits for compute: begin it, or wake its thread."""
-    global _computing
-    _computing = None
+def most_at_once() -> int:
+    """Return how many jobs may compute at the same time."""
+    if _num_cores() < CORES_FOR_TWO or free_memory(torch.device("cpu")) < MEMORY_FOR_TWO:
+        return 1
+    return 2
+
+
+@cache
+def _num_cores() -> int:
+    """Return the cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _num_before(key: Hashable, visitor: str) -> int:
+    """Return how many jobs of others end or pause before one in line begins.
+
+    A visitor's own other jobs are no place in a queue.
+    """
+    order = _line.order()
+    before = [*_turns, *order[: order.index(key)]]
+    num_others = sum(_jobs[other].is_awaited(besides=visitor) for other in before)
+    return max(0, num_others - most_at_once() + 1)
+
+
+def _pass_turns() -> None:
+    """Let the next jobs in line that somebody waits for compute: begin them, or wake them.
+
+    Those that compute and that nobody waits for end at their next report and hold up no others.
+    """
+    for key in [key for key in _turns if key not in _jobs or not _jobs[key].is_awaited()]:
+        del _turns[key]
+    if len(_turns) >= most_at_once():
+        return
     for key in _line.order():
         if not _jobs[key].is_awaited():
             _abandon(key)
-    key = _line.take(lambda first: first in _running or len(_running) < MAX_STARTED)
-    if key is None:
-        return
-    _take_turn(key)
-    if key not in _running:
-        _running.add(key)
-        _workers.submit(_run, key, _jobs[key], _works.pop(key))
+    while len(_turns) < most_at_once():
+        key = _line.take(lambda first: first in _running or _may_begin())
+        if key is None:
+            return
+        _take_turn(key)
+        if key not in _running:
+            _running.add(key)
+            _workers.submit(_run, key, _jobs[key], _works.pop(key))
+
+
+def _may_begin() -> bool:
+    num_awaited = sum(key in _jobs and _jobs[key].is_awaited() for key in _running)
+    return num_awaited < MAX_STARTED and len(_running) < MAX_THREADS
 
 
 def _take_turn(key: Hashable) -> None:
-    global _computing, _turn_ends, _heard_at
     _line.drop(key)
-    _computing, _heard_at = key, time.monotonic()
-    _turn_ends = _heard_at + SLICE
+    now = time.monotonic()
+    _turns[key] = _Turn(now + SLICE, now)
     _turn_passed.notify_all()
 
 
@@ -297,13 +352,15 @@ def _pause(key: Hashable, job: Job) -> None:
     """
     for visitor in job.askers:
         _line.join(visitor, key, is_next=True)
-    if _computing == key:
-        _pass_turn()
-    while _computing != key:
+    _turns.pop(key, None)
+    _pass_turns()
+    while key not in _turns:
         if key not in _line:
             raise GivenUp
         _turn_passed.wait(LONGEST_SILENCE)
-        if _computing != key and key in _line and time.monotonic() - _heard_at > LONGEST_SILENCE:
+        silent_since = time.monotonic() - LONGEST_SILENCE
+        is_silent = any(turn.heard_at < silent_since for turn in _turns.values())
+        if key not in _turns and key in _line and is_silent:
             _take_turn(key)
 
 
@@ -311,18 +368,18 @@ def _run(key: Hashable, job: Job, work: Callable[[Progress], Any]) -> None:
     def end(result: Any = None, error: Exception | None = None) -> None:
         with _lock:  # whoever asks finds it at work or ended, never between
             _running.discard(key)
+            _turns.pop(key, None)
             job.end(result, error)
             job.num_bytes += num_bytes(key)  # texts that it was asked for
-            if _computing in (key, None):
-                _pass_turn()
+            _pass_turns()
 
     def report(fraction_done: float, stage: str) -> None:
-        global _heard_at
         if not job.is_awaited():
             raise GivenUp
         job.fraction_done, job.stage = fraction_done, stage
-        if _computing == key and time.monotonic() < _turn_ends:
-            _heard_at = time.monotonic()
+        turn, now = _turns.get(key), time.monotonic()
+        if turn is not None and now < turn.ends:
+            turn.heard_at = now
             return
         with _lock:
             _pause(key, job)

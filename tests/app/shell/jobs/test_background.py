@@ -21,6 +21,8 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(background, "_jobs", type(background._jobs)())
     monkeypatch.setattr(background, "_line", Line())
     monkeypatch.setattr(background, "_works", {})
+    monkeypatch.setattr(background, "_turns", {})
+    monkeypatch.setattr(background, "most_at_once", lambda: 1)
 
 
 def wait_for(job: background.Job) -> background.Job:
@@ -389,6 +391,97 @@ def test_a_job_that_reads_stops_when_nobody_waits_though_it_reports_nothing(
 
     job = wait_for(background.ask("reads", work))
     assert isinstance(job.error, background.GivenUp)
+
+
+# ---- jobs that were left, and two at once ----
+
+
+class Silent:
+    """Work that reports nothing until the test says so."""
+
+    def __init__(self) -> None:
+        self.begun, self.go_on = threading.Event(), threading.Event()
+
+    def __call__(self, progress: background.Progress) -> str:
+        self.begun.set()
+        self.go_on.wait(10)
+        progress(0.5, "Working")
+        return "silent"
+
+
+def test_the_next_job_does_not_wait_for_one_that_was_left_and_reports_nothing() -> None:
+    silent = Silent()
+    left = background.ask("left", silent, "a")
+    assert silent.begun.wait(10)
+    mine = background.ask("mine", lambda progress: "mine", "a")
+    assert mine.num_before == 0
+    assert not mine.done
+    background.leave("left", "a")
+    assert wait_for(mine).result == "mine"
+    assert not left.done
+    silent.go_on.set()
+    assert isinstance(wait_for(left).error, background.GivenUp)
+
+
+def test_a_job_that_was_left_and_is_asked_for_again_waits_for_its_turn(held: Held) -> None:
+    silent = Silent()
+    left = background.ask("left", silent, "a")
+    assert silent.begun.wait(10)
+    background.leave("left", "a")
+    other = held.ask("other", "b")
+    held.wait_for_the_first()
+    assert background.ask("left", silent, "a") is left
+    silent.go_on.set()
+    while not paused("left"):
+        time.sleep(0.002)
+    assert background.ask("left", silent, "a").stage == "Waiting: 1 before you"
+    held.go_on.set()
+    assert wait_for(left).result == "silent"
+    assert wait_for(other).result == "other"
+
+
+def test_many_jobs_that_were_left_hold_up_nobody() -> None:
+    silent = [Silent() for _ in range(background.MAX_STARTED + 1)]
+    for number, work in enumerate(silent):
+        background.ask(number, work, "a")
+        assert work.begun.wait(10)
+        background.leave(number, "a")
+    assert wait_for(background.ask("mine", lambda progress: "mine", "a")).result == "mine"
+    for work in silent:
+        work.go_on.set()
+
+
+def test_a_visitor_alone_has_no_place_in_a_queue(held: Held) -> None:
+    held.ask("first", "a")
+    held.wait_for_the_first()
+    assert [held.ask(name, "a").stage for name in ("second", "third")] == ["Waiting"] * 2
+    assert held.ask("other", "b").stage == "Waiting: 2 before you"
+    assert held.ask("second", "a").stage == "Waiting"
+    assert held.ask("third", "a").stage == "Waiting: 1 before you"
+
+
+def test_two_jobs_compute_at_once_where_there_is_room(
+    held: Held, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(background, "most_at_once", lambda: 2)
+    jobs = [held.ask(name, name) for name in "abc"]
+    while len(held.begun) < 2:
+        time.sleep(0.002)
+    assert jobs[2].stage == "Waiting: 1 before you"
+    held.go_on.set()
+    for job in jobs:
+        wait_for(job)
+    assert held.begun == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(("cores", "free", "most"), [(2, 2**40, 1), (4, 2**40, 2), (4, 2**30, 1)])
+def test_cores_and_memory_decide_how_many(
+    cores: int, free: int, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()
+    monkeypatch.setattr(background, "_num_cores", lambda: cores)
+    monkeypatch.setattr(background, "free_memory", lambda device: free)
+    assert background.most_at_once() == most
 
 
 # ---- slices of time ----

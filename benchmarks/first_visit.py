@@ -1,0 +1,64 @@
+"""Seconds of the first visit to each page of a server, until its picture is there.
+
+The server has loaded its checkpoint (a visitor has opened the first page) and nothing else; it has
+an empty folder for encoded corpora. Each visit is a new browser session that can reach only the
+app. The picture is the first that is drawn from numbers; a strip of tokens is none.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+import time
+
+from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
+
+from app.access.policy import CHECKPOINT_VARIABLE
+from app.navigation import PAGES
+from app.sources.encoded_corpus import CACHE
+from benchmarks import tables
+from benchmarks.page_speed import new_page
+from tests.support.browser.running import running_app
+from tests.support.browser.setup_browser import LAUNCH_FLAGS, find_browser
+
+AIM, TIMEOUT = 2.0, 120.0
+PICTURES = (
+    "canvas, svg.main-svg, table, [data-testid='stDataFrame'], [data-testid='stMetric'], .panel svg"
+)
+
+
+def run() -> str:
+    """Return the table of first visits by page."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        running_app(os.environ.get(CHECKPOINT_VARIABLE), **{CACHE: folder}) as app,
+        sync_playwright() as playwright,
+    ):
+        browser = playwright.chromium.launch(
+            executable_path=str(find_browser()), args=list(LAUNCH_FLAGS)
+        )
+        first, *others = (page.name for page in PAGES.values())
+        rows = [(first, *_row(_seconds(browser, app.url, "")))]
+        rows += [(name, *_row(_seconds(browser, app.url, name))) for name in others]
+        browser.close()
+    return tables.markdown(("page", "first visit, to its picture", f"aim {AIM:.0f} s"), rows)
+
+
+def _seconds(browser: Browser, url: str, name: str) -> float | None:
+    """Return the seconds from requesting a page until its picture is visible; None if it is not."""
+    with new_page(browser, url) as page:
+        start = time.perf_counter()
+        page.goto(f"{url}/{name}", wait_until="commit")
+        pictures = page.get_by_test_id("stMain").locator(PICTURES).locator("visible=true")
+        with contextlib.suppress(PlaywrightTimeout):
+            pictures.first.wait_for(state="visible", timeout=TIMEOUT * 1000)
+            return time.perf_counter() - start
+    return None
+
+
+def _row(seconds: float | None) -> tuple[str, str]:
+    if seconds is None:
+        return f"not in {TIMEOUT:.0f} s", "missed"
+    return f"{seconds:.2f} s", tables.verdict(seconds, AIM)
