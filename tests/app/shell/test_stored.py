@@ -15,6 +15,7 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from app.shell import cache, compute, stored
+from app.shell.jobs import background
 from bertcore import Model
 from bertcore.analysis.heads.similarity import HeadMap
 from bertcore.checkpoints.source import SHIPPED
@@ -37,6 +38,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder with one stored result, which differs from what would be computed."""
     monkeypatch.setattr(stored, "FOLDER", tmp_path)
     monkeypatch.setattr(stored, "name_of", lambda function: function.__qualname__)
+    monkeypatch.setattr(background, "_jobs", type(background._jobs)())
     data = stored.packed(("stored",))
     (tmp_path / f"{digest()}.npz").write_bytes(data)
     write(tmp_path, hashlib.sha256(data).hexdigest())

@@ -13,9 +13,9 @@ from tests.support.session import Session
 @pytest.mark.slow
 def test_who_leaves_a_page_never_waits_for_its_work() -> None:
     with running_app() as app, Session(app.url) as visitor:
-        visitor.open("probes")  # half a minute of work
+        visitor.open("probes", "probe_sentences=500")  # a minute of work, none of it stored
         assert visitor.progress
-        visitor.open("grammar")
+        visitor.open("grammar", "grammar_scoring=single")
         seen = {visitor.progress}
         end = time.monotonic() + 120
         while visitor.progress and time.monotonic() < end and len(seen) < 4:
@@ -25,5 +25,5 @@ def test_who_leaves_a_page_never_waits_for_its_work() -> None:
         assert not visitor.errors
         assert not [text for text in seen if "before you" in text]
         assert any("pairs" in text for text in seen), seen  # it began
-        visitor.open("probes")  # its work begins anew
+        visitor.open("probes", "probe_sentences=500")  # its work begins anew
         assert visitor.progress
