@@ -18,7 +18,6 @@ from app.shell import cache, compute, stored
 from app.shell.jobs import background
 from bertcore import Model
 from bertcore.analysis.heads.similarity import HeadMap
-from bertcore.checkpoints.source import SHIPPED
 from bertcore.data.texts_file import Sentence
 
 ROOT = Path(__file__).parents[3]
@@ -188,7 +187,7 @@ def test_they_are_small_and_complete() -> None:
         assert hashlib.sha256(data).hexdigest() == entries[name]["content"]
         stored.unpacked(data)
     assert sum(map(len, files.values())) < 3_000_000
-    assert {entry["checkpoint"] for entry in entries.values()} == set(SHIPPED)
+    assert {entry["checkpoint"] for entry in entries.values()} == set(make_stored.CHECKPOINTS)
 
 
 def compared(checkpoint: str, pages: tuple[str, ...]) -> None:
@@ -210,7 +209,7 @@ def test_a_stored_result_is_what_is_computed() -> None:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("checkpoint", SHIPPED)
+@pytest.mark.parametrize("checkpoint", make_stored.CHECKPOINTS)
 def test_all_stored_results_are_what_is_computed(checkpoint: str) -> None:
     compared(checkpoint, make_stored.PAGES)
 
