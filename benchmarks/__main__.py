@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
 BENCHMARKS = (
-    "machine trace attention_views attention_clicks page_speed memory edit_time visitors uploads "
-    "table_reading head_ranking patching minimal_pairs exam tuned_lens encode scale probes search "
+    "machine trace attention_views attention_clicks page_speed first_visit memory edit_time visitors "
+    "uploads table_reading head_ranking patching minimal_pairs exam tuned_lens encode scale probes search "
     "corpus_map splitter task_heads pretrain pretrain_loss pretrain_memory finetune finetune_tasks "
     "objectives families bias"
 ).split()
