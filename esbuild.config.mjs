@@ -16,17 +16,25 @@ const entries = readdirSync(source, { recursive: true })
   .filter((file) => file.endsWith(".ts") && /^export default /m.test(readFileSync(join(source, file), "utf8")))
   .map((file) => file.replace(/\.ts$/, ""));
 
-await build({
-  entryPoints: Object.fromEntries(entries.map((name) => [`${name}.bundle`, `./app/${name}`])),
-  absWorkingDir: import.meta.dirname,
-  outdir: values.out,
-  bundle: true,
-  minify: true,
-  supported: { "template-literal": false }, // so that a bundle is one line
-  format: "iife",
-  globalName: "bundle",
-  target: "es2022",
-  legalComments: "inline",
-  banner: Object.fromEntries(["js", "css"].map((kind) => [kind, "/* Made by `npm run build`; do not edit. */"])),
-  logLevel: "warning",
-});
+// A module without styles of its own leaves those of the components that it draws to their bundles.
+const isStyled = (name) => /^import "\.\/.*\.css";/m.test(readFileSync(join(source, `${name}.ts`), "utf8"));
+
+for (const styled of [true, false]) {
+  await build({
+    entryPoints: Object.fromEntries(
+      entries.filter((name) => isStyled(name) === styled).map((name) => [`${name}.bundle`, `./app/${name}`]),
+    ),
+    absWorkingDir: import.meta.dirname,
+    outdir: values.out,
+    bundle: true,
+    minify: true,
+    supported: { "template-literal": false }, // so that a bundle is one line
+    format: "iife",
+    globalName: "bundle",
+    target: "es2022",
+    legalComments: "inline",
+    loader: styled ? {} : { ".css": "empty" },
+    banner: Object.fromEntries(["js", "css"].map((kind) => [kind, "/* Made by `npm run build`; do not edit. */"])),
+    logLevel: "warning",
+  });
+}

@@ -145,7 +145,7 @@ def _rows(number: int) -> Iterator[dict[str, str]]:
 
 
 def _csv(scale: float) -> bytes:
-    lines = (f'"{row["text"]}, {row["text"]}",{row["label"]}\n' for row in _rows(int(5e5 * scale)))
+    lines = (f'"{row["text"]}, {row["text"]}",{row["label"]}\n' for row in _rows(int(4e5 * scale)))
     return ("text,label\n" + "".join(lines)).encode()
 
 

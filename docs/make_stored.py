@@ -46,7 +46,7 @@ STORED = (
 )
 """Functions that take more than a second of processor time on a first visit; the others of these
 pages, and all of other pages, take less."""
-TOLERANCE = {"rtol": 1e-3, "atol": 1e-4}
+RTOL, ATOL = 1e-3, 1e-4
 """Of numbers, since sums of another number of threads round in another order."""
 MOST_SECONDS = 900.0
 
@@ -78,7 +78,7 @@ def computed(checkpoint: str, pages: Iterable[str] = PAGES) -> dict[str, tuple[s
 
     patience, waiting.PATIENCE_SECONDS = waiting.PATIENCE_SECONDS, MOST_SECONDS
     usual, background.PATIENCE = background.PATIENCE, MOST_SECONDS
-    Compute.__call__, stored.find = recorded, lambda *_: None  # type: ignore[method-assign, assignment]
+    Compute.__call__, stored.find = recorded, lambda *_: None  # type: ignore[method-assign]
     before = os.environ.get(CHECKPOINT_VARIABLE)
     os.environ[CHECKPOINT_VARIABLE] = checkpoint
     try:
@@ -109,16 +109,16 @@ def _visit(page: str) -> None:
 def difference(one: Any, other: Any, where: str = "result") -> str:
     """Return where two results differ beyond rounding; "" if they do not."""
     if isinstance(one, float) and isinstance(other, float):
-        return "" if np.isclose(one, other, equal_nan=True, **TOLERANCE) else where
+        return "" if np.isclose(one, other, RTOL, ATOL, equal_nan=True) else where
     if type(one) is not type(other):
         return where
     if hasattr(one, "dtype"):
-        arrays = [np.asarray(value) for value in (one, other)]
-        if arrays[0].shape != arrays[1].shape:
+        first, second = np.asarray(one), np.asarray(other)
+        if first.shape != second.shape:
             return where
-        if arrays[0].dtype.kind not in "fc":
-            return "" if np.array_equal(*arrays) else where
-        return "" if np.allclose(*arrays, equal_nan=True, **TOLERANCE) else where
+        if first.dtype.kind not in "fc":
+            return "" if np.array_equal(first, second) else where
+        return "" if np.allclose(first, second, RTOL, ATOL, equal_nan=True) else where
     parts: list[list[Any]]
     if isinstance(one, dict):
         parts = [[*each.keys(), *each.values()] for each in (one, other)]

@@ -109,9 +109,10 @@ def packed(value: Any) -> bytes:
     """
     arrays: typed_json.Arrays = []
     text = typed_json.dumps(value, arrays).encode()
-    named = {str(place): array for place, array in enumerate(arrays)}
+    named: dict[str, Any] = {str(place): array for place, array in enumerate(arrays)}
+    named[_TEXT] = np.frombuffer(text, np.uint8)
     buffer = io.BytesIO()
-    np.savez_compressed(buffer, **{_TEXT: np.frombuffer(text, np.uint8)}, **named)
+    np.savez_compressed(buffer, **named)
     return buffer.getvalue()
 
 
@@ -155,7 +156,8 @@ def _manifest() -> tuple[dict[str, Any], dict[str, Any]]:
 def _is_of_sources(called: str) -> bool:
     """Return whether the sources of a function are those that its results were made with."""
     _, sources = _manifest()
-    return digest_of_sources(sources[called]["files"]) == sources[called]["digest"]
+    made_with: str = sources[called]["digest"]
+    return digest_of_sources(sources[called]["files"]) == made_with
 
 
 def _named(value: Any) -> Any:
@@ -166,7 +168,7 @@ def _named(value: Any) -> Any:
         return value
     if isinstance(value, tuple):
         return [type(value).__qualname__, *map(_named, value)]
-    if is_dataclass(value) and not isinstance(value, type) and type(value).__hash__:
+    if is_dataclass(value) and not isinstance(value, type) and type(value).__hash__ is not None:
         named = [getattr(value, field.name) for field in fields(value) if field.compare]
         return [type(value).__qualname__, *map(_named, named)]
     raise Unnamed

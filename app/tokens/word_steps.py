@@ -3,15 +3,11 @@
 import streamlit as st
 
 from bertcore.analysis.space import embeddings
-from bertcore.tokenizer.wordpiece import WordSteps
 
-from ..component import Component
 from ..plots import plain, shorten_middle
 from ..shell import frame
+from ..token_strip.word_steps import word_steps
 
-MAX_TRIED = 14  # most failed candidates drawn for a piece; the others are only counted
-
-COMPONENT = Component("bertscope_word_steps", __file__)
 PIECE_MARKS = {
     "WordPiece": "## continues a word.",
     "byte-level BPE": "Ġ stands for the space before a word; letters beyond English are cut into "
@@ -19,29 +15,6 @@ PIECE_MARKS = {
     "Unigram": "▁ stands for the space before a word.",
 }
 """How each kind of tokenizer marks where words begin or continue."""
-
-
-def word_steps(steps: WordSteps, *, key: str) -> None:
-    """Draw what happened to one word."""
-    COMPONENT(
-        key=key,
-        data={
-            "word": steps.word,
-            "normalized": steps.normalized,
-            "isAdded": steps.is_added,
-            "steps": [[name, after] for name, _, after in steps.steps],
-            "pieces": [
-                {
-                    "token": piece.token,
-                    "id": piece.id,
-                    "tried": piece.tried[:MAX_TRIED],
-                    "more": max(0, len(piece.tried) - MAX_TRIED),
-                }
-                for piece in steps.pieces
-            ],
-            "reason": steps.unk_reason or "",
-        },
-    )
 
 
 def show_steps(page: frame.Page, index: int) -> None:

@@ -245,7 +245,7 @@ class TaskNetwork(TaskModule):
             lead: Shape of the input without its tokens: [B], or [B, N] for choices.
         """
         if self.mix is not None:
-            states = hidden.unflatten(-1, (self.num_states, -1))
+            states = hidden.reshape(*hidden.shape[:-1], self.num_states, -1)
             hidden = (states * self.mix.softmax(0)[:, None]).sum(-2)
         if self.lstm is not None:
             hidden = _run_lstm(self.lstm, hidden, attention_mask)

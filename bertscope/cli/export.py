@@ -1,4 +1,4 @@
-"""`bertscope export`: write results as a file for another tool."""
+"""`bertscope export`: write a checkpoint as a page that computes, or a map for another tool."""
 
 from itertools import chain
 from pathlib import Path
@@ -17,6 +17,7 @@ _OF_METHODS = {
     "pca": (),
 }
 """Methods and the options that only some of them have."""
+_LIVE = {"live", "checkpoint", "weights"}
 
 
 @config_options(
@@ -26,8 +27,11 @@ _OF_METHODS = {
 )
 def export(
     context: typer.Context,
-    corpus: Annotated[Path, typer.Argument(metavar="DIR")],
-    atlas: Annotated[Path, typer.Option(metavar="FILE.parquet")],
+    corpus: Annotated[Path | None, typer.Argument(metavar="DIR")] = None,
+    live: Annotated[Path | None, typer.Option(metavar="FILE.html")] = None,
+    checkpoint: str = "default",
+    weights: str = "int8",
+    atlas: Annotated[Path | None, typer.Option(metavar="FILE.parquet")] = None,
     layers: Annotated[str | None, typer.Option(metavar=NUMBERS)] = None,
     method: str = "umap",
     points: int = 200_000,
@@ -37,12 +41,17 @@ def export(
     seed: int = 0,
     **values: Any,
 ) -> None:
-    """Write the map of an encoded corpus as a file for another tool.
+    """Write a checkpoint as one HTML file that computes, or a corpus's map for another tool.
 
-    The map is stored beside the corpus, so that the app shows the same one at once.
+    With --live, the file reads what is typed into it, in any browser and without a network or a
+    server: word pieces, the attention of all heads, masked words and next sentence. With --atlas,
+    the map is stored beside the corpus too, so that the app shows the same one at once.
 
     Args:
-        corpus: Encoded corpus, from `bertscope encode`.
+        corpus: Encoded corpus, from `bertscope encode`; for --atlas.
+        live: HTML file to write.
+        checkpoint: For --live: 'default', a folder, or a hub id. A BERT of at most 12 layers.
+        weights: For --live: int8 (13.7 MB for the default checkpoint), float16 or float32.
         atlas: File to write for embedding-atlas: row, the corpus's columns, text, and x_N, y_N of
             each layer N.
         layers: Default: all stored layers.
@@ -55,10 +64,23 @@ def export(
 
     \b
     Examples:
+      bertscope export --live bert.html
+      bertscope export --live mine.html --checkpoint runs/mine/out --weights float16
       bertscope export vectors --atlas map.parquet
       bertscope export vectors --atlas layer-4.parquet --layers 4 --method pca
       bertscope export vectors --atlas map.parquet --method tsne --perplexity 50
     """
+    if (live is None) == (atlas is None):
+        raise ValueError("give --live FILE.html, or DIR and --atlas FILE.parquet.")
+    if live is not None:
+        atlas_only = {parameter for parameter in context.params if parameter not in _LIVE}
+        refuse_options(context, atlas_only, "it is for --atlas")
+        _write_live(live, checkpoint, weights)
+        return
+    refuse_options(context, _LIVE - {"live"}, "it is for --live")
+    assert atlas is not None
+    if corpus is None:
+        raise ValueError("--atlas needs the folder of an encoded corpus; see `bertscope encode`.")
     from bertcore.analysis.space.corpus_map import CorpusMapSettings, atlas_table, write_atlas
     from bertcore.corpus import open_encoded
     from bertscope.cli.files import check_target
@@ -89,3 +111,19 @@ def export(
     x, y = (f"{axis}_{settings.layers[-1]}" for axis in "xy")
     typer.echo(f"{table.num_rows:,} rows written to {atlas}. To open it:")
     typer.echo(f"embedding-atlas {atlas} --text text --x {x} --y {y}")
+
+
+def _write_live(path: Path, checkpoint: str, weights: str) -> None:
+    from bertcore import load
+    from bertcore.bert import with_parts
+    from bertscope.cli.files import check_target, write_whole
+    from bertscope.notebook.notebook_view import app_module
+
+    check_target(path, ".html", option="--live")
+    live = app_module("app.live.live_file")
+    if weights not in live.FORMS:
+        raise ValueError(f"--weights is {weights!r}; expected one of {', '.join(live.FORMS)}.")
+    bert = with_parts(load(checkpoint, device="cpu"))
+    written = live.live_file(bert, weights, source=checkpoint).encode()
+    write_whole(path, lambda file: file.write(written))
+    typer.echo(f"{path}: {len(written) / 1e6:.1f} MB. Open it in a browser.")

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.browser
 
 THEME = ROOT / "app" / "html_file" / "document.css"
 RARE = {
-    "word that is no piece": ("tokens/word_steps", "<b class='failed'>word</b>"),
+    "word that is no piece": ("token_strip/word_steps", "<b class='failed'>word</b>"),
     "token that is not read": (
         "architectures/drawing",
         "<div class=architectures><svg><text class='token unread'>word</text></svg></div>",

@@ -1,0 +1,1 @@
+"""BERT in one HTML file: the network in TypeScript, its weights, and the views that it feeds."""

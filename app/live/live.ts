@@ -1,0 +1,310 @@
+// The page of a live file: texts are typed, a worker computes, and the app's views show it.
+
+import lines from "../canvas/lines/lines";
+import heatMap from "../canvas/heat_map/heat_map";
+import overview from "../canvas/overview/overview";
+import { onSchemeChange } from "../browser/colours";
+import type { Mounted } from "../browser/component";
+import { element } from "../browser/elements";
+import { legible, percent } from "../browser/text";
+import tokenStrip from "../token_strip/token_strip";
+import wordSteps from "../token_strip/word_steps";
+import { Messages, type Choice, type Look } from "./messages";
+import type { Guess, Opened, Question, Result } from "./reader";
+import { readState, writeState, type State } from "./state";
+import type { Answer, Asked } from "./worker";
+
+/** What the file holds beside the weights. */
+interface Settings extends Look {
+  hash: string;
+  /** CSS of each view, by its name. */
+  styles: Record<"strip" | "steps" | "overview" | "lines" | "map", string>;
+  examples: { name: string; first: string; second: string | null }[];
+}
+
+const MOST_TRIED = 14; // longer candidates of a piece that are listed
+const MOST_CHARACTERS = 5000; // of a text: more than 512 tokens have
+
+export default function open(place: HTMLElement): void {
+  const settings = JSON.parse(textOf("settings")) as Settings;
+  if (typeof Worker === "undefined") {
+    place.append(element("p", { className: "error", role: "alert",
+      textContent: "This browser runs no workers, in which the network computes. Open the file in a current Firefox, Chrome, Edge or Safari." }));
+    return;
+  }
+  new LivePage(place, settings);
+}
+
+function textOf(id: string): string {
+  return document.getElementById(id)?.textContent ?? "";
+}
+
+class LivePage {
+  private readonly worker: Worker;
+  private readonly messages: Messages;
+  private state: State;
+  private result: Result | null = null;
+  private number = 0;
+  private opened: Opened | null = null;
+  private revision = 0;
+
+  private readonly first = this.textBox("Text A", "first");
+  private readonly second = this.textBox("Text B (optional)", "second");
+  private readonly status = element("p", { className: "status", role: "status" });
+  private readonly error = element("p", { className: "error", role: "alert", hidden: true });
+  private readonly places: Record<keyof Settings["styles"] | "mask", ShadowRoot>;
+  private readonly guesses = element("div", { className: "guesses" });
+  private readonly next = element("div", { className: "next" });
+  private readonly sections: Record<string, HTMLElement>;
+  private readonly kinds: HTMLElement;
+
+  constructor(root: HTMLElement, private readonly settings: Settings) {
+    this.messages = new Messages(settings);
+    const start = settings.examples[0];
+    this.state = readState(location.hash, { first: start.first, second: start.second, hidden: [], token: null, layer: 0, heads: [], view: "lines" });
+    const holders: Record<string, HTMLElement> = {};
+    const shadow = (name: keyof Settings["styles"], id: string = name) => {
+      holders[id] = element("div", { className: "holder-of-view" });
+      const root = holders[id].attachShadow({ mode: "open" });
+      root.append(element("style", { textContent: settings.styles[name] }));
+      return root;
+    };
+    this.places = {
+      strip: shadow("strip"), steps: shadow("steps"), overview: shadow("overview"), lines: shadow("lines"),
+      map: shadow("map"), mask: shadow("strip", "mask"),
+    };
+    this.kinds = this.viewButtons();
+    this.sections = {
+      pieces: section("Word pieces", "A word that is not in the vocabulary is cut into the longest pieces that are. Choose a token.",
+        holders.strip, holders.steps),
+      attention: section("Attention of all heads", "Rows are layers, columns are heads. Choose a head.",
+        holders.overview, this.kinds, holders.lines, holders.map),
+      words: section("Masked words", "Choose tokens to hide them; the network guesses what stood there.", holders.mask, this.guesses),
+      next: section("Next sentence", "", this.next),
+    };
+    root.append(this.form(), this.status, this.error, ...Object.values(this.sections));
+    onSchemeChange(() => this.draw());
+    addEventListener("hashchange", () => {
+      if (location.hash === writeState(this.state)) return;
+      this.state = readState(location.hash, this.state);
+      this.fill();
+      this.ask();
+    });
+    this.fill();
+    const script = textOf("worker");
+    this.worker = new Worker(URL.createObjectURL(new Blob([script], { type: "text/javascript" })));
+    this.worker.onmessage = ({ data }: MessageEvent<Answer>) => this.hear(data);
+    this.worker.onerror = (event) => this.fail(event.message || "the worker did not start");
+    this.status.textContent = "Opening the network …";
+    const held = document.getElementById("weights");
+    this.send({ weights: held?.textContent ?? "", hash: settings.hash });
+    held?.remove(); // the page need not keep it twice
+  }
+
+  private send(asked: Asked): void {
+    this.worker.postMessage(asked);
+  }
+
+  // ---- what the visitor does ----
+
+  private textBox(label: string, name: "first" | "second"): { root: HTMLElement; area: HTMLTextAreaElement } {
+    const area = element("textarea", {
+      rows: 2, maxLength: MOST_CHARACTERS, spellcheck: false, dir: "auto",
+      oninput: () => {
+        this.state = { ...this.state, [name]: area.value, hidden: [], token: null };
+        if (name === "second" && !area.value) this.state.second = null;
+        this.ask();
+      },
+    });
+    return { area, root: element("label", {}, element("span", { textContent: label }), area) };
+  }
+
+  private form(): HTMLElement {
+    const examples = element("select", {
+      ariaLabel: "Examples",
+      onchange: () => {
+        const { first, second } = this.settings.examples[Number(examples.value)];
+        this.change({ first, second, hidden: [], token: null });
+        this.fill();
+      },
+    }, ...this.settings.examples.map(({ name }, k) => element("option", { value: String(k), textContent: name })));
+    const swap = element("button", {
+      type: "button", textContent: "Swap A and B",
+      onclick: () => {
+        const { first, second } = this.state;
+        this.change({ first: second ?? "", second: first || null, hidden: [], token: null });
+        this.fill();
+      },
+    });
+    return element("form", { className: "texts", onsubmit: (event: Event) => event.preventDefault() },
+      this.first.root, this.second.root, element("div", { className: "row" }, examples, swap));
+  }
+
+  private viewButtons(): HTMLElement {
+    const radio = (value: State["view"], text: string) => element("label", {},
+      element("input", { type: "radio", name: "view", value, onchange: () => this.change({ view: value }, false) }), text);
+    return element("fieldset", { className: "row", ariaLabel: "View of the chosen heads" }, radio("lines", "Lines"), radio("map", "Heat map"));
+  }
+
+  private fill(): void {
+    this.first.area.value = this.state.first;
+    this.second.area.value = this.state.second ?? "";
+    for (const input of this.kinds.querySelectorAll("input")) input.checked = input.value === this.state.view;
+  }
+
+  private change(values: Partial<State>, isNewQuestion = true): void {
+    this.state = { ...this.state, ...values };
+    if (isNewQuestion) this.ask();
+    else {
+      history.replaceState(null, "", writeState(this.state));
+      this.draw();
+    }
+  }
+
+  private question(): Question {
+    const { first, second, hidden } = this.state;
+    return { number: this.number, first, second, hidden };
+  }
+
+  private ask(): void {
+    history.replaceState(null, "", writeState(this.state));
+    this.number++;
+    if (this.opened) this.send({ question: this.question() });
+  }
+
+  // ---- what the worker answers ----
+
+  private hear(answer: Answer): void {
+    if ("error" in answer) this.fail(answer.error);
+    else if ("opened" in answer) {
+      this.opened = answer.opened;
+      this.ask();
+    } else if ("swapped" in answer) {
+      if (answer.swapped.number === this.number) this.drawNext(answer.swapped.probability);
+    } else if (answer.result.number === this.number) { // a later question is on its way
+      this.error.hidden = true;
+      this.result = answer.result;
+      this.draw();
+      if (answer.result.next !== null) this.send({ swap: this.question() });
+    }
+  }
+
+  private fail(message: string): void {
+    this.status.textContent = "";
+    this.error.textContent = `${message[0].toUpperCase()}${message.slice(1)}.`;
+    this.error.hidden = false;
+  }
+
+  // ---- drawing ----
+
+  private draw(): void {
+    const { result, opened, state } = this;
+    if (!result || !opened) return;
+    const choice: Choice = {
+      layer: Math.min(state.layer, opened.numLayers - 1), heads: state.heads.filter((head) => head < opened.numHeads),
+    };
+    const { encoding } = result;
+    const cut = encoding.num_cut ? ` The last ${encoding.num_cut} did not fit and were left out.` : "";
+    this.status.textContent = `${result.numTokens} tokens, computed here in ${Math.max(1, Math.round(result.milliseconds))} ms.${cut}`;
+    const token = state.token !== null && state.token < result.numTokens ? state.token : usualToken(result);
+    tokenStrip(this.mounted(this.places.strip, this.messages.strip(result, token, []), { picked: (value) => this.change({ token: value as number }, false) }));
+    this.drawSteps(result, token);
+    overview(this.mounted(this.places.overview, this.messages.overview(result, choice), {
+      picked: (value) => this.change(value as Choice, false),
+    }));
+    const isMap = state.view === "map";
+    hostOf(this.places.lines).hidden = isMap;
+    hostOf(this.places.map).hidden = !isMap;
+    const selection = (value: unknown) => {
+      const { layer, heads, revision } = value as Choice & { revision: number };
+      this.revision = revision;
+      this.change({ layer: layer ?? choice.layer, heads }, false);
+    };
+    if (isMap) heatMap(this.mounted(this.places.map, this.messages.map(result, choice, this.revision), { selection }));
+    else lines(this.mounted(this.places.lines, this.messages.lines(result, choice, this.revision), { selection }));
+    this.sections.words.hidden = !opened.hasMaskedWords;
+    const toggle = (value: unknown) => {
+      const place = value as number;
+      if (encoding.text_ids[place] < 0) return;
+      const hidden = state.hidden.includes(place) ? state.hidden.filter((one) => one !== place) : [...state.hidden, place];
+      this.change({ hidden });
+    };
+    tokenStrip(this.mounted(this.places.mask, this.messages.strip(result, -1, state.hidden), { picked: toggle }));
+    this.guesses.replaceChildren(...(result.guesses.length ? result.guesses.map(drawGuess)
+      : [element("p", { className: "note", textContent: "No token is hidden." })]));
+    this.sections.next.hidden = !opened.hasNextSentence;
+    this.drawNext(null);
+  }
+
+  private mounted<Data>(parentElement: ShadowRoot, data: Data, heard: Record<string, (value: unknown) => void>): Mounted<Data> {
+    const report = (name: string, value: unknown) => heard[name]?.(value);
+    return { data, parentElement, setStateValue: report, setTriggerValue: report };
+  }
+
+  // How the word of a token was cut.
+  private drawSteps({ encoding, texts }: Result, token: number): void {
+    const { word_ids, text_ids, offsets, tokens, input_ids, tried } = encoding;
+    const isText = text_ids[token] >= 0;
+    hostOf(this.places.steps).hidden = !isText;
+    if (!isText) return;
+    const own = tokens.map((_, place) => place).filter((place) => word_ids[place] === word_ids[token] && text_ids[place] === text_ids[token]);
+    const letters = [...(texts[text_ids[token]] ?? "")];
+    const isUnknown = tokens[token] === "[UNK]";
+    const word = letters.slice(offsets[own[0]][0], offsets[own[own.length - 1]][1]).join("");
+    const normalized = own.map((place) => tokens[place].replace(/^##/, "")).join("");
+    const isChanged = !isUnknown && normalized !== word;
+    wordSteps(this.mounted(this.places.steps, {
+      word, normalized: isUnknown ? word : normalized, isAdded: !isUnknown && /^\[[A-Z]+\]$/.test(tokens[token]) && tokens[token] === word,
+      steps: isChanged ? [["cleaned, accents and capitals removed", normalized]] as [string, string][] : [],
+      pieces: own.map((place) => ({
+        token: tokens[place], id: input_ids[place], tried: tried[place].slice(0, MOST_TRIED),
+        more: Math.max(0, tried[place].length - MOST_TRIED),
+      })),
+      reason: isUnknown ? "No way of cutting it has all its pieces in the vocabulary: the word is unknown." : "",
+    }, {}));
+  }
+
+  private drawNext(swapped: number | null): void {
+    const probability = this.result?.next ?? null;
+    this.next.replaceChildren(...(probability === null
+      ? [element("p", { className: "note", textContent: "Type a text B: the network was trained to tell whether it follows text A." })]
+      : [bar("B follows A", probability), ...(swapped === null ? [] : [bar("A follows B", swapped)])]));
+  }
+}
+
+function hostOf(root: ShadowRoot): HTMLElement {
+  return root.host as HTMLElement;
+}
+
+function section(title: string, text: string, ...children: HTMLElement[]): HTMLElement {
+  return element("section", {}, element("h2", { textContent: title }), ...(text ? [element("p", { className: "note", textContent: text })] : []), ...children);
+}
+
+// The first token of the word with most pieces, or of the last word.
+function usualToken({ encoding: { word_ids, text_ids } }: Result): number {
+  const counts = new Map<number, number[]>();
+  word_ids.forEach((word, place) => {
+    if (text_ids[place] >= 0) counts.set(word, [...(counts.get(word) ?? []), place]);
+  });
+  const longest = [...counts.values()].reduce((best, own) => (own.length >= best.length ? own : best), [] as number[]);
+  return longest[0] ?? 0;
+}
+
+function drawGuess({ original, words, probabilities, own, lens, place }: Guess): HTMLElement {
+  const last = lens.length - 1;
+  return element("div", { className: "guess" },
+    element("h3", {}, `Position ${place}: `, element("bdi", { textContent: legible(original) }), original === "[MASK]" ? "" : ` (${percent(own)})`),
+    element("div", { className: "columns" },
+      element("div", { className: "bars" }, ...words.map((word, k) => bar(word, probabilities[k], word === original))),
+      element("table", {}, element("caption", { textContent: "The best word after each layer" }),
+        ...lens.map(({ word, probability }, layer) => element("tr", {},
+          element("th", { scope: "row", textContent: layer === 0 ? "input" : layer === last ? `layer ${layer - 1} (last)` : `layer ${layer - 1}` }),
+          element("td", {}, element("bdi", { textContent: legible(word) })), element("td", { textContent: percent(probability) }))))));
+}
+
+function bar(name: string, fraction: number, isOwn = false): HTMLElement {
+  const fill = element("i");
+  fill.style.width = `${100 * fraction}%`;
+  return element("div", { className: isOwn ? "bar own" : "bar" },
+    element("bdi", { textContent: legible(name) }), element("span", {}, fill), element("b", { textContent: percent(fraction) }));
+}

@@ -1,0 +1,38 @@
+// What the visitor chose, as the fragment of the address.
+
+export interface State {
+  first: string;
+  /** null for one text. */
+  second: string | null;
+  /** Places of hidden tokens. */
+  hidden: number[];
+  /** The chosen token. */
+  token: number | null;
+  layer: number;
+  /** None for all. */
+  heads: number[];
+  view: "lines" | "map";
+}
+
+export function writeState({ first, second, hidden, token, layer, heads, view }: State): string {
+  const fields = new URLSearchParams({ a: first });
+  if (second !== null) fields.set("b", second);
+  if (hidden.length) fields.set("hidden", hidden.join("."));
+  if (token !== null) fields.set("token", String(token));
+  if (layer) fields.set("layer", String(layer));
+  if (heads.length) fields.set("heads", heads.join("."));
+  if (view !== "lines") fields.set("view", view);
+  return `#${fields.toString()}`;
+}
+
+// What an address does not say, or says wrongly, is as in `usual`; an address without a text changes nothing.
+export function readState(fragment: string, usual: State): State {
+  const fields = new URLSearchParams(fragment.replace(/^#/, ""));
+  const first = fields.get("a");
+  if (first === null) return usual;
+  const numbers = (name: string) => (fields.get(name) ?? "").split(".").filter((part) => /^\d{1,4}$/.test(part)).map(Number);
+  return {
+    first, second: fields.get("b"), hidden: numbers("hidden"), token: numbers("token")[0] ?? null,
+    layer: numbers("layer")[0] ?? 0, heads: numbers("heads"), view: fields.get("view") === "map" ? "map" : "lines",
+  };
+}
