@@ -241,6 +241,7 @@ def test_a_hostile_container_ends_in_a_sentence(
     name, make, said = CONTAINERS[kind]
     content, process = make(), psutil.Process()
     before, start = process.memory_info().rss, time.monotonic()
+    others = {*process.children()}  # what tests before this one started
     with ThreadPoolExecutor(2) as threads:
         command = threads.submit(by_command, tmp_path / name, content)
         sent = threads.submit(uploaded, name, content)
@@ -249,4 +250,4 @@ def test_a_hostile_container_ends_in_a_sentence(
     assert time.monotonic() - start < SECONDS
     assert process.memory_info().rss - before < MEMORY
     assert not [*(tmp_path / "copies").iterdir()] or not said
-    assert not process.children() or os.name == "nt"
+    assert {*process.children()} <= others or os.name == "nt"
