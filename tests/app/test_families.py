@@ -71,7 +71,7 @@ def test_masked_words(open_page, name):
     at = open_page(name, "masked_words", masked="2")
     text = said(at)
     if name == "ElectraForPreTraining":
-        assert "ELECTRA discriminator" in text
+        assert "A discriminator, of ELECTRA or DeBERTa-v3, predicts for each token" in text
     else:
         mask = "<mask>" if name.startswith(("Roberta", "XLM", "Modern")) else "[MASK]"
         assert f"or type {mask}" in text
