@@ -61,9 +61,12 @@ def test_a_reading_ends_with_its_visitor(server: Running) -> None:
     with Session(server.url) as session:
         session.open(*reading.page.split("?"))
         client = UploadClient(server.url)
-        assert client.send(session.id, "file", reading.make(0.5), file_name="a.csv")[0] == 204
+        assert client.send(session.id, "file", reading.make(1.0), file_name="a.csv")[0] == 204
         session.attach(reading.box, "file", "a.csv")
         assert session.progress
+        deadline = time.monotonic() + 60
+        while not forks(server) and time.monotonic() < deadline:
+            time.sleep(0.02)  # until it is the reading's turn
         assert forks(server)
     deadline = time.monotonic() + 60
     while forks(server) and time.monotonic() < deadline:
