@@ -103,12 +103,12 @@ export class Reader {
   private guess(states: Floats[], place: number, { tokens, input_ids }: Encoding): Guess {
     const { vocab } = this.wordpiece.settings;
     const own = input_ids[place];
-    const lens = states.map((state) => {
-      const probabilities = this.bert.wordProbabilities(state, place);
+    const byLayer = states.map((state) => this.bert.wordProbabilities(state, place));
+    const lens = byLayer.map((probabilities) => {
       const [best] = largest(probabilities, 1);
       return { word: vocab[best], probability: probabilities[best], own: probabilities[own] };
     });
-    const probabilities = this.bert.wordProbabilities(states[states.length - 1], place);
+    const probabilities = byLayer[byLayer.length - 1];
     const best = largest(probabilities, NUM_WORDS);
     return {
       place, original: tokens[place], words: best.map((id) => vocab[id]),

@@ -1,9 +1,8 @@
 """A BERT as one message for the browser: settings, vocabulary, and weights in a chosen form."""
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
-import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
@@ -46,10 +45,11 @@ def pack_weights(bert: Bert, stored: Stored = "int8") -> bytes:
             f"the checkpoint has {config['num_hidden_layers']} layers; a browser computes up to "
             f"{MOST_LAYERS} in good time. Choose a smaller checkpoint."
         )
+    read = _read(config)
     blocks: list[NDArray[Any]] = []
     listed = []
     for name, tensor in tensors.items():
-        if name.startswith("bert.encoder.") or name in _read(config):
+        if name.startswith("bert.encoder.") or name in read:
             form: Stored = stored if tensor.ndim == 2 else "float32"
             parts = _stored(tensor.detach().cpu().float(), form)
             numbers = [*range(len(blocks), len(blocks) + len(parts))]
@@ -89,22 +89,12 @@ def _stored(tensor: Tensor, form: Stored) -> list[NDArray[Any]]:
         return [tensor.numpy()]
     if form == "float16":
         return [tensor.half().numpy()]
-    codes = _quantized(tensor)
-    return [codes.codes, codes.scales]
-
-
-class _Codes(NamedTuple):
-    codes: NDArray[np.int8]
-    scales: NDArray[np.float32]
-
-
-def _quantized(matrix: Tensor) -> _Codes:
-    """Return -127 to 127 times a scale for each group of a row; GROUP weights if they divide it."""
-    width = matrix.shape[1]
-    groups = matrix.reshape(-1, GROUP if width % GROUP == 0 else width)
+    # -127 to 127 times a scale for each group of a row: GROUP weights, if they divide it.
+    width = tensor.shape[1]
+    groups = tensor.reshape(-1, GROUP if width % GROUP == 0 else width)
     scales = groups.abs().amax(1).clamp(min=torch.finfo(torch.float32).tiny) / 127
     codes = (groups / scales[:, None]).round().clamp(-127, 127).to(torch.int8)
-    return _Codes(codes.numpy(), scales.numpy())
+    return [codes.numpy(), scales.numpy()]
 
 
 def tokenizer_settings(tokenizer: Tokenizer) -> dict[str, Any]:

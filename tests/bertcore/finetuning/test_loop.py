@@ -189,6 +189,18 @@ def test_a_frozen_encoder_stays_as_it_is(tiny: Path, tmp_path: Path) -> None:
     assert changed == head | {"bert.pooler.dense.weight", "bert.pooler.dense.bias"}
 
 
+def dev_data(report: dict[str, Any], model: Any) -> Any:
+    """Return the texts that a run was scored on."""
+    return read_task_data(
+        Path(report["dev"]),
+        model.task,
+        model.tokenizer,
+        max_length=48,
+        labels=model.labels,
+        is_train=False,
+    )
+
+
 def test_feature_based_tagging_leaves_the_encoder(tiny: Path, tmp_path: Path) -> None:
     """The BiLSTM learns; the encoder's tensors are the old ones; it opens again as what it is."""
     experiment = make_experiment(
@@ -203,14 +215,7 @@ def test_feature_based_tagging_leaves_the_encoder(tiny: Path, tmp_path: Path) ->
     assert all(torch.equal(before[key], after[key]) for key in encoder)
     model = open_task_model(tmp_path / "out", device="cpu")
     assert model.module.kind == "features"
-    dev = read_task_data(
-        Path(report["dev"]),
-        model.task,
-        model.tokenizer,
-        max_length=48,
-        labels=model.labels,
-        is_train=False,
-    )
+    dev = dev_data(report, model)
     assert (
         score_model(model.module, dev, model.task).scores.metrics["f1"] == report["best"]["value"]
     )
@@ -225,14 +230,7 @@ def test_feature_based_classification_opens_again(tiny: Path, tmp_path: Path) ->
     assert report is not None
     model = open_task_model(tmp_path / "out", device="cpu")
     assert (model.module.kind, model.task.features) == ("text-features", "weighted-all")
-    dev = read_task_data(
-        Path(report["dev"]),
-        model.task,
-        model.tokenizer,
-        max_length=48,
-        labels=model.labels,
-        is_train=False,
-    )
+    dev = dev_data(report, model)
     scored = score_model(model.module, dev, model.task).scores.metrics["accuracy"]
     assert scored == report["best"]["value"]
 
