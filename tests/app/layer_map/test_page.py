@@ -205,6 +205,7 @@ def test_the_geometry_of_few_tokens(page: AppTest, text: str) -> None:
 def test_the_page_opens_with_umap_and_shows_pca_until_it_is_there(page: AppTest) -> None:
     del page.query_params["map_method"]
     page.query_params.update({"umap_neighbors": "4", "umap_seed": "5"})
+    projection.umap_opened.clear()  # else a quick map is waited for
     app = ok(page.run())
     assert app.segmented_control(key="map_method").value == "umap"
     assert charts(app)[0]["layout"]["xaxis"]["title"]["text"] == "PCA axis 1"
