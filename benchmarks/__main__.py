@@ -144,7 +144,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if unknown:
         parser.error(f"there is no benchmark {unknown[0]!r}; expected {', '.join(BENCHMARKS)}")
     runnable = [name for name in BENCHMARKS if given.keys() >= set(NEEDED.get(name, ()))]
-    for name in given["names"] or runnable:
+    chosen = given["names"] or runnable
+    for name in chosen if given["write"] else ():  # before they run
+        _place(given["to"], name)
+    for name in chosen:
         print(f"## {name}\n", flush=True)
         module = import_module(f"benchmarks.{name}")
         set_options(given)
@@ -175,13 +178,19 @@ def write(path: Path, name: str, table: str) -> None:
     Raises:
         ValueError: If the file lacks the marks.
     """
+    text, place = _place(path, name)
+    new = text[: place.start()] + f"{place[1]}\n{table}\n{place[2]}" + text[place.end() :]
+    path.write_text(new, encoding="utf-8")
+
+
+def _place(path: Path, name: str) -> tuple[str, re.Match[str]]:
+    """Return the text of a file, and where a table has its place in it."""
     text = path.read_text(encoding="utf-8")
     begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
-    pattern = re.compile(f"({re.escape(begin)}).*?({re.escape(end)})", flags=re.S)
-    if not pattern.search(text):
+    place = re.search(f"({re.escape(begin)}).*?({re.escape(end)})", text, flags=re.S)
+    if place is None:
         raise ValueError(f"{path} has no place for {name}: expected the lines {begin} and {end}.")
-    new = pattern.sub(lambda match: f"{match[1]}\n{table}\n{match[2]}", text)
-    path.write_text(new, encoding="utf-8")
+    return text, place
 
 
 if __name__ == "__main__":

@@ -19,16 +19,16 @@ from tests.support.browser.running import running_app
 from tests.support.session import Session
 
 AIMS = {
-    "": 0.025,
+    "": 0.040,
     "tokens": 0.025,
     "attention": 0.025,
-    "masked-words": 0.025,
+    "masked-words": 0.040,
     "sentence-pairs": 0.025,
-    "minimal-pair": 0.025,
+    "minimal-pair": 0.040,
     "compare": 0.025,
     "what-if": 0.060,
     "mixing": 0.060,
-    "layer-map": 0.100,
+    "layer-map": 0.060,
 }
 """Page -> seconds of processor time of an edit."""
 QUERIES = {"layer-map": "map_method=pca"}  # the UMAP that follows is a job beside the pages

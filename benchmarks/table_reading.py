@@ -160,7 +160,7 @@ def _json(scale: float) -> bytes:
 
 def _pairs(scale: float) -> bytes:
     lines = (
-        f"{row['text']}\t{row['text']} not\t{row['label']}\n" for row in _rows(int(5e5 * scale))
+        f"{row['text']}\t{row['text']} not\t{row['label']}\n" for row in _rows(int(4e5 * scale))
     )
     return ("good\tbad\tgroup\n" + "".join(lines)).encode()
 
