@@ -581,7 +581,7 @@ def compare_cka(visit: Visit) -> None:
 def bank_map(visit: Visit) -> None:
     """Forty sentences with "bank", its vectors coloured by sense, at all layers."""
     points = {"map_source": "senses", "map_unit": "word", "map_word": "bank"}
-    visit.open("layer-map", **points, map_colour="label", map_method="pca")
+    visit.open("layer-map", **points, map_colour="label", map_method="umap")
     visit.picture("figure_layer-map")
     visit.picture("figure_layer-map-vectors")
     visit.settle()

@@ -1,11 +1,16 @@
 """Train the toys: for each pretraining objective without a larger shipped checkpoint, a tiny one.
 
-    python docs/make_toys.py CORPUS VALID RUNS STEPS [NAME ...]      # NAME: of RECIPES
+    python docs/make_toys.py CORPUS VALID RUNS MINUTES [NAME ...]      # NAME: of RECIPES
 
-Each trains for STEPS in RUNS/NAME, all with one vocabulary (RUNS/tokenizer) on texts that are
+Each trains for MINUTES in RUNS/NAME, all with one vocabulary (RUNS/tokenizer) on texts that are
 packed once (RUNS/train, RUNS/valid), and is written into its folder among those that ship: float16
 weights, its card, and `toy.json` with its held-out score. Its name belongs into TOYS. A run that
 was stopped goes on, and one that has ended is only written anew.
+
+Few objectives leave the plateau of word frequencies in minutes, but next tokens do. So they are
+trained first (RUNS/next-tokens, whose word vectors are the shipped default's in fewer dimensions),
+and the toys start from those weights: BERT's family from all of them, BART's network from them on
+both sides, and T5, whose layers have another form, from the word vectors.
 """
 
 import json
@@ -19,8 +24,11 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from bertcore.architecture.shapes import shape_of
+from bertcore.checkpoints.source import DEFAULT
 from bertcore.checkpoints.toys import FOLDER, Toy
 from bertcore.configs import DataConfig, OptimizerConfig, TrainConfig
+from bertcore.loading import load_bert
+from bertcore.network import Network
 from bertcore.objectives.row import IGNORED
 from bertcore.others.network import OtherNetwork
 from bertcore.pretraining.data.corpus import (
@@ -29,13 +37,17 @@ from bertcore.pretraining.data.corpus import (
     pack_corpus_to,
     read_sentences,
 )
+from bertcore.pretraining.evaluation import HeldOut
 from bertcore.pretraining.objectives import objective_named
 from bertcore.pretraining.objectives.denoising import SequenceBatch
-from bertcore.pretraining.run import Pretraining
+from bertcore.pretraining.run import HELD_OUT_SEED, Pretraining
+from bertcore.pretraining.start.starting_weights import VECTOR_STD
 from bertcore.tokenizer import Tokenizer, open_wordpiece
+from bertcore.training.run_checkpoints import step_of
 from bertcore.training.run_folder import RunFolder
 
 VOCAB_SIZE, LAYERS, HIDDEN, HEADS, INNER, TOKENS = 3072, 2, 96, 3, 192, 96
+ROWS = 24
 
 
 class Recipe(NamedTuple):
@@ -48,27 +60,55 @@ class Recipe(NamedTuple):
     """The metric that is an accuracy."""
     family: str = "bert"
     tags: str = "fill-mask"
+    share: float | None = None
+    """Fraction of the tokens that are hidden in training; None: the objective's own, by which all
+    are scored."""
 
 
+START = "next-tokens"
+"""The run from whose weights the others start, made before the first of them."""
+START_MINUTES = 7
+NEXT_TOKENS = Recipe("causal", "next tokens", "next_top1")
 RECIPES = {
     "toy-sop": Recipe("mlm+sop", "sentence order", "sop_accuracy", family="albert"),
-    "toy-rtd": Recipe("rtd", "replaced tokens", "replaced_accuracy", tags="replaced-tokens"),
-    "toy-plm": Recipe(
-        "plm", "words in a random order", "plm_top1", tags="permutation-language-modeling"
+    "toy-rtd": Recipe(
+        "rtd", "replaced tokens", "replaced_accuracy", family="electra", tags="replaced-tokens"
     ),
-    "toy-unilm": Recipe("unilm", "UniLM's four masks", "unilm_top1", tags="text-generation"),
-    "toy-t5": Recipe("denoise-t5", "T5's spans", "written_top1", tags="text2text-generation"),
+    "toy-plm": Recipe(
+        "plm",
+        "words in a random order",
+        "plm_top1",
+        tags="permutation-language-modeling",
+        share=0.3,
+    ),
+    "toy-unilm": Recipe(
+        "unilm", "UniLM's four masks", "unilm_top1", tags="text-generation", share=0.25
+    ),
+    "toy-t5": Recipe(
+        "denoise-t5", "T5's spans", "written_top1", tags="text2text-generation", share=0.5
+    ),
     "toy-bart": Recipe("denoise-bart", "BART's noise", "written_top1", tags="text2text-generation"),
     "toy-mass": Recipe("mass", "MASS's fragment", "written_top1", tags="text2text-generation"),
 }
-WHAT = {
-    "sop_accuracy": "pairs of texts whose order it judges rightly",
-    "replaced_accuracy": "tokens that it judges rightly, replaced or not",
-    "plm_top1": "words guessed, in a random order",
-    "unilm_top1": "hidden words guessed, under four attention masks",
-    "written_top1": "words written rightly, each after the right ones before it",
+FRACTION_OF = {
+    "sop_accuracy": "pairs of texts, in their order or exchanged",
+    "replaced_accuracy": "tokens, original or replaced",
+    "plm_top1": "words, guessed in a random order",
+    "unilm_top1": "hidden words, guessed under four attention masks",
+    "written_top1": "words, each written after the right ones before it",
 }
-"""What share a score is."""
+"""What a score is a fraction of."""
+IN_BART = {
+    "attention.self.query": "self_attn.q_proj",
+    "attention.self.key": "self_attn.k_proj",
+    "attention.self.value": "self_attn.v_proj",
+    "attention.output.dense": "self_attn.out_proj",
+    "attention.output.LayerNorm": "self_attn_layer_norm",
+    "intermediate.dense": "fc1",
+    "output.dense": "fc2",
+    "output.LayerNorm": "final_layer_norm",
+}
+"""A module of BERT's layer -> the same in BART's."""
 CARD = """---
 license: cc-by-sa-4.0
 language: en
@@ -84,7 +124,7 @@ words and little else: it is of no other use. The weights are stored as float16.
 
 ## How good it is
 
-On held-out text: {accuracy:.1%} of {share}; {guessing:.1%} by guessing ({how}).
+Correct on held-out text: {accuracy:.1%} of {share}; {guessing:.1%} by guessing ({how}).
 
 ## Data
 
@@ -95,17 +135,20 @@ carries the views and prejudices of its authors. The training text was the first
 
 ## Training
 
-{steps:,} steps of {rows} rows of {tokens} tokens, from {start}: minutes on one core. All toys share
-one vocabulary of {vocab:,} pieces {sentinels}and are made by one script of BertScope's source:
+{steps:,} steps of {rows} rows of {tokens} tokens, {minutes:g} minutes on one core. It started from
+{start} of a network that had learned next tokens of the same text for {start_steps:,} steps,
+whose word vectors had been those of the shipped `default`, reduced to {hidden} dimensions. All toys
+share one vocabulary of {vocab:,} pieces {sentinels}and are made by one script of BertScope's
+source:
 
 ```
 bertscope train-tokenizer --corpus toys-train.txt --vocab-size {vocab} --out runs/toys/tokenizer
-python docs/make_toys.py toys-train.txt toys-valid.txt runs/toys {steps} {name}
+python docs/make_toys.py toys-train.txt toys-valid.txt runs/toys {minutes:g} {name}
 ```
 """
 
 
-def trained(folder: Path, recipe: Recipe, corpus: Path, valid: Path, steps: int) -> Pretraining:
+def trained(folder: Path, recipe: Recipe, corpus: Path, valid: Path, minutes: float) -> Pretraining:
     """Return the run of a folder, continued if it was begun."""
     objective = objective_named(recipe.objective)
     plain = open_wordpiece(folder.parent / "tokenizer")
@@ -118,28 +161,86 @@ def trained(folder: Path, recipe: Recipe, corpus: Path, valid: Path, steps: int)
         num_attention_heads=HEADS,
         pad_token_id=tokenizer.pad_id,
     )
-    shape = replace(shape, intermediate_size=INNER, max_position_embeddings=TOKENS)
-    if recipe.family == "albert":
-        shape = replace(shape, embedding_size=64)
-    return Pretraining(
+    shape = replace(
+        shape, intermediate_size=INNER, max_position_embeddings=TOKENS, embedding_size=None
+    )
+    is_new, is_start = not (folder / "checkpoints").is_dir(), recipe is NEXT_TOKENS
+    begin = None if is_start else begun(folder.parent)
+    goes_on = begin is not None and objective.is_ours
+    run = Pretraining(
         RunFolder(folder),
         shape=shape,
         tokenizer=tokenizer,
         train=packed(folder.parent / "train", corpus, plain),
         valid=packed(folder.parent / "valid", valid, plain),
         train_config=TrainConfig(
-            steps=steps,
-            start="warm" if objective.is_ours else "noise",
+            minutes=minutes,
+            start="checkpoint" if goes_on else "warm" if is_start else "noise",
             dtype="float32",
             device="cpu",
             compile="off",
             evaluate_every=10**9,
             save_every=100,
         ),
-        data_config=DataConfig.for_length(TOKENS, objective=recipe.objective, batch_size=24),
+        data_config=DataConfig.for_length(
+            TOKENS, objective=recipe.objective, masked_lm_prob=recipe.share, batch_size=ROWS
+        ),
         optimizer_config=OptimizerConfig(learning_rate=4e-3, muon_learning_rate=4e-3),
-        resume=(folder / "checkpoints").is_dir(),
+        start_from=load_bert(begin, device="cpu").module if begin and goes_on else None,
+        resume=not is_new,
     )
+    if is_new and is_start:
+        run.network.token_table.data.copy_(shipped_vectors(tokenizer, run.network))
+    elif is_new and begin is not None and not goes_on:
+        start_decoder(cast(OtherNetwork, run.network).model, load_file(begin / "model.safetensors"))
+    return run
+
+
+def begun(runs: Path) -> Path:
+    """Return the checkpoint from which the toys start."""
+    return RunFolder(runs / START).checkpoints()[-1]
+
+
+def shipped_vectors(tokenizer: Tokenizer, network: Network) -> torch.Tensor:
+    """Return the shipped default's vectors of the pieces in the directions in which they differ
+    most, [V, D]; pieces that it does not have keep the network's own."""
+    default = load_bert(DEFAULT, device="cpu")
+    theirs = {piece: id for id, piece in enumerate(default.tokenizer.vocab)}
+    ours = {id: theirs[piece] for id, piece in enumerate(tokenizer.vocab) if piece in theirs}
+    rows = default.module.token_table.detach().float()[list(ours.values())]
+    rows = rows - rows.mean(0)
+    reduced = rows @ torch.linalg.svd(rows, full_matrices=False).Vh[:HIDDEN].T
+    table = network.token_table.detach().clone()
+    table[list(ours)] = reduced / reduced.std() * VECTOR_STD
+    return table
+
+
+@torch.no_grad()
+def start_decoder(model: Any, causal: dict[str, torch.Tensor]) -> None:
+    """Copy next-token weights into a network with a decoder, where its parts have the same form.
+
+    What attends from the decoder to the encoder, and all of T5 but its word vectors, stays noise.
+    """
+    table = causal["bert.embeddings.word_embeddings.weight"]
+    if model.config.model_type == "t5":
+        model.shared.weight[: len(table)] = table / table.std()
+        return
+    model.model.shared.weight.copy_(table)
+    model.final_logits_bias.copy_(causal["cls.predictions.bias"])
+    places = causal["bert.embeddings.position_embeddings.weight"]
+    places = places + causal["bert.embeddings.token_type_embeddings.weight"][0]
+    for side in (model.model.encoder, model.model.decoder):
+        offset = side.embed_positions.offset
+        side.embed_positions.weight[offset : offset + len(places)] = places
+        copied = {"layernorm_embedding": "bert.embeddings.LayerNorm"}
+        for number in range(len(side.layers)):
+            copied |= {
+                f"layers.{number}.{ours}": f"bert.encoder.layer.{number}.{theirs}"
+                for theirs, ours in IN_BART.items()
+            }
+        for ours, theirs in copied.items():
+            for kind in ("weight", "bias"):
+                side.get_parameter(f"{ours}.{kind}").copy_(causal[f"{theirs}.{kind}"])
 
 
 def packed(folder: Path, text: Path, tokenizer: Tokenizer) -> PackedCorpus:
@@ -150,7 +251,7 @@ def packed(folder: Path, text: Path, tokenizer: Tokenizer) -> PackedCorpus:
 
 
 def guessing(recipe: Recipe, run: Pretraining, values: dict[str, Any]) -> tuple[float, str]:
-    """Return the accuracy of the best answer that does not look at the text, and which it is."""
+    """Return the accuracy of the best answer that does not look around, and which it is."""
     if recipe.objective == "mlm+sop":
         return 0.5, "either order"
     if recipe.objective == "rtd":
@@ -158,18 +259,22 @@ def guessing(recipe: Recipe, run: Pretraining, values: dict[str, Any]) -> tuple[
     ids = open_corpus(run.folder.path.parent / "valid").ids
     counts = np.bincount(ids)
     most = int(counts.argmax())
-    return float(counts[most] / len(ids)), f"always: {run.tokenizer.id_to_token(most)}"
+    rate, always = float(counts[most] / len(ids)), f"always: {run.tokenizer.id_to_token(most)}"
+    if recipe.objective == "unilm":  # 80% are [MASK], 10% are left as they are
+        return 0.8 * rate + 0.1, f"{always}, or the word that stands there"
+    return rate, always
 
 
-def words_written(run: Pretraining) -> float:
-    """Return the share of the held-out word pieces that a decoder writes rightly.
+def words_written(run: Pretraining, held_out: HeldOut) -> float:
+    """Return the fraction of the held-out word pieces that a decoder writes rightly.
 
-    Marks, which every toy learns first, are not counted: special tokens and T5's sentinels.
+    Marks, which every toy learns first, are neither counted nor chosen: special tokens and T5's
+    sentinels.
     """
     model = cast(OtherNetwork, run.network).model.eval()
     marks = torch.tensor([*run.tokenizer.special_ids, IGNORED])
     right = total = 0
-    for batch in run.held_out.own:
+    for batch in held_out.own:
         assert isinstance(batch, SequenceBatch)
         rows = batch.rows
         with torch.no_grad():
@@ -178,7 +283,7 @@ def words_written(run: Pretraining) -> float:
                 attention_mask=rows.attention_mask.long(),
                 decoder_input_ids=rows.decoder_input_ids,
                 decoder_attention_mask=rows.decoder_mask.long(),
-            ).logits
+            ).logits[..., :VOCAB_SIZE]
         is_word = ~torch.isin(rows.labels, marks) & (rows.labels < VOCAB_SIZE)
         right += int((logits.argmax(-1) == rows.labels)[is_word].sum())
         total += int(is_word.sum())
@@ -201,19 +306,31 @@ def ship(name: str, checkpoint: Path, score: dict[str, Any]) -> None:
     (target / "toy.json").write_text(json.dumps(score, indent=2) + "\n", encoding="utf-8")
 
 
-def make(name: str, corpus: Path, valid: Path, runs: Path, steps: int) -> None:
+def make(name: str, corpus: Path, valid: Path, runs: Path, minutes: float) -> None:
     """Train a toy if necessary, score it, and write it among the shipped checkpoints."""
+    if not (runs / START / "checkpoints").is_dir():
+        print(trained(runs / START, NEXT_TOKENS, corpus, valid, START_MINUTES).run(), flush=True)
     recipe = RECIPES[name]
-    run = trained(runs / name, recipe, corpus, valid, steps)
-    scores = run.run()
-    assert scores is not None
+    run = trained(runs / name, recipe, corpus, valid, minutes)
+    run.run()
+    held_out = HeldOut(
+        run.objective,
+        packed(runs / "valid", valid, run.tokenizer),
+        run.tokenizer,
+        DataConfig.for_length(TOKENS, objective=recipe.objective, batch_size=ROWS),
+        seed=HELD_OUT_SEED,
+        num_rows=run.config.evaluate_rows,
+    )
+    scores = held_out.score(run.network, run.companion, dtype="float32")
     values = scores.to_dict()
+    print(name, run.progress.step, values, flush=True)
     guess, how = guessing(recipe, run, values)
-    accuracy, what = values[recipe.score], WHAT[recipe.score]
+    accuracy, what = values[recipe.score], FRACTION_OF[recipe.score]
     if recipe.score == "written_top1":
-        accuracy = words_written(run)
+        accuracy = words_written(run, held_out)
     toy = Toy(recipe.objective, run.progress.step, accuracy, what, guess, how)
     ship(name, RunFolder(runs / name).checkpoints()[-1], asdict(toy))
+    is_t5 = name == "toy-t5"
     card = CARD.format(
         name=name,
         tags=recipe.tags,
@@ -227,17 +344,19 @@ def make(name: str, corpus: Path, valid: Path, runs: Path, steps: int) -> None:
         how=how,
         num_tokens=run.progress.num_tokens,
         steps=run.progress.step,
-        rows=run.batches.config.batch_size,
+        minutes=minutes,
+        rows=ROWS,
         tokens=TOKENS,
-        start="word vectors from counts" if run.config.start == "warm" else "noise",
+        start="the word vectors" if is_t5 else "the weights",
+        start_steps=step_of(begun(runs)),
         vocab=VOCAB_SIZE,
-        sentinels="(and T5's sentinels) " * (name == "toy-t5"),
+        sentinels="(and T5's sentinels) " * is_t5,
     )
     (FOLDER / name / "README.md").write_text(card, encoding="utf-8")
     print(name, f"{accuracy:.1%}", f"{guess:.1%}", f"{run.progress.step} steps", flush=True)
 
 
 if __name__ == "__main__":
-    text, held_out, folder = (Path(one).resolve() for one in sys.argv[1:4])
+    text, held_out_text, folder = (Path(one).resolve() for one in sys.argv[1:4])
     for toy_name in sys.argv[5:] or RECIPES:
-        make(toy_name, text, held_out, folder, int(sys.argv[4]))
+        make(toy_name, text, held_out_text, folder, float(sys.argv[4]))

@@ -14,14 +14,14 @@ from bertcore.evaluation.calibration import Calibration
 from bertcore.evaluation.slices import Slice
 
 from ..component import clicked_row, hear
-from ..plots import METRIC_NAMES, Figure, bar, error_bars, plain, scatter, subplots, theme
+from ..plots import METRIC_NAMES, Figure, bar, error_bars, scatter, subplots, theme
 from ..plots.charts import Intervals
 from ..shell import TEXT_A, TEXT_B, Compute, Field, Picture, cache, frame, one_of
 from ..shell.jobs.waiting import Pending
 from ..shell.links import short_address
 from ..task_model import model as inspection
 from ..task_model.choices import LABEL, PREDICTED, READ_PAIR, TEXT_CHOICES, VIEW, WORD
-from ..task_model.file_choice import Labelled, Stop, answer_file, choose_file
+from ..task_model.file_choice import Labelled, Stop, answer_file, choose_file, show_notes
 from ..task_model.model import FILE_CODE, Inputs
 from ..task_model.score_figures import error_table
 from ..task_model.task_views import TaskView, view_of
@@ -205,9 +205,7 @@ def show(page: frame.Page) -> None:
 def _draw(page: frame.Page, view: TaskView, labelled: Labelled, run: FileRun) -> None:
     if not run.is_whole:
         st.warning(f"Stopped: the results below are for the first {run.num_examples:,} examples.")
-    for note in run.notes:
-        if " is read with " not in note:  # said where the file is chosen
-            st.caption(plain(note))
+    show_notes(run.notes)
     code = {
         "path": page.bert_key.source,
         "columns": labelled.columns,

@@ -259,8 +259,8 @@ def _answering(page: frame.Page, entry: Objective) -> frame.Page:
     if name in TOYS:
         toy = read_toy(name)
         mark = (
-            f", **a toy** that trained for {toy.steps:,} steps. Its score on held-out text: "
-            f"{toy.accuracy:.1%} of {toy.share_of}; {toy.guessing:.1%} by guessing "
+            f", **a toy** that trained for {toy.steps:,} steps. Correct on held-out text: "
+            f"{toy.accuracy:.1%} of {toy.fraction_of}; {toy.guessing:.1%} by guessing "
             f"({plain(toy.guess)})"
         )
     own = plain(sidebar.brief_name(page.bert_key.source))

@@ -2,7 +2,7 @@
 
 import dataclasses
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from pathlib import Path
@@ -193,6 +193,13 @@ def choose_file(view: TaskView, source: str, labels: tuple[str, ...]) -> Labelle
         skip = st.toggle("Leave out rows that cannot be read", key=SKIP_BAD_ROWS.key())
         labelled = Labelled(path, name, columns, skip)
     return labelled
+
+
+def show_notes(notes: Sequence[str]) -> None:
+    """Write how a file was read, but for its dialect, which is told where the file is chosen."""
+    for note in notes:
+        if " is read with " not in note:
+            st.caption(plain(note))
 
 
 def choose_label_map(field: Field[str]) -> str | None:

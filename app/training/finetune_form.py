@@ -25,7 +25,7 @@ from ..access.policy import policy
 from ..plots import plain, shorten_middle
 from ..run_folders import process
 from ..shell import Compute, cache, frame, one_of, sidebar, waiting
-from ..task_model.file_choice import choose_label_map
+from ..task_model.file_choice import choose_label_map, show_notes
 from . import fields, tables
 from .finetune_plan import Plan, rounded, sample_sizes
 from .new_run import choose_name, copied, copy_data, explaining_full_disk, new_run, show_at_once
@@ -275,8 +275,7 @@ def _tell_survey(reading: Reading, found: Survey) -> bool:
         num = len(found.labels)
         parts.append(f"**{num:,}** {what}{'' if num == 1 else 's'}: {listed}")
     st.markdown(" · ".join(parts))
-    for note in found.notes:
-        st.caption(plain(note))
+    show_notes(found.notes)
     if found.labels:
         choose_label_map(fields.LABEL_MAP)
     if not found.num_bad:

@@ -22,8 +22,8 @@ class Toy:
     """Of training."""
     accuracy: float
     """On held-out text, 0 to 1."""
-    share_of: str
-    """What that is a share of."""
+    fraction_of: str
+    """What that is a fraction of."""
     guessing: float
     """The accuracy of the best answer that does not look at the text."""
     guess: str

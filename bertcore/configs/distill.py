@@ -31,6 +31,9 @@ class DistillConfig:
     """Weight of the cosine loss on the last hidden states; corpus only, 0 on a task."""
     layer_weight: float = 0.0
     """Weight of TinyBERT's losses on embeddings, attention and hidden states; 0: none."""
+    layer_phase: float = 0.0
+    """Task only: fraction of the training, at its start, in which nothing but the layers is copied,
+    and after which they are not; 0: all losses from the first step to the last."""
 
     def __post_init__(self) -> None:
         weights = ("soft_weight", "hard_weight", "cosine_weight", "layer_weight")
@@ -41,6 +44,15 @@ class DistillConfig:
             raise ValueError(f"temperature is {self.temperature}; expected above 0.")
         if not any(getattr(self, name) for name in weights):
             raise ValueError("all weights of the losses are 0, so nothing would be learned.")
+        if not 0 <= self.layer_phase < 1:
+            raise ValueError(f"layer_phase is {self.layer_phase}; expected 0 up to below 1.")
+        if self.layer_phase and not (
+            self.layer_weight and (self.soft_weight or self.hard_weight or self.cosine_weight)
+        ):
+            raise ValueError(
+                f"layer_phase is {self.layer_phase}, but there is nothing to learn in one of the "
+                "two phases. Give layer_weight a value, and soft_weight or hard_weight."
+            )
         check_numbers_of(self)
 
     @classmethod
@@ -50,6 +62,17 @@ class DistillConfig:
         Source: the script of DistilBERT for a second distillation on SQuAD: half each.
         """
         return cls(**{"soft_weight": 0.5, "hard_weight": 0.5, "cosine_weight": 0.0, **weights})
+
+    def phase_weights(self, fraction: float) -> tuple[float, float]:
+        """Return the weights of the layers' losses and of all others after a fraction of a run.
+
+        >>> config = DistillConfig.for_task(layer_weight=2.0, layer_phase=0.75)
+        >>> config.phase_weights(0.5), config.phase_weights(0.75)
+        ((2.0, 0.0), (0.0, 1.0))
+        """
+        if not self.layer_phase:
+            return self.layer_weight, 1.0
+        return (self.layer_weight, 0.0) if fraction < self.layer_phase else (0.0, 1.0)
 
     def check_shapes(self, student: BertConfig, teacher: BertConfig) -> None:
         """Refuse a student whose states cannot be compared with the teacher's.

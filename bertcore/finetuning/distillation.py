@@ -51,6 +51,8 @@ class DistilledTask(TaskWithLoss):
         super().__init__(module, task, attention=attention, class_weights=class_weights)
         config.check_shapes(module.network.config, teacher.network.config)
         self.config = config
+        self.fraction = 0.0
+        """Of the run that is done; the run sets it before each step."""
         self._teacher = [teacher.eval().requires_grad_(False)]
         self.projection: nn.Linear | None = None
         if config.layer_weight:
@@ -80,8 +82,10 @@ class DistilledTask(TaskWithLoss):
         soft = task.soft_loss(logits, wanted, batch, config.temperature)
         total = None if totals is None else totals.weight
         hard = task.loss(logits, batch.targets, self.class_weights, total=total)
-        loss = config.hard_weight * hard + config.soft_weight * soft / num
-        return loss + config.layer_weight * layers
+        answers = config.hard_weight * hard + config.soft_weight * soft / num
+        of_layers, of_answers = config.phase_weights(self.fraction)
+        # Also what weighs nothing is added: several processes wait for each weight's gradient.
+        return of_answers * answers + of_layers * layers
 
     def _with_layers(self, batch: Batch, totals: Totals | None) -> tuple[Tensor, Tensor, Tensor]:
         """Return the logits of student and teacher, and the mean of the losses of layers."""

@@ -4,7 +4,7 @@ import json
 import math
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, replace
 from functools import partial
@@ -23,7 +23,13 @@ from bertcore.debiasing import Augmenter, WordSwap
 from bertcore.distillation.student import keep_layers
 from bertcore.evaluation.answer_notes import shared_notes
 from bertcore.finetuning.balance import Balance
-from bertcore.finetuning.data.division import GROUP, columns_of_division, divide
+from bertcore.finetuning.data.division import (
+    GROUP,
+    Division,
+    columns_of_division,
+    divide,
+    write_samples,
+)
 from bertcore.finetuning.data.hub_data import (
     FOLDER,
     data_file,
@@ -269,7 +275,11 @@ class Experiment:
 
 
 def start_experiment(
-    folder: Path, settings: Settings, *, tokenizer: Tokenizer | None = None
+    folder: Path,
+    settings: Settings,
+    *,
+    tokenizer: Tokenizer | None = None,
+    data: Path | None = None,
 ) -> Experiment:
     """Read the data and prepare a folder; nothing is written if the data cannot be used.
 
@@ -277,34 +287,66 @@ def start_experiment(
         folder: New or empty.
         settings: From `make_settings`.
         tokenizer: The checkpoint's, if it is open already.
+        data: A folder of `draw_samples` with this sample; None reads the files of the settings.
 
     ValueError if the folder is in use, or the data or the checkpoint cannot be used.
     """
     folder = folder.expanduser().resolve()
     check_new_folder(folder)
     Processes(settings.config.device)  # refuses a launcher before anything is fetched
-    with tempfile.TemporaryDirectory() as fetched:
-        for name, is_train in ((settings.train, True), (settings.dev, False)):
-            if is_hub_name(name):
-                fetch_hub_data(name, Path(fetched), task=settings.task, is_train=is_train)
-        notes = _divide(settings, Path(fetched))
-        return _start(folder, settings, Path(fetched), notes, tokenizer)
+    if data is not None:
+        return _start(folder, settings, data, (), tokenizer)
+    with tempfile.TemporaryDirectory() as temporary:
+        fetched = Path(temporary)
+        _fetch(settings, fetched)
+        notes: tuple[str, ...] = ()
+        if settings.division is not None:
+            notes = _divide(settings, fetched, partial(divide, division=settings.division), fetched)
+        return _start(folder, settings, fetched, notes, tokenizer)
 
 
-def _divide(settings: Settings, folder: Path) -> tuple[str, ...]:
-    """Write the divided data into a folder; return notes on how the table was read."""
-    if settings.division is None:
-        return ()
-    path = data_file(settings.train, folder, task=settings.task, is_train=True)
+def draw_samples(settings: Settings, folders: Mapping[Path, Division]) -> tuple[str, ...]:
+    """Write the data of fine-tunings on samples of one file; return notes on how it was read.
+
+    The file is read twice, however many samples there are.
+
+    Args:
+        settings: Of all, but for the samples.
+        folders: The new folder of each sample, for `start_experiment`, and how it is drawn.
+
+    ValueError as `start_experiment`. RuntimeError if the disk is full.
+    """
+    with tempfile.TemporaryDirectory() as temporary:
+        fetched = Path(temporary)
+        _fetch(settings, fetched)
+        notes = _divide(settings, fetched, write_samples, folders)
+        if is_hub_name(settings.dev):
+            dev = kept_file(fetched, task=settings.task, is_train=False)
+            for folder in folders:
+                shutil.copy(dev, folder)
+    return notes
+
+
+def _fetch(settings: Settings, folder: Path) -> None:
+    """Write the data of the hub, if they are from there, into a folder."""
+    for name, is_train in ((settings.train, True), (settings.dev, False)):
+        if is_hub_name(name):
+            fetch_hub_data(name, folder, task=settings.task, is_train=is_train)
+
+
+def _divide(
+    settings: Settings, fetched: Path, write: Callable[..., tuple[str, ...]], target: object
+) -> tuple[str, ...]:
+    """Write divided data to where `write` puts them; return notes on how the table was read."""
+    path = data_file(settings.train, fetched, task=settings.task, is_train=True)
     groups = None
     if settings.balance is not None:
         columns, column = settings.columns, settings.balance
         groups = column_values(path, settings.task, column, columns=columns, option="--balance")
     try:
-        return divide(
+        return write(
             path,
-            folder,
-            settings.division,
+            target,
             task=settings.task,
             columns=settings.columns,
             skip_bad_rows=settings.skip_bad_rows,
@@ -314,7 +356,7 @@ def _divide(settings: Settings, folder: Path) -> tuple[str, ...]:
         if error.errno not in FULL:
             raise
         raise RuntimeError(
-            f"the data could not be divided: {why_not_written(error, folder)}"
+            f"the data could not be divided: {why_not_written(error, fetched)}"
         ) from error
 
 

@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 
 from bertcore.base.json_data import plain_data
 from bertcore.base.whole_files import write_whole
+from bertcore.finetuning.data.division import Division
 from bertcore.finetuning.experiment import (
+    draw_samples,
     resume_experiment,
     start_experiment,
 )
@@ -30,7 +32,7 @@ from bertcore.training.run_lock import lock_run
 
 CURVE_FILE = "label_curve.json"
 STARTS = ("pretrained", "untrained")
-_POINTS, _RUN = "points", "run"
+_RUN, _SAMPLES = "run", "samples"
 
 
 class LabelPoint(NamedTuple):
@@ -142,15 +144,14 @@ def run_label_curve(
     """
     folder = folder.expanduser().resolve()
     if settings is None:
-        curve, settings = read_label_curve(folder), _settings(folder)
-        tokenizer = load(settings.checkpoint, device="cpu").tokenizer
+        is_new, curve, settings = False, read_label_curve(folder), _settings(folder)
     else:
         check_new_folder(folder)
-        curve = _new(settings, num_labels, least_steps)
-        tokenizer = load(settings.checkpoint, device="cpu").tokenizer
-        curve = replace(curve, notes=_check_data(settings, curve.num_labels, tokenizer))
-        folder.mkdir(parents=True, exist_ok=True)
-        _write(folder, curve, settings)
+        is_new, curve = True, _new(settings, num_labels, least_steps)
+    source, allow_pickle = settings.checkpoint, settings.allow_pickle
+    tokenizer = load(source, device="cpu", allow_pickle=allow_pickle).tokenizer
+    if is_new or (curve.num_planned > len(curve.points) and not (folder / _SAMPLES).is_dir()):
+        curve = _draw(folder, settings, curve, tokenizer)
     with lock_run(folder):
         done = {point[:3] for point in curve.points}
         planned = [(s, n, seed) for n in curve.num_labels for seed in curve.seeds for s in STARTS]
@@ -172,6 +173,8 @@ def run_label_curve(
             shutil.rmtree(folder / _RUN, ignore_errors=True)
             if should_stop():
                 break
+        else:
+            shutil.rmtree(folder / _SAMPLES, ignore_errors=True)
     return curve
 
 
@@ -197,14 +200,11 @@ def _run_point(
         config=replace(config, epochs=epochs, seed=seed, evaluate_every=None),
     )
     run = folder / _RUN
-    if (run / SETTINGS_FILE).is_file():
-        experiment = resume_experiment(run)
-        if experiment.settings != own:  # of a finished point, killed before its removal
-            shutil.rmtree(run)
-            experiment = start_experiment(run, own, tokenizer=tokenizer)
-    else:
+    experiment = resume_experiment(run) if (run / SETTINGS_FILE).is_file() else None
+    if experiment is None or experiment.settings != own:  # of a point killed before its removal
         shutil.rmtree(run, ignore_errors=True)
-        experiment = start_experiment(run, own, tokenizer=tokenizer)
+        data = folder / _SAMPLES / _name(number, seed)
+        experiment = start_experiment(run, own, tokenizer=tokenizer, data=data)
     report = experiment.run(
         on_progress=lambda name, progress: tell(progress.fraction), should_stop=should_stop
     )
@@ -250,21 +250,40 @@ def _new(settings: Settings, num_labels: Sequence[int], least_steps: int) -> Lab
     )
 
 
-def _check_data(
-    settings: Settings, num_labels: Sequence[int], tokenizer: Tokenizer
-) -> tuple[str, ...]:
-    """Reject data or a checkpoint with which the series would fail later; return notes on them."""
-    most = num_labels[-1]
-    for number in (num_labels[0], most):
-        with tempfile.TemporaryDirectory() as folder:
+def _draw(folder: Path, settings: Settings, curve: LabelCurve, tokenizer: Tokenizer) -> LabelCurve:
+    """Write the folder of a series, with the examples of each number and seed; return the series.
+
+    They are read once. Data or a checkpoint with which the series would fail later are rejected
+    before anything is written.
+    """
+    least, most, seed = curve.num_labels[0], curve.num_labels[-1], settings.seeds[0]
+    with tempfile.TemporaryDirectory() as temporary:
+        samples = Path(temporary) / _SAMPLES
+        drawn = {
+            samples / _name(number, one): Division(sample=number, seed=one)
+            for number in curve.num_labels
+            for one in curve.seeds
+        }
+        notes = draw_samples(settings, drawn)
+        for number in (least, most):
             own = replace(settings, sample=number, is_untrained=True)
-            experiment = start_experiment(Path(folder) / _RUN, own, tokenizer=tokenizer)
-    if experiment.train.num_examples < most:
-        raise ValueError(
-            f"{most:,} labels were requested, but {settings.train!r} has "
-            f"{experiment.train.num_examples:,} examples. Request fewer."
-        )
-    return experiment.notes
+            run, data = Path(temporary) / str(number), samples / _name(number, seed)
+            experiment = start_experiment(run, own, tokenizer=tokenizer, data=data)
+        if experiment.train.num_examples < most:
+            raise ValueError(
+                f"{most:,} labels were requested, but {settings.train!r} has "
+                f"{experiment.train.num_examples:,} examples. Request fewer."
+            )
+        curve = replace(curve, notes=tuple(dict.fromkeys((*notes, *experiment.notes))))
+        folder.mkdir(parents=True, exist_ok=True)
+        _write(folder, curve, settings)
+        shutil.move(samples, folder / _SAMPLES)
+    return curve
+
+
+def _name(number: int, seed: int) -> str:
+    """Return the name of the folder of a sample."""
+    return f"{number}-{seed}"
 
 
 def _write(folder: Path, curve: LabelCurve, settings: Settings) -> None:

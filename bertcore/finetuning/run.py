@@ -290,6 +290,8 @@ class Finetuning:
         # Half a step ahead, so that the rate of the first step is above 0.
         rate = self._optimizer_config.rate_at((progress.step + 0.5) / self.total_steps)
         set_rate(self.optimizers, rate)
+        if isinstance(self.with_loss, DistilledTask):
+            self.with_loss.fraction = self.fraction
         loss = self.task_step(examples)
         if loss is None:
             self._count_skipped()

@@ -153,6 +153,11 @@ def make_settings(
             "random weights cannot be combined with --student-layers or --feature-based, which "
             "use what a checkpoint has learned. Leave one of them out."
         )
+    if settings.distill and settings.distill.layer_phase and settings.config.patience is not None:
+        raise ValueError(
+            "patience would end a run that copies only layers at first, since its head learns "
+            "nothing meanwhile. Leave patience or layer_phase out."
+        )
     if config.get("features") and not feature_based:
         raise ValueError("features name what a BiLSTM reads. Give --feature-based, too.")
     check_windows(settings.config, chosen)

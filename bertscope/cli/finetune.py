@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 TRAINING, MODEL, TEACHER = "Training", "Model", "Teacher"
 BIAS = "Bias mitigation"
 RECORDS, MACHINE = "Scores and checkpoints", "Machine"
-_FOR_TEACHER = {"student_layers", "temperature", "soft_weight", "hard_weight", "layer_weight"}
+_LOSSES = "temperature soft_weight hard_weight layer_weight layer_phase"
+_FOR_TEACHER = {"student_layers", *_LOSSES.split()}
 _RESUME_TAKES = {"out", "resume", "as_json"}
 TASKS_HELP = (
     "classify (a text), pair (two texts), multilabel (any number of labels), regress (a score), "
@@ -119,7 +120,7 @@ class Trials:
         "swap_words swap_mode balance bias_model bias_focus direction_penalty direction_words",
     ),
     (TEACHER, Start, "teacher student_layers"),
-    (TEACHER, DistillConfig.for_task(), "temperature soft_weight hard_weight layer_weight"),
+    (TEACHER, DistillConfig.for_task(), _LOSSES),
     (MACHINE, FinetuneConfig, "dtype device"),
 )
 def finetune(
@@ -151,7 +152,7 @@ def finetune(
             continues a stopped comparison.
         recipe: Settings for all options not given here. ours: the defaults. paper: BERT's, the best
             of the rates 5e-5, 3e-5 and 2e-5, batch 32, 3 epochs, dropout 0.1. tinybert: with
-            --teacher, its answers and layers are copied for 10 epochs.
+            --teacher, its layers are copied for 10 epochs, then its answers for 3.
         more_rates: More rates after --lr.
         as_json: Print the report as JSON.
 

@@ -35,7 +35,16 @@ def label_curve(
         str, Option(help="Numbers of labelled examples to learn from, separated by commas.")
     ] = "20,50,100,200",
     task: Annotated[str, Option(help=TASKS_HELP)] = "classify",
-    checkpoint: Annotated[str, Option(help="'default', a folder, or a hub id.")] = "default",
+    checkpoint: Annotated[
+        str, Option(help="'default', a folder, a zip file of one, or a hub id.")
+    ] = "default",
+    allow_pickle: Annotated[
+        bool,
+        Option(
+            "--allow-pickle",
+            help="Read a pytorch_model.bin (weights only) if there is no safetensors file.",
+        ),
+    ] = False,
     seeds: Annotated[int, Option(min=1, help="Number of seeds for each point.")] = 3,
     steps: Annotated[int, Option(min=1, help="Minimum steps of each fine-tuning.")] = 200,
     lr: Annotated[
@@ -84,6 +93,7 @@ def label_curve(
                 seeds=range(1, seeds + 1),
                 columns=Columns(**chosen(Columns, settings)),
                 new_head=True,
+                allow_pickle=allow_pickle,
                 command=shlex.join(["bertscope", *sys.argv[1:]]),
                 device=device,
             )

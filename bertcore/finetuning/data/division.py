@@ -86,20 +86,14 @@ def divide(
 
     chosen = None
     if division.sample is not None:
-        chosen = _sampled(
-            read(BadRows(skip=skip_bad_rows)),
-            division.sample,
-            division.seed,
-            has_labels=chosen_task.has_labels,
-        )
+        rows = read(BadRows(skip=skip_bad_rows))
+        chosen = _Countable.of(rows, has_labels=chosen_task.has_labels).sample(division)
 
     def part(bad_rows: BadRows, *, is_train: bool) -> Iterator[dict[str, Any]]:
         kept = (e for i, e in enumerate(read(bad_rows)) if chosen is None or i in chosen)
         draw = _Draw(chosen_task, division)
         chosen_ones = (example for example in kept if draw(example) != is_train)
-        if groups is None:
-            return (_row(example) for example in chosen_ones)
-        return ({**_row(each), GROUP: groups.get(each.row, "")} for each in chosen_ones)
+        return (_row(example, groups) for example in chosen_ones)
 
     write = partial(write_rows, task=task, source=str(path))
     unfinished = folder / ".train.partial"  # hub data are in the folder of the result
@@ -111,6 +105,44 @@ def divide(
             raise ValueError(_why_none_is_held_out(path, read(BadRows(skip=True)), division))
         write(chain([first], dev), kept_file(folder, task=task, is_train=False))
     unfinished.replace(kept_file(folder, task=task, is_train=True))
+    return tuple(bad.notes())
+
+
+def write_samples(
+    path: Path,
+    folders: Mapping[Path, Division],
+    *,
+    task: str,
+    columns: Columns = USUAL,
+    skip_bad_rows: bool = False,
+    groups: Mapping[int, str] | None = None,
+) -> tuple[str, ...]:
+    """Write several samples of a file, each as `divide` would; return sentences as it does.
+
+    However many there are, the file is read twice; the drawn examples are in memory.
+
+    Args:
+        path: The file.
+        folders: The new folder of each sample, and its division, without `held_out`.
+        task, columns, skip_bad_rows, groups: As for `divide`.
+
+    Raises:
+        ValueError, OSError: As `divide`.
+    """
+    chosen_task, bad = find_task(task), BadRows(skip=skip_bad_rows)
+
+    def read(bad_rows: BadRows) -> Iterable[Example]:
+        return read_examples(path, chosen_task, columns=columns, bad_rows=bad_rows)
+
+    every = _Countable.of(read(BadRows(skip=skip_bad_rows)), has_labels=chosen_task.has_labels)
+    chosen = {folder: every.sample(division) for folder, division in folders.items()}
+    wanted = frozenset[int]().union(*chosen.values())
+    rows = {i: _row(e, groups) for i, e in enumerate(read(bad)) if i in wanted}
+    for folder, numbers in chosen.items():
+        folder.mkdir(parents=True)
+        drawn = (rows[number] for number in sorted(numbers))
+        target = kept_file(folder, task=task, is_train=True)
+        write_rows(drawn, target, task=task, source=str(path))
     return tuple(bad.notes())
 
 
@@ -129,28 +161,39 @@ def columns_of_division(columns: Columns) -> Columns:
     return USUAL if columns.text_pair is None else Columns(text_pair="text_pair")
 
 
-def _sampled(
-    examples: Iterable[Example], num: int, seed: int, *, has_labels: bool
-) -> frozenset[int]:
-    """Return the numbers of `num` examples, or all, including the first of each label.
+@dataclass(frozen=True, slots=True)
+class _Countable:
+    """The examples of a file by number, from which samples are drawn."""
 
-    ValueError if there are more of these.
-    """
-    firsts: dict[str, int] = {}
-    total = 0
-    for number, example in enumerate(examples):
-        for label in example.labels if has_labels else ():
-            firsts.setdefault(label, number)
-        total += 1
-    always = set(firsts.values())
-    if len(always) > num:
-        raise ValueError(
-            f"a sample of {num} examples cannot have each of the {len(firsts)} labels; expected at "
-            f"least {len(always)}. Ask for more."
-        )
-    others = [number for number in range(total) if number not in always]
-    wanted = min(len(others), num - len(always))
-    return frozenset(always.union(random.Random(seed).sample(others, wanted)))
+    total: int
+    firsts: Mapping[str, int]
+    """Each label -> its first example."""
+
+    @classmethod
+    def of(cls, examples: Iterable[Example], *, has_labels: bool) -> _Countable:
+        """Count the examples of a file."""
+        firsts: dict[str, int] = {}
+        total = 0
+        for number, example in enumerate(examples):
+            for label in example.labels if has_labels else ():
+                firsts.setdefault(label, number)
+            total += 1
+        return cls(total, firsts)
+
+    def sample(self, division: Division) -> frozenset[int]:
+        """Return the numbers of the sample, or all, including the first example of each label.
+
+        ValueError if there are more of these.
+        """
+        num, always = division.sample or self.total, set(self.firsts.values())
+        if len(always) > num:
+            raise ValueError(
+                f"a sample of {num} examples cannot have each of the {len(self.firsts)} labels; "
+                f"expected at least {len(always)}. Ask for more."
+            )
+        others = [number for number in range(self.total) if number not in always]
+        wanted = min(len(others), num - len(always))
+        return frozenset(always.union(random.Random(division.seed).sample(others, wanted)))
 
 
 class _Draw:
@@ -206,8 +249,13 @@ class _Group:
         return self.count - 1 == self.target
 
 
-def _row(example: Example) -> dict[str, Any]:
-    """Return the columns of an example, with usual names."""
+def _row(example: Example, groups: Mapping[int, str] | None) -> dict[str, Any]:
+    """Return the columns of an example, with usual names, and that of its group."""
+    columns = _columns_of(example)
+    return columns if groups is None else {**columns, GROUP: groups.get(example.row, "")}
+
+
+def _columns_of(example: Example) -> dict[str, Any]:
     if isinstance(example, TextExample):
         pair = {} if example.text_pair is None else {"text_pair": example.text_pair}
         return {"text": example.text, **pair, "label": example.answer}

@@ -74,7 +74,8 @@ class DistillationWithLoss(nn.Module):
         dtype: "bfloat16" or "float32": its compute format.
         seed: Seed of the projection of TinyBERT's losses.
 
-    ValueError if their states cannot be compared, or the teacher has no masked-word head.
+    ValueError if their states cannot be compared, the teacher has no masked-word head, or the
+    losses have two phases.
 
     Source: Sanh et al. 2019 (DistilBERT), section 2; Jiao et al. 2020 (TinyBERT), section 3.1.
     """
@@ -83,6 +84,11 @@ class DistillationWithLoss(nn.Module):
         self, student: Network, teacher: Network, config: DistillConfig, *, dtype: str, seed: int
     ) -> None:
         super().__init__()
+        if config.layer_phase:
+            raise ValueError(
+                f"layer_phase is {config.layer_phase}, but a corpus has one phase; expected 0. "
+                "Train once with the layers' loss and once with the others."
+            )
         config.check_shapes(student.config, teacher.config)
         teacher.masked_word_head()
         self.network, self.config = student, config

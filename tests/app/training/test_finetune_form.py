@@ -270,6 +270,13 @@ def test_tables_in_other_forms_are_read(page: AppTest, name: str) -> None:
     assert "a (10), b (10)" in said(at)
 
 
+def test_how_a_table_is_read_is_told_once(page: AppTest) -> None:
+    rows = "'good | fine'|a\n'bad | poor'|b\n" * 8
+    at = finished(ok(upload(page, "t.csv", f"text|label\n{rows}".encode())))
+    assert "a (8), b (8)" in said(at)
+    assert said(at).count("is read with") == 1
+
+
 def test_spreadsheets_unicode_text_is_read(page: AppTest) -> None:
     table = "text\tlabel\r\n" + "été\ty\r\nhiver\tn\r\n" * 8
     at = ok(upload(page, "t.txt", table.encode("utf-16")))

@@ -129,6 +129,30 @@ def test_gradients_go_to_the_student_alone_and_parts_sum(kind: str) -> None:
     torch.testing.assert_close(parts[0] + parts[1], whole)
 
 
+def test_layers_first_then_answers_alone() -> None:
+    """Each phase has the loss of a run without the other's, and every weight has a gradient."""
+    losses: dict[str, torch.Tensor] = {}
+    batch = batch_for("sequence")
+    for name, weights in (
+        ("layers", {"soft_weight": 0.0, "hard_weight": 0.0, "layer_weight": 2.0}),
+        ("answers", {"soft_weight": 1.0, "hard_weight": 0.0}),
+    ):
+        module = distilled("sequence", DistillConfig.for_task(**weights))
+        losses[name] = module(batch, None, None).detach()
+    both = DistillConfig.for_task(
+        soft_weight=1.0, hard_weight=0.0, layer_weight=2.0, layer_phase=0.75
+    )
+    module = distilled("sequence", both)
+    for fraction, name in ((0.0, "layers"), (0.74, "layers"), (0.75, "answers")):
+        module.fraction = fraction
+        loss = module(batch, None, None)
+        torch.testing.assert_close(loss.detach(), losses[name])
+        module.zero_grad()
+        loss.backward()
+        trained = [one for one in module.parameters() if one.requires_grad]
+        assert all(one.grad is not None for one in trained)
+
+
 @pytest.fixture(scope="module")
 def taught(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with files of reviews and a teacher that knows them."""
@@ -221,6 +245,9 @@ def test_teachers_that_do_not_fit(taught: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"cosine_weight is 1.0, .* expected 0"):
         start_experiment(tmp_path / "e", student_settings(taught, distill=DistillConfig()))
     assert not any((tmp_path / name).exists() for name in "abcde")
+    phases = DistillConfig.for_task(layer_weight=1.0, layer_phase=0.5)
+    with pytest.raises(ValueError, match="patience would end a run"):
+        student_settings(taught, distill=phases, patience=1)
 
 
 def test_the_command_line(taught: Path, tmp_path: Path) -> None:
@@ -292,5 +319,6 @@ def test_tinyberts_two_stages(taught: Path, tmp_path: Path) -> None:
             "hard_weight": 0.0,
             "layer_weight": 1.0,
             "temperature": 1.0,
+            "layer_phase": 10 / 13,
         }.items()
     )

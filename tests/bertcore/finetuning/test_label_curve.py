@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file
 
 from bertcore import load
 from bertcore.configs import numbers, optimizer
@@ -39,9 +41,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def settings(files: Path, **more: Any) -> Settings:
     options: dict[str, Any] = {"seeds": (1, 2), "epochs": 1, "batch_size": 8, "device": "cpu"}
+    options["train"] = files / "train.tsv"
     return make_settings(
         task="classify",
-        train=files / "train.tsv",
         dev=files / "dev.tsv",
         checkpoint=str(files / "tiny"),
         new_head=True,
@@ -91,7 +93,10 @@ def test_each_point_is_that_fine_tuning(files: Path, tmp_path: Path) -> None:
 
 
 def test_a_stopped_series_goes_on_to_the_same_numbers(files: Path, tmp_path: Path) -> None:
-    whole = run_label_curve(tmp_path / "w", settings(files), num_labels=(8,), least_steps=3)
+    """The training data are read once, at the start: afterwards the file may be gone."""
+    own = settings(files, train=tmp_path / "train.tsv")
+    shutil.copy(files / "train.tsv", tmp_path)
+    whole = run_label_curve(tmp_path / "w", own, num_labels=(8,), least_steps=3)
     asked = 0
 
     def after_some() -> bool:
@@ -100,8 +105,9 @@ def test_a_stopped_series_goes_on_to_the_same_numbers(files: Path, tmp_path: Pat
         return asked > 5
 
     first = run_label_curve(
-        tmp_path / "s", settings(files), num_labels=(8,), least_steps=3, should_stop=after_some
+        tmp_path / "s", own, num_labels=(8,), least_steps=3, should_stop=after_some
     )
+    (tmp_path / "train.tsv").unlink()
     assert 0 < len(first.points) < first.num_planned
     second = run_label_curve(tmp_path / "s", None)
     assert second.points == whole.points
@@ -177,3 +183,16 @@ def test_the_command_prints_the_series(files: Path, tmp_path: Path) -> None:
     assert "--train" in refusal("label-curve", "--out", tmp_path / "d")
     assert "--seeds" in refusal("label-curve", "--out", tmp_path / "c", "--resume", "--seeds", "2")
     assert "not empty" in refusal(*line, "--out", tmp_path / "c")
+
+
+def test_pickled_weights_are_read_when_that_is_allowed(files: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "old"
+    shutil.copytree(files / "tiny", folder)
+    weights = folder / "model.safetensors"
+    torch.save(load_file(weights), folder / "pytorch_model.bin")
+    weights.unlink()
+    line = ["label-curve", "--train", files / "train.tsv", "--dev", files / "dev.tsv"]
+    line += ["--checkpoint", folder, "--labels", "8", "--seeds", "1", "--steps", "1"]
+    line += ["--device", "cpu", "--out", tmp_path / "c"]
+    assert "--allow-pickle" in refusal(*line)
+    assert "pretrained" in succeed(*line, "--allow-pickle")

@@ -11,7 +11,12 @@ import pytest
 from bertcore.configs import Columns
 from bertcore.configs.columns import USUAL
 from bertcore.data.files import BadRows
-from bertcore.finetuning.data.division import Division, columns_of_division, divide
+from bertcore.finetuning.data.division import (
+    Division,
+    columns_of_division,
+    divide,
+    write_samples,
+)
 from bertcore.finetuning.data.hub_data import kept_file
 from bertcore.tasks import TASKS
 from bertcore.tasks.read import read_examples
@@ -41,6 +46,19 @@ def test_both_parts_together_are_the_file(task: str, tmp_path: Path) -> None:
     parts = contents(read(train, task)) + contents(read(dev, task))
     assert parts == contents(read(path, task))
     assert sum(contents(read(dev, task)).values()) in range(10, 14)
+
+
+@pytest.mark.parametrize("task", WRITERS)
+def test_samples_together_are_those_drawn_one_by_one(task: str, tmp_path: Path) -> None:
+    writer, ending = WRITERS[task]
+    path = writer(tmp_path / f"all{ending}", 60)
+    divisions = [Division(sample=size, seed=seed) for size in (20, 40) for seed in (1, 2)]
+    together = {tmp_path / f"{one.sample}-{one.seed}": one for one in divisions}
+    assert write_samples(path, together, task=task) == ()
+    for folder, division in together.items():
+        divide(path, tmp_path, division, task=task)
+        alone = kept_file(tmp_path, task=task, is_train=True).read_text()
+        assert kept_file(folder, task=task, is_train=True).read_text() == alone
 
 
 def test_one_of_so_many_of_each_label_is_held_out(tmp_path: Path) -> None:
