@@ -212,7 +212,9 @@ def _guess(sample: bytes, path: Path) -> str:
             num_small = sum(c == c.lower() for c in letters)  # most are, in any language
             return num_small / max(1, len(letters)) * (0.2 + names[name])
 
-        return max(names, key=likelihood)
+        best = max(names, key=likelihood)
+        # A few accents are at one place in many encodings, of which this is the usual one.
+        return "cp1252" if _same(sample, "cp1252", best) else best
     try:
         text = sample.decode("cp1252")
     except UnicodeDecodeError as error:
@@ -220,6 +222,11 @@ def _guess(sample: bytes, path: Path) -> str:
     # Both have letters at the same places, which charset_normalizer does not weigh.
     is_central = sum(map(text.count, _EAST)) > sum(map(text.count, _WEST))
     return "cp1250" if is_central and "cp1250" in names else "cp1252"
+
+
+def _same(sample: bytes, *names: str) -> bool:
+    """Return whether a text is the same in several encodings."""
+    return len({sample.decode(name, "replace") for name in names}) == 1
 
 
 def _without_mark(head: bytes, path: Path) -> Encoding:

@@ -299,9 +299,14 @@ def open_task_model(
         load(source, device="cpu", allow_pickle=allow_pickle)  # if that fails, it is the reason
         raise ValueError(f"the task head of {str(source)!r} is not read. {stored.facts.refusal}")
     if stored is None or not stored.tensors:
+        what = "Fine-tune it first: bertscope finetune."
+        if open_source(source, allow_pickle=allow_pickle).adapter is not None:
+            what = (
+                "It is an adapter, and neither it nor its base has one: labels would come from "
+                "random weights. Train the adapter again with the head in modules_to_save."
+            )
         raise ValueError(
-            f"the checkpoint {str(source)!r} has no task head, so there is nothing to score. "
-            "Fine-tune it first: bertscope finetune."
+            f"the checkpoint {str(source)!r} has no task head, so there is nothing to score. {what}"
         )
     chosen, notes = find_task(task or _guess_task(stored, source)), stored.notes
     if stored.of_features is not None:

@@ -116,6 +116,18 @@ def test_an_adapter_of_the_bare_encoder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parity
+@pytest.mark.parametrize("task_type", ["FEATURE_EXTRACTION", "SEQ_CLS"])
+def test_a_head_that_was_not_saved_is_said_to_be_random(task_type: str, tmp_path: Path) -> None:
+    base = make_base("bert", tmp_path / "base")
+    make_adapter(base, tmp_path / "a", "FEATURE_EXTRACTION", target_modules=["query"])
+    settings = json.loads((tmp_path / "a" / "adapter_config.json").read_text())
+    changed = {**settings, "task_type": task_type, "modules_to_save": None}
+    (tmp_path / "a" / "adapter_config.json").write_text(json.dumps(changed))
+    with pytest.raises(ValueError, match=r"neither it nor its base has one: labels would come"):
+        open_task_model(tmp_path / "a", device="cpu")
+
+
+@pytest.mark.parity
 def test_matrices_that_are_stored_transposed(tmp_path: Path) -> None:
     make_other("GPT2LMHeadModel", tmp_path / "base")
     merged = make_adapter(
