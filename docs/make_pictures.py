@@ -584,6 +584,7 @@ def bank_map(visit: Visit) -> None:
     visit.open("layer-map", **points, map_colour="label", map_method="umap")
     visit.picture("figure_layer-map")
     visit.picture("figure_layer-map-vectors")
+    expect(visit.page.get_by_text("until UMAP is there")).to_have_count(0)
     visit.settle()
     title = visit.page.get_by_role("heading", name="All layers at a glance")
     save(visit, "bank-layers", [title, visit.page.locator(".st-key-figure_layer-map-vectors")])

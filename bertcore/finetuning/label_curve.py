@@ -265,7 +265,7 @@ def _draw(folder: Path, settings: Settings, curve: LabelCurve, tokenizer: Tokeni
             for one in curve.seeds
         }
         notes = draw_samples(settings, drawn)
-        for number in (least, most):
+        for number in dict.fromkeys((least, most)):
             own = replace(settings, sample=number, is_untrained=True)
             run, data = Path(temporary) / str(number), samples / _name(number, seed)
             experiment = start_experiment(run, own, tokenizer=tokenizer, data=data)

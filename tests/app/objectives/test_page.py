@@ -16,7 +16,7 @@ from bertcore import load
 from bertcore.analysis.objectives.answers import objective_answer, shipped_for, why_no_answer
 from bertcore.analysis.objectives.demo import count_objective, objective_example
 from bertcore.checkpoints.source import SHIPPED
-from bertcore.checkpoints.toys import read_toy
+from bertcore.checkpoints.toys import TOYS, read_toy
 from bertcore.objectives.table import OBJECTIVES
 from tests.support.opened import PAIR, named_charts, numbers, ok, page_of, said
 from tests.support.tiny import tiny_bert
@@ -102,12 +102,16 @@ def test_the_answer_is_the_cores(page: AppTest, folder: Path) -> None:
     ]
 
 
-def test_a_toy_answers_and_is_marked_with_its_score(page: AppTest) -> None:
-    page.query_params["objective"] = "bart-infilling"
-    told, toy = said(ok(page.run())), read_toy("toy-bart")
-    assert "**toy-bart** reads and answers here, **a toy** that trained for" in told
-    assert f"{toy.accuracy:.1%} of {toy.share_of}; {toy.guessing:.1%} by guessing" in told
-    assert "has no answer: This checkpoint was not trained with it." in told
+def test_toys_answer_and_are_marked_with_their_scores(page: AppTest) -> None:
+    answered = {shipped_for(name): name for name in OBJECTIVES if shipped_for(name) in TOYS}
+    assert answered.keys() == TOYS.keys()
+    for name, objective in answered.items():
+        page.query_params["objective"] = objective
+        told, toy = said(ok(page.run())), read_toy(str(name))
+        assert f"**{name}** reads and answers here, **a toy** that trained for" in told
+        assert f"{toy.accuracy:.1%} of {toy.fraction_of}; {toy.guessing:.1%} by guessing" in told
+        assert "has no answer: This checkpoint" in told
+        assert "This checkpoint's mean loss here is" in told
 
 
 def test_without_the_toys_an_absent_head_is_a_sentence(
