@@ -108,6 +108,13 @@ def read_task(values: Mapping[str, Any], weights: OpenWeights, family: Family) -
     unread = _unread(beside, form, family)
     if kind not in forms:
         return facts.refused(_misses(form, shapes, width))
+    outputs = shapes[f"{form.classifier}.weight"][0]
+    if kind == "sequence" and outputs == 1 and facts.problem == "single_label_classification":
+        return facts.refused(
+            "config.json has problem_type single_label_classification, but with one output the "
+            "answer is always the same (transformers 5 refuses it). Write regression there, or "
+            "multi_label_classification for a yes or no."
+        )
     facts.kind = kind
     if unread or keys.others:
         return without_unread(facts.told(), unread, keys.others)

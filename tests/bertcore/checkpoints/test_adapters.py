@@ -116,7 +116,7 @@ def test_an_adapter_of_the_bare_encoder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parity
-@pytest.mark.parametrize("task_type", ["FEATURE_EXTRACTION", "SEQ_CLS"])
+@pytest.mark.parametrize("task_type", ["FEATURE_EXTRACTION", None])
 def test_a_head_that_was_not_saved_is_said_to_be_random(task_type: str, tmp_path: Path) -> None:
     base = make_base("bert", tmp_path / "base")
     make_adapter(base, tmp_path / "a", "FEATURE_EXTRACTION", target_modules=["query"])

@@ -34,6 +34,14 @@ def refusal(folder: Path, **options: Any) -> str:
     return reason
 
 
+def test_a_class_of_one_output_is_no_choice(tmp_path: Path) -> None:
+    mini(tmp_path / "one", num_labels=1)
+    edit(tmp_path / "one", problem_type="single_label_classification")
+    assert "the answer is always the same" in refusal(tmp_path / "one")
+    edit(tmp_path / "one", problem_type="multi_label_classification")
+    assert open_task_model(tmp_path / "one", device="cpu").task.name == "multilabel"
+
+
 # ---- own class names, and none ----
 
 
