@@ -9,7 +9,7 @@ was stopped goes on, and one that has ended is only written anew.
 
 Few objectives leave the plateau of word frequencies in minutes, but next tokens do. So they are
 trained first (RUNS/next-tokens, whose word vectors are the shipped default's in fewer dimensions),
-and the toys start from those weights: BERT's family from all of them, BART's network from them on
+and the toys start from those weights: UniLM, and from it BERT's family, BART's network from them on
 both sides, and T5, whose layers have another form, from the word vectors.
 """
 
@@ -63,16 +63,28 @@ class Recipe(NamedTuple):
     share: float | None = None
     """Fraction of the tokens that are hidden in training; None: the objective's own, by which all
     are scored."""
+    start: str = "next-tokens"
+    """The run from whose weights it starts."""
 
 
 START = "next-tokens"
-"""The run from whose weights the others start, made before the first of them."""
+"""The run that is made before the first toy."""
 START_MINUTES = 7
-NEXT_TOKENS = Recipe("causal", "next tokens", "next_top1")
+NEXT_TOKENS = Recipe("causal", "next tokens", "next_top1", start="")
 RECIPES = {
-    "toy-sop": Recipe("mlm+sop", "sentence order", "sop_accuracy", family="albert"),
+    "toy-unilm": Recipe(
+        "unilm", "UniLM's four masks", "unilm_top1", tags="text-generation", share=0.25
+    ),
+    "toy-sop": Recipe(
+        "mlm+sop", "sentence order", "sop_accuracy", family="albert", start="toy-unilm"
+    ),
     "toy-rtd": Recipe(
-        "rtd", "replaced tokens", "replaced_accuracy", family="electra", tags="replaced-tokens"
+        "rtd",
+        "replaced tokens",
+        "replaced_accuracy",
+        family="electra",
+        tags="replaced-tokens",
+        start="toy-unilm",
     ),
     "toy-plm": Recipe(
         "plm",
@@ -80,9 +92,7 @@ RECIPES = {
         "plm_top1",
         tags="permutation-language-modeling",
         share=0.3,
-    ),
-    "toy-unilm": Recipe(
-        "unilm", "UniLM's four masks", "unilm_top1", tags="text-generation", share=0.25
+        start="toy-unilm",
     ),
     "toy-t5": Recipe(
         "denoise-t5", "T5's spans", "written_top1", tags="text2text-generation", share=0.5
@@ -90,6 +100,7 @@ RECIPES = {
     "toy-bart": Recipe("denoise-bart", "BART's noise", "written_top1", tags="text2text-generation"),
     "toy-mass": Recipe("mass", "MASS's fragment", "written_top1", tags="text2text-generation"),
 }
+STARTS = {START: "a network for next tokens of the same text", "toy-unilm": "`toy-unilm`"}
 FRACTION_OF = {
     "sop_accuracy": "pairs of texts, in their order or exchanged",
     "replaced_accuracy": "tokens, original or replaced",
@@ -136,10 +147,9 @@ carries the views and prejudices of its authors. The training text was the first
 ## Training
 
 {steps:,} steps of {rows} rows of {tokens} tokens, {minutes:g} minutes on one core. It started from
-{start} of a network that had learned next tokens of the same text for {start_steps:,} steps,
-whose word vectors had been those of the shipped `default`, reduced to {hidden} dimensions. All toys
-share one vocabulary of {vocab:,} pieces {sentinels}and are made by one script of BertScope's
-source:
+{start} after {start_steps:,} steps; the first of all started from the
+word vectors of the shipped `default`, reduced to {hidden} dimensions. All toys share one vocabulary
+of {vocab:,} pieces {sentinels}and are made by one script of BertScope's source:
 
 ```
 bertscope train-tokenizer --corpus toys-train.txt --vocab-size {vocab} --out runs/toys/tokenizer
@@ -165,7 +175,7 @@ def trained(folder: Path, recipe: Recipe, corpus: Path, valid: Path, minutes: fl
         shape, intermediate_size=INNER, max_position_embeddings=TOKENS, embedding_size=None
     )
     is_new, is_start = not (folder / "checkpoints").is_dir(), recipe is NEXT_TOKENS
-    begin = None if is_start else begun(folder.parent)
+    begin = None if is_start else begun(folder.parent, recipe)
     goes_on = begin is not None and objective.is_ours
     run = Pretraining(
         RunFolder(folder),
@@ -196,9 +206,9 @@ def trained(folder: Path, recipe: Recipe, corpus: Path, valid: Path, minutes: fl
     return run
 
 
-def begun(runs: Path) -> Path:
-    """Return the checkpoint from which the toys start."""
-    return RunFolder(runs / START).checkpoints()[-1]
+def begun(runs: Path, recipe: Recipe) -> Path:
+    """Return the checkpoint from which a toy starts."""
+    return RunFolder(runs / recipe.start).checkpoints()[-1]
 
 
 def shipped_vectors(tokenizer: Tokenizer, network: Network) -> torch.Tensor:
@@ -347,8 +357,8 @@ def make(name: str, corpus: Path, valid: Path, runs: Path, minutes: float) -> No
         minutes=minutes,
         rows=ROWS,
         tokens=TOKENS,
-        start="the word vectors" if is_t5 else "the weights",
-        start_steps=step_of(begun(runs)),
+        start=f"the {'word vectors' if is_t5 else 'weights'} of {STARTS[recipe.start]}",
+        start_steps=step_of(begun(runs, recipe)),
         vocab=VOCAB_SIZE,
         sentinels="(and T5's sentinels) " * is_t5,
     )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 TOYS = {
+    "toy-unilm": "UniLM's four masks",
     "toy-bart": "BART's noise",
 }
 """What each answers, by the name that opens it."""

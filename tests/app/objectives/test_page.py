@@ -105,12 +105,14 @@ def test_the_answer_is_the_cores(page: AppTest, folder: Path) -> None:
 def test_toys_answer_and_are_marked_with_their_scores(page: AppTest) -> None:
     answered = {shipped_for(name): name for name in OBJECTIVES if shipped_for(name) in TOYS}
     assert answered.keys() == TOYS.keys()
+    page.query_params["objective"] = "masked-words"
+    app = ok(page.run())
     for name, objective in answered.items():
-        page.query_params["objective"] = objective
-        told, toy = said(ok(page.run())), read_toy(str(name))
+        app = ok(app.selectbox(key="shown_objective").set_value(objective).run())
+        told, toy = said(app), read_toy(str(name))
         assert f"**{name}** reads and answers here, **a toy** that trained for" in told
         assert f"{toy.accuracy:.1%} of {toy.fraction_of}; {toy.guessing:.1%} by guessing" in told
-        assert "has no answer: This checkpoint" in told
+        assert "has no answer: " in told
         assert "This checkpoint's mean loss here is" in told
 
 

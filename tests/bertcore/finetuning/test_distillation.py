@@ -130,27 +130,26 @@ def test_gradients_go_to_the_student_alone_and_parts_sum(kind: str) -> None:
 
 
 def test_layers_first_then_answers_alone() -> None:
-    """Each phase has the loss of a run without the other's, and every weight has a gradient."""
-    losses: dict[str, torch.Tensor] = {}
+    """Each phase has the loss of a run without the other's; the same weights have gradients."""
     batch = batch_for("sequence")
-    for name, weights in (
-        ("layers", {"soft_weight": 0.0, "hard_weight": 0.0, "layer_weight": 2.0}),
-        ("answers", {"soft_weight": 1.0, "hard_weight": 0.0}),
-    ):
-        module = distilled("sequence", DistillConfig.for_task(**weights))
-        losses[name] = module(batch, None, None).detach()
-    both = DistillConfig.for_task(
-        soft_weight=1.0, hard_weight=0.0, layer_weight=2.0, layer_phase=0.75
-    )
-    module = distilled("sequence", both)
-    for fraction, name in ((0.0, "layers"), (0.74, "layers"), (0.75, "answers")):
+
+    def run(config: DistillConfig, fraction: float) -> tuple[torch.Tensor, set[str]]:
+        module = distilled("sequence", config)
         module.fraction = fraction
         loss = module(batch, None, None)
-        torch.testing.assert_close(loss.detach(), losses[name])
-        module.zero_grad()
         loss.backward()
-        trained = [one for one in module.parameters() if one.requires_grad]
-        assert all(one.grad is not None for one in trained)
+        return loss.detach(), {n for n, p in module.named_parameters() if p.grad is not None}
+
+    weights = {"soft_weight": 1.0, "hard_weight": 0.0, "layer_weight": 2.0}
+    both, phases = (DistillConfig.for_task(**weights, layer_phase=phase) for phase in (0.0, 0.75))
+    layers, answers = (
+        DistillConfig.for_task(**{**weights, name: 0.0}) for name in ("soft_weight", "layer_weight")
+    )
+    trained = run(both, 0.0)[1]
+    for fraction, alone in ((0.0, layers), (0.74, layers), (0.75, answers)):
+        loss, names = run(phases, fraction)
+        torch.testing.assert_close(loss, run(alone, fraction)[0])
+        assert names == trained
 
 
 @pytest.fixture(scope="module")
