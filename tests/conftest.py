@@ -84,6 +84,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if is_slow or imports_of(path) & {*SLOW_MEANS} else None
 
 
+@pytest.hookimpl(trylast=True)  # when -m has left out what does not run
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Skip tests marked `gpu` on a machine without CUDA; order files in a worker."""
     if config.getoption("--fast"):
@@ -100,8 +101,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _long_files_first(items: list[pytest.Item]) -> None:
-    """Put the longest files first, before them those that the record does not know."""
-    items.sort(key=lambda item: -SECONDS.get(item.nodeid.partition("::")[0], float("inf")))
+    """Put the longest files first, before them those of whose tests the record knows not all."""
+    unknown = {_file(item) for item in items if item.get_closest_marker("exhaustive")}
+    seconds = {**SECONDS, **dict.fromkeys(unknown, float("inf"))}
+    items.sort(key=lambda item: -seconds.get(_file(item), float("inf")))
+
+
+def _file(item: pytest.Item) -> str:
+    return item.nodeid.partition("::")[0]
 
 
 @pytest.hookimpl(tryfirst=True)

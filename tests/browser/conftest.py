@@ -84,26 +84,43 @@ def browser() -> Iterator[Browser]:
         found.close()
 
 
+@pytest.fixture(scope="session")
+def kept_others() -> list[Page]:
+    """The tabs of further visitors, each in a context of its own, which `new_visit` uses again."""
+    return []
+
+
 @pytest.fixture
-def new_visit(browser: Browser, url: str) -> Iterator[Callable[..., Visit]]:
+def new_visit(
+    browser: Browser, url: str, kept_others: list[Page]
+) -> Iterator[Callable[..., Visit]]:
     """Open a tab of a new visitor, who shares nothing with others; keywords go to the context.
 
-    The keyword `url` leads to another server.
+    The keyword `url` leads to another server. With a keyword the tab is new; one without is cleared
+    when the test ends and used again, as that of `visit`: scripts and routes would stay.
 
     When the test ends, each tab is asked whether it saw an error or asked for another host.
     """
-    visits: list[Visit] = []
+    own: list[Visit] = []
+    kept: list[Visit] = []
 
     def make(**options: Any) -> Visit:
-        address = options.pop("url", url)
-        context = browser.new_context(**{**USUAL, **options})
-        visits.append(Visit(context.new_page(), address))
-        return visits[-1]
+        if options:
+            address = options.pop("url", url)
+            context = browser.new_context(**{**USUAL, **options})
+            own.append(Visit(context.new_page(), address))
+            return own[-1]
+        if len(kept) == len(kept_others):
+            kept_others.append(browser.new_context(**USUAL).new_page())
+        kept.append(Visit(kept_others[len(kept)], url))
+        return kept[-1]
 
     yield make
-    for visit in visits:
+    for visit in own:
         visit.context.close()
-    for visit in visits:
+    for visit in kept:
+        visit.leave(visit.page)
+    for visit in (*own, *kept):
         visit.check_complaints()
 
 

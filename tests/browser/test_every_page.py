@@ -5,7 +5,7 @@ A page is loaded once for all that is asked of it, since loading is what takes l
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -14,6 +14,7 @@ from playwright.sync_api import Page, expect
 
 from tests.support.browser.hostile import MARKUP, SCRIPT, SIGNS
 from tests.support.browser.visit import TEXT_PAGES, TITLES, Visit, first_picture
+from tests.support.browser.wording import wrong_words
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -33,12 +34,25 @@ ALL_RULES = {"rules": {"label-content-name-mismatch": {"enabled": True}}}
 """axe's default rules, and one that it counts as experimental."""
 COLOURS = {"runOnly": ["color-contrast"]}
 """In dark the elements are those of light; only their colours differ."""
+EXAMINED = (
+    "glance",
+    "attention",
+    "masked-words",
+    "what-if",
+    "layer-map",
+    "checkpoints",
+    "training",
+)
+"""Pages on which axe runs by default: of each kind of drawing, table, box and form one."""
 START = "Start a run"
 """The form of Training, which opens on a replay."""
 
 
-def test_a_first_visit(new_visit: Callable[..., Visit]) -> None:
-    """Each page opens with a picture, violates no rule of axe, and leads on."""
+@pytest.mark.parametrize(
+    "examined", [EXAMINED, pytest.param(ORDER, marks=pytest.mark.exhaustive)], ids=["some", "all"]
+)
+def test_a_first_visit(new_visit: Callable[..., Visit], examined: Sequence[str]) -> None:
+    """Each page opens with a picture, is worded whole, violates no rule of axe, and leads on."""
     visit = new_visit(color_scheme="light", reduced_motion="reduce")
     visit.open()
     main = visit.page.get_by_test_id("stMain")
@@ -48,7 +62,9 @@ def test_a_first_visit(new_visit: Callable[..., Visit]) -> None:
         for kind in ("Error", "Warning"):
             expect(main.get_by_test_id(f"stAlertContent{kind}"), name).to_have_count(0)
         visit.check()
-        problems.note(name)
+        assert wrong_words(main.inner_text()) == [], name
+        if name in examined:
+            problems.note(name)
         next_page = visit.page.locator(".st-key-next_page a")
         if following is None:
             expect(next_page).to_have_count(0)

@@ -2,14 +2,14 @@
 
 A page fails on an exception, on an error, where it shows nothing, and on a sentence that is wrong
 for the family: special tokens that its tokenizer does not have, a number that is none, a brace that
-nobody filled. By default five families come with one head each; tests/app/test_families.py walks
-all of them without a browser. BERTSCOPE_EVERY_HEAD=1 takes every family with every head.
+nobody filled. Five families come with one head each; tests/app/test_families.py opens the pages of
+all of them without a browser, and asks the same of their words. BERTSCOPE_EVERY_HEAD=1 takes every
+family with every head.
 """
 
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 
 import pytest
@@ -17,7 +17,7 @@ from playwright.sync_api import expect
 
 from app.navigation import PAGES
 from tests.support.browser.visit import TEXT_A, TEXT_B, Visit
-from tests.support.exhaustive import all_but
+from tests.support.browser.wording import wrong_words
 from tests.support.tiny_families import make
 from tests.support.tiny_tasks import PREFIXES, make_task
 
@@ -56,19 +56,6 @@ SHOWN = (
     "[data-testid=stAlertContainer], [data-testid=stMetric]"
 )
 """What a page that is not empty has at least one of, in sight."""
-WRONG = {
-    "a number that is none": re.compile(r"\b(nan|NaN|inf)\b"),
-    "an unfilled brace": re.compile(r"\{[a-z_]+\}"),
-    "a value that is none": re.compile(r"\b(None(?! of)|undefined)\b"),
-}
-FOREIGN = {
-    "roberta": re.compile(r"\[(CLS|SEP|MASK|PAD|UNK)\]"),
-    "xlm-roberta": re.compile(r"\[(CLS|SEP|MASK|PAD|UNK)\]"),
-    "bert": re.compile(r"</?s>|<(mask|pad|unk)>"),
-    "distilbert": re.compile(r"</?s>|<(mask|pad|unk)>"),
-    "electra": re.compile(r"</?s>|<(mask|pad|unk)>"),
-}
-"""Special tokens that a family's tokenizer does not have."""
 OF_OTHER_CHECKPOINTS = ("checkpoints", "training")
 """Pages that tell of other checkpoints too; Inspect shows `sentiment` where there is no head."""
 
@@ -78,7 +65,8 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("families")
 
 
-@pytest.mark.parametrize(("family", "head"), all_but(CASES[1:2], CASES))
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(("family", "head"), CASES)
 def test_every_page(visit: Visit, root: Path, family: str, head: str) -> None:
     folder = root / f"{family}-{head}"
     folder.mkdir()
@@ -97,13 +85,7 @@ def test_every_page(visit: Visit, root: Path, family: str, head: str) -> None:
         except AssertionError:
             wrong.append(f"{page}: nothing is shown")
             continue
-        text = main.inner_text()
-        patterns = dict(WRONG)
         shows_another = page == "inspect" and head == "pretraining"
-        if family in FOREIGN and page not in OF_OTHER_CHECKPOINTS and not shows_another:
-            patterns["a foreign special token"] = FOREIGN[family]
-        for what, pattern in patterns.items():
-            for found in pattern.finditer(text):
-                around = text[max(0, found.start() - 60) : found.end() + 60].replace("\n", " ")
-                wrong.append(f"{page}: {what}: …{around}…")
+        told = "" if page in OF_OTHER_CHECKPOINTS or shows_another else family
+        wrong += [f"{page}: {said}" for said in wrong_words(main.inner_text(), told)]
     assert not wrong, "\n".join(wrong)

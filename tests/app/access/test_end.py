@@ -79,6 +79,7 @@ def test_a_signal_ends_visits_and_their_runs(
         assert "Traceback" not in server.log.read_text(encoding="utf-8")
 
 
+@pytest.mark.exhaustive
 def test_a_server_that_is_killed_takes_its_visitors_runs_along(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -104,6 +105,7 @@ def test_an_open_request_does_not_hold_the_end(
     assert not [*tmp_path.glob("bertscope-visits-*/*")]
 
 
+@pytest.mark.exhaustive
 def test_a_server_that_ignores_sighup_goes_on_doing_so() -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup; a new process inherits it
     try:

@@ -235,22 +235,24 @@ def test_files_that_cannot_be_probed_are_told_in_a_sentence(
     assert "/tmp" not in wrong
 
 
-@pytest.mark.parametrize("text", [HOSTILE, "和平 שלום 🕊️", "[MASK]", "zq" * 500, "river " * 90])
 @pytest.mark.parametrize("task", ["pos", "distance", "depth"])
-def test_any_text_is_drawn(text: str, task: str) -> None:
-    app = ok(opened(probe_task=task, text_a=text))
-    (message,) = messages(app)
-    assert message["words"]
-    limits = [box.value for box in app.warning if "but the limit is" in box.value]
-    assert len(limits) == (text == "river " * 90)
+def test_any_text_is_drawn(task: str) -> None:
+    app = opened(probe_task=task)
+    for text in (HOSTILE, "和平 שלום 🕊️", "[MASK]", "zq" * 500, "river " * 90):
+        app.text_area(key="text_a").set_value(text).run()
+        (message,) = messages(ok(with_results(app)))
+        assert message["words"]
+        limits = [box.value for box in app.warning if "but the limit is" in box.value]
+        assert len(limits) == (text == "river " * 90)
 
 
-@pytest.mark.parametrize("text", ["\u200b\u200d", "\u2060"])
-def test_a_text_without_a_word_is_not_drawn(text: str) -> None:
-    app = ok(opened(text_a=text))
-    assert messages(app) == []
-    assert "Nothing in this text is a word" in said(app)
-    assert len(charts(app)) == 5
+def test_a_text_without_a_word_is_not_drawn() -> None:
+    app = opened()
+    for text in ("\u200b\u200d", "\u2060"):
+        app.text_area(key="text_a").set_value(text).run()
+        assert messages(ok(with_results(app))) == []
+        assert "Nothing in this text is a word" in said(app)
+        assert len(charts(app)) == 5
 
 
 def test_a_file_is_asked_for_and_kept() -> None:

@@ -409,16 +409,16 @@ def test_a_server_that_forbids_training_has_no_form(
     assert not at.get("file_uploader")
 
 
-@pytest.mark.parametrize("name", ["../up", "a/b", "/tmp/x", ".hidden", "x" * 61])
 def test_a_name_that_leads_elsewhere_is_refused(
-    page: AppTest, started: list[Any], tmp_path: Path, name: str
+    page: AppTest, started: list[Any], tmp_path: Path
 ) -> None:
     at = ok(upload(page, "t.csv", reviews()))
-    at.text_input(key="run_name").set_value(name).run()
-    button(at, "Fine-tune").click().run()
-    assert "is not a valid name of a run" in complaints(at)
-    assert not started
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["uploads"]
+    for name in ("../up", "a/b", "/tmp/x", ".hidden", "x" * 61):
+        at.text_input(key="run_name").set_value(name).run()
+        button(at, "Fine-tune").click().run()
+        assert "is not a valid name of a run" in complaints(at)
+        assert not started
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["uploads"]
 
 
 def test_hostile_names_and_labels_are_shown_as_text(page: AppTest) -> None:
@@ -430,6 +430,7 @@ def test_hostile_names_and_labels_are_shown_as_text(page: AppTest) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_page_and_the_command_make_the_same_weights(
     page: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -35,6 +35,7 @@ from bertcore.probes.data_sets import BUNDLED
 from bertcore.tasks.read import read_parts, send_parts
 from bertcore.tasks.registry import TASKS
 from bertcore.tasks.survey import survey
+from tests.support.exhaustive import all_but
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_others import make_other
 
@@ -84,7 +85,10 @@ def test_a_sound_folder_opens(tiny):
     try_opening(tiny).check()
 
 
-@pytest.mark.parametrize("name", ["DebertaV2Model", "GPT2LMHeadModel", "T5EncoderModel"])
+@pytest.mark.parametrize(
+    "name",
+    all_but(["DebertaV2Model"], ["DebertaV2Model", "GPT2LMHeadModel", "T5EncoderModel"]),
+)
 def test_other_families_open_within_the_limits(name, tmp_path):
     make_other(name, tmp_path)
     try_opening(tmp_path).check()
@@ -168,6 +172,7 @@ def test_the_process_gets_no_secrets(monkeypatch):
     assert not {"BERTSCOPE_KEY", "HF_TOKEN"} & set(sandbox._environment())
 
 
+@pytest.mark.exhaustive
 def test_without_a_waiting_process_a_new_one_gives_the_same(tiny, monkeypatch):
     monkeypatch.setattr(sys, "platform", "darwin")
     assert try_opening(tiny) == sandbox.Verdict()
@@ -322,7 +327,7 @@ def test_a_reading_beyond_its_limits_is_refused_in_a_sentence(table):
 
 def endless(table: Path) -> Path:
     path = table.with_name("long.conll")
-    path.write_text("a N\n\n" * 2_000_000, encoding="utf-8")
+    path.write_text("a N\n\n" * 1_000_000, encoding="utf-8")
     return path
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,15 +19,35 @@ from bertcore.bias import (
     lean,
     measure_erasure,
     score_templates,
+    shares,
     table_vectors,
     template_audits,
 )
 from bertcore.bias.direction import along_direction
+from bertcore.bias.shares import Share, grammar_exam
+from bertcore.model import Model
 from bertscope.cli.main import app
 from tests.support.tiny import tiny_bert
 
 runner = CliRunner(env={"COLUMNS": "200", "TERM": "dumb"})
 TYPED = ("templates", "--template", "[X] was [MASK].", "--group", "w=she,woman", "--group", "m=he")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_exam() -> Iterator[None]:
+    """Let each checkpoint sit the grammar exam once: each run of the command ends with it."""
+    taken: dict[str, Share] = {}
+
+    def kept(bert: Model) -> Share:
+        assert bert.report is not None
+        name = bert.report.fingerprint
+        if name not in taken:
+            taken[name] = grammar_exam(bert)
+        return taken[name]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shares, "grammar_exam", kept)
+        yield
 
 
 @pytest.fixture(scope="module")
