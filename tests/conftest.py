@@ -26,6 +26,7 @@ import pytest
 import torch
 from hypothesis import settings
 
+from tests.support.doctests import Doctests
 from tests.support.durations import Durations, Record
 from tests.support.imports import imports_of
 
@@ -51,7 +52,7 @@ SLOW_FILES = (
     "test_docs",  # run the guides
 )
 """So is a file whose path in tests/ begins with one of these, and each test marked `slow`."""
-FAST_SECONDS = 3.0
+FAST_SECONDS = 1.0
 """So is a file that is recorded as longer."""
 SECONDS = Record.read().seconds
 
@@ -68,7 +69,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Hold a whole run against the record of durations, or record it."""
+    """Collect doctests where there are; hold a whole run against the record, or record it."""
+    config.pluginmanager.register(Doctests())
     is_whole = config.args == config.getini("testpaths") and not config.getoption("--fast")
     if is_whole and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Durations(config.getoption("--record-durations")))

@@ -485,3 +485,16 @@ def test_the_core_imports_without_the_app_libraries() -> None:
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert run.returncode == 0, run.stderr
+
+
+def test_every_module_can_be_imported() -> None:
+    """Also those that no test names; importing `__main__` would run the command."""
+    names = [
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        for top in ("bertcore", "bertscope", "app")
+        for path in sorted((ROOT / top).rglob("*.py"))
+        if path.stem != "__main__"
+    ]
+    assert len(names) > 700
+    for name in names:
+        importlib.import_module(name)

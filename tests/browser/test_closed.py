@@ -35,21 +35,26 @@ def server(tiny_folder: Path) -> Iterator[Running]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def admitted(server: Running, browser: Browser) -> Iterator[Visit]:
+    """The tab of a visitor who has given the key."""
+    context = browser.new_context(service_workers="block", viewport={"width": 1280, "height": 900})
+    visit = Visit(context.new_page(), server.url)
+    visit.page.goto(server.url)
+    give(visit.page, KEY)
+    visit.arrive("glance")
+    (asked,) = visit.complaints  # the form is answered with 401, which the console tells
+    assert "401" in asked
+    visit.complaints.clear()
+    yield visit
+    context.close()
+
+
 @pytest.fixture
-def enter(server: Running, new_visit: Callable[..., Visit]) -> Callable[..., Visit]:
-    """Open a tab of a new visitor who has given the key."""
-
-    def entered(**options: object) -> Visit:
-        visit = new_visit(url=server.url, **options)
-        visit.page.goto(server.url)
-        give(visit.page, KEY)
-        visit.arrive("glance")
-        (asked,) = visit.complaints  # the form is answered with 401, which the console tells
-        assert "401" in asked
-        visit.complaints.clear()
-        return visit
-
-    return entered
+def inside(admitted: Visit) -> Iterator[Visit]:
+    """The same tab, asked after each test whether it saw an error."""
+    yield admitted
+    admitted.check_complaints()
 
 
 def give(page: Page, key: str) -> None:
@@ -78,17 +83,16 @@ def test_the_key_opens_the_very_link_and_holds(server: Running, browser: Browser
 
 @pytest.mark.slow
 @pytest.mark.exhaustive
-def test_every_page_runs_under_the_content_policy(enter: Callable[..., Visit]) -> None:
-    visit = enter()
+def test_every_page_runs_under_the_content_policy(inside: Visit) -> None:
     for name in TITLES:
-        visit.go_to(name)
+        inside.go_to(name)
         if name != "training":
-            first_picture(visit, name)
-        visit.check()
+            first_picture(inside, name)
+        inside.check()
     for name, query in VIEWS:
-        visit.open(name, **query)
-        visit.check()
-        for frame in visit.page.locator("iframe").all():
+        inside.open(name, **query)
+        inside.check()
+        for frame in inside.page.locator("iframe").all():
             expect(frame.content_frame.locator("svg").first).to_be_visible()
 
 
@@ -102,12 +106,11 @@ def test_its_policy_is_that_of_the_open_server(server: Running, url: str) -> Non
     assert closed == local != "None"
 
 
-def test_a_picture_is_saved(enter: Callable[..., Visit]) -> None:
-    visit = enter(accept_downloads=True)
-    visit.open("masked-words")
-    visit.picture("figure_masked-words")
-    with visit.page.expect_download() as download:
-        visit.page.get_by_role("button", name="CSV").first.click()
+def test_a_picture_is_saved(inside: Visit) -> None:
+    inside.open("masked-words")
+    inside.picture("figure_masked-words")
+    with inside.page.expect_download() as download:
+        inside.page.get_by_role("button", name="CSV").first.click()
     assert Path(download.value.path()).stat().st_size > 0
 
 
@@ -120,18 +123,17 @@ def test_no_page_of_another_shows_it_in_a_frame(server: Running, browser: Browse
     context.close()
 
 
-def test_what_is_not_offered_is_one_sentence(enter: Callable[..., Visit]) -> None:
-    visit = enter()
-    visit.open("tokens", checkpoint="/etc")
-    (sentence,) = visit.errors()
+def test_what_is_not_offered_is_one_sentence(inside: Visit) -> None:
+    inside.open("tokens", checkpoint="/etc")
+    (sentence,) = inside.errors()
     assert "by name" in sentence
-    visit.open("tokens", checkpoint="tiny")
-    visit.check()
+    inside.open("tokens", checkpoint="tiny")
+    inside.check()
 
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="no /proc")
-def test_the_key_is_in_no_process(server: Running, enter: Callable[..., Visit]) -> None:
-    enter()
+@pytest.mark.usefixtures("inside")
+def test_the_key_is_in_no_process(server: Running) -> None:
     processes = [
         server.process,
         *(child.pid for child in psutil.Process(server.process).children(True)),

