@@ -31,7 +31,7 @@ PARALLEL ?= --numprocesses logical --maxprocesses 4 --dist loadfile --no-loadsco
 test: CHOSEN = -m "not exhaustive"
 test test-all: install browser
 	@output=$$(mktemp) && trap 'rm -f "$$output"' EXIT; failed=0; \
-	{ $(MAKE) --no-print-directory --keep-going lint >"$$output" 2>&1; passed=$$?; echo; cat "$$output"; exit $$passed; } & \
+	{ nice -n 19 $(MAKE) --no-print-directory --keep-going lint >"$$output" 2>&1; passed=$$?; echo; cat "$$output"; exit $$passed; } & \
 	$(PYTHON) -m pytest $(PARALLEL) $(CHOSEN) || failed=1; \
 	wait $$! || failed=1; \
 	if [ $$failed = 1 ]; then echo "make $@: at least one check above failed" >&2; fi; \

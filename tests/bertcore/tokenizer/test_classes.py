@@ -9,8 +9,61 @@ import pytest
 import transformers
 
 from bertcore.tokenizer import open_tokenizer
+from tests.support.exhaustive import spread
 from tests.support.odd_tokenizers import CLASS, W, check_same, from_json, made, put, said
 from tests.support.what_opens import opens
+
+AS_NAMED: list[tuple[str | None, str, str]] = [
+    ("AlbertTokenizer", "albert", "albert"),
+    ("XLMRobertaTokenizer", "xlm-roberta", "xlm-roberta"),
+    ("CamembertTokenizer", "camembert", "xlm-roberta"),
+    ("BigBirdTokenizer", "big_bird", "xlm-roberta"),
+    ("T5TokenizerFast", "t5", "xlm-roberta"),
+    ("DebertaV2TokenizerFast", "deberta-v2", "albert"),
+    ("XLNetTokenizer", "xlnet", "xlm-roberta"),
+    ("FNetTokenizer", "fnet", "albert"),
+    ("RobertaTokenizerFast", "roberta", "roberta"),
+    ("LongformerTokenizer", "longformer", "roberta"),
+    ("DebertaTokenizer", "deberta", "roberta"),
+    ("GPT2Tokenizer", "roberta", "roberta"),
+    ("HerbertTokenizerFast", "bert", "roberta"),
+    ("RemBertTokenizer", "rembert", "albert"),
+    ("BertTokenizer", "bert", "albert"),
+    ("BertTokenizer", "bert", "roberta"),
+    (None, "bert", "albert"),
+    (None, "bert", "roberta"),
+    (None, "roberta", "roberta"),
+    (None, "albert", "albert"),
+    (None, "modernbert", "roberta"),
+    ("LlamaTokenizerFast", "modernbert", "albert"),
+    ("RobertaTokenizer", "modernbert", "albert"),
+    ("LlamaTokenizer", "bert", "roberta"),
+    ("LlamaTokenizer", "bert", "xlm-roberta"),
+    ("KoBertTokenizer", "bert", "albert"),
+    ("KoBertTokenizer", "distilbert", "roberta"),
+    ("PreTrainedTokenizer", "bert", "albert"),
+    ("PreTrainedTokenizerFast", "roberta", "roberta"),
+    ("TokenizersBackend", "electra", "albert"),
+    ("MPNetTokenizer", "mpnet", "bert"),
+    ("DistilBertTokenizerFast", "distilbert", "bert"),
+    ("ElectraTokenizer", "electra", "bert"),
+    ("ConvBertTokenizer", "convbert", "bert"),
+    ("MobileBertTokenizerFast", "mobilebert", "bert"),
+    ("DPRQuestionEncoderTokenizer", "dpr", "bert"),
+    ("DPRReaderTokenizerFast", "dpr", "bert"),
+    ("SplinterTokenizer", "splinter", "bert"),
+    ("LayoutLMTokenizer", "layoutlm", "bert"),
+    (None, "electra", "bert"),
+    (None, "distilbert", "bert"),
+    (None, "megatron-bert", "bert"),
+    (None, "nystromformer", "albert"),
+    ("BertTokenizerFast", "roberta", "bert"),
+    ("BertTokenizerFast", "albert", "bert"),
+    ("BertTokenizer", "nystromformer", "bert"),
+    ("RetriBertTokenizer", "bert", "bert"),
+    ("ErnieTokenizer", "ernie", "bert"),
+]
+"""Class, model_type, and which tokenizer lies in the folder."""
 
 
 @opens(
@@ -21,62 +74,12 @@ from tests.support.what_opens import opens
 )
 @pytest.mark.parity
 @pytest.mark.parametrize(
-    ("class_name", "model_type", "source"),
-    [
-        ("AlbertTokenizer", "albert", "albert"),
-        ("XLMRobertaTokenizer", "xlm-roberta", "xlm-roberta"),
-        ("CamembertTokenizer", "camembert", "xlm-roberta"),
-        ("BigBirdTokenizer", "big_bird", "xlm-roberta"),
-        ("T5TokenizerFast", "t5", "xlm-roberta"),
-        ("DebertaV2TokenizerFast", "deberta-v2", "albert"),
-        ("XLNetTokenizer", "xlnet", "xlm-roberta"),
-        ("FNetTokenizer", "fnet", "albert"),
-        ("RobertaTokenizerFast", "roberta", "roberta"),
-        ("LongformerTokenizer", "longformer", "roberta"),
-        ("DebertaTokenizer", "deberta", "roberta"),
-        ("GPT2Tokenizer", "roberta", "roberta"),
-        ("HerbertTokenizerFast", "bert", "roberta"),
-        ("RemBertTokenizer", "rembert", "albert"),
-        ("BertTokenizer", "bert", "albert"),
-        ("BertTokenizer", "bert", "roberta"),
-        (None, "bert", "albert"),
-        (None, "bert", "roberta"),
-        (None, "roberta", "roberta"),
-        (None, "albert", "albert"),
-        (None, "modernbert", "roberta"),
-        ("LlamaTokenizerFast", "modernbert", "albert"),
-        ("RobertaTokenizer", "modernbert", "albert"),
-        ("LlamaTokenizer", "bert", "roberta"),
-        ("LlamaTokenizer", "bert", "xlm-roberta"),
-        ("KoBertTokenizer", "bert", "albert"),
-        ("KoBertTokenizer", "distilbert", "roberta"),
-        ("PreTrainedTokenizer", "bert", "albert"),
-        ("PreTrainedTokenizerFast", "roberta", "roberta"),
-        ("TokenizersBackend", "electra", "albert"),
-        ("MPNetTokenizer", "mpnet", "bert"),
-        ("DistilBertTokenizerFast", "distilbert", "bert"),
-        ("ElectraTokenizer", "electra", "bert"),
-        ("ConvBertTokenizer", "convbert", "bert"),
-        ("MobileBertTokenizerFast", "mobilebert", "bert"),
-        ("DPRQuestionEncoderTokenizer", "dpr", "bert"),
-        ("DPRReaderTokenizerFast", "dpr", "bert"),
-        ("SplinterTokenizer", "splinter", "bert"),
-        ("LayoutLMTokenizer", "layoutlm", "bert"),
-        (None, "electra", "bert"),
-        (None, "distilbert", "bert"),
-        (None, "megatron-bert", "bert"),
-        (None, "nystromformer", "albert"),
-        ("BertTokenizerFast", "roberta", "bert"),
-        ("BertTokenizerFast", "albert", "bert"),
-        ("BertTokenizer", "nystromformer", "bert"),
-        ("RetriBertTokenizer", "bert", "bert"),
-        ("ErnieTokenizer", "ernie", "bert"),
-    ],
+    ("row", "place"), spread(AS_NAMED, ["tokenizer_config.json", "config.json"])
 )
-@pytest.mark.parametrize("place", ["tokenizer_config.json", "config.json"])
 def test_the_class_is_that_of_autotokenizer(
-    place: str, class_name: str | None, model_type: str, source: str, tmp_path: Path
+    row: tuple[str | None, str, str], place: str, tmp_path: Path
 ) -> None:
+    class_name, model_type, source = row
     from_json(tmp_path, lambda c: None, model_type=source)
     settings = json.loads((tmp_path / "tokenizer_config.json").read_text())
     del settings["tokenizer_class"]
@@ -116,9 +119,10 @@ NEEDS = {
     "MeCab, Jieba, tweets, Sudachi",
     "refused: which program, and how to split texts before",
 )
-@pytest.mark.parametrize("has_json", [True, False], ids=["tokenizer.json", "vocab.txt"])
-@pytest.mark.parametrize("place", ["tokenizer_config.json", "config.json"])
-@pytest.mark.parametrize("class_name", NEEDS)
+@pytest.mark.parametrize(
+    ("class_name", "place", "has_json"),
+    spread(NEEDS, ["tokenizer_config.json", "config.json"], [True, False]),
+)
 def test_a_class_with_a_program_of_its_own_is_never_read_plainly(
     class_name: str, place: str, has_json: bool, tmp_path: Path
 ) -> None:

@@ -16,6 +16,7 @@ import pytest
 
 from bertcore.tokenizer import Tokenizer, open_tokenizer
 from bertcore.tokenizer.files import VOCABULARIES
+from tests.support.exhaustive import spread
 from tests.support.refused import REFUSALS
 from tests.support.tiny_families import CORPUS, byte_level_bpe, save_fast
 
@@ -82,8 +83,9 @@ def intruder(folder: Path, path: str, *, file: str, class_name: str, vocabulary:
     return folder
 
 
-@pytest.mark.parametrize("file", ["tokenizer_config.json", "special_tokens_map.json"])
-@pytest.mark.parametrize("class_name", CLASSES)
+@pytest.mark.parametrize(
+    ("class_name", "file"), spread(CLASSES, ["tokenizer_config.json", "special_tokens_map.json"])
+)
 def test_no_class_opens_a_file_that_the_checkpoint_names(
     class_name: str, file: str, tmp_path: Path, secret: Path
 ) -> None:
@@ -95,8 +97,9 @@ def test_no_class_opens_a_file_that_the_checkpoint_names(
         assert word_in(secret) not in said(folder)
 
 
-@pytest.mark.parametrize("key", KEYS)
-@pytest.mark.parametrize("file", ["tokenizer_config.json", "special_tokens_map.json"])
+@pytest.mark.parametrize(
+    ("key", "file"), spread(KEYS, ["tokenizer_config.json", "special_tokens_map.json"])
+)
 def test_no_key_of_a_whole_tokenizer_opens_a_file(
     key: str, file: str, tmp_path: Path, secret: Path
 ) -> None:

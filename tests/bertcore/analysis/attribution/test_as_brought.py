@@ -15,14 +15,14 @@ from bertcore.analysis.attribution import (
 )
 from bertcore.analysis.attribution.gradients import BASELINES
 from bertcore.tasks import open_task_model
+from tests.support.exhaustive import spread
 from tests.support.kit import mini
 
 FAMILIES = ("Bert", "Roberta", "XLMRoberta", "Camembert", "MPNet", "DistilBert")
 LONG = "[PAD] the food was [MASK] but our waiter " * 20
 
 
-@pytest.mark.parametrize("baseline", BASELINES)
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(("family", "baseline"), spread(FAMILIES, BASELINES))
 def test_gradients_sum_to_the_change_at_the_longest_input(
     family: str, baseline: str, tmp_path: Path
 ) -> None:
