@@ -61,7 +61,7 @@ def test_a_reading_ends_with_its_visitor(server: Running) -> None:
     with Session(server.url) as session:
         session.open(*reading.page.split("?"))
         client = UploadClient(server.url)
-        assert client.send(session.id, "file", reading.make(1.0), file_name="a.csv")[0] == 204
+        assert client.send(session.id, "file", reading.make(0.4), file_name="a.csv")[0] == 204
         session.attach(reading.box, "file", "a.csv")
         assert session.progress
         deadline = time.monotonic() + 60

@@ -5,6 +5,7 @@ import pytest
 from app.access.policy import CHECKPOINT_VARIABLE
 from bertcore.analysis.attribution import run_file
 from bertcore.tasks import open_task_model
+from tests.support.exhaustive import spread
 from tests.support.finetuning_files import (
     write_choices,
     write_questions,
@@ -47,8 +48,7 @@ def folders(tmp_path_factory):
     return made
 
 
-@pytest.mark.parametrize("name", MADE)
-@pytest.mark.parametrize("why", ["words", "parts", "layers", "swaps"])
+@pytest.mark.parametrize(("why", "name"), spread(["words", "parts", "layers", "swaps"], MADE))
 def test_inspect(folders, monkeypatch, name, why):
     at = opener(folders, monkeypatch)(name, "inspect_checkpoint", inspect_why=why, **CHOICES)
     expected = {"words": 3, "parts": 1, "layers": 2, "swaps": 0}[why]

@@ -31,6 +31,7 @@ from bertcore.analysis.words.readings import (
 from bertcore.checkpoints.source import CAUSAL, SHIPPED
 from bertcore.network import ALL_HEADS
 from bertcore.papers import read_papers
+from tests.support.exhaustive import spread
 from tests.support.opened import (
     PAIR,
     charts,
@@ -272,11 +273,12 @@ def test_a_checkpoint_that_guesses_nothing(open_page: Any) -> None:
     assert [panel["name"] for panel in sent(app, "panels")["panels"]] == ["BERT", "GPT", "ELMo"]
 
 
-@pytest.mark.parametrize("view", ["", LEAKS, WRITES])
 @pytest.mark.parametrize(
-    "text",
-    [HOSTILE, "我爱学习", "it", "The [MASK] sat", "mat " * 30, "mat " * 200],
-    ids=["hostile", "chinese", "one", "mask", "long", "too-long"],
+    ("text", "view"),
+    spread(
+        [HOSTILE, "我爱学习", "it", "The [MASK] sat", "mat " * 30, "mat " * 200],
+        ["", LEAKS, WRITES],
+    ),
 )
 def test_odd_texts(open_page: Any, text: str, view: str) -> None:
     query = {"architectures_view": view} if view else {}

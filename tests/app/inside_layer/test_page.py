@@ -28,6 +28,7 @@ from bertcore.analysis.words.logit_attribution import (
     PartKind,
     logit_attribution,
 )
+from tests.support.exhaustive import spread
 from tests.support.opened import (
     PAIR,
     button,
@@ -285,8 +286,7 @@ def test_all_tokens_have_no_word(page: Callable[..., AppTest]) -> None:
     assert "of the 64 neurons fire" in said(app)
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("view", ["token", "all"])
+@pytest.mark.parametrize(("view", "name"), spread(["token", "all"], NAMES))
 def test_every_family(
     name: str, view: str, folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

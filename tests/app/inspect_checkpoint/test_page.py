@@ -30,6 +30,7 @@ from bertcore.analysis.attribution import (
 )
 from bertcore.configs import Columns
 from bertcore.tasks import open_task_model, start_task_model
+from tests.support.exhaustive import spread
 from tests.support.finetuning_files import (
     write_choices,
     write_questions,
@@ -69,8 +70,7 @@ def opened(folder: Path, monkeypatch: pytest.MonkeyPatch, text_b: str = B, **que
     return page_of("inspect_checkpoint", seconds=120, **{**texts, **query})
 
 
-@pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("why", ["words", "parts", "layers", "swaps"])
+@pytest.mark.parametrize(("why", "task"), spread(["words", "parts", "layers", "swaps"], TASKS))
 def test_every_task_is_explained(
     task: str, why: str, folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -308,17 +308,19 @@ def test_that_no_swap_is_enough_is_said(
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "a",
-        "!!! ...",
-        "\u200b",
-        "</script><img src=x onerror=alert(1)>",
-        "**b** $x$ [a](b) :smile: שלום 🙂",
-        "the river " * 99,
-    ],
+    ("task", "text"),
+    spread(
+        ["classify", "tag", "qa", "choice"],
+        [
+            "a",
+            "!!! ...",
+            "\u200b",
+            "</script><img src=x onerror=alert(1)>",
+            "**b** $x$ [a](b) :smile: שלום 🙂",
+            "the river " * 99,
+        ],
+    ),
 )
-@pytest.mark.parametrize("task", ["classify", "tag", "qa", "choice"])
 def test_odd_texts(
     task: str, text: str, folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

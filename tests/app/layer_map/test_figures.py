@@ -27,6 +27,7 @@ from bertcore.analysis.shared.collect import VectorTable, collect_sentences, col
 from bertcore.analysis.space.map_quality import faithfulness, seed_agreement, separation
 from bertcore.analysis.space.projection import LayerMap, map_layers
 from bertcore.data.texts_file import Sentence
+from tests.support.exhaustive import spread
 from tests.support.tiny import tiny_bert
 
 BERT = tiny_bert()
@@ -64,9 +65,7 @@ def drawn(fig: object) -> int:
     return sum(len(trace.x) for trace in fig.plotly().data if trace.hoverinfo == "text")
 
 
-@pytest.mark.parametrize("dims", [2, 3])
-@pytest.mark.parametrize("by", COLOUR_BY)
-@pytest.mark.parametrize("word", ["", "bank"])
+@pytest.mark.parametrize(("word", "by", "dims"), spread(["", "bank"], COLOUR_BY, [2, 3]))
 def test_each_frame_has_each_layers_points_where_they_lie(dims: int, by: str, word: str) -> None:
     table = pair()
     layer_map = map_layers(table.vectors, dims=dims)
@@ -125,9 +124,9 @@ def test_separate_maps_are_drawn_at_one_size() -> None:
     np.testing.assert_allclose(size, 1, atol=1e-5)
 
 
-@pytest.mark.parametrize("num_points", [1, 2, 3, 4])
-@pytest.mark.parametrize("dims", [2, 3])
-@pytest.mark.parametrize("space", ["joint", "separate"])
+@pytest.mark.parametrize(
+    ("space", "dims", "num_points"), spread(["joint", "separate"], [2, 3], [1, 2, 3, 4])
+)
 def test_few_points_are_drawn(num_points: int, dims: int, space: str) -> None:
     table = table_of(Sentence("the"))
     table = table.select(np.arange(len(table)) < num_points)

@@ -16,6 +16,7 @@ from bertcore.analysis.space import projection
 from bertcore.analysis.space.projection import method_of
 from bertcore.analysis.space.sense_sets import SETS
 from bertcore.configs.maps import PacmapSettings, TsneSettings, UmapSettings
+from tests.support.exhaustive import spread
 from tests.support.opened import charts, ok, page_of, said, with_results
 
 
@@ -59,17 +60,24 @@ def test_a_link_to_pca_draws_the_pca_map_of_the_sentence(page: AppTest) -> None:
     assert app.session_state["map_layer"] == 2
 
 
-@pytest.mark.parametrize("text", ["hi", "a", "[CLS]", "a b", "😀 שלום", "</script><img src=x>"])
-@pytest.mark.parametrize("dims", ["2", "3"])
-@pytest.mark.parametrize("space", ["joint", "separate"])
+@pytest.mark.parametrize(
+    ("space", "dims", "text"),
+    spread(
+        ["joint", "separate"],
+        ["2", "3"],
+        ["hi", "a", "[CLS]", "a b", "😀 שלום", "</script><img src=x>"],
+    ),
+)
 def test_few_and_strange_tokens(page: AppTest, text: str, dims: str, space: str) -> None:
     page.query_params.update({"text_a": text, "text_b": "", "map_dims": dims, "map_space": space})
     app = ok(page.run())
     assert num_points(charts(app)[0]) >= 1
 
 
-@pytest.mark.parametrize("unit", list(map_view.UNITS))
-@pytest.mark.parametrize("colour", ["word", "token", "segment", "sentence", "position"])
+@pytest.mark.parametrize(
+    ("colour", "unit"),
+    spread(["word", "token", "segment", "sentence", "position"], list(map_view.UNITS)),
+)
 def test_every_kind_of_point_and_colour(page: AppTest, unit: str, colour: str) -> None:
     page.query_params.update({"map_unit": unit, "map_colour": colour, "map_word": "bank"})
     app = ok(page.run())

@@ -30,6 +30,7 @@ from bertcore.analysis.mixing.maps import normalize_rows
 from bertcore.analysis.mixing.norm_weighted import block_norms, weighted_norms
 from bertcore.analysis.mixing.value_zeroing import value_zeroing
 from bertcore.network import ALL_HEADS
+from tests.support.exhaustive import spread
 from tests.support.opened import (
     charts,
     finish_jobs,
@@ -144,8 +145,7 @@ SNIPPETS: dict[str, dict[str, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", ["tiny", "causal"])
-@pytest.mark.parametrize("query", SNIPPETS.values(), ids=SNIPPETS)
+@pytest.mark.parametrize(("query", "name"), spread(SNIPPETS.values(), ["tiny", "causal"]))
 def test_the_python_gives_what_is_drawn(
     page: AppTest, folders: dict[str, str], monkeypatch: pytest.MonkeyPatch, name: str, query: Any
 ) -> None:
@@ -325,10 +325,17 @@ def test_more_than_can_be_computed_says_so(page: AppTest, monkeypatch: pytest.Mo
     assert "at most 8 tokens" in app.error[0].value
 
 
-@pytest.mark.parametrize("view", ["token", "all"])
 @pytest.mark.parametrize(
-    "text",
-    ["</script><img src=x onerror=alert(1)>", "שלום \u202eabc\u202c 🕊️", "{braces} %{x} <b>", "a"],
+    ("text", "view"),
+    spread(
+        [
+            "</script><img src=x onerror=alert(1)>",
+            "שלום \u202eabc\u202c 🕊️",
+            "{braces} %{x} <b>",
+            "a",
+        ],
+        ["token", "all"],
+    ),
 )
 def test_strange_texts_are_drawn_as_they_are(page: AppTest, view: str, text: str) -> None:
     page.query_params.update({"text_a": text, "text_b": "", "mix_view": view})

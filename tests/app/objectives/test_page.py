@@ -18,6 +18,7 @@ from bertcore.analysis.objectives.demo import count_objective, objective_example
 from bertcore.checkpoints.source import SHIPPED
 from bertcore.checkpoints.toys import TOYS, read_toy
 from bertcore.objectives.table import OBJECTIVES
+from tests.support.exhaustive import spread
 from tests.support.opened import PAIR, named_charts, numbers, ok, page_of, said
 from tests.support.tiny import tiny_bert
 
@@ -197,9 +198,12 @@ def test_the_causal_twin_that_ships_answers(page: AppTest) -> None:
     assert f"**{answer.loss:.2f}** nats" in said(app)
 
 
-@pytest.mark.parametrize("name", ["all", "next-sentence", "unilm", "bart-sentences", "mass"])
 @pytest.mark.parametrize(
-    "text", ["man", HOSTILE, "他去了河边。天气很好。", "word " * 900, "The man.\n\n\nShe sat."]
+    ("text", "name"),
+    spread(
+        ["man", HOSTILE, "他去了河边。天气很好。", "word " * 900, "The man.\n\n\nShe sat."],
+        ["all", "next-sentence", "unilm", "bart-sentences", "mass"],
+    ),
 )
 def test_odd_texts(page: AppTest, name: str, text: str) -> None:
     page.query_params |= {"objective": name, "text_a": text, "text_b": ""}

@@ -6,6 +6,7 @@ import streamlit as st
 from app.access.policy import CHECKPOINT_VARIABLE
 from app.shell import cache, sentence_box
 from bertcore import Bert
+from tests.support.exhaustive import spread
 from tests.support.opened import page_of
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
 from tests.support.tiny_families import make
@@ -73,18 +74,20 @@ def test_float16_on_a_cpu_is_one_sentence(page):
     assert "float16" in at.error[0].value
 
 
-@pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize(
-    "text",
-    [
-        "hi",
-        "\u200b\u200b",
-        "<script>alert(1)</script><img src=x onerror=alert(1)>",
-        "שלום عليكم 🕊️ 和平",
-        "ꙮ" * 150,
-        "[MASK] [SEP] [UNK]",
-        "e\u0301" * 40,
-    ],
+    ("text", "view"),
+    spread(
+        [
+            "hi",
+            "\u200b\u200b",
+            "<script>alert(1)</script><img src=x onerror=alert(1)>",
+            "שלום عليكم 🕊️ 和平",
+            "ꙮ" * 150,
+            "[MASK] [SEP] [UNK]",
+            "e\u0301" * 40,
+        ],
+        VIEWS,
+    ),
 )
 def test_odd_texts_are_shown(page, text, view):
     page.query_params["view"] = view

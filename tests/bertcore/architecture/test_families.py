@@ -22,6 +22,7 @@ from bertcore.data.texts_file import Sentence
 from bertcore.network import Network
 from bertcore.network.initialize import initialize
 from bertscope.cli.main import app
+from tests.support.exhaustive import spread
 from tests.support.tiny_families import CLASSES, make
 
 TEXT, PAIR = "The river bank was steep.", "It had rained all day!"
@@ -48,8 +49,7 @@ def inputs_of(folder: Path, *texts: str) -> dict[str, torch.Tensor]:
 
 
 @pytest.mark.parity
-@pytest.mark.parametrize("texts", [(TEXT,), (TEXT, PAIR)], ids=["one", "pair"])
-@pytest.mark.parametrize("name", CLASSES)
+@pytest.mark.parametrize(("name", "texts"), spread(CLASSES, [(TEXT,), (TEXT, PAIR)]))
 def test_every_number_equals_transformers(
     name: str, texts: tuple[str, ...], folders: dict[str, tuple[Path, Any]]
 ) -> None:

@@ -19,6 +19,7 @@ from bertcore.checkpoints.folder import ADAPTER_CONFIG, ADAPTER_WEIGHTS, find_ch
 from bertcore.tasks import open_task_model
 from bertcore.tasks.checkpoint_head import read_task_head
 from tests.support.adapters import as_pickle, copy_adapter, make_adapter
+from tests.support.exhaustive import spread
 from tests.support.tiny import tiny_bert, tiny_config
 from tests.support.tiny_families import make
 from tests.support.tiny_others import make_other
@@ -61,8 +62,9 @@ def assert_same_states(folder: Path, merged: Any) -> None:
 
 
 @pytest.mark.parity
-@pytest.mark.parametrize("task_type", ["SEQ_CLS", "TOKEN_CLS", "QUESTION_ANS"])
-@pytest.mark.parametrize("family", TARGETS)
+@pytest.mark.parametrize(
+    ("family", "task_type"), spread(TARGETS, ["SEQ_CLS", "TOKEN_CLS", "QUESTION_ANS"])
+)
 def test_logits_are_those_of_peft(family: str, task_type: str, tmp_path: Path) -> None:
     base = make_base(family, tmp_path / "base")
     # Of questions peft saves qa_outputs alone, which ModernBERT's class calls otherwise.

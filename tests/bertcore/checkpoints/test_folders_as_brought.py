@@ -23,6 +23,7 @@ from bertcore.checkpoints.folder import OnlyPickleError
 from bertcore.tasks import open_task_model
 from tests.support import command_line
 from tests.support.adapters import make_adapter
+from tests.support.exhaustive import spread
 from tests.support.kit import assert_same_states, edit, mini, opened, put, sentences, state, store
 from tests.support.what_opens import opens
 
@@ -140,8 +141,10 @@ def test_other_weights_beside_safetensors_do_no_harm(folder: Path) -> None:
     "`version https://git-lfs...` as `model.safetensors`",
     "refused: `git lfs pull`, or download the file itself",
 )
-@pytest.mark.parametrize("content", [POINTER, PAGE], ids=["pointer", "page"])
-@pytest.mark.parametrize("name", [WEIGHTS, "config.json", "vocab.txt", "tokenizer.json"])
+@pytest.mark.parametrize(
+    ("name", "content"),
+    spread([WEIGHTS, "config.json", "vocab.txt", "tokenizer.json"], [POINTER, PAGE]),
+)
 def test_a_stand_in_for_a_file(name: str, content: bytes, folder: Path) -> None:
     (folder / name).write_bytes(content)
     sentence = refusal(folder)

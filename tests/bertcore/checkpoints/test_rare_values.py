@@ -149,8 +149,7 @@ def other_decoder(folder: Path, name: str) -> None:
     "used for predictions and the logit lens",
 )
 @pytest.mark.parity
-@pytest.mark.parametrize("is_tied", [True, False], ids=["tied in config.json", "untied there"])
-@pytest.mark.parametrize("name", DECODERS)
+@pytest.mark.parametrize(("name", "is_tied"), spread(DECODERS, [True, False]))
 def test_an_untied_decoder_predicts(name: str, is_tied: bool, tmp_path: Path) -> None:
     mini(tmp_path / "made", name, tie_word_embeddings=is_tied)
     if is_tied:

@@ -25,7 +25,7 @@ from bertcore.others.families import OTHERS
 from bertcore.others.generic import generic_family, why_not
 from bertcore.others.model import OtherModel
 from bertcore.tasks.model import open_task_model, start_task_model
-from tests.support.exhaustive import all_but, first_of_each
+from tests.support.exhaustive import all_but, first_of_each, spread
 from tests.support.tiny_generic import PREFIXES, SHAPES, make_generic
 from tests.support.tiny_others import PAIR, TEXT
 
@@ -63,8 +63,7 @@ def inputs_of(bert: Any, ids: list[int], segments: list[int]) -> dict[str, torch
 
 
 @pytest.mark.parity
-@pytest.mark.parametrize("ending", ["Model", "ForMaskedLM"])
-@pytest.mark.parametrize("model_type", OPENED)
+@pytest.mark.parametrize(("model_type", "ending"), spread(OPENED, ["Model", "ForMaskedLM"]))
 def test_states_attention_and_words_are_those_of_transformers(
     model_type: str, ending: str, tmp_path: Path
 ) -> None:

@@ -27,6 +27,7 @@ from bertcore.data.texts_file import Sentence
 from bertcore.network import Network
 from bertcore.others.families import OTHERS
 from bertcore.pretraining.start.starting_weights import check_start
+from tests.support.exhaustive import spread
 from tests.support.tiny_others import CLASSES, PAIR, TEXT, given, make_other, opened
 
 CLOSE = {"atol": 1e-5, "rtol": 0.0}
@@ -43,8 +44,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, A
 
 
 @pytest.mark.parity
-@pytest.mark.parametrize("texts", [(TEXT,), (TEXT, PAIR)], ids=["one", "pair"])
-@pytest.mark.parametrize("name", CLASSES)
+@pytest.mark.parametrize(("name", "texts"), spread(CLASSES, [(TEXT,), (TEXT, PAIR)]))
 def test_states_and_attention_are_those_of_transformers(
     name: str, texts: tuple[str, ...], folders: dict[str, tuple[Path, Any]]
 ) -> None:

@@ -17,6 +17,7 @@ from bertcore import Bert, load
 from bertcore.checkpoints.folder import OnlyPickleError, find_checkpoint, read_modules
 from bertcore.sentences.modules import SentenceModules
 from bertcore.sentences.pooling import POOLINGS, pool, token_parts
+from tests.support.exhaustive import spread
 from tests.support.sentence_encoders import make_sentence_encoder
 from tests.support.tiny import tiny_bert
 from tests.support.what_opens import opens
@@ -51,18 +52,20 @@ def test_every_pooling_is_that_of_sentence_transformers(
 
 @pytest.mark.parity
 @pytest.mark.parametrize(
-    "class_name",
-    [
-        "DistilBertModel",
-        "RobertaModel",
-        "ElectraModel",
-        "AlbertModel",
-        "ModernBertModel",
-        "DebertaV2Model",
-        "MPNetModel",
-    ],
+    ("pooling", "class_name"),
+    spread(
+        ["mean", "weightedmean"],
+        [
+            "DistilBertModel",
+            "RobertaModel",
+            "ElectraModel",
+            "AlbertModel",
+            "ModernBertModel",
+            "DebertaV2Model",
+            "MPNetModel",
+        ],
+    ),
 )
-@pytest.mark.parametrize("pooling", ["mean", "weightedmean"])
 def test_every_family_is_that_of_sentence_transformers(
     class_name: str, pooling: str, tmp_path: Path
 ) -> None:

@@ -159,8 +159,12 @@ def ends(folder: Path) -> None:
     assert done.returncode == 0, done.stderr[-2000:]
 
 
-@pytest.mark.parametrize("path", ["/dev/zero", "/dev/urandom", "pipe"])
-@pytest.mark.parametrize("class_name", ["BertTokenizer", "GPT2Tokenizer", "AlbertTokenizer"])
+@pytest.mark.parametrize(
+    ("class_name", "path"),
+    spread(
+        ["BertTokenizer", "GPT2Tokenizer", "AlbertTokenizer"], ["/dev/zero", "/dev/urandom", "pipe"]
+    ),
+)
 def test_devices_and_pipes_are_never_read(class_name: str, path: str, tmp_path: Path) -> None:
     if path == "pipe":
         os.mkfifo(tmp_path / path)
