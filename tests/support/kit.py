@@ -15,6 +15,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 import bertcore
+from tests.support.made_once import made_once
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
@@ -33,6 +34,7 @@ _RENAMED = {
 }
 
 
+@made_once
 def mini(folder: Path, name: str = "BertForSequenceClassification", **config: Any) -> Any:
     """Write a checkpoint of a class of `transformers` with a vocabulary of WORDS; return the model.
 

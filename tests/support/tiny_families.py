@@ -20,6 +20,7 @@ from tokenizers import (
 from tokenizers import Tokenizer as FastTokenizer
 from transformers import PreTrainedModel
 
+from tests.support.made_once import made_once
 from tests.support.tiny import tiny_tokenizer
 
 CORPUS = [
@@ -152,6 +153,7 @@ CLASSES: dict[str, tuple[str, dict[str, Any]]] = {
 """Class of `transformers` -> its model_type and shape."""
 
 
+@made_once
 def make(class_name: str, folder: Path, **changes: Any) -> PreTrainedModel:
     """Write a checkpoint with every weight random, tokenizer included, and return its model."""
     model_type, shape = CLASSES[class_name]

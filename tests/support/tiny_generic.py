@@ -9,6 +9,7 @@ import torch
 import transformers
 from transformers import PreTrainedModel
 
+from tests.support.made_once import made_once
 from tests.support.tiny import tiny_tokenizer
 from tests.support.tiny_families import byte_level_bpe, save_fast
 
@@ -61,6 +62,7 @@ PREFIXES = {
 """What their classes in `transformers` begin with."""
 
 
+@made_once
 def make_generic(
     folder: Path,
     model_type: str,

@@ -14,6 +14,7 @@ from transformers import PreTrainedModel
 
 import bertcore
 from bertcore.others.model import OtherModel
+from tests.support.made_once import made_once
 from tests.support.tiny import tiny_tokenizer, tiny_vocabulary
 from tests.support.tiny_families import CORPUS, byte_level_bpe, save_fast, unigram
 
@@ -242,6 +243,7 @@ CLASSES: dict[str, tuple[str, dict[str, Any]]] = {
 WITH_HEADS = [name for name in CLASSES if not name.endswith("Model") or "LMHead" in name]
 
 
+@made_once
 def make_other(class_name: str, folder: Path, **changes: Any) -> PreTrainedModel:
     """Write a checkpoint with every weight random, tokenizer included, and return its model."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -283,6 +285,7 @@ _SHAPES = {
 }
 
 
+@made_once
 def make_other_task(
     folder: Path, task: str, model_type: str, labels: tuple[str, ...], **changes: Any
 ) -> PreTrainedModel:

@@ -9,6 +9,7 @@ import torch
 import transformers
 from transformers import PreTrainedModel
 
+from tests.support.made_once import made_once
 from tests.support.tiny_families import MODERNBERT, SHAPE, TOKENIZERS
 
 LABELS = ("bad", "good", "so-so")
@@ -40,6 +41,7 @@ PREFIXES = {
 """Of the class names of `transformers`."""
 
 
+@made_once
 def make_task(
     folder: Path,
     task: str = "SequenceClassification",
