@@ -24,7 +24,7 @@ from bertcore.bias import (
     template_audits,
 )
 from bertcore.bias.direction import along_direction
-from bertcore.bias.shares import Share, grammar_exam
+from bertcore.bias.shares import Estimate, grammar_exam
 from bertcore.model import Model
 from bertscope.cli.main import app
 from tests.support.tiny import tiny_bert
@@ -36,9 +36,9 @@ TYPED = ("templates", "--template", "[X] was [MASK].", "--group", "w=she,woman",
 @pytest.fixture(scope="module", autouse=True)
 def one_exam() -> Iterator[None]:
     """Let each checkpoint sit the grammar exam once: each run of the command ends with it."""
-    taken: dict[str, Share] = {}
+    taken: dict[str, Estimate] = {}
 
-    def kept(bert: Model) -> Share:
+    def kept(bert: Model) -> Estimate:
         assert bert.report is not None
         name = bert.report.fingerprint
         if name not in taken:
