@@ -16,7 +16,7 @@ import pytest
 
 from bertcore.tokenizer import Tokenizer, open_tokenizer
 from bertcore.tokenizer.files import VOCABULARIES
-from tests.support.exhaustive import spread
+from tests.support.exhaustive import all_but, spread
 from tests.support.refused import REFUSALS
 from tests.support.tiny_families import CORPUS, byte_level_bpe, save_fast
 
@@ -203,35 +203,37 @@ TEMPLATE: dict[str, Any] = {
 }
 TWICE = {**TEMPLATE, "single": TEMPLATE["single"] + TEMPLATE["single"]}
 MANY = {"id": "<s>", "ids": [0] * 1000, "tokens": ["<s>"] * 1000}
-BOMBS: dict[str, dict[str, Any]] = {
-    "replacements": {
+BOMBS: dict[str, Callable[[], dict[str, Any]]] = {
+    "replacements": lambda: {
         "normalizer": sequence("normalizers", [replaced("a", "a" * 1000)] * 4),
     },
-    "replacements of nothing": {
+    "replacements of nothing": lambda: {
         "normalizer": sequence("normalizers", [replaced("", "ab")] * 40),
     },
-    "bytes of bytes": {
+    "bytes of bytes": lambda: {
         "pre_tokenizer": sequence(
             "pretokenizers",
             [{"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True}] * 40,
         )
     },
-    "a long prefix": {"normalizer": {"type": "Prepend", "prepend": "a" * 1_000_000}},
-    "a template of many tokens": {
+    "a long prefix": lambda: {"normalizer": {"type": "Prepend", "prepend": "a" * 1_000_000}},
+    "a template of many tokens": lambda: {
         "post_processor": {
             **TEMPLATE,
             "single": TEMPLATE["single"] * 100_000,
             "special_tokens": {"<s>": MANY},
         }
     },
-    "a token of many ids": {"post_processor": {**TEMPLATE, "special_tokens": {"<s>": MANY}}},
-    "templates of templates": {"post_processor": sequence("processors", [TWICE] * 12)},
-    "rules in rules": {
+    "a token of many ids": lambda: {
+        "post_processor": {**TEMPLATE, "special_tokens": {"<s>": MANY}}
+    },
+    "templates of templates": lambda: {"post_processor": sequence("processors", [TWICE] * 12)},
+    "rules in rules": lambda: {
         "normalizer": sequence("normalizers", [{"type": "NFKD"}] * 100_000),
     },
-    "a pattern": {"pre_tokenizer": {**SPLIT, "pattern": {"Regex": "x*x*[^x]"}}},
-    "a long pattern": {"pre_tokenizer": {**SPLIT, "pattern": {"Regex": "x" * 100_000}}},
-    "added tokens": {
+    "a pattern": lambda: {"pre_tokenizer": {**SPLIT, "pattern": {"Regex": "x*x*[^x]"}}},
+    "a long pattern": lambda: {"pre_tokenizer": {**SPLIT, "pattern": {"Regex": "x" * 100_000}}},
+    "added tokens": lambda: {
         "added_tokens": [
             {
                 "id": id,
@@ -245,11 +247,13 @@ BOMBS: dict[str, dict[str, Any]] = {
             for id in range(1000, 200_000)
         ]
     },
-    "a long piece": {"model": {"type": "WordPiece", "vocab": {"a" * 10_000_000: 0, "[UNK]": 1}}},
-    "pieces": {
+    "a long piece": lambda: {
+        "model": {"type": "WordPiece", "vocab": {"a" * 10_000_000: 0, "[UNK]": 1}}
+    },
+    "pieces": lambda: {
         "model": {"type": "WordLevel", "vocab": {str(i): i for i in range(2_000_001)}},
     },
-    "long words": {
+    "long words": lambda: {
         "model": {
             "type": "WordPiece",
             "vocab": {"[UNK]": 0},
@@ -259,12 +263,12 @@ BOMBS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("bomb", BOMBS)
+@pytest.mark.parametrize("bomb", all_but([bomb for bomb in BOMBS if bomb != "pieces"], BOMBS))
 def test_rules_that_take_time_or_memory_are_refused_before_a_library_sees_them(
     bomb: str, tmp_path: Path
 ) -> None:
     save_fast(byte_level_bpe(), tmp_path)
-    (tmp_path / "tokenizer.json").write_text(json.dumps(rules(**BOMBS[bomb])))
+    (tmp_path / "tokenizer.json").write_text(json.dumps(rules(**BOMBS[bomb]())))
     for opener in (open_tokenizer, lambda folder: open_tokenizer(folder, tokens={})):
         with pytest.raises(RuntimeError, match=r"tokenizer.json cannot be read \(its "):
             opener(tmp_path)
