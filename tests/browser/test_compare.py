@@ -51,6 +51,7 @@ def test_a_head_is_opened_and_linked(visit: Visit, new_visit: Callable[..., Visi
     other.check()
 
 
+@pytest.mark.exhaustive
 def test_hostile_texts_are_shown_as_text(visit: Visit) -> None:
     visit.open("compare", text_a=f"{HOSTILE} [MASK]", text_b=f"{HOSTILE} \u202eolleh")
     for name in ("answers", "gradients"):

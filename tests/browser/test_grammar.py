@@ -50,6 +50,7 @@ def test_a_phenomenon_is_clicked_and_a_pair_opened(visit: Visit) -> None:
     visit.check()
 
 
+@pytest.mark.exhaustive
 def test_pairs_that_want_to_harm_are_shown_as_text(visit: Visit, tmp_path: Path) -> None:
     image = "<img src=x onerror=window.__pwned=1>"
     markup = "![a](http://foreign.invalid/a.png) [b](javascript:window.__pwned=1) $x$ **c** |"

@@ -32,6 +32,7 @@ from bertscope.notebook.notebook_view import NotebookView
 from tests.support.browser.bare_tab import HOSTILE, IMAGE
 from tests.support.browser.bare_view import made_trace
 from tests.support.browser.visit import TEXT_A, TEXT_B, Visit
+from tests.support.exhaustive import all_but
 
 pytestmark = pytest.mark.browser
 
@@ -212,7 +213,7 @@ def test_a_long_text_leaves_other_layers_out_and_says_so(opened: Opened) -> None
     assert (opened.folder / "view.html").stat().st_size < 3_000_000
 
 
-@pytest.mark.parametrize("kind", ["head", "model", "neuron"])
+@pytest.mark.parametrize("kind", all_but(["head"], ["head", "model", "neuron"]))
 def test_bertviz_in_a_file_is_drawn(opened: Opened, kind: str) -> None:
     trace = made_trace([token[:2000].replace("\ud800", "") for token in HOSTILE], second=12)
     page = opened.open(report(of_trace(trace, kind, 0, []).part()))
@@ -272,7 +273,7 @@ def figure_of(trace: Trace) -> Part:
 RECOLOURED = {**PARTS, "strips": strips_of, "figure": figure_of}
 
 
-@pytest.mark.parametrize("name", RECOLOURED)
+@pytest.mark.parametrize("name", all_but(["lines", "figure"], RECOLOURED))
 def test_a_file_has_the_colours_of_the_system_when_they_change(
     opened: Opened, plain: Trace, name: str
 ) -> None:
@@ -324,7 +325,7 @@ def test_a_picked_head_stays_when_the_system_turns_dark(opened: Opened, plain: T
     expect(said).to_contain_text("head 2")
 
 
-@pytest.mark.parametrize("name", PARTS)
+@pytest.mark.parametrize("name", all_but(["map"], PARTS))
 def test_a_notebook_frame_is_painted(opened: Opened, plain: Trace, name: str) -> None:
     shown = NotebookView(report(PARTS[name](plain), folds=True), 900)
     # A notebook is a page of another origin, with a policy or without.

@@ -70,6 +70,7 @@ def test_a_token_of_all_is_followed(visit: Visit, new_visit: Callable[..., Visit
     other.check()
 
 
+@pytest.mark.exhaustive
 def test_hostile_tokens_are_text(visit: Visit) -> None:
     hostile = "<img src=x onerror=alert(1)> [MASK] \u202eabc"
     drawing = opened(visit, text_a=hostile)

@@ -52,6 +52,7 @@ def test_versions_are_compared_and_linked(visit: Visit, new_visit: Callable[...,
     assert shown_map(other) not in (opened, before)
 
 
+@pytest.mark.exhaustive
 def test_hostile_versions_are_shown_as_text(visit: Visit) -> None:
     visit.open("minimal-pair", text_a=HOSTILE, text_b=TEXT_B, other_a=f"{HOSTILE} \u202eolleh")
     figure = visit.picture("figure_minimal-pair-attention")

@@ -47,6 +47,7 @@ def test_a_token_is_chosen_and_linked(visit: Visit, new_visit: Callable[..., Vis
     other.check()
 
 
+@pytest.mark.exhaustive
 def test_hovering_shows_hostile_tokens_as_text(visit: Visit) -> None:
     visit.open("mixing", text_a=HOSTILE, text_b=TEXT_B)
     figure = strips(visit)
@@ -62,6 +63,7 @@ def test_hovering_shows_hostile_tokens_as_text(visit: Visit) -> None:
     assert not visit.was_tricked()
 
 
+@pytest.mark.exhaustive
 def test_a_long_text_has_every_strip_and_the_quick_maps(visit: Visit) -> None:
     visit.open("mixing", text_a="river bank " * 130, text_b=TEXT_B, mix_slow="1")
     expect(strips(visit)).to_contain_text("Value zeroing rolled out")

@@ -73,6 +73,7 @@ def test_pages_links_uploads_and_downloads(
     visit.check()
 
 
+@pytest.mark.exhaustive
 def test_the_key_opens_the_very_link_below_a_prefix(
     new_visit: Callable[..., Visit], tiny_folder: Path
 ) -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -13,6 +16,7 @@ from bertcore.bias import grammar_exam
 from bertcore.bias.audits import AUDITS
 from bertcore.bias.report import ABOUT, OWN, PUBLISHED, make_report, report_html
 from bertcore.configs import BiasConfig
+from bertcore.grammar import bundled_pairs
 from bertcore.network import ALL_HEADS
 from tests.support.tiny import tiny_bert
 
@@ -40,6 +44,17 @@ class Tags(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         self.text += data
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_pairs() -> Iterator[None]:
+    """Let the grammar exam have one pair of each phenomenon: tests/bertcore/grammar sits it."""
+    pairs = bundled_pairs()
+    few = replace(pairs, pairs=pairs.pairs[::10])
+    with pytest.MonkeyPatch.context() as patch:
+        # The package has a function of the module's name.
+        patch.setattr(sys.modules["bertcore.bias.shares"], "bundled_pairs", lambda: few)
+        yield
 
 
 @pytest.fixture(scope="module")

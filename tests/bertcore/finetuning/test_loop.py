@@ -115,6 +115,7 @@ def _without_times(report: dict[str, Any]) -> Any:
     return best, lines
 
 
+@pytest.mark.exhaustive
 def test_a_kill_between_two_saves_loses_only_what_came_after(tiny: Path, tmp_path: Path) -> None:
     class Killed(BaseException):
         pass

@@ -65,6 +65,7 @@ def test_it_learns_and_what_is_saved_answers_alike_in_transformers(
     torch.testing.assert_close(ours, logits_of(theirs, [text], out), atol=1e-5, rtol=1e-5)
 
 
+@pytest.mark.exhaustive
 def test_a_stop_changes_no_bit(tmp_path: Path) -> None:
     make_other("DebertaV2ForMaskedLM", tmp_path / "pretrained")
     whole = make_experiment(tmp_path / "whole", tmp_path / "pretrained").run()
@@ -87,6 +88,7 @@ def test_a_stop_changes_no_bit(tmp_path: Path) -> None:
     assert all(torch.equal(tensor, second[name]) for name, tensor in first.items())
 
 
+@pytest.mark.exhaustive
 def test_a_frozen_encoder_stays_and_the_head_learns(tmp_path: Path) -> None:
     make_other("MobileBertForPreTraining", tmp_path / "pretrained")
     experiment = make_experiment(

