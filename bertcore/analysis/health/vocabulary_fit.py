@@ -163,17 +163,15 @@ def _log_p(
         return result
     rows = []
     for number, place in asked:
-        ids = list(encodings[number].input_ids)
-        ids[place] = bert.tokenizer.mask_id
-        rows.append(Row(ids, list(encodings[number].segment_ids)))
-    for columns, *batch in padded_batches(bert, rows):
-        places = torch.tensor([asked[column][1] for column in columns], device=bert.device)
-        states = bert.module.word_states_at(*batch, places)
-        log_p = torch.cat(
-            [
-                bert.module.mlm_logits(chunk).float().log_softmax(-1)[:, pieces]
-                for chunk in states.split(LOGITS_PER_CHUNK)
-            ]
-        )
-        result[:, columns] = log_p.T.double().cpu().numpy()
+        hidden = list(encodings[number].input_ids)
+        hidden[place] = bert.tokenizer.mask_id
+        rows.append(Row(hidden, list(encodings[number].segment_ids)))
+    for chosen, ids, segments, mask in padded_batches(bert, rows):
+        places = torch.tensor([asked[i][1] for i in chosen], device=ids.device)
+        states = bert.module.word_states_at(ids, segments, mask, places)
+        parts = [
+            bert.module.mlm_logits(part).float().log_softmax(-1)[:, pieces]
+            for part in torch.split(states, LOGITS_PER_CHUNK)
+        ]
+        result[:, chosen] = torch.cat(parts).T.double().cpu().numpy()
     return result
