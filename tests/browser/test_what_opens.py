@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import zipfile
 from collections.abc import Callable, Iterable
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from _pytest.mark.structures import ParameterSet
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
 from playwright.sync_api import expect
 
 from tests.support.browser.visit import Visit
@@ -67,12 +69,23 @@ def file_of(name: str, folder: Path) -> Path:
     return path
 
 
+_NOTE_RUNS = """() => {
+  const app = document.querySelector('[data-testid="stApp"]');
+  window.__ran = false;
+  new MutationObserver(() => {
+    window.__ran ||= app.dataset.testScriptState === "running";
+  }).observe(app, { attributes: true });
+}"""
+
+
 def upload(visit: Visit, path: Path) -> None:
     """Upload a file, and wait until the page has it."""
     box = visit.page.get_by_test_id("stMain").locator("input[type=file]")
+    visit.page.evaluate(_NOTE_RUNS)
     with visit.page.expect_response(re.compile("upload_file")):
         box.set_input_files(path)
-    visit.page.wait_for_timeout(500)  # only then the page asks for its run
+    with contextlib.suppress(PlaywrightTimeout):  # a run may be over before it is looked for
+        visit.page.wait_for_function("window.__ran", polling=50, timeout=5_000)
     visit.settle()
 
 
