@@ -54,7 +54,7 @@ class Chosen:
 
     task: Task
     key: str
-    """Equal for equal files, and short."""
+    """Equal for the same file; of a visitor's, its path, with which it is forgotten."""
     read: Callable[[], ProbeData] = field(compare=False)
     """Reads them; raises ValueError if there is nothing to probe."""
     max_sentences: int | None
@@ -86,9 +86,11 @@ def choose(row: DeltaGenerator) -> Chosen | None:
         "from pathlib import Path\n\nfrom bertcore.probes import read_probe_data\n\n"
         f"data = read_probe_data(Path({copy.name!r}), {task!r})"
     )
-    read = partial(read_file, copy.path, copy.name, task)  # a key of results must not hold the copy
+    # A key of results must not hold the copy, and must differ for each: work reads it from the
+    # disk, and of two equal files, one after the other, only the last is still there.
+    read = partial(read_file, copy.path, copy.name, task)
     most = min(count or MOST_SENTENCES, MOST_SENTENCES)
-    return Chosen(task, copy.digest, read, most, code)
+    return Chosen(task, str(copy.path), read, most, code)
 
 
 class Unreadable(ValueError):  # noqa: N818 - the error is a sentence, as any ValueError of a reader
