@@ -18,7 +18,7 @@ GROUPS = {
     "Many texts": ("heads", "layer_map", "probes", "corpus", "bias"),
     "Checkpoints": ("checkpoints", "inspect_checkpoint", "compare"),
     "Training": ("training_example", "objectives", "architectures", "training"),
-    "Background": ("papers",),
+    "Learning": ("lessons", "papers"),
 }
 PAGES: dict[str, PageInfo] = {
     folder: import_module(f".{folder}", __package__).PAGE

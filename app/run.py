@@ -6,6 +6,7 @@ import streamlit as st
 
 from app.access import visits
 from app.access.policy import policy
+from app.guide import guide
 from app.navigation import GROUPS, PAGES
 from app.shell import frame, sidebar, state, turns
 from app.shell.jobs import waiting
@@ -52,8 +53,9 @@ def main() -> None:
         group: [pages[folder] for folder in folders] for group, folders in GROUPS.items()
     }
     groups[next(iter(groups))].append(alias)
-    # Expanded, so that no page hides behind "View 3 more".
-    chosen = st.navigation(groups, expanded=True)
+    lesson = guide.current()
+    # Expanded, so that no page hides behind "View 3 more"; a lesson opens the pages itself.
+    chosen = st.navigation(groups, expanded=True, position="hidden" if lesson else "sidebar")
     if chosen is alias:
         state.go_to(pages[first])
     if chosen is pages[first] and state.in_url(OF_TOKENS):
@@ -63,9 +65,13 @@ def main() -> None:
             waiting.begin_page(chosen.url_path)
             if policy().is_closed and visits.has_lost():
                 st.toast(visits.LOST, icon=":material/history:", duration="infinite")
+            if lesson is not None:
+                with st.sidebar:
+                    guide.draw(lesson.name, chosen.url_path or PAGES[first].name)
             sidebar.draw()
             chosen.run()
-            _offer_next(chosen, pages)
+            if lesson is None:
+                _offer_next(chosen, pages)
     finally:  # a page that ends early has done it in frame.end_page
         state.sync_url()
 

@@ -46,7 +46,12 @@ _WANTED = "_what_if_wanted"
 
 def open_page(folder: str) -> NoReturn:
     """Open the page of `app/<folder>`."""
-    st.switch_page(_SCRIPTS / f"{folder}.py")
+    st.switch_page(script(folder))
+
+
+def script(folder: str) -> Path:
+    """Return the script of the page of `app/<folder>`."""
+    return _SCRIPTS / f"{folder}.py"
 
 
 def address(

@@ -136,17 +136,26 @@ def sentence_box() -> tuple[str, str | None]:
         height="content",
         placeholder="Type a sentence, then Ctrl+Enter",
     )
-    # The two are one default: a link with a text A alone has no text B.
-    default_b = DEFAULT.text_b if TEXT_A.value == DEFAULT.text_a else ""
     box.text_area(
         "Sentence B",
-        key=TEXT_B.key(default=default_b, follows_default=False),
+        key=TEXT_B.key(default=_default_b(), follows_default=False),
         height="content",
         placeholder="A second sentence makes it a pair",
     )
     if state.too_long_for_url():
         st.caption(TOO_LONG_FOR_LINK)
     return TEXT_A.value, TEXT_B.value if TEXT_B.value.strip() else None
+
+
+def _default_b() -> str:
+    """Return the default of text B: the two are one, and a text A alone has no text B."""
+    return DEFAULT.text_b if TEXT_A.value == DEFAULT.text_a else ""
+
+
+def texts() -> tuple[str, str | None]:
+    """Return the text and the second one, or None, wherever their boxes are."""
+    text_b = TEXT_B.value if TEXT_B.is_chosen else _default_b()
+    return TEXT_A.value, text_b if text_b.strip() else None
 
 
 def example_box(row: DeltaGenerator) -> None:

@@ -5,8 +5,9 @@ value is a `Field`, which gives its widget a key under which the value survives;
 what differs from the default into the address, so that a view is a link.
 """
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Generic, NoReturn, TypeVar, cast
 
 import streamlit as st
@@ -200,6 +201,37 @@ def go_to(page: Page) -> NoReturn:
     """Open another page with the choices in the address."""
     choices = {name: st.query_params.get_all(name) for name in st.query_params}
     st.switch_page(page, query_params=choices)
+
+
+def open_view(page: str | Path, choices: Mapping[str, list[str]], keep: Set[str]) -> NoReturn:
+    """Open a page as a link does in a new tab: all other choices are the defaults again.
+
+    Args:
+        page: Its script.
+        choices: Those of the link, by their names in the address.
+        keep: Names of fields that stay as they are; texts and the checkpoint do in any case.
+    """
+    kept = st.session_state.get(_KEPT, {})
+    for name in {*kept} - {*ALWAYS_IN_URL, *TEXTS, *keep}:
+        del kept[name]
+        st.session_state.pop(name, None)
+    st.switch_page(page, query_params=choices)
+
+
+def read_value(session: Any, url: str) -> list[str] | None:
+    """Return what a session keeps of a choice, as in an address; None if no page has read it.
+
+    Args:
+        session: Values by name, of this or another session.
+        url: Name of the choice in the address.
+    """
+    if _IN_URL not in session:
+        return None
+    names = [name for name, other in session[_IN_URL].items() if other == url]
+    if not names:
+        return None
+    formatted = _format(session[_KEPT][names[-1]])
+    return [formatted] if isinstance(formatted, str) else formatted
 
 
 def in_url(names: Set[str]) -> bool:

@@ -19,6 +19,7 @@ from bertscope.cli import (
     heads,
     inspect_checkpoint,
     label_curve,
+    lesson,
     open_app,
     patch,
     pretrain,
@@ -57,6 +58,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "evaluate": evaluate.evaluate,
     "bias": bias.bias,
     "audit": audit.audit,
+    "lesson": lesson.lesson,
 }
 """In the order of --help."""
 

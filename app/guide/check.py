@@ -1,0 +1,122 @@
+"""Whether a lesson holds: its answers compute, and its links open on a picture."""
+
+import logging
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
+
+from bertcore.lessons.answer import Found
+from bertcore.lessons.lesson import Lesson, Step, filled, judge, written
+from bertcore.model import Model
+
+from ..navigation import PAGES
+from ..shell.links import script
+from ..shell.state import ALWAYS_IN_URL, TEXTS, read_value
+
+PICTURES = ("plotly_chart", "bidi_component", "component_instance", "iframe", "arrow_data_frame")
+"""Elements of a page that count as one."""
+SECONDS = 300.0
+_WARNS = "streamlit.runtime.scriptrunner_utils.script_run_context"
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """One step that was checked."""
+
+    number: int
+    title: str
+    page: str
+    answer: str
+    """On the lesson's text."""
+    other: str
+    """On its second one."""
+    problems: tuple[str, ...]
+
+
+def check_steps(
+    lesson: Lesson, steps: tuple[Step, ...], bert: Model, source: str
+) -> Iterator[Checked]:
+    """Check steps of a lesson on both of its texts.
+
+    Args:
+        source: What the app opens the checkpoint by.
+    """
+    # Streamlit warns of each page that it is not on a server.
+    logging.getLogger(_WARNS).setLevel(logging.ERROR)
+    texts = ((lesson.text_a, lesson.text_b or None), (lesson.other_a, lesson.other_b or None))
+    for number, step in enumerate(steps, start=1):
+        problems: list[str] = []
+        answers = ["", ""]
+        for place, (text_a, text_b) in enumerate(texts):
+            if step.text_a is not None:
+                text_a, text_b = step.text_a, step.text_b
+            try:
+                found = step.find(bert, text_a, text_b)
+                answers[place] = _answer(step, found)
+                _judge_all(step, found)
+                if place == 0:
+                    problems += _open(step, found, text_a, text_b, source)
+            except ValueError as error:
+                problems.append(f"on {text_a!r}: {error}")
+        yield Checked(number, step.title, step.page, *answers, tuple(problems))
+
+
+def _answer(step: Step, found: Found) -> str:
+    if step.choices:
+        name = "right" if step.answer is None else found.answer
+        return next(choice.text for choice in step.choices if choice.name == name)
+    if step.options(found):
+        return step.options(found)[str(found.answer)]
+    return written(found.answer)
+
+
+def _judge_all(step: Step, found: Found) -> None:
+    """Fill every text with the facts of this answer; ValueError if one cannot be filled."""
+    filled(step.text + step.question, found.facts, str)
+    options = step.options(found)
+    verdicts = [judge(step, found, chosen) for chosen in options]
+    if options and (len(options) < 2 or not any(verdict.is_right for verdict in verdicts)):
+        raise ValueError(f"there are {len(options)} options, or none is right.")
+    if not options:
+        assert judge(step, found, float(found.answer)).is_right
+
+
+def _open(step: Step, found: Found, text_a: str, text_b: str | None, source: str) -> Iterator[str]:
+    """Open the page of a step as its link does; yield what is wrong with it."""
+    name, choices = step.address(found)
+    folders = {page.name: folder for folder, page in PAGES.items()}
+    if name not in folders:
+        yield f"there is no page {name!r}; the pages are {', '.join(folders)}."
+        return
+    taken = {*choices} & {*ALWAYS_IN_URL, *TEXTS}
+    if taken:
+        yield f"page brings {min(taken)}, which the learner chooses. Write text_a in the step."
+        return
+    root = str(Path(__file__).resolve().parents[2])
+    if root not in sys.path:  # the scripts of the pages import the app by its name
+        sys.path.insert(0, root)
+    app = AppTest.from_file(str(script(folders[name])), default_timeout=SECONDS)
+    app.query_params.update(
+        {"text_a": text_a, "text_b": text_b or "", "checkpoint": source, **choices}
+    )
+    app.run()
+    if app.exception or app.error:
+        said = [box.value for box in (*app.exception, *app.error)]
+        yield f"{name} does not open: {said[0]}"
+        return
+    yield from _refused(app, choices)
+    if not any(app.get(kind) for kind in PICTURES):
+        yield f"{name} shows no picture with these choices. Choose another view."
+
+
+def _refused(app: AppTest, choices: Mapping[str, list[str]]) -> Iterator[str]:
+    """Yield which choices of a link the page did not take."""
+    for choice, wanted in choices.items():
+        taken = read_value(app.session_state, choice)
+        if taken is None:
+            yield f"the page has no choice {choice!r}, so its link means nothing."
+        elif taken != wanted:
+            yield f"the page took {choice} = {', '.join(taken)} instead of {', '.join(wanted)}."

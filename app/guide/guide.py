@@ -1,0 +1,285 @@
+"""The guide in the sidebar: a step of the lesson, its question, and the model's answer."""
+
+from typing import NoReturn
+
+import streamlit as st
+
+from bertcore.lessons.answer import Found, Kind, NotShownError
+from bertcore.lessons.lesson import Lesson, Step, filled, judge
+from bertcore.model import Model
+
+from ..canvas.views import HEADS, LAYER
+from ..navigation import PAGES
+from ..plots import plain
+from ..shell import cache, fetch, frame, sidebar
+from ..shell.links import INSIDE_LAYER_TOKEN, MASKED, TOKEN, name_of, open_page, script
+from ..shell.sentence_box import TEXT_A, TEXT_B, texts
+from ..shell.state import Field, open_view
+from . import catalogue
+
+LESSON = Field("lesson", "")
+STEP = Field("lesson_step", 1)
+DONE = Field("lesson_done", "")
+"""One letter for each step: r for a right answer, w for a wrong one, - for none."""
+OWN = frozenset({LESSON.name, STEP.name, DONE.name})
+_PROGRESS, _ANSWERS = "_lesson_progress", "_lesson_answers"
+RIGHT, WRONG, OPEN = "r", "w", "-"
+MARKS = {RIGHT: ":material/check:", WRONG: ":material/close:", OPEN: ":material/circle:"}
+
+
+def current() -> Lesson | None:
+    """Return the lesson that the visitor takes, or None."""
+    return catalogue.find(LESSON.value)
+
+
+def done(lesson: Lesson) -> str:
+    """Return what became of each step of a lesson, in the letters of DONE."""
+    kept = st.session_state.get(_PROGRESS, {}).get(lesson.name, "")
+    if not kept and LESSON.value == lesson.name:
+        kept = "".join(letter if letter in (RIGHT, WRONG) else OPEN for letter in DONE.value)
+    return kept[: len(lesson.steps)].ljust(len(lesson.steps), OPEN)
+
+
+def begin(lesson: Lesson, *, own_text: bool = False) -> NoReturn:
+    """Open a lesson where it was left, on its own text or on the visitor's."""
+    letters = done(lesson)
+    number = letters.find(OPEN) + 1 or 1
+    if not own_text:
+        _put_texts(lesson.text_a, lesson.text_b)
+    LESSON.put(lesson.name)
+    DONE.put(letters.rstrip(OPEN))
+    go_to(lesson, number)
+
+
+def go_to(lesson: Lesson, number: int) -> NoReturn:
+    """Open a step, and its picture beside it."""
+    step = lesson.steps[number - 1]
+    STEP.put(number)
+    if step.text_a is not None:
+        _put_texts(step.text_a, step.text_b or "")
+    try:
+        found = _answer(lesson, number)
+    except (ValueError, OSError, RuntimeError, MemoryError):  # the guide says why
+        found = None
+    name, choices = step.address(found)
+    folder = next(folder for folder, page in PAGES.items() if page.name == name)
+    open_view(script(folder), choices, OWN)
+
+
+def leave() -> NoReturn:
+    """End the lesson; its progress is kept for the visit."""
+    LESSON.put("")
+    open_page("lessons")
+
+
+def _put_texts(text_a: str, text_b: str) -> None:
+    TEXT_A.put(text_a)
+    TEXT_B.put(text_b)
+
+
+@frame.fragment
+def draw(name: str, page: str) -> None:
+    """Draw the guide; runs alone when the learner answers.
+
+    Args:
+        name: Of the lesson.
+        page: Name of the page beside it.
+    """
+    lesson = catalogue.find(name)
+    assert lesson is not None, "run.py draws the guide of a lesson that there is"
+    LESSON.key()
+    STEP.key(low=1, high=len(lesson.steps))
+    DONE.key()
+    number = STEP.value
+    step = lesson.steps[number - 1]
+    with st.container(key="lesson_guide"):
+        st.caption(f"{lesson.title} · {number} of {len(lesson.steps)}")
+        st.progress(sum(letter != OPEN for letter in done(lesson)) / len(lesson.steps))
+        st.markdown(f"### {step.title}")
+        found = _found(lesson, number)
+        if found is not None:
+            _show_step(lesson, number, found, page)
+            _ask(lesson, number, found)
+        _move(lesson, number)
+
+
+def _found(lesson: Lesson, number: int) -> Found | None:
+    """Return the model's answer, or write why there is none."""
+    try:
+        return _answer(lesson, number)
+    except NotShownError as error:
+        st.info(f"{plain(str(error))} Take a sentence that can show it, or go on.")
+        offered = (lesson.text_a, lesson.text_b)
+        if texts() != (offered[0], offered[1] or None) and st.button(
+            "Take the lesson's sentence", key="lesson_offer", icon=":material/edit:"
+        ):
+            _put_texts(*offered)
+            go_to(lesson, number)
+    except (ValueError, OSError, RuntimeError, MemoryError) as error:
+        st.info(f"This step has no answer here: {plain(frame.sentence_of(error))}")
+    return None
+
+
+def _answer(lesson: Lesson, number: int) -> Found:
+    """Return the model's answer to a step on the visitor's text, computed once.
+
+    ValueError if it has none; NotShownError if the text cannot show it.
+    """
+    text_a, text_b = texts()
+    if not text_a.strip():
+        raise NotShownError("Sentence A is empty.")
+    key = sidebar.chosen_key()
+    if not fetch.is_ready(key):
+        raise ValueError("the checkpoint is not open yet. The page says what it waits for.")
+    found: Found = cache.call(_find, key, lesson.name, number, text_a, text_b)
+    return found
+
+
+def _find(bert: Model, name: str, number: int, text_a: str, text_b: str | None) -> Found:
+    lesson = catalogue.find(name)
+    assert lesson is not None
+    return lesson.steps[number - 1].find(bert, text_a, text_b)
+
+
+def shown(text: str, found: Found) -> str:
+    """Return a text of a lesson as Markdown, with its facts and the checkpoint's tokens."""
+    return frame.own_tokens(filled(markdown(text), found.facts, plain))
+
+
+def markdown(text: str) -> str:
+    """Return a text of a lesson as Markdown without links and pictures: [MASK] is a token.
+
+    >>> markdown("![x](http://a) [CLS]")
+    '!\\\\[x\\\\](http://a) \\\\[CLS\\\\]'
+    """
+    return text.replace("[", "\\[").replace("]", "\\]")
+
+
+def _show_step(lesson: Lesson, number: int, found: Found, page: str) -> None:
+    step = lesson.steps[number - 1]
+    st.markdown(shown(step.text, found))
+    is_here = step.address(found)[0] == page
+    if st.button(
+        "Show the picture again" if is_here else "Open the picture",
+        key="lesson_picture",
+        icon=":material/image:",
+        type="tertiary" if is_here else "primary",
+    ):
+        go_to(lesson, number)
+
+
+def _ask(lesson: Lesson, number: int, found: Found) -> None:
+    """Draw the question, what the learner answers with, and the model's answer beside theirs."""
+    step = lesson.steps[number - 1]
+    st.markdown(f"**{shown(step.question, found)}**")
+    answers = st.session_state.setdefault(_ANSWERS, {})
+    place = (lesson.name, number)
+    key = f"lesson_answer_{lesson.name}_{number}"
+    chosen = _answer_box(step, found, key, answers.get(place))
+    row = st.container(horizontal=True, vertical_alignment="center")
+    is_asked = row.button("Check", key="lesson_check", type="primary")
+    if is_asked and chosen is None:
+        row.caption("Type a number first." if not step.options(found) else "Pick one first.")
+    elif is_asked and chosen is not None:
+        answers[place] = chosen
+        verdict = judge(step, found, chosen, plain, markdown)
+        _note(lesson, number, RIGHT if verdict.is_right else WRONG)
+    if answers.get(place) is not None and answers[place] == chosen:
+        _show_verdict(step, found, chosen)
+
+
+def _answer_box(
+    step: Step, found: Found, key: str, before: str | float | None
+) -> str | float | None:
+    """Draw what the learner answers with; return the answer, None for none yet."""
+    options = step.options(found)
+    if key not in st.session_state or (options and st.session_state[key] not in options):
+        st.session_state[key] = before if not options or before in options else None
+    if not options:
+        number: float | None = st.number_input(
+            "Your number", key=key, value=None, step=None, placeholder="Type a number", format="%g"
+        )
+        return number
+    if len(options) <= 8:
+        picked: str | None = st.radio(
+            step.question,
+            list(options),
+            format_func=lambda name: plain(options[name]),
+            key=key,
+            label_visibility="collapsed",
+            index=None,
+        )
+        return picked
+    chosen: str | None = st.selectbox(
+        "Your choice", list(options), format_func=options.__getitem__, key=key, index=None
+    )
+    kind = None if step.answer is None else step.answer.kind
+    if kind in (Kind.TOKEN, Kind.HEAD):
+        st.button(
+            "Take my click in the picture",
+            key="lesson_click",
+            icon=":material/ads_click:",
+            type="tertiary",
+            on_click=_take_click,
+            args=(key, step, tuple(options)),
+        )
+    return chosen
+
+
+def _take_click(key: str, step: Step, names: tuple[str, ...]) -> None:
+    """Make what is chosen on the page beside the guide the answer."""
+    page = step.page.partition("?")[0]
+    if page == "attention":
+        picked = name_of(LAYER.value, HEADS.value[0]) if HEADS.value else ""
+    elif page == "masked-words":
+        picked = str(MASKED.value[-1]) if MASKED.value else ""
+    else:
+        picked = str((INSIDE_LAYER_TOKEN if page == "inside-layer" else TOKEN).value)
+    if picked in names:
+        st.session_state[key] = picked
+
+
+def _note(lesson: Lesson, number: int, letter: str) -> None:
+    """Keep what became of a step, for the visit and in the link."""
+    letters = done(lesson)
+    letters = letters[: number - 1] + letter + letters[number:]
+    st.session_state.setdefault(_PROGRESS, {})[lesson.name] = letters
+    DONE.put(letters.rstrip(OPEN))
+    DONE.key()
+
+
+def _show_verdict(step: Step, found: Found, chosen: str | float | None) -> None:
+    assert chosen is not None
+    verdict = judge(step, found, chosen, plain, markdown)
+    why = frame.own_tokens(verdict.why)
+    if verdict.is_right:
+        exact = (
+            "" if verdict.yours == verdict.models else f" The model: **{plain(verdict.models)}**."
+        )
+        st.success(f"**Right.**{exact} {why}", icon=":material/check:")
+    else:
+        both = f"You: {plain(verdict.yours)}  \nThe model: **{plain(verdict.models)}**"
+        st.info(f"{both}\n\n{why}", icon=":material/lightbulb:")
+
+
+def _move(lesson: Lesson, number: int) -> None:
+    """Draw the ways back and forward, and out."""
+    last = len(lesson.steps)
+    row = st.container(horizontal=True)
+    back = row.button("Back", key="lesson_back", disabled=number == 1)
+    label = "Next" if number < last else "Finish"
+    forward = row.button(label, key="lesson_next", icon=":material/arrow_forward:")
+    if back:
+        go_to(lesson, number - 1)
+    if forward and number < last:
+        go_to(lesson, number + 1)
+    if forward:
+        leave()
+    with st.popover("All steps", type="tertiary", icon=":material/list:"):
+        letters = done(lesson)
+        for at, step in enumerate(lesson.steps, start=1):
+            mark = MARKS[letters[at - 1]]
+            if st.button(f"{at}. {step.title}", key=f"lesson_to_{at}", icon=mark, type="tertiary"):
+                go_to(lesson, at)
+        if st.button("Leave the lesson", key="lesson_leave", icon=":material/logout:"):
+            leave()

@@ -1,0 +1,67 @@
+"""Lessons: what each teaches, where the visitor is in it, its sheet and the teacher's notes."""
+
+import streamlit as st
+
+from bertcore.lessons.lesson import Lesson
+
+from ..guide import catalogue, guide
+from ..plots import plain
+from ..shell import frame, texts
+from . import PAGE
+from .sheet import sheet
+
+
+def draw() -> None:
+    """Draw the page."""
+    frame.header(PAGE)
+    st.markdown(
+        "A lesson opens the pages itself: the guide on the left asks, you answer, and the model's "
+        "answer is laid beside yours. Change the sentence at any time: the answers follow it."
+    )
+    for lesson in catalogue.lessons().values():
+        with st.container(border=True, key=f"lesson_{lesson.name}"):
+            _show(lesson)
+
+
+def _show(lesson: Lesson) -> None:
+    letters = guide.done(lesson)
+    num_done, num_right = len(letters) - letters.count(guide.OPEN), letters.count(guide.RIGHT)
+    st.header(lesson.title, anchor=False)
+    st.markdown(guide.markdown(lesson.summary))
+    if num_done:
+        st.progress(
+            num_done / len(letters), f"{num_done} of {len(letters)} steps, {num_right} right"
+        )
+    row = st.container(horizontal=True, vertical_alignment="center")
+    label = "Continue" if 0 < num_done < len(letters) else "Start"
+    if row.button(label, key=f"start_{lesson.name}", type="primary", icon=":material/play_arrow:"):
+        guide.begin(lesson)
+    if row.button("With my sentence", key=f"own_{lesson.name}", help=f"“{plain(texts()[0])}”"):
+        guide.begin(lesson, own_text=True)
+    again = catalogue.find(lesson.name + catalogue.AGAIN)
+    if again is not None and row.button(
+        "A week later",
+        key=f"again_{lesson.name}",
+        help="The same goals, asked again on other sentences.",
+    ):
+        guide.begin(again)
+    row.caption(f"{lesson.minutes} minutes · {len(lesson.steps)} steps")
+    with st.expander("Goals, sheet and teacher's notes"):
+        st.markdown("\n".join(f"- {guide.markdown(goal)}" for goal in lesson.goals))
+        row = st.container(horizontal=True)
+        row.download_button(
+            "Printable sheet",
+            lambda: sheet(lesson),
+            f"{lesson.name}.html",
+            "text/html",
+            key=f"sheet_{lesson.name}",
+            icon=":material/print:",
+            help="Questions to answer on paper. The answers depend on the sentence: the guide has "
+            "them.",
+        )
+        if lesson.misconceptions:
+            st.markdown("**Common misconceptions**")
+            st.markdown("\n".join(f"- {guide.markdown(one)}" for one in lesson.misconceptions))
+        if lesson.notes:
+            st.markdown("**For the teacher**")
+            st.markdown(guide.markdown(lesson.notes))

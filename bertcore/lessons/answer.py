@@ -1,0 +1,143 @@
+"""What a question's answer is, and the functions that find it."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from bertcore.model import Model
+from bertcore.trace import Trace
+
+Fact = str | int | float
+"""Something found on the way, for the texts of a lesson."""
+
+
+class Kind(StrEnum):
+    """How a learner answers."""
+
+    NUMBER = "number"
+    """By typing a number."""
+    CHOICE = "choice"
+    """By picking one of the lesson's choices; the function finds the name of the right one."""
+    OPTION = "option"
+    """By picking one of the options that the function finds."""
+    TOKEN = "token"
+    """By picking a token, in the list or in the picture; its name is its position."""
+    HEAD = "head"
+    """By picking a head, in the list or in the picture; its name is layer.head."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """Something to pick, found by the function."""
+
+    name: str
+    text: str
+    value: str = ""
+    """What the model gives it, as text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The model's answer on a text."""
+
+    answer: Fact
+    """A number, or the name of a choice or an option."""
+    facts: Mapping[str, Fact] = field(default_factory=dict)
+    options: tuple[Option, ...] = ()
+    also: tuple[str, ...] = ()
+    """Names of further options that are right."""
+
+
+class NotShownError(ValueError):
+    """A text cannot show what the question is about: why, as a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A function that a lesson may name."""
+
+    name: str
+    function: Callable[..., Found]
+    kind: Kind
+    does: str
+    """What it finds, in one sentence."""
+    facts: tuple[str, ...]
+    names: tuple[str, ...]
+    """What it may find, for a choice."""
+    given: Mapping[str, type]
+    """Its further arguments."""
+    needed: tuple[str, ...]
+    """Those without a default."""
+
+
+ANSWERS: dict[str, Answer] = {}
+
+
+def answer(
+    kind: Kind, *, facts: str = "", names: str = ""
+) -> Callable[[Callable[..., Found]], Callable[..., Found]]:
+    """Register a function `(bert, text_a, text_b, ...)` under its name.
+
+    Args:
+        facts: The facts that it always finds, separated by spaces.
+        names: What it may find, for a choice.
+    """
+
+    def register(function: Callable[..., Found]) -> Callable[..., Found]:
+        more = list(inspect.signature(function).parameters.values())[3:]
+        ANSWERS[function.__name__] = Answer(
+            name=function.__name__,
+            function=function,
+            kind=kind,
+            does=(function.__doc__ or "").split("\n\n")[0],
+            facts=tuple(facts.split()),
+            names=tuple(names.split()),
+            given={parameter.name: parameter.annotation for parameter in more},
+            needed=tuple(p.name for p in more if p.default is inspect.Parameter.empty),
+        )
+        return function
+
+    return register
+
+
+def percent(share: float) -> str:
+    """Return a share as text.
+
+    >>> percent(0.1234), percent(0.00123)
+    ('12.3%', '0.12%')
+    """
+    return f"{100 * share:.1f}%" if share >= 0.01 else f"{100 * share:.2g}%"
+
+
+def token_options(trace: Trace, values: Callable[[int], str]) -> tuple[Option, ...]:
+    """Return all tokens as options; the name of each is its position."""
+    return tuple(
+        Option(str(position), f"{position}: {token}", values(position))
+        for position, token in enumerate(trace.tokens)
+    )
+
+
+def subject(trace: Trace) -> int:
+    """Return the position of the token that questions are about: the longest of the text.
+
+    NotShownError if the text has no token.
+    """
+    own = [place for place, text_id in enumerate(trace.text_ids) if text_id >= 0]
+    if not own:
+        raise NotShownError("This text has no token of its own: only special tokens are left.")
+    return max(own, key=lambda place: (len(trace.tokens[place].lstrip("#")), -place))
+
+
+def check_layer_head(bert: Model, layer: int, head: int = 0) -> None:
+    """Make sure that a checkpoint has a layer and a head; ValueError if not."""
+    config = bert.config
+    for name, number, count in (
+        ("layer", layer, config.num_hidden_layers),
+        ("head", head, config.num_attention_heads),
+    ):
+        if not 0 <= number < count:
+            raise ValueError(
+                f"this checkpoint has no {name} {number}: its {name}s are 0 to {count - 1}. Open "
+                "a larger one, such as default."
+            )

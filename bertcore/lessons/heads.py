@@ -1,0 +1,383 @@
+"""Answers about attention: weights, scores, habits of heads, and what weights do not state."""
+
+import math
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from bertcore.analysis.heads.measures import MEASURES, measure_heads
+from bertcore.analysis.mixing.norm_weighted import weighted_norms
+from bertcore.analysis.mixing.value_zeroing import value_zeroing
+from bertcore.analysis.shared.inputs import masked_encoding, word_log_probabilities
+from bertcore.interventions.what_if import Changes
+from bertcore.lessons.answer import (
+    Fact,
+    Found,
+    Kind,
+    NotShownError,
+    Option,
+    answer,
+    check_layer_head,
+    percent,
+    subject,
+    token_options,
+)
+from bertcore.lessons.words import hidden
+from bertcore.model import Model
+from bertcore.trace import Trace
+
+_SIMILAR = 0.2
+"""Two weights are alike if they differ by at most this share of the larger."""
+_EXACT = 1e-3
+_ROW = "token position layer head key key_position weight"
+
+
+class Row(NamedTuple):
+    """What one token attends to in one head."""
+
+    trace: Trace
+    layer: int
+    head: int
+    position: int
+    weights: Tensor
+    """[T]"""
+
+    @property
+    def strongest(self) -> int:
+        """Position of the token with the largest weight."""
+        return int(self.weights.argmax())
+
+    @property
+    def facts(self) -> dict[str, Fact]:
+        """The facts of _ROW."""
+        return {
+            "token": self.trace.tokens[self.position],
+            "position": self.position,
+            "layer": self.layer,
+            "head": self.head,
+            "key": self.trace.tokens[self.strongest],
+            "key_position": self.strongest,
+            "weight": float(self.weights[self.strongest]),
+        }
+
+
+def _row(bert: Model, text_a: str, text_b: str | None, layer: int, head: int) -> Row:
+    check_layer_head(bert, layer, head)
+    trace = bert.trace(text_a, text_b)
+    position = subject(trace)
+    return Row(trace, layer, head, position, trace.attentions[layer, head, position].float())
+
+
+@answer(Kind.TOKEN, facts=_ROW)
+def strongest_key(
+    bert: Model, text_a: str, text_b: str | None, layer: int = 0, head: int = 0
+) -> Found:
+    """The token to which the longest word of the text attends most in one head."""
+    row = _row(bert, text_a, text_b, layer, head)
+    options = token_options(row.trace, lambda place: percent(float(row.weights[place])))
+    return Found(str(row.strongest), row.facts, options)
+
+
+@answer(Kind.NUMBER, facts=_ROW)
+def weight_of_key(
+    bert: Model, text_a: str, text_b: str | None, layer: int = 0, head: int = 0
+) -> Found:
+    """That weight, in percent."""
+    row = _row(bert, text_a, text_b, layer, head)
+    return Found(100 * float(row.facts["weight"]), row.facts)
+
+
+@answer(Kind.NUMBER, facts=f"{_ROW} dot head_size root divided_by_size")
+def score_of_key(
+    bert: Model, text_a: str, text_b: str | None, layer: int = 0, head: int = 0
+) -> Found:
+    """Score behind that weight: query times key, divided by the root of the head's width."""
+    row = _row(bert, text_a, text_b, layer, head)
+    dots, scores = _scores(row)
+    size = row.trace.queries.shape[-1]
+    dot = float(dots[row.strongest])
+    facts = {**row.facts, "dot": round(dot, 2), "head_size": size}
+    more = {"root": math.sqrt(size), "divided_by_size": dot / size}
+    return Found(float(scores[row.strongest]), facts | more)
+
+
+@answer(Kind.NUMBER, facts=f"{_ROW} score second second_score second_weight difference")
+def ratio_of_weights(
+    bert: Model, text_a: str, text_b: str | None, layer: int = 0, head: int = 0
+) -> Found:
+    """How many times the largest weight is as large as the second: e to the scores' difference."""
+    row = _row(bert, text_a, text_b, layer, head)
+    _, scores = _scores(row)
+    first, second = scores.topk(2).indices.tolist()
+    difference = round(float(scores[first] - scores[second]), 2)
+    facts = {
+        **row.facts,
+        "score": round(float(scores[first]), 2),
+        "second": row.trace.tokens[second],
+        "second_score": round(float(scores[second]), 2),
+        "second_weight": float(row.weights[second]),
+        "difference": difference,
+    }
+    return Found(float(row.weights[first] / row.weights[second]), facts)
+
+
+def _scores(row: Row) -> tuple[Tensor, Tensor]:
+    """Return query times key, and the scores, of a row, [T] each.
+
+    ValueError if the architecture computes its scores differently.
+    """
+    query = row.trace.queries[row.layer, row.head, row.position].float()
+    dots = row.trace.keys[row.layer, row.head].float() @ query
+    scores = dots / math.sqrt(len(query))
+    if not torch.allclose(scores.softmax(-1), row.weights, atol=_EXACT):
+        raise ValueError(
+            "this architecture's scores are more than query times key. Open a BERT, such as "
+            "default."
+        )
+    return dots, scores
+
+
+@answer(Kind.NUMBER, facts="hidden_size num_heads num_layers all_heads")
+def head_size(bert: Model, text_a: str, text_b: str | None) -> Found:
+    """Number of numbers in the query of one head."""
+    config = bert.config
+    num_layers, num_heads = config.num_hidden_layers, config.num_attention_heads
+    facts = {"hidden_size": config.hidden_size, "num_heads": num_heads, "num_layers": num_layers}
+    return Found(config.hidden_size // num_heads, {**facts, "all_heads": num_layers * num_heads})
+
+
+@answer(Kind.NUMBER, facts="num_layers num_heads hidden_size")
+def number_of_heads(bert: Model, text_a: str, text_b: str | None) -> Found:
+    """Number of heads of all layers together."""
+    config = bert.config
+    facts = {"num_layers": config.num_hidden_layers, "num_heads": config.num_attention_heads}
+    number = config.num_hidden_layers * config.num_attention_heads
+    return Found(number, {**facts, "hidden_size": config.hidden_size})
+
+
+@answer(Kind.CHOICE, facts="token position other layer head there back", names="similar more less")
+def symmetric(bert: Model, text_a: str, text_b: str | None, layer: int = 0, head: int = 0) -> Found:
+    """Whether the way back has as much weight as the way there: "similar", "more" or "less".
+
+    The way there leads from the longest word to the token of the text that it attends to most.
+    """
+    row = _row(bert, text_a, text_b, layer, head)
+    trace = row.trace
+    others = [p for p, text in enumerate(trace.text_ids) if text >= 0 and p != row.position]
+    if not others:
+        raise NotShownError("This text has one token: there is no other to attend to.")
+    other = max(others, key=lambda place: float(row.weights[place]))
+    there = float(row.weights[other])
+    back = float(trace.attentions[layer, head, other, row.position])
+    name = "similar" if abs(there - back) <= _SIMILAR * max(there, back) else "more"
+    facts = {**row.facts, "other": trace.tokens[other], "there": there, "back": back}
+    return Found("less" if name == "more" and back < there else name, facts)
+
+
+@answer(Kind.HEAD, facts="layer head share even")
+def head_of_habit(bert: Model, text_a: str, text_b: str | None, habit: str) -> Found:
+    """The head with the largest measure on this text, such as to_previous or to_separator."""
+    shares, even = _habits(bert, bert.trace(text_a, text_b), habit)
+    layer, head = _largest(shares)
+    options = tuple(
+        Option(f"{one}.{two}", f"layer {one}, head {two}", percent(float(shares[one, two])))
+        for one in range(shares.shape[0])
+        for two in range(shares.shape[1])
+    )
+    facts = {"layer": layer, "head": head, "share": float(shares[layer, head]), "even": even}
+    return Found(f"{layer}.{head}", facts, options)
+
+
+@answer(
+    Kind.CHOICE, facts="layer head share there other_layer other_head other_share", names="yes no"
+)
+def habit_stays(bert: Model, text_a: str, text_b: str | None, habit: str, other: str) -> Found:
+    """Whether the head with the largest measure is the same one on another text, the lesson's."""
+    shares, _ = _habits(bert, bert.trace(text_a, text_b), habit)
+    elsewhere, _ = _habits(bert, bert.trace(other), habit)
+    layer, head = _largest(shares)
+    other_layer, other_head = _largest(elsewhere)
+    facts = {
+        "layer": layer,
+        "head": head,
+        "share": float(shares[layer, head]),
+        "there": float(elsewhere[layer, head]),
+        "other_layer": other_layer,
+        "other_head": other_head,
+        "other_share": float(elsewhere[other_layer, other_head]),
+    }
+    return Found("yes" if (layer, head) == (other_layer, other_head) else "no", facts)
+
+
+def _habits(bert: Model, trace: Trace, habit: str) -> tuple[Tensor, float]:
+    """Return a measure of all heads, [L, H], and 1 / T."""
+    if habit not in MEASURES:
+        raise ValueError(f"there is no measure {habit!r}; expected one of {', '.join(MEASURES)}.")
+    causal = "decoder" in bert.capabilities
+    measures = measure_heads(trace.attentions, trace.text_ids, trace.tokens, is_causal=causal)
+    shares: Tensor = getattr(measures, habit)
+    if shares.isnan().all():
+        raise NotShownError("This text has no token of that kind.")
+    return shares, 1 / trace.num_tokens
+
+
+def _largest(shares: Tensor) -> tuple[int, int]:
+    place = int(shares.nan_to_num(-1.0).argmax())
+    return divmod(place, shares.shape[1])
+
+
+@answer(
+    Kind.CHOICE, facts="layer head other_layer best_head distance best_distance", names="yes no"
+)
+def same_number(
+    bert: Model, text_a: str, text_b: str | None, layer: int, other_layer: int, head: int = 0
+) -> Found:
+    """Whether a head is most like the head of the same number in another layer, on this text.
+
+    By the mean Jensen-Shannon distance between their rows of attention (Clark et al. 2019).
+    """
+    check_layer_head(bert, layer, head)
+    check_layer_head(bert, other_layer)
+    attentions = bert.trace(text_a, text_b).attentions.double()
+    mine, theirs = attentions[layer, head], attentions[other_layer]
+    middle = (mine + theirs) / 2
+    divergence = (_relative(mine, middle) + _relative(theirs, middle)) / 2  # [H, T]
+    distances = (divergence / math.log(2)).clamp(0, 1).sqrt().mean(-1)
+    best = int(distances.argmin())
+    facts = {
+        "layer": layer,
+        "head": head,
+        "other_layer": other_layer,
+        "best_head": best,
+        "distance": float(distances[head]),
+        "best_distance": float(distances[best]),
+    }
+    return Found("yes" if best == head else "no", facts)
+
+
+def _relative(of: Tensor, to: Tensor) -> Tensor:
+    """Return the Kullback-Leibler divergence of each row, in nats."""
+    return (torch.xlogy(of, of) - torch.xlogy(of, to)).sum(-1)
+
+
+_SEPARATORS = "layer num_separators separators even weight written"
+
+
+@answer(Kind.NUMBER, facts=_SEPARATORS)
+def separator_weight(bert: Model, text_a: str, text_b: str | None, layer: int) -> Found:
+    """Percent of a layer's attention that goes to [SEP], all heads and tokens together."""
+    facts = _separators(bert, text_a, text_b, layer)
+    return Found(100 * float(facts["weight"]), facts)
+
+
+@answer(Kind.CHOICE, facts=_SEPARATORS, names="less more similar")
+def separator_written(bert: Model, text_a: str, text_b: str | None, layer: int) -> Found:
+    """Whether [SEP] has a smaller share of what heads write than of their weights.
+
+    What is written is the weight times the length of the vector that it brings (Kobayashi et al.
+    2020).
+    """
+    facts = _separators(bert, text_a, text_b, layer)
+    weight, written = float(facts["weight"]), float(facts["written"])
+    is_similar = abs(weight - written) <= _SIMILAR * max(weight, written)
+    return Found("similar" if is_similar else "less" if written < weight else "more", facts)
+
+
+def _separators(bert: Model, text_a: str, text_b: str | None, layer: int) -> dict[str, Fact]:
+    check_layer_head(bert, layer)
+    trace = bert.trace(text_a, text_b)
+    places = [p for p, text in enumerate(trace.text_ids) if text < 0][1:]
+    if not places:
+        raise ValueError("this checkpoint adds no [SEP] to a text. Open a BERT, such as default.")
+    norms = weighted_norms(bert, trace)[layer]
+    return {
+        "layer": layer,
+        "num_separators": len(places),
+        "separators": trace.tokens[places[0]],
+        "even": len(places) / trace.num_tokens,
+        "weight": float(trace.attentions[layer].float()[..., places].sum(-1).mean()),
+        "written": float(norms[..., places].sum() / norms.sum()),
+    }
+
+
+@answer(
+    Kind.CHOICE,
+    facts="token position layer attended weight influence attended_influence changed change",
+    names="same other",
+)
+def most_influence(bert: Model, text_a: str, text_b: str | None, layer: int) -> Found:
+    """Whether the token that the longest word attends to most also changes its vector most.
+
+    The mean of the layer's heads, beside value zeroing (Mohebbi et al. 2023); the word itself is
+    left out of both.
+    """
+    check_layer_head(bert, layer)
+    trace = bert.trace(text_a, text_b)
+    place = subject(trace)
+    weights = trace.attentions[layer, :, place].float().mean(0)
+    changes = value_zeroing(bert, trace, layers=[layer], tokens=[place])[0, 0]
+    others = [other for other in range(trace.num_tokens) if other != place]
+    attended = max(others, key=lambda other: float(weights[other]))
+    changed = max(others, key=lambda other: float(changes[other]))
+    total = float(changes[others].sum())
+    facts = {
+        "token": trace.tokens[place],
+        "position": place,
+        "layer": layer,
+        "attended": trace.tokens[attended],
+        "weight": float(weights[attended]),
+        "attended_influence": float(changes[attended]) / total,
+        "changed": trace.tokens[changed],
+        "change": float(weights[changed]),
+        "influence": float(changes[changed]) / total,
+    }
+    return Found("same" if attended == changed else "other", facts)
+
+
+@answer(Kind.NUMBER, facts="token position layer key weight num_heads")
+def heads_that_agree(bert: Model, text_a: str, text_b: str | None, layer: int) -> Found:
+    """Number of heads of a layer whose strongest key for the longest word is that of their mean."""
+    check_layer_head(bert, layer)
+    trace = bert.trace(text_a, text_b)
+    place = subject(trace)
+    rows = trace.attentions[layer, :, place].float()  # [H, T]
+    key = int(rows.mean(0).argmax())
+    facts = {
+        "token": trace.tokens[place],
+        "position": place,
+        "layer": layer,
+        "key": trace.tokens[key],
+        "weight": float(rows.mean(0)[key]),
+        "num_heads": len(rows),
+    }
+    return Found(int((rows.argmax(-1) == key).sum()), facts)
+
+
+@answer(
+    Kind.CHOICE,
+    facts="layer head share token position best p best_off p_off",
+    names="same other",
+)
+def without_habit(bert: Model, text_a: str, text_b: str | None, habit: str) -> Found:
+    """Whether the best word for the hidden one stays if the head of a habit is switched off."""
+    found = hidden(bert, text_a, text_b)
+    trace = bert.trace(text_a, text_b)
+    shares, _ = _habits(bert, trace, habit)
+    layer, head = _largest(shares)
+    encoding = masked_encoding(bert, text_a, text_b, found.predictions.positions)
+    changes = Changes(heads_off=frozenset({(layer, head)}))
+    changed = bert.trace(text_a, text_b, encoding=encoding, changes=changes)
+    state = changed.word_states[found.position][None].to(bert.device)
+    (log_p,) = word_log_probabilities(bert, state)
+    named = log_p[0, : bert.tokenizer.vocab_size]
+    best = bert.tokenizer.id_to_token(int(named.argmax()))
+    facts = {
+        **found.facts,
+        "layer": layer,
+        "head": head,
+        "share": float(shares[layer, head]),
+        "best_off": best,
+        "p_off": float(named.max().exp()),
+    }
+    return Found("same" if best == found.facts["best"] else "other", facts)

@@ -1,0 +1,185 @@
+"""Answers about the input vectors: three embeddings, their sum, positions, neighbours."""
+
+from collections import Counter
+
+import torch.nn.functional as F
+
+from bertcore.analysis.space.embeddings import (
+    leave_one_out,
+    nearest_words,
+    parts_of,
+    position_similarity,
+    sum_numbers,
+)
+from bertcore.lessons.answer import (
+    Fact,
+    Found,
+    Kind,
+    NotShownError,
+    Option,
+    answer,
+    check_layer_head,
+    subject,
+)
+from bertcore.model import Model
+from bertcore.trace import Trace
+
+_LENGTHS = "token position token_length segment_length position_length sum_length all_lengths"
+
+
+@answer(Kind.NUMBER, facts="num_layers num_heads max_positions num_segments")
+def vector_size(bert: Model, text_a: str, text_b: str | None) -> Found:
+    """Number of numbers in a token's vector."""
+    config = bert.config
+    facts = {"num_layers": config.num_hidden_layers, "num_heads": config.num_attention_heads}
+    more = {"max_positions": bert.max_length, "num_segments": config.type_vocab_size}
+    return Found(config.hidden_size, facts | more)
+
+
+@answer(Kind.CHOICE, facts=_LENGTHS, names="token segment position")
+def longest_part(bert: Model, text_a: str, text_b: str | None) -> Found:
+    """Which of the three vectors of the longest word is the longest."""
+    facts = _lengths(bert, text_a, text_b)
+    return Found(
+        max(("token", "segment", "position"), key=lambda part: facts[f"{part}_length"]), facts
+    )
+
+
+@answer(Kind.NUMBER, facts=_LENGTHS)
+def length_of_sum(bert: Model, text_a: str, text_b: str | None) -> Found:
+    """Length of the sum of the three vectors of the longest word."""
+    facts = _lengths(bert, text_a, text_b)
+    return Found(float(facts["sum_length"]), facts)
+
+
+def _lengths(bert: Model, text_a: str, text_b: str | None) -> dict[str, Fact]:
+    trace = bert.trace(text_a, text_b)
+    place = subject(trace)
+    norms = sum_numbers(trace.embeddings).norms
+    missing = [part for part in ("token", "segment", "position") if part not in norms]
+    if missing:
+        raise ValueError(
+            f"this checkpoint has no {missing[0]} vectors. Open a BERT, such as default."
+        )
+    lengths = {f"{part}_length": float(norm[place]) for part, norm in norms.items()}
+    three = sum(lengths[f"{part}_length"] for part in ("token", "segment", "position"))
+    facts: dict[str, Fact] = {"token": trace.tokens[place], "position": place}
+    return facts | lengths | {"all_lengths": three}
+
+
+@answer(Kind.NUMBER, facts="token position num_first num_second")
+def segment_of_last(bert: Model, text_a: str, text_b: str | None) -> Found:
+    """Segment id of the last token."""
+    ids = bert.tokenize(text_a, text_b)
+    facts: dict[str, Fact] = {"token": ids.tokens[-1], "position": len(ids) - 1}
+    counts = Counter(ids.segment_ids)
+    return Found(ids.segment_ids[-1], facts | {"num_first": counts[0], "num_second": counts[1]})
+
+
+_TWICE = "token first second first_segment second_segment"
+
+
+@answer(Kind.CHOICE, facts=_TWICE, names="position both")
+def parts_that_differ(bert: Model, text_a: str, text_b: str | None) -> Found:
+    """Which vectors differ between two occurrences of a token: "position", or "both".
+
+    Both means position and segment.
+    """
+    facts = _twice(bert.trace(text_a, text_b))
+    return Found("position" if facts["first_segment"] == facts["second_segment"] else "both", facts)
+
+
+@answer(Kind.NUMBER, facts=f"{_TWICE} layer at_input at_token")
+def cosine_of_twice(bert: Model, text_a: str, text_b: str | None, layer: int = 0) -> Found:
+    """Cosine between two occurrences of a token after a layer; layer 0 is the network's input."""
+    check_layer_head(bert, max(0, layer - 1))
+    trace = bert.trace(text_a, text_b)
+    facts = _twice(trace)
+    places = [int(facts["first"]), int(facts["second"])]
+
+    def cosine(states: object) -> float:
+        one, other = states[places].float()  # type: ignore[index]
+        return float(F.cosine_similarity(one, other, dim=0))
+
+    more = {"layer": layer, "at_input": cosine(trace.hidden_states[0]), "at_token": 1.0}
+    return Found(cosine(trace.hidden_states[layer]), facts | more)
+
+
+def _twice(trace: Trace) -> dict[str, Fact]:
+    """Return two places of the longest token that occurs twice; NotShownError if there is none."""
+    own = [place for place, text in enumerate(trace.text_ids) if text >= 0]
+    counts = Counter(trace.tokens[place] for place in own)
+    twice = [token for token, count in counts.items() if count > 1 and token.strip("#").isalnum()]
+    if not twice:
+        raise NotShownError("No word occurs twice in this text.")
+    token = max(twice, key=len)
+    first, second = [place for place in own if trace.tokens[place] == token][:2]
+    segments = trace.segment_ids
+    return {
+        "token": token,
+        "first": first,
+        "second": second,
+        "first_segment": segments[first],
+        "second_segment": segments[second],
+    }
+
+
+@answer(Kind.NUMBER, facts="vocab_size hidden_size num_parameters")
+def number_of_positions(bert: Model, text_a: str, text_b: str | None) -> Found:
+    """Number of rows of the position table: the longest text, in tokens."""
+    bert.require("positions")
+    rows, size = bert.module.position_table.shape
+    facts = {"vocab_size": bert.tokenizer.vocab_size, "hidden_size": size}
+    return Found(rows, {**facts, "num_parameters": rows * size})
+
+
+@answer(Kind.CHOICE, facts="row near_row far_row near far", names="near far")
+def alike_positions(
+    bert: Model, text_a: str, text_b: str | None, row: int = 10, far_row: int = 40
+) -> Found:
+    """Which row of the position table is more like a row: the next one, or one far away."""
+    bert.require("positions")
+    last = max(row + 1, far_row)
+    if min(row, far_row) < 0 or last >= len(bert.module.position_table):
+        raise ValueError(
+            f"rows {row} and {far_row} are not both in the position table, whose rows are 0 to "
+            f"{len(bert.module.position_table) - 1}."
+        )
+    cosines = position_similarity(bert, last + 1)
+    near, far = float(cosines[row, row + 1]), float(cosines[row, far_row])
+    facts = {"row": row, "near_row": row + 1, "far_row": far_row, "near": near, "far": far}
+    return Found("near" if near > far else "far", facts)
+
+
+@answer(Kind.CHOICE, facts="segment position num_layers", names="segment position")
+def larger_loss(bert: Model, text_a: str, text_b: str | None) -> Found:
+    """Which left-out vector changes the last layer more: "segment" or "position".
+
+    By the mean of 1 - cosine over the tokens.
+    """
+    cosines = leave_one_out(bert, text_a, text_b).cosines
+    if set(cosines) != {"segment", "position"}:
+        raise ValueError("this checkpoint lacks one of the two. Open a BERT, such as default.")
+    change = {name: float(1 - cosine[-1].mean()) for name, cosine in cosines.items()}
+    facts = {**change, "num_layers": bert.config.num_hidden_layers}
+    return Found(max(change, key=change.__getitem__), facts)
+
+
+@answer(Kind.OPTION, facts="token position nearest cosine")
+def nearest_piece(bert: Model, text_a: str, text_b: str | None) -> Found:
+    """The piece of the vocabulary nearest to the longest word, beside other words of the text."""
+    trace = bert.trace(text_a, text_b)
+    place = subject(trace)
+    nearest, cosine = nearest_words(bert, trace.input_ids[place], top_k=1)[0]
+    table = parts_of(trace.embeddings)["token"]
+    cosines = F.cosine_similarity(table, table[place][None], dim=-1)
+    others = {
+        token: float(cosines[at])
+        for at, token in enumerate(trace.tokens)
+        if trace.text_ids[at] >= 0 and token not in (nearest, trace.tokens[place])
+    }
+    shown = sorted(others, key=others.__getitem__, reverse=True)[:3]
+    values = {nearest: cosine, **{token: others[token] for token in shown}}
+    options = tuple(Option(token, token, f"{values[token]:.2f}") for token in sorted(values))
+    facts = {"token": trace.tokens[place], "position": place, "nearest": nearest}
+    return Found(nearest, {**facts, "cosine": cosine}, options)

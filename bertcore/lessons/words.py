@@ -1,0 +1,197 @@
+"""Answers about hidden words: predictions, losses, the draw of pretraining."""
+
+import math
+from typing import NamedTuple
+
+from bertcore.analysis.words.epoch_masks import corrupt
+from bertcore.analysis.words.predictions import MaskPredictions, fill_in_turn, predict_masks
+from bertcore.analysis.words.surprise import example_mask, suggest_mask, surprise
+from bertcore.lessons.answer import (
+    Fact,
+    Found,
+    Kind,
+    NotShownError,
+    Option,
+    answer,
+    percent,
+    token_options,
+)
+from bertcore.model import Model
+
+_MOST_TOKENS = 64
+"""Of a text whose tokens are hidden one after another."""
+_HIDDEN = "token position best p best_loss"
+
+
+class Hidden(NamedTuple):
+    """One hidden word and what the model puts there."""
+
+    position: int
+    predictions: MaskPredictions
+    place: int
+    """Index of the position among the predictions."""
+
+    @property
+    def facts(self) -> dict[str, Fact]:
+        """The facts of _HIDDEN."""
+        original = self.predictions.originals[self.place]
+        p = float(self.predictions.probabilities[self.place, 0])
+        return {
+            "token": self.predictions.mask if original is None else original,
+            "position": self.position,
+            "best": str(self.predictions.words[self.place, 0]),
+            "p": p,
+            "best_loss": -math.log(p),
+        }
+
+    def original(self) -> tuple[str, int, float]:
+        """Return the hidden word, its rank and its probability; NotShownError if unknown."""
+        word = self.predictions.originals[self.place]
+        rank = self.predictions.original_ranks[self.place]
+        p = self.predictions.original_probabilities[self.place]
+        if word is None or rank is None or p is None:
+            raise NotShownError(
+                f"{self.predictions.mask} is typed in this text, so nobody knows the right word."
+            )
+        return word, rank, p
+
+
+def hidden(bert: Model, text_a: str, text_b: str | None) -> Hidden:
+    """Return the word that questions hide: a typed [MASK], else the one that pages hide."""
+    typed = bert.tokenizer.mask_id in bert.tokenize(text_a, text_b).input_ids
+    masked = () if typed else (example_mask(bert, text_a, text_b),)
+    predictions = predict_masks(bert, text_a, text_b, masked)
+    position = predictions.positions[0] if typed else masked[0]
+    return Hidden(position, predictions, predictions.positions.index(position))
+
+
+@answer(Kind.OPTION, facts=_HIDDEN)
+def best_word(bert: Model, text_a: str, text_b: str | None) -> Found:
+    """The word that the model finds most probable at the hidden place, among its best five."""
+    found = hidden(bert, text_a, text_b)
+    words = map(str, found.predictions.words[found.place])
+    values = map(percent, map(float, found.predictions.probabilities[found.place]))
+    options = {word: Option(word, word, value) for word, value in zip(words, values, strict=True)}
+    return Found(found.facts["best"], found.facts, tuple(options[word] for word in sorted(options)))
+
+
+@answer(Kind.NUMBER, facts=_HIDDEN)
+def best_probability(bert: Model, text_a: str, text_b: str | None) -> Found:
+    """Probability of that word, in percent."""
+    found = hidden(bert, text_a, text_b)
+    return Found(100 * float(found.facts["p"]), found.facts)
+
+
+@answer(Kind.CHOICE, facts=f"{_HIDDEN} rank p_token", names="first close far")
+def rank_of_word(bert: Model, text_a: str, text_b: str | None) -> Found:
+    """Rank of the hidden word: "first", "close" (2 to 10) or "far"."""
+    found = hidden(bert, text_a, text_b)
+    _, rank, p = found.original()
+    name = "first" if rank == 1 else "close" if rank <= 10 else "far"
+    return Found(name, {**found.facts, "rank": rank, "p_token": p})
+
+
+@answer(Kind.NUMBER, facts=f"{_HIDDEN} p_token bits missed")
+def loss_of_word(bert: Model, text_a: str, text_b: str | None) -> Found:
+    """Loss at the hidden word: -ln of its probability, in nats."""
+    found = hidden(bert, text_a, text_b)
+    _, _, p = found.original()
+    facts = {**found.facts, "p_token": p, "bits": -math.log2(p), "missed": 1 - p}
+    return Found(-math.log(p), facts)
+
+
+@answer(Kind.NUMBER, facts="vocab_size bits one_in")
+def chance_loss(bert: Model, text_a: str, text_b: str | None) -> Found:
+    """Loss of a model that knows nothing: ln of the size of the vocabulary."""
+    size = bert.tokenizer.vocab_size
+    return Found(math.log(size), {"vocab_size": size, "bits": math.log2(size), "one_in": 1 / size})
+
+
+@answer(Kind.CHOICE, facts=f"{_HIDDEN} left best_left p_left", names="same other")
+def without_right(bert: Model, text_a: str, text_b: str | None) -> Found:
+    """Whether the best word stays if all that follows the hidden word is cut off."""
+    found = hidden(bert, text_a, text_b)
+    encoding = bert.tokenize(text_a, text_b)
+    is_b = encoding.text_ids[found.position] == 1
+    text = text_b if is_b and text_b is not None else text_a
+    left = text[: encoding.offsets[found.position][0]].rstrip()
+    if not left:
+        raise NotShownError("The hidden word is the first of its text: nothing stands before it.")
+    cut = f"{left} {bert.tokenizer.mask_token}"
+    texts = (text_a, cut) if is_b else (cut, None)
+    predictions = predict_masks(bert, *texts)
+    best = str(predictions.words[-1, 0])
+    facts = {
+        **found.facts,
+        "left": cut,
+        "best_left": best,
+        "p_left": float(predictions.probabilities[-1, 0]),
+    }
+    return Found("same" if best == found.facts["best"] else "other", facts)
+
+
+@answer(Kind.CHOICE, facts="first second alone after p_alone p_after", names="same other")
+def filled_first(bert: Model, text_a: str, text_b: str | None) -> Found:
+    """Whether a second hidden word is predicted differently once the first is filled in."""
+    first = example_mask(bert, text_a, text_b)
+    if bert.tokenizer.mask_id in bert.tokenize(text_a, text_b).input_ids:
+        raise NotShownError("This question hides two words of its own, and a mask is typed here.")
+    other = suggest_mask(bert, text_a, text_b, (first,))
+    both = predict_masks(bert, text_a, text_b, (first, other))
+    steps = fill_in_turn(bert, text_a, text_b, (first, other))
+    last = steps[-1]
+    place = both.positions.index(last.position)
+    alone = str(both.words[place, 0])
+    facts = {
+        "first": steps[0].word,
+        "second": str(both.originals[place]),
+        "alone": alone,
+        "after": last.word,
+        "p_alone": float(both.probabilities[place, 0]),
+        "p_after": last.probability,
+    }
+    return Found("same" if alone == last.word else "other", facts)
+
+
+@answer(Kind.NUMBER, facts="num_tokens num_text share")
+def number_chosen(bert: Model, text_a: str, text_b: str | None, seed: int = 1) -> Found:
+    """Number of tokens that pretraining would choose in this text: 15%, at least one."""
+    drawn = corrupt(bert, text_a, text_b, seed)
+    num_text = sum(text_id >= 0 for text_id in bert.tokenize(text_a, text_b).text_ids)
+    num_tokens = len(drawn.tokens)
+    facts = {"num_tokens": num_tokens, "num_text": num_text}
+    return Found(drawn.num_chosen, {**facts, "share": drawn.num_chosen / num_tokens})
+
+
+@answer(Kind.CHOICE, facts="token shown position", names="mask random kept")
+def fate(bert: Model, text_a: str, text_b: str | None, seed: int = 1) -> Found:
+    """What became of the first token that a draw chose: "mask", "random" or "kept"."""
+    drawn = corrupt(bert, text_a, text_b, seed)
+    place = next(place for place, action in enumerate(drawn.actions) if action is not None)
+    facts = {"token": drawn.tokens[place], "shown": drawn.input_tokens[place], "position": place}
+    return Found(str(drawn.actions[place]), facts)
+
+
+@answer(Kind.TOKEN, facts="token position bits best p")
+def most_surprising(bert: Model, text_a: str, text_b: str | None) -> Found:
+    """The token that the model expects least when it is hidden, all others shown."""
+    num_tokens = len(bert.tokenize(text_a, text_b))
+    if num_tokens > _MOST_TOKENS:
+        raise NotShownError(
+            f"This text has {num_tokens} tokens. Each is hidden once, so at most {_MOST_TOKENS} "
+            "are taken here."
+        )
+    scores = surprise(bert, text_a, text_b)
+    bits = dict(zip(scores.positions, map(float, scores.bits), strict=True))
+    best = max(bits, key=bits.__getitem__)
+    place = scores.positions.index(best)
+    facts = {
+        "token": scores.tokens[place],
+        "position": best,
+        "bits": bits[best],
+        "best": scores.best_words[place],
+        "p": float(scores.best_probabilities[place]),
+    }
+    trace = bert.trace(text_a, text_b)
+    options = token_options(trace, lambda at: f"{bits[at]:.1f} bits" if at in bits else "no bits")
+    return Found(str(best), facts, tuple(one for one in options if int(one.name) in bits))

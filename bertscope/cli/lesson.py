@@ -1,0 +1,61 @@
+"""`bertscope lesson`: check the file of a lesson before a class takes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bertscope.cli.options import documented
+from bertscope.cli.output import counted, make_table, plain, print_json, print_table
+from bertscope.cli.text import AsJson, Checkpoint
+
+
+@documented
+def lesson(
+    action: Annotated[str, typer.Argument(metavar="check")],
+    file: Annotated[Path, typer.Argument(metavar="FILE")],
+    checkpoint: Checkpoint = "default",
+    as_json: AsJson = False,
+) -> None:
+    """Check a lesson: every answer computes on both of its texts, every link opens on a picture.
+
+    Args:
+        action: check.
+        file: The lesson, TOML; docs/write-a-lesson.md describes it.
+
+    \b
+    Examples:
+      bertscope lesson check my-lesson.toml
+      bertscope lesson check my-lesson.toml --checkpoint bert-base-uncased
+    """
+    from dataclasses import asdict
+
+    import bertcore
+    from bertcore.lessons.lesson import read_lesson
+    from bertscope.notebook.notebook_view import app_module
+
+    if action != "check":
+        raise ValueError(f"lesson {action!r} is unknown. Type: bertscope lesson check FILE")
+    read = read_lesson(file)
+    check_steps = app_module("app.guide.check").check_steps
+    bert = bertcore.load(checkpoint)
+    table = make_table("step", "title", "page", "answer", "on the second text", right=("step",))
+    rows, problems = [], []
+    for part, steps in (("", read.steps), ("again ", read.again)):
+        for row in check_steps(read, steps, bert, checkpoint):
+            rows.append({**asdict(row), "part": part.strip() or "steps"})
+            cells = (f"{part}{row.number}", row.title, row.page, row.answer, row.other)
+            table.add_row(*map(plain, cells))
+            problems += [f"{part or 'step '}{row.number}: {one}" for one in row.problems]
+    if as_json:
+        print_json(rows)
+    else:
+        print_table(table)
+    if problems:
+        raise ValueError(
+            f"{counted(len(problems), 'problem')} in {file.name}. {' '.join(problems)}"
+        )
+    if not as_json:
+        typer.echo(f"{counted(len(rows), 'step')} checked: all answers compute, all links open.")

@@ -1,0 +1,3 @@
+from app.lessons import page
+
+page.draw()
