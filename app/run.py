@@ -22,11 +22,13 @@ AHEAD = {"layer_map": open_umap}
 
 def main() -> None:
     """Draw the frame and run the chosen page."""
+    lesson = guide.current()
     st.set_page_config(
         page_title="BertScope",
         # A named icon is loaded from another host.
         page_icon=str(ROOT / "app" / "shell" / "icon.svg"),
         layout="wide",
+        initial_sidebar_state="auto" if lesson is None else "expanded",  # also on a phone
     )
     st.html(ROOT / "app" / "shell" / "style.css")
     visits.follow()
@@ -53,7 +55,6 @@ def main() -> None:
         group: [pages[folder] for folder in folders] for group, folders in GROUPS.items()
     }
     groups[next(iter(groups))].append(alias)
-    lesson = guide.current()
     # Expanded, so that no page hides behind "View 3 more"; a lesson opens the pages itself.
     chosen = st.navigation(groups, expanded=True, position="hidden" if lesson else "sidebar")
     if chosen is alias:

@@ -61,7 +61,7 @@ def check_steps(
                     problems += _open(step, found, text_a, text_b, source)
             except ValueError as error:
                 problems.append(f"on {text_a!r}: {error}")
-        yield Checked(number, step.title, step.page, *answers, tuple(problems))
+        yield Checked(number, step.title, step.page, answers[0], answers[1], tuple(problems))
 
 
 def _answer(step: Step, found: Found) -> str:

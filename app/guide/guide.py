@@ -34,7 +34,7 @@ def current() -> Lesson | None:
 
 def done(lesson: Lesson) -> str:
     """Return what became of each step of a lesson, in the letters of DONE."""
-    kept = st.session_state.get(_PROGRESS, {}).get(lesson.name, "")
+    kept: str = st.session_state.get(_PROGRESS, {}).get(lesson.name, "")
     if not kept and LESSON.value == lesson.name:
         kept = "".join(letter if letter in (RIGHT, WRONG) else OPEN for letter in DONE.value)
     return kept[: len(lesson.steps)].ljust(len(lesson.steps), OPEN)

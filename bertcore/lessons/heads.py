@@ -97,8 +97,8 @@ def score_of_key(
     dots, scores = _scores(row)
     size = row.trace.queries.shape[-1]
     dot = float(dots[row.strongest])
-    facts = {**row.facts, "dot": round(dot, 2), "head_size": size}
-    more = {"root": math.sqrt(size), "divided_by_size": dot / size}
+    facts: dict[str, Fact] = {**row.facts, "dot": round(dot, 2), "head_size": size}
+    more: dict[str, Fact] = {"root": math.sqrt(size), "divided_by_size": dot / size}
     return Found(float(scores[row.strongest]), facts | more)
 
 
@@ -111,7 +111,7 @@ def ratio_of_weights(
     _, scores = _scores(row)
     first, second = scores.topk(2).indices.tolist()
     difference = round(float(scores[first] - scores[second]), 2)
-    facts = {
+    facts: dict[str, Fact] = {
         **row.facts,
         "score": round(float(scores[first]), 2),
         "second": row.trace.tokens[second],
@@ -143,7 +143,11 @@ def head_size(bert: Model, text_a: str, text_b: str | None) -> Found:
     """Number of numbers in the query of one head."""
     config = bert.config
     num_layers, num_heads = config.num_hidden_layers, config.num_attention_heads
-    facts = {"hidden_size": config.hidden_size, "num_heads": num_heads, "num_layers": num_layers}
+    facts: dict[str, Fact] = {
+        "hidden_size": config.hidden_size,
+        "num_heads": num_heads,
+        "num_layers": num_layers,
+    }
     return Found(config.hidden_size // num_heads, {**facts, "all_heads": num_layers * num_heads})
 
 
@@ -151,7 +155,10 @@ def head_size(bert: Model, text_a: str, text_b: str | None) -> Found:
 def number_of_heads(bert: Model, text_a: str, text_b: str | None) -> Found:
     """Number of heads of all layers together."""
     config = bert.config
-    facts = {"num_layers": config.num_hidden_layers, "num_heads": config.num_attention_heads}
+    facts: dict[str, Fact] = {
+        "num_layers": config.num_hidden_layers,
+        "num_heads": config.num_attention_heads,
+    }
     number = config.num_hidden_layers * config.num_attention_heads
     return Found(number, {**facts, "hidden_size": config.hidden_size})
 
@@ -171,7 +178,12 @@ def symmetric(bert: Model, text_a: str, text_b: str | None, layer: int = 0, head
     there = float(row.weights[other])
     back = float(trace.attentions[layer, head, other, row.position])
     name = "similar" if abs(there - back) <= _SIMILAR * max(there, back) else "more"
-    facts = {**row.facts, "other": trace.tokens[other], "there": there, "back": back}
+    facts: dict[str, Fact] = {
+        **row.facts,
+        "other": trace.tokens[other],
+        "there": there,
+        "back": back,
+    }
     return Found("less" if name == "more" and back < there else name, facts)
 
 
@@ -185,7 +197,12 @@ def head_of_habit(bert: Model, text_a: str, text_b: str | None, habit: str) -> F
         for one in range(shares.shape[0])
         for two in range(shares.shape[1])
     )
-    facts = {"layer": layer, "head": head, "share": float(shares[layer, head]), "even": even}
+    facts: dict[str, Fact] = {
+        "layer": layer,
+        "head": head,
+        "share": float(shares[layer, head]),
+        "even": even,
+    }
     return Found(f"{layer}.{head}", facts, options)
 
 
@@ -198,7 +215,7 @@ def habit_stays(bert: Model, text_a: str, text_b: str | None, habit: str, other:
     elsewhere, _ = _habits(bert, bert.trace(other), habit)
     layer, head = _largest(shares)
     other_layer, other_head = _largest(elsewhere)
-    facts = {
+    facts: dict[str, Fact] = {
         "layer": layer,
         "head": head,
         "share": float(shares[layer, head]),
@@ -245,7 +262,7 @@ def same_number(
     divergence = (_relative(mine, middle) + _relative(theirs, middle)) / 2  # [H, T]
     distances = (divergence / math.log(2)).clamp(0, 1).sqrt().mean(-1)
     best = int(distances.argmin())
-    facts = {
+    facts: dict[str, Fact] = {
         "layer": layer,
         "head": head,
         "other_layer": other_layer,
@@ -321,7 +338,7 @@ def most_influence(bert: Model, text_a: str, text_b: str | None, layer: int) -> 
     attended = max(others, key=lambda other: float(weights[other]))
     changed = max(others, key=lambda other: float(changes[other]))
     total = float(changes[others].sum())
-    facts = {
+    facts: dict[str, Fact] = {
         "token": trace.tokens[place],
         "position": place,
         "layer": layer,
@@ -343,7 +360,7 @@ def heads_that_agree(bert: Model, text_a: str, text_b: str | None, layer: int) -
     place = subject(trace)
     rows = trace.attentions[layer, :, place].float()  # [H, T]
     key = int(rows.mean(0).argmax())
-    facts = {
+    facts: dict[str, Fact] = {
         "token": trace.tokens[place],
         "position": place,
         "layer": layer,
@@ -372,7 +389,7 @@ def without_habit(bert: Model, text_a: str, text_b: str | None, habit: str) -> F
     (log_p,) = word_log_probabilities(bert, state)
     named = log_p[0, : bert.tokenizer.vocab_size]
     best = bert.tokenizer.id_to_token(int(named.argmax()))
-    facts = {
+    facts: dict[str, Fact] = {
         **found.facts,
         "layer": layer,
         "head": head,

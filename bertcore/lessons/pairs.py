@@ -69,8 +69,8 @@ def order_or_topic(bert: Model, text_a: str, text_b: str | None, other: str) -> 
     )
     by_order, by_topic = p - order, p - topic
     name = "both" if abs(by_order - by_topic) < _SIMILAR else "order"
-    facts = {"p": p, "swapped": order, "replaced": topic}
-    more = {"swap_change": by_order, "replace_change": by_topic}
+    facts: dict[str, Fact] = {"p": p, "swapped": order, "replaced": topic}
+    more: dict[str, Fact] = {"swap_change": by_order, "replace_change": by_topic}
     return Found("topic" if name == "order" and by_topic > by_order else name, facts | more)
 
 
@@ -88,5 +88,9 @@ def chance_of_pairs(bert: Model, text_a: str, text_b: str | None) -> Found:
     """Next-sentence loss of a model that knows nothing: ln 2."""
     size = bert.tokenizer.vocab_size
     words = math.log(size)
-    facts = {"chance_words": words, "vocab_size": size, "times": words / math.log(2)}
+    facts: dict[str, Fact] = {
+        "chance_words": words,
+        "vocab_size": size,
+        "times": words / math.log(2),
+    }
     return Found(math.log(2), facts)

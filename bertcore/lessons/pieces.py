@@ -1,6 +1,14 @@
 """Answers about tokens: pieces of words, special tokens, the vocabulary."""
 
-from bertcore.lessons.answer import Found, Kind, NotShownError, Option, answer, token_options
+from bertcore.lessons.answer import (
+    Fact,
+    Found,
+    Kind,
+    NotShownError,
+    Option,
+    answer,
+    token_options,
+)
 from bertcore.model import Model
 from bertcore.tokenizer.encoding import Encoding
 from bertcore.tokenizer.wordpiece import explain
@@ -14,7 +22,7 @@ def number_of_tokens(bert: Model, text_a: str, text_b: str | None) -> Found:
     encoding = bert.tokenize(text_a, text_b)
     num_added = sum(text_id < 0 for text_id in encoding.text_ids)
     num_words = len({word for word in encoding.word_ids if word >= 0})
-    facts = {"num_words": num_words, "num_pieces": len(encoding) - num_added}
+    facts: dict[str, Fact] = {"num_words": num_words, "num_pieces": len(encoding) - num_added}
     return Found(len(encoding), {**facts, "num_added": num_added})
 
 
@@ -27,7 +35,7 @@ def number_added(bert: Model, text_a: str, text_b: str | None) -> Found:
         for token, text_id in zip(encoding.tokens, encoding.text_ids, strict=True)
         if text_id < 0
     ]
-    facts = {"num_tokens": len(encoding), "num_pieces": len(encoding) - len(added)}
+    facts: dict[str, Fact] = {"num_tokens": len(encoding), "num_pieces": len(encoding) - len(added)}
     return Found(len(added), {**facts, "added": " ".join(added)})
 
 
@@ -57,9 +65,13 @@ def pieces_of_word(bert: Model, text_a: str, text_b: str | None) -> Found:
     """Number of pieces of the word of the text that has most of them."""
     encoding = bert.tokenize(text_a, text_b)
     best, _ = _split(encoding)
-    facts = _facts(encoding, best)
+    facts: dict[str, Fact] = _facts(encoding, best)
     first = encoding.tokens[best[0]]
-    more = {"num_letters": len(str(facts["word"])), "position": best[0], "first": first}
+    more: dict[str, Fact] = {
+        "num_letters": len(str(facts["word"])),
+        "position": best[0],
+        "first": first,
+    }
     return Found(len(best), facts | more)
 
 
@@ -87,7 +99,7 @@ def first_piece(bert: Model, text_a: str, text_b: str | None) -> Found:
     options |= dict.fromkeys(longer, "not in the vocabulary")
     options |= dict.fromkeys(shorter, "in the vocabulary, but a longer beginning is too")
     shown = sorted(list(options)[:_MOST_OPTIONS], key=len)
-    facts = {**_facts(encoding, best), "position": best[0], "first": first.token}
+    facts: dict[str, Fact] = {**_facts(encoding, best), "position": best[0], "first": first.token}
     return Found(first.token, facts, tuple(Option(one, one, options[one]) for one in shown))
 
 
@@ -109,7 +121,7 @@ def same_tokens(bert: Model, text_a: str, text_b: str | None, first: str, second
         " ".join(map(bert.tokenizer.id_to_token, ids))
         for ids in bert.tokenizer.encode_ids([first, second])
     )
-    facts = {"first_tokens": one, "second_tokens": other}
+    facts: dict[str, Fact] = {"first_tokens": one, "second_tokens": other}
     return Found("same" if one == other else "different", facts)
 
 
@@ -119,8 +131,8 @@ def vocabulary_size(bert: Model, text_a: str, text_b: str | None) -> Found:
     config = bert.config
     table = bert.module.token_table
     total = sum(parameter.numel() for parameter in bert.module.parameters())
-    facts = {"hidden_size": config.hidden_size, "num_parameters": total}
-    more = {"share": table.numel() / total, "num_table": table.numel()}
+    facts: dict[str, Fact] = {"hidden_size": config.hidden_size, "num_parameters": total}
+    more: dict[str, Fact] = {"share": table.numel() / total, "num_table": table.numel()}
     return Found(bert.tokenizer.vocab_size, facts | more)
 
 
@@ -136,7 +148,7 @@ def _split(encoding: Encoding) -> tuple[list[int], list[list[int]]]:
     return max(split, key=len), split
 
 
-def _facts(encoding: Encoding, places: list[int]) -> dict[str, str | int | float]:
+def _facts(encoding: Encoding, places: list[int]) -> dict[str, Fact]:
     tokens = [encoding.tokens[place] for place in places]
     word = "".join(token.removeprefix("##") for token in tokens)
     return {"word": word, "pieces": " ".join(tokens), "num_pieces": len(tokens)}

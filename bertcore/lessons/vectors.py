@@ -31,8 +31,14 @@ _LENGTHS = "token position token_length segment_length position_length sum_lengt
 def vector_size(bert: Model, text_a: str, text_b: str | None) -> Found:
     """Number of numbers in a token's vector."""
     config = bert.config
-    facts = {"num_layers": config.num_hidden_layers, "num_heads": config.num_attention_heads}
-    more = {"max_positions": bert.max_length, "num_segments": config.type_vocab_size}
+    facts: dict[str, Fact] = {
+        "num_layers": config.num_hidden_layers,
+        "num_heads": config.num_attention_heads,
+    }
+    more: dict[str, Fact] = {
+        "max_positions": bert.max_length,
+        "num_segments": config.type_vocab_size,
+    }
     return Found(config.hidden_size, facts | more)
 
 
@@ -101,7 +107,11 @@ def cosine_of_twice(bert: Model, text_a: str, text_b: str | None, layer: int = 0
         one, other = states[places].float()  # type: ignore[index]
         return float(F.cosine_similarity(one, other, dim=0))
 
-    more = {"layer": layer, "at_input": cosine(trace.hidden_states[0]), "at_token": 1.0}
+    more: dict[str, Fact] = {
+        "layer": layer,
+        "at_input": cosine(trace.hidden_states[0]),
+        "at_token": 1.0,
+    }
     return Found(cosine(trace.hidden_states[layer]), facts | more)
 
 
@@ -129,7 +139,7 @@ def number_of_positions(bert: Model, text_a: str, text_b: str | None) -> Found:
     """Number of rows of the position table: the longest text, in tokens."""
     bert.require("positions")
     rows, size = bert.module.position_table.shape
-    facts = {"vocab_size": bert.tokenizer.vocab_size, "hidden_size": size}
+    facts: dict[str, Fact] = {"vocab_size": bert.tokenizer.vocab_size, "hidden_size": size}
     return Found(rows, {**facts, "num_parameters": rows * size})
 
 
@@ -147,7 +157,13 @@ def alike_positions(
         )
     cosines = position_similarity(bert, last + 1)
     near, far = float(cosines[row, row + 1]), float(cosines[row, far_row])
-    facts = {"row": row, "near_row": row + 1, "far_row": far_row, "near": near, "far": far}
+    facts: dict[str, Fact] = {
+        "row": row,
+        "near_row": row + 1,
+        "far_row": far_row,
+        "near": near,
+        "far": far,
+    }
     return Found("near" if near > far else "far", facts)
 
 
@@ -161,7 +177,7 @@ def larger_loss(bert: Model, text_a: str, text_b: str | None) -> Found:
     if set(cosines) != {"segment", "position"}:
         raise ValueError("this checkpoint lacks one of the two. Open a BERT, such as default.")
     change = {name: float(1 - cosine[-1].mean()) for name, cosine in cosines.items()}
-    facts = {**change, "num_layers": bert.config.num_hidden_layers}
+    facts: dict[str, Fact] = {**change, "num_layers": bert.config.num_hidden_layers}
     return Found(max(change, key=change.__getitem__), facts)
 
 
@@ -181,5 +197,5 @@ def nearest_piece(bert: Model, text_a: str, text_b: str | None) -> Found:
     shown = sorted(others, key=others.__getitem__, reverse=True)[:3]
     values = {nearest: cosine, **{token: others[token] for token in shown}}
     options = tuple(Option(token, token, f"{values[token]:.2f}") for token in sorted(values))
-    facts = {"token": trace.tokens[place], "position": place, "nearest": nearest}
+    facts: dict[str, Fact] = {"token": trace.tokens[place], "position": place, "nearest": nearest}
     return Found(nearest, {**facts, "cosine": cosine}, options)

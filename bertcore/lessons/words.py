@@ -59,7 +59,7 @@ class Hidden(NamedTuple):
 def hidden(bert: Model, text_a: str, text_b: str | None) -> Hidden:
     """Return the word that questions hide: a typed [MASK], else the one that pages hide."""
     typed = bert.tokenizer.mask_id in bert.tokenize(text_a, text_b).input_ids
-    masked = () if typed else (example_mask(bert, text_a, text_b),)
+    masked = [] if typed else [example_mask(bert, text_a, text_b)]
     predictions = predict_masks(bert, text_a, text_b, masked)
     position = predictions.positions[0] if typed else masked[0]
     return Hidden(position, predictions, predictions.positions.index(position))
@@ -96,7 +96,7 @@ def loss_of_word(bert: Model, text_a: str, text_b: str | None) -> Found:
     """Loss at the hidden word: -ln of its probability, in nats."""
     found = hidden(bert, text_a, text_b)
     _, _, p = found.original()
-    facts = {**found.facts, "p_token": p, "bits": -math.log2(p), "missed": 1 - p}
+    facts: dict[str, Fact] = {**found.facts, "p_token": p, "bits": -math.log2(p), "missed": 1 - p}
     return Found(-math.log(p), facts)
 
 
@@ -121,7 +121,7 @@ def without_right(bert: Model, text_a: str, text_b: str | None) -> Found:
     texts = (text_a, cut) if is_b else (cut, None)
     predictions = predict_masks(bert, *texts)
     best = str(predictions.words[-1, 0])
-    facts = {
+    facts: dict[str, Fact] = {
         **found.facts,
         "left": cut,
         "best_left": best,
@@ -142,7 +142,7 @@ def filled_first(bert: Model, text_a: str, text_b: str | None) -> Found:
     last = steps[-1]
     place = both.positions.index(last.position)
     alone = str(both.words[place, 0])
-    facts = {
+    facts: dict[str, Fact] = {
         "first": steps[0].word,
         "second": str(both.originals[place]),
         "alone": alone,
@@ -159,7 +159,7 @@ def number_chosen(bert: Model, text_a: str, text_b: str | None, seed: int = 1) -
     drawn = corrupt(bert, text_a, text_b, seed)
     num_text = sum(text_id >= 0 for text_id in bert.tokenize(text_a, text_b).text_ids)
     num_tokens = len(drawn.tokens)
-    facts = {"num_tokens": num_tokens, "num_text": num_text}
+    facts: dict[str, Fact] = {"num_tokens": num_tokens, "num_text": num_text}
     return Found(drawn.num_chosen, {**facts, "share": drawn.num_chosen / num_tokens})
 
 
@@ -168,7 +168,11 @@ def fate(bert: Model, text_a: str, text_b: str | None, seed: int = 1) -> Found:
     """What became of the first token that a draw chose: "mask", "random" or "kept"."""
     drawn = corrupt(bert, text_a, text_b, seed)
     place = next(place for place, action in enumerate(drawn.actions) if action is not None)
-    facts = {"token": drawn.tokens[place], "shown": drawn.input_tokens[place], "position": place}
+    facts: dict[str, Fact] = {
+        "token": drawn.tokens[place],
+        "shown": drawn.input_tokens[place],
+        "position": place,
+    }
     return Found(str(drawn.actions[place]), facts)
 
 
@@ -185,7 +189,7 @@ def most_surprising(bert: Model, text_a: str, text_b: str | None) -> Found:
     bits = dict(zip(scores.positions, map(float, scores.bits), strict=True))
     best = max(bits, key=bits.__getitem__)
     place = scores.positions.index(best)
-    facts = {
+    facts: dict[str, Fact] = {
         "token": scores.tokens[place],
         "position": best,
         "bits": bits[best],
