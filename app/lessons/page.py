@@ -6,6 +6,7 @@ from bertcore.lessons.lesson import Lesson
 
 from ..guide import catalogue, guide
 from ..plots import plain
+from ..plots.source_tables import markdown_table
 from ..shell import frame, texts
 from . import PAGE
 from .sheet import sheet
@@ -18,22 +19,27 @@ def draw() -> None:
         "A lesson opens the pages itself: the guide on the left asks, you answer, and the model's "
         "answer is laid beside yours. Change the sentence at any time: the answers follow it."
     )
-    for lesson in catalogue.lessons().values():
+    lessons = catalogue.lessons().values()
+    head = ("Lesson", "What it is about", "Minutes", "Done")
+    rows = [(one.title, one.summary, str(one.minutes), _progress(one)) for one in lessons]
+    st.markdown(guide.markdown(markdown_table(head, rows)))
+    for lesson in lessons:
         with st.container(border=True, key=f"lesson_{lesson.name}"):
             _show(lesson)
 
 
+def _progress(lesson: Lesson) -> str:
+    letters = guide.done(lesson)
+    num_done = len(letters) - letters.count(guide.OPEN)
+    right = f", {letters.count(guide.RIGHT)} right" if num_done else ""
+    return f"{num_done} of {len(letters)}{right}"
+
+
 def _show(lesson: Lesson) -> None:
     letters = guide.done(lesson)
-    num_done, num_right = len(letters) - letters.count(guide.OPEN), letters.count(guide.RIGHT)
     st.header(lesson.title, anchor=False)
-    st.markdown(guide.markdown(lesson.summary))
-    if num_done:
-        st.progress(
-            num_done / len(letters), f"{num_done} of {len(letters)} steps, {num_right} right"
-        )
     row = st.container(horizontal=True, vertical_alignment="center")
-    label = "Continue" if 0 < num_done < len(letters) else "Start"
+    label = "Continue" if 0 < letters.count(guide.OPEN) < len(letters) else "Start"
     if row.button(label, key=f"start_{lesson.name}", type="primary", icon=":material/play_arrow:"):
         guide.begin(lesson)
     if row.button("With my sentence", key=f"own_{lesson.name}", help=f"“{plain(texts()[0])}”"):
@@ -45,7 +51,6 @@ def _show(lesson: Lesson) -> None:
         help="The same goals, asked again on other sentences.",
     ):
         guide.begin(again)
-    row.caption(f"{lesson.minutes} minutes · {len(lesson.steps)} steps")
     with st.expander("Goals, sheet and teacher's notes"):
         st.markdown("\n".join(f"- {guide.markdown(goal)}" for goal in lesson.goals))
         row = st.container(horizontal=True)

@@ -482,7 +482,7 @@ def _choices(table: _Table, answer: Answer | None) -> Iterator[Choice]:
             name = one.text("is")
             if name not in answer.names:
                 one.wrong(f"is = {_short(name)}; {answer.name} finds {', '.join(answer.names)}.")
-        if text in texts or (name and name in names):
+        if text in texts or (answer is not None and name in names):
             one.wrong(f"{_short(text)} is there twice. Each choice is another one.")
         texts.add(text)
         names.append(name)

@@ -1,0 +1,150 @@
+"""The guide without the page beside it: each question answered rightly and wrongly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.access.policy import CHECKPOINT_VARIABLE
+from app.guide import catalogue, guide
+from app.shell import cache
+from bertcore import Bert
+from bertcore.lessons.answer import Found
+from bertcore.lessons.lesson import Lesson, Step, judge
+from tests.support.opened import ok, said
+from tests.support.tiny import tiny_network, tiny_tokenizer
+
+SHIPPED = Path(__file__).resolve().parents[3] / "bertcore" / "checkpoints" / "default"
+NAMES = [
+    name
+    for lesson in catalogue.lessons()
+    for name in (lesson, f"{lesson}{catalogue.AGAIN}")
+    if catalogue.find(name) is not None
+]
+
+
+def _script(name: str) -> None:
+    from app.guide import guide
+    from app.shell import state
+
+    state.begin_run()
+    guide.draw(name, "tokens")
+    state.sync_url()
+
+
+def opened(name: str, text_a: str, text_b: str = "", **query: str) -> AppTest:
+    """Return the guide alone, as run.py draws it."""
+    app = AppTest.from_function(_script, args=(name,), default_timeout=60)
+    app.query_params.update({"lesson": name, "text_a": text_a, "text_b": text_b, **query})
+    return ok(app.run())
+
+
+def answers(step: Step, found: Found) -> tuple[str | float, str | float]:
+    """Return a wrong answer, and the right one."""
+    options = step.options(found)
+    if not options:
+        return float(found.answer) * 3 + 100, float(found.answer)
+    right = next(one for one in options if judge(step, found, one).is_right)
+    return next(one for one in options if not judge(step, found, one).is_right), right
+
+
+def answer(app: AppTest, chosen: str | float) -> str:
+    """Give an answer, and return what is said then."""
+    box = (app.number_input or app.radio or app.selectbox)[0]
+    box.set_value(chosen)
+    app.button(key="lesson_check").click()
+    return said(ok(app.run()))
+
+
+@pytest.mark.skipif(not (SHIPPED / "model.safetensors").is_file(), reason="no checkpoint ships")
+@pytest.mark.parametrize("name", NAMES)
+def test_each_question_is_answered_on_both_texts(name: str) -> None:
+    lesson = catalogue.find(name)
+    assert lesson is not None
+    bert = cache.bert("default")
+    for text_a, text_b in ((lesson.text_a, lesson.text_b), (lesson.other_a, lesson.other_b)):
+        app = opened(name, text_a, text_b)
+        for number, step in enumerate(lesson.steps, start=1):
+            if step.text_a is not None:  # what opening the step does
+                text_a, text_b = step.text_a, step.text_b or ""
+                app.session_state["text_a"], app.session_state["text_b"] = text_a, text_b
+            app.session_state["lesson_step"] = number
+            app.run()
+            found = step.find(bert, text_a, text_b or None)
+            wrong, right = answers(step, found)
+            shown = answer(app, wrong)
+            assert "The model: **" in shown, (number, shown)
+            assert "**Right.**" not in shown
+            shown = answer(app, right)
+            assert "**Right.**" in shown, (number, shown)
+            assert "{" not in shown.replace("\\{", ""), (number, shown)
+        assert "".join(app.query_params["lesson_done"]) == "r" * len(lesson.steps)
+
+
+def _first() -> Lesson:
+    return next(iter(catalogue.lessons().values()))
+
+
+def test_a_text_that_cannot_show_it_is_offered_another() -> None:
+    lesson = _first()
+    number = next(n for n, step in enumerate(lesson.steps, 1) if step.title == "A word in pieces")
+    app = opened(lesson.name, "He sat.", lesson_step=str(number))
+    assert "Each word of this text is one piece" in said(app)
+    assert app.button(key="lesson_offer").label == "Take the lesson's sentence"
+    assert not any(button.key == "lesson_check" for button in app.button)
+    assert any(button.key == "lesson_next" for button in app.button), "nothing blocks"
+    empty = opened(lesson.name, " ", lesson_step=str(number))
+    assert "Sentence A is empty." in said(empty)
+
+
+def test_a_checkpoint_without_the_head_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bare = Bert(tiny_network(heads=frozenset()), tiny_tokenizer(), name="bare")
+    monkeypatch.setenv(CHECKPOINT_VARIABLE, str(bare.save(tmp_path / "bare")))
+    for name in catalogue.lessons():
+        lesson = catalogue.find(name)
+        assert lesson is not None
+        app = opened(name, "The river bank was unsteep.", "It had rained on the river.")
+        for number in range(1, len(lesson.steps) + 1):
+            app.session_state["lesson_step"] = number
+            assert "lesson_next" in [button.key for button in ok(app.run()).button]
+
+
+@pytest.mark.parametrize(
+    ("query", "number", "letters"),
+    [
+        ({"lesson_step": "99"}, None, ""),
+        ({"lesson_step": "-3"}, 1, ""),
+        ({"lesson_step": "x"}, 1, ""),
+        ({"lesson_done": "rwx<b>" + "r" * 999}, 1, "rw----rrrrrrr"),
+    ],
+)
+def test_a_link_of_anybody_opens(query: dict[str, str], number: int | None, letters: str) -> None:
+    lesson = _first()
+    app = opened(lesson.name, lesson.text_a, **query)
+    count = len(lesson.steps)
+    assert f"{number or count} of {count}" in said(app)
+    assert not app.exception
+    if letters:
+        assert answer(app, 10.0)
+        assert "".join(app.query_params["lesson_done"]) == ("r" + letters[1:])[:count]
+
+
+def test_a_click_in_the_picture_is_taken() -> None:
+    lesson = _first()
+    number = next(n for n, step in enumerate(lesson.steps, 1) if step.title == "A word in pieces")
+    app = opened(lesson.name, lesson.text_a, lesson_step=str(number), token="2")
+    app.button(key="lesson_click").click().run()
+    assert app.selectbox[0].value == "2"
+
+
+def test_a_hostile_sentence_is_text() -> None:
+    lesson = _first()
+    number = next(n for n, step in enumerate(lesson.steps, 1) if step.title == "A word in pieces")
+    hostile = "<img src=x onerror=a> ![x](http://a.b) {num_split} [steepness](http://a.b) $x$"
+    app = opened(lesson.name, hostile, lesson_step=str(number))
+    assert not app.exception
+    assert guide.done(lesson) == guide.OPEN * len(lesson.steps)

@@ -1,0 +1,38 @@
+"""The page Lessons, a lesson on paper, and Markdown of lessons."""
+
+from __future__ import annotations
+
+from app.guide import catalogue, guide
+from app.lessons.sheet import sheet
+from bertcore.lessons.lesson import parse_lesson
+from tests.bertcore.lessons.test_lesson import CHOICE, HEAD, NUMBER
+from tests.support.opened import ok, page_of, said
+
+
+def test_each_lesson_is_listed_with_its_goals() -> None:
+    app = ok(page_of("lessons").run())
+    shown = said(app)
+    lessons = catalogue.lessons()
+    assert len(lessons) >= 1
+    for lesson in lessons.values():
+        assert lesson.summary in shown
+        assert f"0 of {len(lesson.steps)} |" in shown
+        for goal in lesson.goals:
+            assert goal in shown
+        assert catalogue.find(lesson.name + catalogue.AGAIN) is not None
+    assert catalogue.find("none") is catalogue.find("none-again") is None
+
+
+def test_a_sheet_shows_hostile_texts_as_text() -> None:
+    hostile = "<script>__pwned=1</script><img src=x onerror=__pwned=1>![](http://a.b)"
+    text = (HEAD + NUMBER + CHOICE).replace("Count.", hostile).replace("How many", hostile)
+    page = sheet(parse_lesson(text.replace("There are", hostile)))
+    assert "<script" not in page
+    assert "<img" not in page
+    assert page.count("&lt;script&gt;") == 3
+    assert "There are" not in page
+    assert "____ words" in page
+
+
+def test_markdown_of_a_lesson_fetches_nothing() -> None:
+    assert guide.markdown("![x](http://a) [CLS]") == r"!\[x\](http://a) \[CLS\]"

@@ -1,0 +1,285 @@
+"""Files of lessons: what is read, what a learner's answer is told, what is refused and how."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bertcore.lessons.answer import ANSWERS, Found, Kind, NotShownError, Option
+from bertcore.lessons.answers import heads
+from bertcore.lessons.lesson import (
+    MAX_BYTES,
+    MAX_STEPS,
+    Lesson,
+    Within,
+    filled,
+    judge,
+    parse_lesson,
+    read_lesson,
+)
+from tests.support.tiny import tiny_bert
+
+ROOT = Path(__file__).resolve().parents[3]
+FILES = sorted((ROOT / "app" / "lessons" / "en").glob("*.toml"))
+DOC = ROOT / "docs" / "write-a-lesson.md"
+HEAD = """title = "A"
+summary = "B"
+minutes = 5
+text_a = "The river bank was steep."
+other_a = "He went to the shop."
+goals = ["Count."]
+"""
+NUMBER = """[[steps]]
+goal = 1
+title = "Tokens"
+text = "There are {num_words} words."
+page = "tokens?token=1"
+question = "How many tokens?"
+answer = "number_of_tokens"
+right = "Yes, {answer}."
+wrong = "No: {chosen} is not {answer}."
+[steps.because]
+num_words = "Those are the words."
+"""
+CHOICE = """[[steps]]
+goal = 1
+title = "CLS"
+text = "It stands in front."
+page = "tokens"
+question = "Why?"
+[[steps.choices]]
+text = "One"
+why = "Because."
+right = true
+[[steps.choices]]
+text = "Two"
+why = "No."
+"""
+
+
+def test_the_example_of_the_manual_is_a_lesson() -> None:
+    (example,) = re.findall(r"```toml\n(.*?)```", DOC.read_text(encoding="utf-8"), re.DOTALL)
+    assert len(parse_lesson(example).steps) == 2
+
+
+def test_the_manual_lists_the_functions() -> None:
+    maker = ROOT / "docs" / "make_lesson_functions.py"
+    spec = importlib.util.spec_from_file_location("maker", maker)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    text = DOC.read_text(encoding="utf-8")
+    assert module.written(text) == text, "run python docs/make_lesson_functions.py"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_shipped_lesson_is_whole(path: Path) -> None:
+    """8 to 20 steps; a step and two questions a goal; each wrong answer explained."""
+    lesson = read_lesson(path)
+    assert 8 <= len(lesson.steps) <= 20
+    assert 10 <= lesson.minutes <= 25
+    assert lesson.misconceptions
+    assert lesson.notes
+    for goal in range(1, len(lesson.goals) + 1):
+        assert sum(step.goal == goal for step in lesson.steps) >= 2
+        assert any(step.goal == goal for step in lesson.again), f"goal {goal} is not asked again"
+    titles = [step.title for step in (*lesson.steps, *lesson.again)]
+    assert len({*titles}) == len(titles)
+    for step in lesson.again:
+        assert step.text_a is not None, f"{step.title!r} is asked on the learner's sentence"
+    texts = (lesson.text_a, lesson.text_b), (lesson.other_a, lesson.other_b)
+    assert texts[0] != texts[1]
+
+
+def test_numbers_are_judged() -> None:
+    (step,) = parse_lesson(HEAD + NUMBER).steps
+    found = step.find(tiny_bert(), "The river bank was steep.", None)
+    assert (found.answer, found.facts["num_words"]) == (8, 6)
+    right = judge(step, found, 8)
+    assert (right.is_right, right.why) == (True, "Yes, 8.")
+    assert judge(step, found, 6).why == "Those are the words."
+    assert judge(step, found, 5).why == "No: 5 is not 8."
+    for impossible in (float("nan"), float("inf"), -1e300):
+        assert not judge(step, found, impossible).is_right
+
+
+def test_choices_are_judged() -> None:
+    (step,) = parse_lesson(HEAD + CHOICE).steps
+    found = step.find(tiny_bert(), "a", None)
+    assert [*step.options(found)] == ["One", "Two"]
+    assert judge(step, found, "One").is_right
+    wrong = judge(step, found, "Two")
+    assert (wrong.is_right, wrong.models, wrong.why) == (False, "One", "No.")
+
+
+def test_a_mistake_among_options_is_explained() -> None:
+    text = NUMBER.replace("number_of_tokens", "first_piece").replace("num_words", "word")
+    (step,) = parse_lesson(HEAD + text).steps
+    options = (Option("a", "a", "1"), Option("b", "b", "2"), Option("c", "c"))
+    found = Found("b", {"word": "c"}, options, also=("a",))
+    assert [judge(step, found, name).is_right for name in "abc"] == [True, True, False]
+    assert judge(step, found, "c").why == "Those are the words."
+
+
+@given(st.floats(0, 1e6), st.floats(0, 1), st.floats(-1e6, 1e6))
+def test_what_is_within_is_symmetric(right: float, share: float, off: float) -> None:
+    within = Within(share, is_share=True)
+    assert within.accepts(right, right)
+    assert within.accepts(right + off, right) == within.accepts(right - off, right) or (
+        abs(abs(off) - share * right) < 1e-6  # rounding at the border
+    )
+
+
+@given(st.text(), st.text())
+def test_a_fact_is_never_read_as_a_place(before: str, fact: str) -> None:
+    """What the learner wrote stays what it is, braces and all."""
+    plain = before.replace("{", "").replace("}", "")
+    assert filled(plain + "{x}", {"x": fact}, str) == plain + fact
+
+
+def _broken(old: str, new: str, step: str = NUMBER) -> str:
+    assert old in HEAD + step
+    return (HEAD + step).replace(old, new, 1)
+
+
+BAD = {
+    "no title": (_broken('title = "A"\n', ""), "title is missing"),
+    "not TOML": ("title = ", "is not TOML"),
+    "a number as a title": (_broken('title = "A"', "title = 3"), 'title is 3; expected "a text"'),
+    "an unknown key": (_broken('summary = "B"', 'sumary = "B"'), "summary is missing"),
+    "a wrong key": (_broken("minutes = 5", "minutes = 5\nminuts = 6"), "Did you mean minutes?"),
+    "no steps": (HEAD, "steps is missing"),
+    "steps that are a text": (HEAD + 'steps = "x"', "expected [[steps]] tables"),
+    "steps that are numbers": (HEAD + "steps = [1]", "entry 1; expected"),
+    "an empty text": (_broken('"How many tokens?"', '" "'), "question is empty"),
+    "minutes below one": (_broken("minutes = 5", "minutes = 0"), "minutes is 0"),
+    "a flag as a number": (_broken("minutes = 5", "minutes = true"), "minutes is True"),
+    "no such goal": (_broken("goal = 1", "goal = 2"), "goal is 2; expected"),
+    "a goal without a step": (_broken('["Count."]', '["Count.", "More."]'), "goal 2"),
+    "an unknown function": (_broken('"number_of_tokens"', '"number_of_token"'), "Did you mean"),
+    "an unknown fact": (_broken("{num_words}", "{num_wrods}"), "fact {num_wrods}; known here"),
+    "an answer in the question": (_broken("many tokens?", "many of {answer}?"), "{answer}"),
+    "a mistake that is no fact": (_broken('num_words = "', 'chosen = "'), "because names"),
+    "an argument of none": (_broken("right =", "given = { layer = 1 }\nright ="), "takes nothing"),
+    "a page that is a link": (_broken('"tokens?token=1"', '"http://a/b"'), "page is"),
+    "a page above": (_broken('"tokens?token=1"', '"../x"'), "page is"),
+    "within of a text": (_broken("right =", 'within = "a"\nright ='), "within is 'a'"),
+    "within below zero": (_broken("right =", "within = -1\nright ="), "within is -1"),
+    "within not a number": (_broken("right =", "within = nan\nright ="), "within is nan"),
+    "no wrong": (_broken('wrong = "No: {chosen} is not {answer}."\n', ""), "wrong is missing"),
+    "no right choice": (_broken("right = true\n", "", CHOICE), "no choice is right"),
+    "two right choices": (_broken('"No."', '"No."\nright = true', CHOICE), "exactly one"),
+    "right in quotes": (_broken("right = true", 'right = "true"', CHOICE), "expected true"),
+    "the same choice twice": (_broken('"Two"', '"One"', CHOICE), "there twice"),
+    "one choice": (HEAD + CHOICE.rpartition("[[steps.choices]]")[0], "expected 2 to 8"),
+    "a choice without why": (_broken('why = "No."', "", CHOICE), "why is missing"),
+    "a huge text": (_broken("many tokens", "x" * 9000), "9,005 characters"),
+    "too many steps": (HEAD + NUMBER * (MAX_STEPS + 1), f"expected 1 to {MAX_STEPS}"),
+    "nested deeply": (HEAD + "x = " + "[" * 9000 + "]" * 9000, "nested too deeply"),
+    "within for a choice": (_broken("question", "within = 1\nquestion", CHOICE), "for numbers"),
+    "because for a choice": (
+        _broken("[[steps.choices]]", "because = { x = 'y' }\n[[steps.choices]]", CHOICE),
+        "a choice has its own why",
+    ),
+    "a kind of answer that its choices lack": (
+        _broken("question", 'answer = "becomes"\ngiven = { word = "a" }\nquestion', CHOICE),
+        "is is missing",
+    ),
+    "an argument that is missing": (
+        _broken("question", 'answer = "becomes"\nquestion', CHOICE),
+        "becomes needs given",
+    ),
+    "an argument of another kind": (
+        _broken("question", 'answer = "becomes"\ngiven = { word = 3 }\nquestion', CHOICE),
+        "expected a text",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_malformed_file_is_refused_with_a_sentence(name: str) -> None:
+    text, words = BAD[name]
+    with pytest.raises(ValueError, match=re.escape(words)) as refused:
+        parse_lesson(text, "bad.toml")
+    sentence = str(refused.value)
+    assert len(sentence) < 500
+    assert sentence.rstrip("'\"").endswith((".", "?"))
+
+
+def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "bad.toml"
+    path.write_bytes(b"title = '\xff'")
+    with pytest.raises(ValueError, match="is not UTF-8 text: byte 9"):
+        read_lesson(path)
+    path.write_bytes(b"#" * (MAX_BYTES + 1))
+    with pytest.raises(ValueError, match="at most 500,000"):
+        read_lesson(path)
+    with pytest.raises(OSError, match="No such file"):
+        read_lesson(tmp_path / "none.toml")
+
+
+@given(st.text(max_size=300))
+def test_no_text_is_a_crash(text: str) -> None:
+    with pytest.raises(ValueError, match=r"\S"):
+        parse_lesson(text)
+
+
+def test_a_file_of_windows_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "07-windows.toml"
+    path.write_bytes(b"\xef\xbb\xbf" + (HEAD + NUMBER).replace("\n", "\r\n").encode())
+    lesson: Lesson = read_lesson(path)
+    assert lesson.name == "windows"
+
+
+class TestAnswers:
+    """Each function on a random network: what it finds is whole, and what it says it is."""
+
+    PAIR = ("The river bank was unsteep.", "It had rained on the river.")
+    GIVEN = {  # noqa: RUF012
+        "word": "steeper",
+        "first": "bank",
+        "second": "Bank",
+        "habit": "to_previous",
+        "other": "He went to the shop.",
+        "layer": 1,
+        "other_layer": 0,
+        "far_row": 30,
+    }
+
+    @pytest.mark.parametrize("name", sorted(ANSWERS))
+    def test_it_finds_what_it_promises(self, name: str) -> None:
+        answer = ANSWERS[name]
+        given = {key: self.GIVEN[key] for key in answer.given if key in self.GIVEN}
+        found = answer.function(tiny_bert(), *self.PAIR, **given)
+        assert {*found.facts} >= {*answer.facts}
+        if answer.kind is Kind.NUMBER:
+            assert isinstance(found.answer, int | float)
+        elif answer.kind is Kind.CHOICE:
+            assert found.answer in answer.names
+        else:
+            names = [option.name for option in found.options]
+            assert found.answer in names
+            assert len({*names}) == len(names) > 1
+            assert {*found.also} <= {*names}
+        assert answer.does.endswith((".", "]."))
+
+    @pytest.mark.parametrize(
+        "name", ["split_word", "parts_that_differ", "follows", "swapped", "order_or_topic"]
+    )
+    def test_a_text_that_cannot_show_it_is_named(self, name: str) -> None:
+        answer = ANSWERS[name]
+        given = {key: self.GIVEN[key] for key in answer.needed}
+        with pytest.raises(NotShownError, match=r"[A-Z].*\."):
+            answer.function(tiny_bert(), "He sat on the mat.", None, **given)
+
+    def test_a_head_that_is_not_there_is_named(self) -> None:
+        with pytest.raises(ValueError, match="no layer 7: its layers are 0 to 1"):
+            heads.strongest_key(tiny_bert(), "a", None, layer=7)
+        with pytest.raises(ValueError, match="no measure 'x'"):
+            heads.head_of_habit(tiny_bert(), "a", None, habit="x")

@@ -1,0 +1,66 @@
+"""`bertscope lesson check`: a lesson that holds, and what is wrong with one that does not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.command_line import invoke, succeed
+
+ROOT = Path(__file__).resolve().parents[3]
+SHIPPED = ROOT / "bertcore" / "checkpoints" / "default" / "model.safetensors"
+LESSONS = sorted((ROOT / "app" / "lessons" / "en").glob("*.toml"))
+LESSON = """title = "A"
+summary = "B"
+minutes = 5
+text_a = "The river bank was steep."
+other_a = "He went to the shop."
+goals = ["Count."]
+[[steps]]
+goal = 1
+title = "Tokens"
+text = "Count them."
+page = "PAGE"
+question = "How many?"
+answer = "ANSWER"
+right = "Yes."
+wrong = "No."
+"""
+
+pytestmark = pytest.mark.skipif(not SHIPPED.is_file(), reason="no checkpoint ships here")
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_a_shipped_lesson_holds(path: Path) -> None:
+    rows = json.loads(succeed("lesson", "check", path, "--json"))
+    assert len(rows) >= 10
+    assert [row["problems"] for row in rows] == [[]] * len(rows)
+    assert {row["part"] for row in rows} == {"steps", "again"}
+
+
+@pytest.mark.parametrize(
+    ("page", "answer", "words"),
+    [
+        ("tokens?token=1", "number_of_tokens", ""),
+        ("token", "number_of_tokens", "there is no page 'token'"),
+        ("tokens?toke=1", "number_of_tokens", "no choice 'toke'"),
+        ("tokens?token=99", "number_of_tokens", "took token = 6 instead of 99"),
+        ("tokens?text_a=Hello", "number_of_tokens", "text_a, which the learner chooses"),
+        ("lessons", "number_of_tokens", "shows no picture"),
+        ("tokens", "follows", "needs a pair"),
+    ],
+)
+def test_what_is_wrong_is_named(page: str, answer: str, words: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(LESSON.replace("PAGE", page).replace("ANSWER", answer), encoding="utf-8")
+    result = invoke("lesson", "check", path)
+    assert result.exit_code == (2 if words else 0), result.output
+    assert words in " ".join(result.output.split())
+
+
+def test_another_action_is_refused(tmp_path: Path) -> None:
+    result = invoke("lesson", "chek", tmp_path / "x.toml")
+    assert result.exit_code == 2
+    assert "bertscope lesson check FILE" in result.output

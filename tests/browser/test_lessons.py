@@ -1,0 +1,96 @@
+"""A class takes a lesson: from the list to the end, with clicks, keys and a phone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from app.guide import catalogue
+from bertcore import load
+from bertcore.lessons.lesson import Lesson
+from tests.app.guide.test_guide import answers
+from tests.browser.test_every_page import ALL_RULES, COLOURS, Problems
+from tests.support.browser.visit import Visit
+
+SHIPPED = Path(__file__).resolve().parents[2] / "bertcore" / "checkpoints" / "default"
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.slow,
+    pytest.mark.skipif(not (SHIPPED / "model.safetensors").is_file(), reason="none ships"),
+]
+FIRST: Lesson = next(iter(catalogue.lessons().values()))
+
+
+def _guide(visit: Visit) -> Locator:
+    return visit.page.locator(".st-key-lesson_guide")
+
+
+def _check(visit: Visit, chosen: str | float) -> Locator:
+    """Answer the question that is shown; return what the guide then says."""
+    guide = _guide(visit)
+    if isinstance(chosen, float):
+        guide.get_by_label("Your number").fill(f"{chosen:g}")
+    elif guide.get_by_role("radio").count():
+        # The label, since the circle lies below it.
+        guide.locator("label").filter(has_text=re.compile(f"^{re.escape(chosen)}$")).click()
+    else:
+        guide.get_by_role("combobox").click()
+        visit.page.get_by_role("option", name=re.compile(f"^{chosen}: ")).click()
+    guide.get_by_role("button", name="Check", exact=True).click()
+    visit.settle()
+    return guide.get_by_role("alert")
+
+
+def test_a_lesson_is_taken(new_visit: Callable[..., Visit]) -> None:
+    """Every question of the first lesson, wrongly and rightly, each beside its own picture."""
+    visit = new_visit(color_scheme="light", reduced_motion="reduce")
+    visit.open("lessons")
+    visit.page.get_by_role("button", name="Start", exact=True).first.click()
+    bert = load("default")
+    for number, step in enumerate(FIRST.steps, start=1):
+        expect(_guide(visit).get_by_role("heading", name=step.title, exact=True)).to_be_visible()
+        found = step.find(bert, FIRST.text_a, FIRST.text_b or None)
+        name, _ = step.address(found)
+        assert f"/{name}?" in visit.page.url
+        wrong, right = answers(step, found)
+        expect(_check(visit, wrong)).to_contain_text("The model:")
+        expect(_check(visit, right)).to_contain_text("Right.")
+        visit.check()
+        last = number == len(FIRST.steps)
+        _guide(visit).get_by_role("button", name="Finish" if last else "Next").click()
+    visit.arrive("lessons")
+    done = f"{len(FIRST.steps)} of {len(FIRST.steps)}, {len(FIRST.steps)} right"
+    expect(visit.page.get_by_role("cell", name=done)).to_be_visible()
+
+
+@pytest.mark.parametrize(("scheme", "rules"), [("light", ALL_RULES), ("dark", COLOURS)])
+def test_the_guide_is_for_everybody(
+    new_visit: Callable[..., Visit], scheme: str, rules: dict[str, object]
+) -> None:
+    """It violates no rule of axe, with an answer and in a phone, and takes a click and keys."""
+    visit = new_visit(color_scheme=scheme, reduced_motion="reduce")
+    number = next(n for n, step in enumerate(FIRST.steps, 1) if step.title == "A word in pieces")
+    query = {"lesson": FIRST.name, "lesson_step": str(number), "text_a": FIRST.text_a}
+    visit.open("tokens", **query, lesson_done="rw")
+    visit.token("strip", "##ness").click()
+    visit.wait_for_query("token", "2")
+    _guide(visit).get_by_role("button", name="Take my click in the picture").press("Enter")
+    check = _guide(visit).get_by_role("button", name="Check", exact=True)
+    expect(_guide(visit).get_by_text("2: ##ness")).to_be_visible()
+    check.press("Enter")
+    expect(_guide(visit).get_by_role("alert")).to_contain_text("Right.")
+    visit.wait_for_query("lesson_done", "rw-r")
+    problems = Problems(visit, rules)
+    problems.note("guide")
+    assert problems.ours == [], "\n".join(problems.ours)
+    visit.page.set_viewport_size({"width": 480, "height": 900})
+    visit.settle()
+    box = visit.page.get_by_test_id("stSidebar").bounding_box()
+    assert box is not None
+    assert (box["y"] > 400, box["width"]) == (True, 480)
+    assert visit.page.evaluate("document.documentElement.scrollWidth") <= 480
+    visit.check()
