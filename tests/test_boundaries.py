@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 MAX_SCRIPT_LINES = 3
 DRAWING = ("streamlit plotly bertviz mpld3 matplotlib typer click rich app pages bertscope").split()
 NETWORK = ("huggingface_hub", "requests", "httpx", "urllib.request", "http.client", "aiohttp")
-STREAMLIT = ("delta_generator", "starlette", "testing")
+STREAMLIT = ("delta_generator", "starlette")
 """The documented modules below `streamlit`, and that of the type of its containers."""
 HUB = "bertcore/checkpoints/hub.py"
 PAGES = sorted(script.stem for script in (ROOT / "pages").glob("*.py"))

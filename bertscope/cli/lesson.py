@@ -34,12 +34,11 @@ def lesson(
 
     import bertcore
     from bertcore.lessons.lesson import read_lesson
-    from bertscope.notebook.notebook_view import app_module
+    from bertscope.cli.lesson_steps import check_steps
 
     if action != "check":
         raise ValueError(f"lesson {action!r} is unknown. Type: bertscope lesson check FILE")
     read = read_lesson(file)
-    check_steps = app_module("app.guide.check").check_steps
     bert = bertcore.load(checkpoint)
     table = make_table("step", "title", "page", "answer", "on the second text", right=("step",))
     rows, problems = [], []

@@ -1,20 +1,20 @@
 """Whether a lesson holds: its answers compute, and its links open on a picture."""
 
+from __future__ import annotations
+
 import logging
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
 from bertcore.lessons.answer import Found
 from bertcore.lessons.lesson import Lesson, Step, filled, judge, written
 from bertcore.model import Model
-
-from ..navigation import PAGES
-from ..shell.links import script
-from ..shell.state import ALWAYS_IN_URL, TEXTS, read_value
+from bertscope.app_root import find_app_root
+from bertscope.notebook.notebook_view import app_module
 
 PICTURES = ("plotly_chart", "bidi_component", "component_instance", "iframe", "arrow_data_frame")
 """Elements of a page that count as one."""
@@ -86,19 +86,21 @@ def _judge_all(step: Step, found: Found) -> None:
 
 def _open(step: Step, found: Found, text_a: str, text_b: str | None, source: str) -> Iterator[str]:
     """Open the page of a step as its link does; yield what is wrong with it."""
+    state = app_module("app.shell.state")
+    pages = app_module("app.navigation").PAGES
+    folders = {page.name: folder for folder, page in pages.items()}
     name, choices = step.address(found)
-    folders = {page.name: folder for folder, page in PAGES.items()}
     if name not in folders:
         yield f"there is no page {name!r}; the pages are {', '.join(folders)}."
         return
-    taken = {*choices} & {*ALWAYS_IN_URL, *TEXTS}
+    taken = {*choices} & {*state.ALWAYS_IN_URL, *state.TEXTS}
     if taken:
         yield f"page brings {min(taken)}, which the learner chooses. Write text_a in the step."
         return
-    root = str(Path(__file__).resolve().parents[2])
-    if root not in sys.path:  # the scripts of the pages import the app by its name
-        sys.path.insert(0, root)
-    app = AppTest.from_file(str(script(folders[name])), default_timeout=SECONDS)
+    root = find_app_root()
+    if str(root) not in sys.path:  # the scripts of the pages import the app by its name
+        sys.path.insert(0, str(root))
+    app = AppTest.from_file(root / "pages" / f"{folders[name]}.py", default_timeout=SECONDS)
     app.query_params.update(
         {"text_a": text_a, "text_b": text_b or "", "checkpoint": source, **choices}
     )
@@ -107,16 +109,15 @@ def _open(step: Step, found: Found, text_a: str, text_b: str | None, source: str
         said = [box.value for box in (*app.exception, *app.error)]
         yield f"{name} does not open: {said[0]}"
         return
-    yield from _refused(app, choices)
+    for choice, wanted in choices.items():
+        yield from _refused(state.read_value(app.session_state, choice), choice, wanted)
     if not any(app.get(kind) for kind in PICTURES):
         yield f"{name} shows no picture with these choices. Choose another view."
 
 
-def _refused(app: AppTest, choices: Mapping[str, list[str]]) -> Iterator[str]:
-    """Yield which choices of a link the page did not take."""
-    for choice, wanted in choices.items():
-        taken = read_value(app.session_state, choice)
-        if taken is None:
-            yield f"the page has no choice {choice!r}, so its link means nothing."
-        elif taken != wanted:
-            yield f"the page took {choice} = {', '.join(taken)} instead of {', '.join(wanted)}."
+def _refused(taken: Any, choice: str, wanted: list[str]) -> Iterator[str]:
+    """Yield why a page did not take a choice of its link."""
+    if taken is None:
+        yield f"the page has no choice {choice!r}, so its link means nothing."
+    elif taken != wanted:
+        yield f"the page took {choice} = {', '.join(taken)} instead of {', '.join(wanted)}."
