@@ -213,8 +213,7 @@ def _answer_box(
     chosen: str | None = st.selectbox(
         "Your choice", list(options), format_func=options.__getitem__, key=key, index=None
     )
-    kind = None if step.answer is None else step.answer.kind
-    if kind in (Kind.TOKEN, Kind.HEAD):
+    if _clicked(step) is not None:
         st.button(
             "Take my click in the picture",
             key="lesson_click",
@@ -228,15 +227,23 @@ def _answer_box(
 
 def _take_click(key: str, step: Step, names: tuple[str, ...]) -> None:
     """Make what is chosen on the page beside the guide the answer."""
-    page = step.page.partition("?")[0]
-    if page == "attention":
-        picked = name_of(LAYER.value, HEADS.value[0]) if HEADS.value else ""
-    elif page == "masked-words":
-        picked = str(MASKED.value[-1]) if MASKED.value else ""
-    else:
-        picked = str((INSIDE_LAYER_TOKEN if page == "inside-layer" else TOKEN).value)
-    if picked in names:
+    if (picked := _clicked(step)) in names:
         st.session_state[key] = picked
+
+
+def _clicked(step: Step) -> str | None:
+    """Return what the visitor clicked on the page of a step; None if it reports no such click."""
+    page = step.page.partition("?")[0]
+    match None if step.answer is None else step.answer.kind, page:
+        case Kind.HEAD, "attention":
+            return name_of(LAYER.value, HEADS.value[0]) if HEADS.value else ""
+        case Kind.TOKEN, "masked-words":
+            return str(MASKED.value[-1]) if MASKED.value else ""
+        case Kind.TOKEN, "tokens":
+            return str(TOKEN.value)
+        case Kind.TOKEN, "inside-layer":
+            return str(INSIDE_LAYER_TOKEN.value)
+    return None
 
 
 def _note(lesson: Lesson, number: int, letter: str) -> None:

@@ -35,9 +35,11 @@ class Choice:
 
     text: str
     why: str
-    """The sentence that a learner reads who picks it."""
+    """What a learner reads who picks it; where the model decides, what is true if it is right."""
     name: str
     """The model's answer that makes it right; "right" or "" where the lesson itself decides."""
+    wrong: str = ""
+    """Where the model decides: what a learner reads first who picks it and is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +248,10 @@ def _judge_choice(step: Step, found: Found, chosen: str) -> _Judged:
     wanted = "right" if step.answer is None else found.answer
     best = next(choice for choice in step.choices if choice.name == wanted)
     both = {"chosen": mine.text, "answer": best.text, "chosen_value": "", "answer_value": ""}
-    return mine.why, {**found.facts, **both}, mine is best
+    is_right = mine is best
+    # The model may answer anything: what is true of another answer must not be read.
+    why = mine.why if is_right or step.answer is None else f"{mine.wrong} {best.why}".strip()
+    return why, {**found.facts, **both}, is_right
 
 
 # ---- reading ----
@@ -475,11 +480,11 @@ def _choices(table: _Table, answer: Answer | None) -> Iterator[Choice]:
     names: list[str] = []
     texts: set[str] = set()
     for one in found:
-        text, why = one.text("text"), one.text("why")
+        text, why, wrong = one.text("text"), one.text("why"), ""
         if answer is None:
             name = "right" if one.flag("right") else ""
         else:
-            name = one.text("is")
+            name, wrong = one.text("is"), one.text("wrong", "")
             if name not in answer.names:
                 one.wrong(f"is = {_short(name)}; {answer.name} finds {', '.join(answer.names)}.")
         if text in texts or (answer is not None and name in names):
@@ -487,7 +492,7 @@ def _choices(table: _Table, answer: Answer | None) -> Iterator[Choice]:
         texts.add(text)
         names.append(name)
         one.end()
-        yield Choice(text, why, name)
+        yield Choice(text, why, name, wrong)
     if answer is None and names.count("right") != 1:
         table.wrong("no choice is right. Write right = true in exactly one of them.")
     if answer is not None and takes:
@@ -518,7 +523,7 @@ def _check_facts(table: _Table, step: Step) -> None:
     before = {"text": step.text, "question": step.question, "page": step.page}
     after = {"right": step.right, "wrong": step.wrong}
     after |= {f"because.{fact}": why for fact, why in step.because.items()}
-    after |= {f"why of {choice.text!r}": choice.why for choice in step.choices}
+    after |= {f"{choice.text!r}": f"{choice.why} {choice.wrong}" for choice in step.choices}
     for texts, known in ((before, own), (after, (*own, *OF_A_LEARNER))):
         for where, text in texts.items():
             for name, _ in _PLACE.findall(text):
