@@ -1,3 +1,3 @@
 """Lessons: files of questions whose answers are computed on the learner's own text."""
 
-__all__ = ["answers", "check", "lesson"]
+__all__ = ["answer", "answers", "lesson"]

@@ -278,40 +278,52 @@ def _relative(of: Tensor, to: Tensor) -> Tensor:
     return (torch.xlogy(of, of) - torch.xlogy(of, to)).sum(-1)
 
 
-_SEPARATORS = "layer num_separators separators even weight written"
+_SPECIAL = "layer num special even weight written"
 
 
-@answer(Kind.NUMBER, facts=_SEPARATORS)
-def separator_weight(bert: Model, text_a: str, text_b: str | None, layer: int) -> Found:
-    """Percent of a layer's attention that goes to [SEP], all heads and tokens together."""
-    facts = _separators(bert, text_a, text_b, layer)
+@answer(Kind.NUMBER, facts=_SPECIAL)
+def special_weight(
+    bert: Model, text_a: str, text_b: str | None, layer: int, which: str = "first"
+) -> Found:
+    """Percent of a layer's attention that goes to [CLS] ("first") or to all [SEP] ("separator").
+
+    All heads and tokens together.
+    """
+    facts = _special(bert, text_a, text_b, layer, which)
     return Found(100 * float(facts["weight"]), facts)
 
 
-@answer(Kind.CHOICE, facts=_SEPARATORS, names="less more similar")
-def separator_written(bert: Model, text_a: str, text_b: str | None, layer: int) -> Found:
-    """Whether [SEP] has a smaller share of what heads write than of their weights.
+@answer(Kind.CHOICE, facts=_SPECIAL, names="less more similar")
+def special_written(
+    bert: Model, text_a: str, text_b: str | None, layer: int, which: str = "first"
+) -> Found:
+    """Whether it has a smaller share of what heads write than of their weights.
 
     What is written is the weight times the length of the vector that it brings (Kobayashi et al.
     2020).
     """
-    facts = _separators(bert, text_a, text_b, layer)
+    facts = _special(bert, text_a, text_b, layer, which)
     weight, written = float(facts["weight"]), float(facts["written"])
     is_similar = abs(weight - written) <= _SIMILAR * max(weight, written)
     return Found("similar" if is_similar else "less" if written < weight else "more", facts)
 
 
-def _separators(bert: Model, text_a: str, text_b: str | None, layer: int) -> dict[str, Fact]:
+def _special(
+    bert: Model, text_a: str, text_b: str | None, layer: int, which: str
+) -> dict[str, Fact]:
     check_layer_head(bert, layer)
+    if which not in ("first", "separator"):
+        raise ValueError(f"which is {which!r}; expected first or separator.")
     trace = bert.trace(text_a, text_b)
-    places = [p for p, text in enumerate(trace.text_ids) if text < 0][1:]
+    added = [p for p, text in enumerate(trace.text_ids) if text < 0]
+    places = added[:1] if which == "first" else added[1:]
     if not places:
-        raise ValueError("this checkpoint adds no [SEP] to a text. Open a BERT, such as default.")
+        raise ValueError("this checkpoint adds no such token. Open a BERT, such as default.")
     norms = weighted_norms(bert, trace)[layer]
     return {
         "layer": layer,
-        "num_separators": len(places),
-        "separators": trace.tokens[places[0]],
+        "num": len(places),
+        "special": trace.tokens[places[0]],
         "even": len(places) / trace.num_tokens,
         "weight": float(trace.attentions[layer].float()[..., places].sum(-1).mean()),
         "written": float(norms[..., places].sum() / norms.sum()),

@@ -1,5 +1,6 @@
 """Answers about the input vectors: three embeddings, their sum, positions, neighbours."""
 
+import math
 from collections import Counter
 
 import torch.nn.functional as F
@@ -95,24 +96,30 @@ def parts_that_differ(bert: Model, text_a: str, text_b: str | None) -> Found:
     return Found("position" if facts["first_segment"] == facts["second_segment"] else "both", facts)
 
 
-@answer(Kind.NUMBER, facts=f"{_TWICE} layer at_input at_token")
+@answer(Kind.NUMBER, facts=f"{_TWICE} layer at_input at_token others")
 def cosine_of_twice(bert: Model, text_a: str, text_b: str | None, layer: int = 0) -> Found:
-    """Cosine between two occurrences of a token after a layer; layer 0 is the network's input."""
+    """Cosine between two occurrences of a token after a layer; layer 0 is the network's input.
+
+    The fact "others" is the mean cosine of the first one with all tokens that are different.
+    """
     check_layer_head(bert, max(0, layer - 1))
     trace = bert.trace(text_a, text_b)
     facts = _twice(trace)
-    places = [int(facts["first"]), int(facts["second"])]
-
-    def cosine(states: object) -> float:
-        one, other = states[places].float()  # type: ignore[index]
-        return float(F.cosine_similarity(one, other, dim=0))
-
+    first, second = int(facts["first"]), int(facts["second"])
+    states = trace.hidden_states[[0, layer]].float()
+    at_input, cosines = F.cosine_similarity(states, states[:, first, None], dim=-1)
+    others = [
+        place
+        for place, token in enumerate(trace.tokens)
+        if trace.text_ids[place] >= 0 and token != facts["token"]
+    ]
     more: dict[str, Fact] = {
         "layer": layer,
-        "at_input": cosine(trace.hidden_states[0]),
+        "at_input": float(at_input[second]),
         "at_token": 1.0,
+        "others": float(cosines[others].mean()) if others else math.nan,
     }
-    return Found(cosine(trace.hidden_states[layer]), facts | more)
+    return Found(float(cosines[second]), facts | more)
 
 
 def _twice(trace: Trace) -> dict[str, Fact]:

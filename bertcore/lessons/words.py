@@ -107,25 +107,28 @@ def chance_loss(bert: Model, text_a: str, text_b: str | None) -> Found:
     return Found(math.log(size), {"vocab_size": size, "bits": math.log2(size), "one_in": 1 / size})
 
 
-@answer(Kind.CHOICE, facts=f"{_HIDDEN} left best_left p_left", names="same other")
+@answer(Kind.CHOICE, facts=f"{_HIDDEN} num_after best_left p_left", names="same other")
 def without_right(bert: Model, text_a: str, text_b: str | None) -> Found:
-    """Whether the best word stays if all that follows the hidden word is cut off."""
+    """Whether the best word stays if all tokens after the hidden word are hidden, too."""
     found = hidden(bert, text_a, text_b)
     encoding = bert.tokenize(text_a, text_b)
-    is_b = encoding.text_ids[found.position] == 1
-    text = text_b if is_b and text_b is not None else text_a
-    left = text[: encoding.offsets[found.position][0]].rstrip()
-    if not left:
-        raise NotShownError("The hidden word is the first of its text: nothing stands before it.")
-    cut = f"{left} {bert.tokenizer.mask_token}"
-    texts = (text_a, cut) if is_b else (cut, None)
-    predictions = predict_masks(bert, *texts)
-    best = str(predictions.words[-1, 0])
+    shown = [
+        place
+        for place, token_id in enumerate(encoding.input_ids)
+        if encoding.text_ids[place] >= 0 and token_id != bert.tokenizer.mask_id
+    ]
+    after = [place for place in shown if place > found.position]
+    if not after:
+        raise NotShownError("The hidden word is the last of its text: nothing follows it.")
+    masked = [place for place in shown if place >= found.position]
+    predictions = predict_masks(bert, text_a, text_b, masked)
+    place = predictions.positions.index(found.position)
+    best = str(predictions.words[place, 0])
     facts: dict[str, Fact] = {
         **found.facts,
-        "left": cut,
+        "num_after": len(after),
         "best_left": best,
-        "p_left": float(predictions.probabilities[-1, 0]),
+        "p_left": float(predictions.probabilities[place, 0]),
     }
     return Found("same" if best == found.facts["best"] else "other", facts)
 
