@@ -11,7 +11,8 @@ from playwright.sync_api import Locator, expect
 
 from app.guide import catalogue
 from bertcore import load
-from bertcore.lessons.lesson import Lesson
+from bertcore.lessons.answer import Found
+from bertcore.lessons.lesson import Lesson, Step
 from tests.app.guide.test_guide import answers
 from tests.browser.test_every_page import ALL_RULES, COLOURS, Problems
 from tests.support.browser.visit import Visit
@@ -23,47 +24,57 @@ pytestmark = [
     pytest.mark.skipif(not (SHIPPED / "model.safetensors").is_file(), reason="none ships"),
 ]
 FIRST: Lesson = next(iter(catalogue.lessons().values()))
+OTHERS = [
+    pytest.param(lesson, marks=pytest.mark.exhaustive, id=lesson.name)
+    for lesson in catalogue.lessons().values()
+    if lesson is not FIRST
+]
 
 
 def _guide(visit: Visit) -> Locator:
     return visit.page.locator(".st-key-lesson_guide")
 
 
-def _check(visit: Visit, chosen: str | float) -> Locator:
+def _check(visit: Visit, step: Step, found: Found, chosen: str | float) -> Locator:
     """Answer the question that is shown; return what the guide then says."""
+    text = step.options(found).get(str(chosen), "")
     guide = _guide(visit)
     if isinstance(chosen, float):
         guide.get_by_label("Your number").fill(f"{chosen:g}")
     elif guide.get_by_role("radio").count():
         # The label, since the circle lies below it.
-        guide.locator("label").filter(has_text=re.compile(f"^{re.escape(chosen)}$")).click()
+        guide.locator("label").filter(has_text=re.compile(f"^{re.escape(text)}$")).click()
     else:
         guide.get_by_role("combobox").click()
-        visit.page.get_by_role("option", name=re.compile(f"^{chosen}: ")).click()
+        visit.page.get_by_role("option", name=text, exact=True).click()
     guide.get_by_role("button", name="Check", exact=True).click()
     visit.settle()
     return guide.get_by_test_id("stAlert")
 
 
-def test_a_lesson_is_taken(new_visit: Callable[..., Visit]) -> None:
-    """Every question of the first lesson, wrongly and rightly, each beside its own picture."""
+@pytest.mark.parametrize("lesson", [pytest.param(FIRST, id=FIRST.name), *OTHERS])
+def test_a_lesson_is_taken(new_visit: Callable[..., Visit], lesson: Lesson) -> None:
+    """Every question of a lesson, wrongly and rightly, each beside its own picture."""
     visit = new_visit(color_scheme="light", reduced_motion="reduce")
     visit.open("lessons")
-    visit.page.get_by_role("button", name="Start", exact=True).first.click()
+    visit.page.locator(f".st-key-start_{lesson.name}").get_by_role("button").click()
     bert = load("default")
-    for number, step in enumerate(FIRST.steps, start=1):
+    text_a, text_b = lesson.text_a, lesson.text_b or None
+    for number, step in enumerate(lesson.steps, start=1):
         expect(_guide(visit).get_by_role("heading", name=step.title, exact=True)).to_be_visible()
-        found = step.find(bert, FIRST.text_a, FIRST.text_b or None)
+        if step.text_a is not None:  # the step brings its own
+            text_a, text_b = step.text_a, step.text_b
+        found = step.find(bert, text_a, text_b)
         name, _ = step.address(found)
         expect(visit.page).to_have_url(re.compile(rf"/{name}\b"))
         wrong, right = answers(step, found)
-        expect(_check(visit, wrong)).to_contain_text("The model:")
-        expect(_check(visit, right)).to_contain_text("Right.")
+        expect(_check(visit, step, found, wrong)).to_contain_text("The model:")
+        expect(_check(visit, step, found, right)).to_contain_text("Right.")
         visit.check()
-        last = number == len(FIRST.steps)
+        last = number == len(lesson.steps)
         _guide(visit).get_by_role("button", name="Finish" if last else "Next").click()
     visit.arrive("lessons")
-    done = f"{len(FIRST.steps)} of {len(FIRST.steps)}, {len(FIRST.steps)} right"
+    done = f"{len(lesson.steps)} of {len(lesson.steps)}, {len(lesson.steps)} right"
     expect(visit.page.get_by_role("cell", name=done)).to_be_visible()
 
 

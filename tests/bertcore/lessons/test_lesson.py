@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bertcore import load
 from bertcore.lessons.answer import ANSWERS, Found, Kind, NotShownError, Option
 from bertcore.lessons.answers import heads
 from bertcore.lessons.lesson import (
@@ -25,6 +26,7 @@ from bertcore.lessons.lesson import (
 from tests.support.tiny import tiny_bert
 
 ROOT = Path(__file__).resolve().parents[3]
+SHIPPED = ROOT / "bertcore" / "checkpoints" / "default"
 FILES = sorted((ROOT / "app" / "lessons" / "en").glob("*.toml"))
 DOC = ROOT / "docs" / "write-a-lesson.md"
 HEAD = """title = "A"
@@ -59,6 +61,15 @@ right = true
 [[steps.choices]]
 text = "Two"
 why = "No."
+"""
+SAME = """is = "same"
+text = "Yes"
+why = "Both are {first_tokens}."
+wrong = "You would think so."
+"""
+OTHER = """is = "different"
+text = "No"
+why = "It is {first_tokens}, and {second_tokens}."
 """
 
 
@@ -95,6 +106,38 @@ def test_a_shipped_lesson_is_whole(path: Path) -> None:
         assert step.text_a is not None, f"{step.title!r} is asked on the learner's sentence"
     texts = (lesson.text_a, lesson.text_b), (lesson.other_a, lesson.other_b)
     assert texts[0] != texts[1]
+
+
+@pytest.mark.skipif(not (SHIPPED / "model.safetensors").is_file(), reason="no checkpoint ships")
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_the_shipped_checkpoint_answers_each_question(path: Path) -> None:
+    """On both texts of the lesson, and each answer that a learner may give is told something."""
+    lesson, bert = read_lesson(path), load("default", device="cpu")
+    texts = (lesson.text_a, lesson.text_b), (lesson.other_a, lesson.other_b)
+    for step in (*lesson.steps, *lesson.again):
+        for text_a, text_b in texts:
+            own = (text_a, text_b or None) if step.text_a is None else (step.text_a, step.text_b)
+            found = step.find(bert, *own)
+            options = step.options(found)
+            verdicts = [judge(step, found, chosen) for chosen in options]
+            if options:
+                assert {verdict.is_right for verdict in verdicts} == {True, False}, step.title
+            else:
+                assert judge(step, found, float(found.answer)).is_right, step.title
+            told = (filled(step.text + step.question, found.facts, str), *(v.why for v in verdicts))
+            assert all(told), step.title
+            assert "nan" not in " ".join(told).split(), step.title
+
+
+def test_a_choice_that_the_model_refutes_says_what_is_true() -> None:
+    text = CHOICE.replace("question =", 'answer = "same_tokens"\nquestion =')
+    text = text.replace("question =", 'given = { first = "a", second = "b" }\nquestion =')
+    text = text.replace('text = "One"\nwhy = "Because."\nright = true', SAME)
+    (step,) = parse_lesson(HEAD + text.replace('text = "Two"\nwhy = "No."', OTHER)).steps
+    found = Found("different", {"first_tokens": "a", "second_tokens": "b"})
+    assert judge(step, found, "Yes").why == "You would think so. It is a, and b."
+    assert judge(step, found, "No").why == "It is a, and b."
+    assert judge(step, Found("same", found.facts), "No").why == "Both are a."
 
 
 def test_numbers_are_judged() -> None:
