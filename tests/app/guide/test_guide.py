@@ -17,12 +17,8 @@ from tests.support.opened import ok, said
 from tests.support.tiny import tiny_network, tiny_tokenizer
 
 SHIPPED = Path(__file__).resolve().parents[3] / "bertcore" / "checkpoints" / "default"
-NAMES = [
-    name
-    for lesson in catalogue.lessons()
-    for name in (lesson, f"{lesson}{catalogue.AGAIN}")
-    if catalogue.find(name) is not None
-]
+FIRST, *OTHERS = catalogue.lessons()
+LESSONS = [FIRST, *(pytest.param(name, marks=pytest.mark.exhaustive) for name in OTHERS)]
 
 
 def _script(name: str) -> None:
@@ -59,8 +55,10 @@ def answer(app: AppTest, chosen: str | float) -> str:
 
 
 @pytest.mark.skipif(not (SHIPPED / "model.safetensors").is_file(), reason="no checkpoint ships")
-@pytest.mark.parametrize("name", NAMES)
-def test_each_question_is_answered_on_both_texts(name: str) -> None:
+@pytest.mark.parametrize("again", ["", catalogue.AGAIN], ids=["steps", "again"])
+@pytest.mark.parametrize("name", LESSONS)
+def test_each_question_is_answered_on_both_texts(name: str, again: str) -> None:
+    name += again
     lesson = catalogue.find(name)
     assert lesson is not None
     bert = cache.bert("default")
@@ -99,18 +97,17 @@ def test_a_text_that_cannot_show_it_is_offered_another() -> None:
     assert "Sentence A is empty." in said(empty)
 
 
+@pytest.mark.parametrize("name", LESSONS)
 def test_a_checkpoint_without_the_head_says_why(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bare = Bert(tiny_network(heads=frozenset()), tiny_tokenizer(), name="bare")
     monkeypatch.setenv(CHECKPOINT_VARIABLE, str(bare.save(tmp_path / "bare")))
-    for name in catalogue.lessons():
-        lesson = catalogue.find(name)
-        assert lesson is not None
-        app = opened(name, "The river bank was unsteep.", "It had rained on the river.")
-        for number in range(1, len(lesson.steps) + 1):
-            app.session_state["lesson_step"] = number
-            assert "lesson_next" in [button.key for button in ok(app.run()).button]
+    lesson = catalogue.lessons()[name]
+    app = opened(name, "The river bank was unsteep.", "It had rained on the river.")
+    for number in range(1, len(lesson.steps) + 1):
+        app.session_state["lesson_step"] = number
+        assert "lesson_next" in [button.key for button in ok(app.run()).button]
 
 
 @pytest.mark.parametrize(

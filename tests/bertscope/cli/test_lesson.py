@@ -50,7 +50,7 @@ def test_a_shipped_lesson_holds(path: Path) -> None:
         ("tokens?token=1", "number_of_tokens", ""),
         ("token", "number_of_tokens", "there is no page 'token'"),
         ("tokens?toke=1", "number_of_tokens", "no choice 'toke'"),
-        ("tokens?token=99", "number_of_tokens", "took token = 6 instead of 99"),
+        ("tokens?token=99", "number_of_tokens", "took token = 7 instead of 99"),
         ("tokens?text_a=Hello", "number_of_tokens", "text_a, which the learner chooses"),
         ("lessons", "number_of_tokens", "shows no picture"),
         ("tokens", "follows", "needs a pair"),
