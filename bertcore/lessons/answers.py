@@ -1,6 +1,6 @@
 """All functions that a lesson may name, by their names."""
 
-from bertcore.lessons import heads, pairs, pieces, vectors, words
+from bertcore.lessons import heads, layers, pairs, pieces, vectors, words
 from bertcore.lessons.answer import ANSWERS
 
-__all__ = ["ANSWERS", "heads", "pairs", "pieces", "vectors", "words"]
+__all__ = ["ANSWERS", "heads", "layers", "pairs", "pieces", "vectors", "words"]
