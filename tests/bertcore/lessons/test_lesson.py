@@ -106,6 +106,8 @@ def test_a_shipped_lesson_is_whole(path: Path) -> None:
         assert step.text_a is not None, f"{step.title!r} is asked on the learner's sentence"
     texts = (lesson.text_a, lesson.text_b), (lesson.other_a, lesson.other_b)
     assert texts[0] != texts[1]
+    row = f"| {lesson.title} | {len(lesson.steps)} | {lesson.minutes} |"
+    assert row in (ROOT / "docs" / "teach.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.skipif(not (SHIPPED / "model.safetensors").is_file(), reason="no checkpoint ships")
