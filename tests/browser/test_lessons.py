@@ -62,6 +62,7 @@ def test_a_lesson_is_taken(new_visit: Callable[..., Visit], lesson: Lesson) -> N
     text_a, text_b = lesson.text_a, lesson.text_b or None
     for number, step in enumerate(lesson.steps, start=1):
         expect(_guide(visit).get_by_role("heading", name=step.title, exact=True)).to_be_visible()
+        visit.settle()
         if step.text_a is not None:  # the step brings its own
             text_a, text_b = step.text_a, step.text_b
         found = step.find(bert, text_a, text_b)
