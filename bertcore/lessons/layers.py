@@ -36,13 +36,11 @@ def neurons_that_fire(bert: Model, text_a: str, text_b: str | None, layer: int) 
 def longer_write(bert: Model, text_a: str, text_b: str | None, layer: int) -> Found:
     """Which of a layer's blocks adds the longer vector at the hidden word."""
     facts, parts, place = _parts(bert, text_a, text_b, layer)
-    lengths: dict[str, Fact] = {
-        "before": float(parts.hidden[place].norm()),
-        "attention": float(parts.attention_output[place].norm()),
-        "feed_forward": float(parts.feed_forward_output[place].norm()),
-    }
-    name = "attention" if lengths["attention"] > lengths["feed_forward"] else "feed_forward"
-    return Found(name, facts | lengths)
+    attention = float(parts.attention_output[place].norm())
+    feed_forward = float(parts.feed_forward_output[place].norm())
+    lengths: dict[str, Fact] = {"attention": attention, "feed_forward": feed_forward}
+    name = "attention" if attention > feed_forward else "feed_forward"
+    return Found(name, {**facts, **lengths, "before": float(parts.hidden[place].norm())})
 
 
 @answer(Kind.NUMBER, facts=f"{_WORD} num_layers at_the_end")
