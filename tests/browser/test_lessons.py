@@ -45,7 +45,7 @@ def _check(visit: Visit, step: Step, found: Found, chosen: str | float) -> Locat
         # The label, since the circle lies below it.
         guide.locator("label").filter(has_text=re.compile(f"^{re.escape(text)}$")).click()
     else:
-        guide.get_by_role("combobox").click()
+        guide.get_by_role("combobox").fill(text)  # a long list is drawn in part
         visit.page.get_by_role("option", name=text, exact=True).click()
     guide.get_by_role("button", name="Check", exact=True).click()
     visit.settle()
