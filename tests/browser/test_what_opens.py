@@ -85,7 +85,7 @@ def upload(visit: Visit, path: Path) -> None:
     with visit.page.expect_response(re.compile("upload_file")):
         box.set_input_files(path)
     with contextlib.suppress(PlaywrightTimeout):  # a run may be over before it is looked for
-        visit.page.wait_for_function("window.__ran", polling=50, timeout=5_000)
+        visit.page.wait_for_function("() => window.__ran", polling=50, timeout=5_000)
     visit.settle()
 
 
