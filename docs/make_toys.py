@@ -103,7 +103,7 @@ RECIPES = {
 STARTS = {START: "a network for next tokens of the same text", "toy-unilm": "`toy-unilm`"}
 FRACTION_OF = {
     "sop_accuracy": "pairs of texts, in their order or exchanged",
-    "replaced_accuracy": "tokens, original or replaced",
+    "replaced_accuracy": "tokens, original or replaced, of which it finds {replaced_recall:.1%}",
     "plm_top1": "words, guessed in a random order",
     "unilm_top1": "hidden words, guessed under four attention masks",
     "written_top1": "words, each written after the right ones before it",
@@ -335,7 +335,7 @@ def make(name: str, corpus: Path, valid: Path, runs: Path, minutes: float) -> No
     values = scores.to_dict()
     print(name, run.progress.step, values, flush=True)
     guess, how = guessing(recipe, run, values)
-    accuracy, what = values[recipe.score], FRACTION_OF[recipe.score]
+    accuracy, what = values[recipe.score], FRACTION_OF[recipe.score].format(**values)
     if recipe.score == "written_top1":
         accuracy = words_written(run, held_out)
     toy = Toy(recipe.objective, run.progress.step, accuracy, what, guess, how)

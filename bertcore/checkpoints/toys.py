@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 TOYS = {
+    "toy-rtd": "replaced tokens",
     "toy-plm": "words in a random order",
     "toy-unilm": "UniLM's four masks",
     "toy-bart": "BART's noise",
