@@ -103,7 +103,8 @@ RECIPES = {
 STARTS = {START: "a network for next tokens of the same text", "toy-unilm": "`toy-unilm`"}
 FRACTION_OF = {
     "sop_accuracy": "pairs of texts, in their order or exchanged",
-    "replaced_accuracy": "tokens, original or replaced ({replaced_recall:.1%} of the replaced ones are found)",
+    "replaced_accuracy": "tokens, original or replaced ({replaced_recall:.1%} of the replaced ones "
+    "are found)",
     "plm_top1": "words, guessed in a random order",
     "unilm_top1": "hidden words, guessed under four attention masks",
     "written_top1": "words, each written after the right ones before it",
