@@ -5,10 +5,13 @@ import torch
 
 from bertcore import Bert
 from bertcore.tasks.model import start_task_model
+from tests.support.exhaustive import all_but
 from tests.support.opened import PAGES, opener, said
 from tests.support.tiny import tiny_config, tiny_network, tiny_tokenizer
 
 NAMES = sorted(path.stem for path in PAGES.glob("*.py"))
+LONG = ("probes", "bias")
+"""Pages that compute for seconds, and whose own tests do it on BERT."""
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +23,7 @@ def folders(tmp_path_factory):
     return {"causal": folder, "tuned": tuned.save(folder.parent / "tuned")}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", all_but([n for n in NAMES if n not in LONG], NAMES))
 def test_every_page_opens(folders, monkeypatch, name):
     at = opener(folders, monkeypatch)("causal", name)
     assert not at.exception

@@ -14,7 +14,7 @@ from app.access.policy import CHECKPOINT_VARIABLE
 from app.navigation import PAGES
 from app.shell import cache
 from app.shell.jobs import waiting
-from tests.support.opened import PAIR, said
+from tests.support.opened import PAIR, QUICK, said
 
 SCRIPTS = Path(__file__).parents[2] / "pages"
 
@@ -58,7 +58,7 @@ def test_a_page_without_memory_says_so(
         app = AppTest.from_function(
             script, kwargs={"page": str(SCRIPTS / f"{page}.py")}, default_timeout=300
         )
-        app.query_params.update(PAIR)
+        app.query_params.update(PAIR | QUICK)
         app.run()
         assert not app.exception, (limit, app.exception)
         return app
