@@ -52,14 +52,17 @@ def _check(visit: Visit, step: Step, found: Found, chosen: str | float) -> Locat
     return guide.get_by_test_id("stAlert")
 
 
+@pytest.mark.parametrize("button", ["start", pytest.param("own", marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize("lesson", [pytest.param(FIRST, id=FIRST.name), *OTHERS])
-def test_a_lesson_is_taken(new_visit: Callable[..., Visit], lesson: Lesson) -> None:
-    """Every question of a lesson, wrongly and rightly, each beside its own picture."""
+def test_a_lesson_is_taken(new_visit: Callable[..., Visit], lesson: Lesson, button: str) -> None:
+    """Every question, wrongly and rightly, beside its picture; on the learner's sentence, too."""
     visit = new_visit(color_scheme="light", reduced_motion="reduce")
-    visit.open("lessons")
-    visit.page.locator(f".st-key-start_{lesson.name}").get_by_role("button").click()
+    visit.open("lessons", text_a=lesson.other_a, text_b=lesson.other_b)
+    visit.page.locator(f".st-key-{button}_{lesson.name}").get_by_role("button").click()
     bert = load("default")
     text_a, text_b = lesson.text_a, lesson.text_b or None
+    if button == "own":
+        text_a, text_b = lesson.other_a, lesson.other_b or None
     for number, step in enumerate(lesson.steps, start=1):
         expect(_guide(visit).get_by_role("heading", name=step.title, exact=True)).to_be_visible()
         visit.settle()
