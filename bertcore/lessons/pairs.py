@@ -43,6 +43,10 @@ def repeated(bert: Model, text_a: str, text_b: str | None) -> Found:
 
 def _compared(bert: Model, pair: tuple[str, str], changed: tuple[str, str], **facts: Fact) -> Found:
     before, after = (score.is_next for score in score_pairs(bert, [pair, changed]))
+    return _change(before, after, **facts)
+
+
+def _change(before: float, after: float, **facts: Fact) -> Found:
     name = "similar" if abs(before - after) < _SIMILAR else "higher" if after > before else "lower"
     return Found(name, {"p": before, "after": after, **facts})
 
@@ -53,9 +57,7 @@ def one_segment(bert: Model, text_a: str, text_b: str | None) -> Found:
     variants = {one.name: one.is_next for one in pair_variants(bert, text_a, _pair(text_b))}
     if "all segment ids 0" not in variants:
         raise ValueError("this checkpoint has no second segment. Open a BERT, such as default.")
-    before, after = variants["as written"], variants["all segment ids 0"]
-    name = "similar" if abs(before - after) < _SIMILAR else "higher" if after > before else "lower"
-    return Found(name, {"p": before, "after": after})
+    return _change(variants["as written"], variants["all segment ids 0"])
 
 
 @answer(
