@@ -9,6 +9,7 @@ TOYS = {
     "toy-plm": "words in a random order",
     "toy-unilm": "UniLM's four masks",
     "toy-bart": "BART's noise",
+    "toy-mass": "MASS's fragment",
 }
 """What each answers, by the name that opens it."""
 FOLDER = Path(__file__).parent / "toys"
