@@ -339,9 +339,10 @@ def make(name: str, corpus: Path, valid: Path, runs: Path, minutes: float) -> No
     accuracy, what = values[recipe.score], FRACTION_OF[recipe.score].format(**values)
     if recipe.score == "written_top1":
         accuracy = words_written(run, held_out)
+    is_t5 = name == "toy-t5"
+    what += " (a sentinel is no choice)" * is_t5
     toy = Toy(recipe.objective, run.progress.step, accuracy, what, guess, how)
     ship(name, RunFolder(runs / name).checkpoints()[-1], asdict(toy))
-    is_t5 = name == "toy-t5"
     card = CARD.format(
         name=name,
         tags=recipe.tags,

@@ -8,6 +8,7 @@ TOYS = {
     "toy-rtd": "replaced tokens",
     "toy-plm": "words in a random order",
     "toy-unilm": "UniLM's four masks",
+    "toy-t5": "T5's spans",
     "toy-bart": "BART's noise",
     "toy-mass": "MASS's fragment",
 }
