@@ -1,7 +1,7 @@
 """The component that draws the network: its message, and what it reports."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
 import numpy as np
@@ -15,6 +15,8 @@ from .steps import Step, names_of_parts
 from .summary import Glance
 
 COMPONENT = Component("bertscope_glance", __file__)
+NO_WORD, NO_PAIR = "No word is hidden.", "There is no sentence B."
+"""Why a text that could have an answer has none."""
 
 
 class OpenedPart(TypedDict):
@@ -27,13 +29,21 @@ class OpenedPart(TypedDict):
     head: int | None
 
 
-def message(bert: Model, glance: Glance, steps: Sequence[Step], step: int) -> bytes:
+def message(
+    bert: Model,
+    glance: Glance,
+    steps: Sequence[Step],
+    step: int,
+    pages: Mapping[str, str] | None = None,
+) -> bytes:
     """Return what the drawing shows.
 
     Args:
         bert: For the shape and what it lacks.
         steps: Of the walk.
         step: The one that is open, 0 for the first.
+        pages: Title of the page that a click on a part opens. Without one, the step about the part
+            is shown.
     """
     trace, rows = glance.trace, glance.rows
     row_of = {position: row for row, position in enumerate(rows)}
@@ -65,13 +75,14 @@ def message(bert: Model, glance: Glance, steps: Sequence[Step], step: int) -> by
         if glance.pair is None
         else {**glance.pair._asdict(), "probability": _or_none(glance.pair.probability)},
         "num_hidden": glance.num_hidden,
-        "absent": _absent(bert, glance),
+        "absent": absent_of(bert, glance),
         "parts": names_of_parts(bert, glance),
         "broken": np.flatnonzero(glance.heads.missing.any((1, 2, 3))).tolist(),
         "kinds": {"a": theme.SEGMENT_A, "b": theme.SEGMENT_B, "special": theme.SPECIAL},
         "accent": theme.ACCENT,
         "steps": [step._asdict() for step in steps],
         "step": step,
+        "pages": dict(pages or {}),
     }
     return transport.pack(
         header,
@@ -89,7 +100,7 @@ def _or_none(probability: float) -> float | None:
     return probability if math.isfinite(probability) else None
 
 
-def _absent(bert: Model, glance: Glance) -> dict[str, str]:
+def absent_of(bert: Model, glance: Glance) -> dict[str, str]:
     """Return what is drawn as absent and why: "segment", "position", "words", "pair"."""
     missing = bert.absent
     reasons: dict[str, str] = {}
@@ -98,8 +109,8 @@ def _absent(bert: Model, glance: Glance) -> dict[str, str]:
     if "positions" in missing:
         reasons["position"] = missing["positions"]
     if not glance.predictions:
-        reasons["words"] = missing.get("mlm") or missing.get("mask") or "No word is hidden."
+        reasons["words"] = missing.get("mlm") or missing.get("mask") or NO_WORD
     if glance.pair is None:
         has_head = not {"nsp", "sop"} <= missing.keys()
-        reasons["pair"] = "There is no sentence B." if has_head else missing["nsp"]
+        reasons["pair"] = NO_PAIR if has_head else missing["nsp"]
     return {kind: why[0].upper() + why[1:] for kind, why in reasons.items()}

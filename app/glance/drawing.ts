@@ -25,7 +25,7 @@ import { GlancePainter } from "./painter";
 const HEIGHT = 560; // pixels that the drawing takes where the tokens allow it
 
 /** What is opened by a click. */
-interface Opened {
+export interface OpenedPart {
   part: string;
   position: number | null;
   layer: number | null;
@@ -33,7 +33,7 @@ interface Opened {
 }
 
 interface GlanceEvents {
-  opened(value: Opened): void;
+  opened(value: OpenedPart): void;
   step(value: number): void;
 }
 
@@ -46,10 +46,6 @@ export default function component(mounted: Mounted<Bytes>): () => void {
 
 export const standAlone = alone(component);
 
-const PAGES: Record<string, string> = {
-  text: "Tokens & embeddings", token: "Tokens & embeddings", input: "Tokens & embeddings", attention: "Attention",
-  norm: "Inside a layer", feed_forward: "Inside a layer", layer: "Layer map", pair: "Sentence pairs", words: "Masked words",
-};
 // The part that a step is about.
 const PART_OF_STEP: Record<string, string> = {
   text: "text", pieces: "token", input: "input", attention: "attention", norm: "norm", feed_forward: "feed_forward",
@@ -78,7 +74,7 @@ class Glance implements MountedView<GlanceHeader, GlanceEvents> {
     this.plane = element("div", {
       className: "plane", tabIndex: 0, role: "application",
       ariaLabel: "BERT on this text, from the word pieces to the predictions. Left and right arrow: steps. Up and " +
-        "down arrow: follow another token. Enter: open the page about this step.",
+        "down arrow: follow another token. Enter: open what explains this step.",
       onpointermove: (event: PointerEvent) => this.point(this.hit(event), event),
       onpointerleave: () => this.point(null),
       onclick: (event: MouseEvent) => this.open(this.hit(event)),
@@ -107,8 +103,14 @@ class Glance implements MountedView<GlanceHeader, GlanceEvents> {
     this.layout();
   }
 
-  private get isAlone(): boolean {
-    return this.model.header.alone !== undefined;
+  // The title of what a click on a part opens, if there is such a page.
+  private page(kind: string): string | undefined {
+    return this.model.header.pages[kind];
+  }
+
+  // The step about a part, which a click shows where no page is about it; -1 for none.
+  private stepAbout(kind: string): number {
+    return this.model.header.steps.findIndex(({ part }) => PART_OF_STEP[part] === kind);
   }
 
   // ---- the walk ----
@@ -129,15 +131,16 @@ class Glance implements MountedView<GlanceHeader, GlanceEvents> {
     this.back.disabled = step === 0;
     this.on.disabled = step === steps.length - 1;
     const part = PART_OF_STEP[steps[step].part];
-    this.opener.style.display = part && !this.isAlone ? "" : "none";
-    this.opener.textContent = part ? `${PAGES[part]} \u2192` : "";
-    this.opener.ariaLabel = part ? `${PAGES[part]}: open the page about this step` : "";
+    const page = this.page(part);
+    this.opener.style.display = page ? "" : "none";
+    this.opener.textContent = page ? `${page} \u2192` : "";
+    this.opener.ariaLabel = page ? `${page}: open the page about this step` : "";
   }
 
   private openStep(): void {
     const { header: { steps, predictions, num_layers: layers }, step } = this.model;
     const part = PART_OF_STEP[steps[step].part];
-    if (!part) return;
+    if (!this.page(part)) return;
     const row = part === "words" ? predictions[0].row : part === "pair" ? 0 : this.model.followed;
     const layer = part === "layer" ? layers - 1 : ["attention", "norm", "feed_forward"].includes(part) ? 0 : null;
     this.report(part, row, layer, null);
@@ -169,7 +172,7 @@ class Glance implements MountedView<GlanceHeader, GlanceEvents> {
   private point(part: Part | null, event?: MouseEvent): void {
     this.painter.pointed = part;
     if (part && part.row !== null) this.model.followed = part.row;
-    this.plane.classList.toggle("opens", part !== null && !this.isAlone);
+    this.plane.classList.toggle("opens", part !== null && (this.page(part.kind) !== undefined || this.stepAbout(part.kind) >= 0));
     if (part && event) this.tip.show(event.clientX, event.clientY, ...this.tipOf(part));
     else this.tip.hide();
     this.frame.draw();
@@ -178,8 +181,10 @@ class Glance implements MountedView<GlanceHeader, GlanceEvents> {
   private tipOf(part: Part): (HTMLElement | string)[] {
     const lines = this.describe(part).map((text) => element("div", { textContent: text }));
     const token = part.row === null ? [] : [tokenInTip(this.model.header.tokens[part.row])];
-    const page = this.isAlone ? [] : [element("div", {}, element("i", { textContent: `Click: ${PAGES[part.kind]}` }))];
-    return [...token, ...lines, ...page];
+    const step = this.stepAbout(part.kind);
+    const opened = this.page(part.kind) ?? (step >= 0 ? `step ${step + 1}` : "");
+    const click = opened ? [element("div", {}, element("i", { textContent: `Click: ${opened}` }))] : [];
+    return [...token, ...lines, ...click];
   }
 
   // What is under the pointer, in lines of text.
@@ -223,7 +228,11 @@ class Glance implements MountedView<GlanceHeader, GlanceEvents> {
   }
 
   private open(part: Part | null): void {
-    if (!part || this.isAlone) return;
+    if (!part) return;
+    if (!this.page(part.kind)) {
+      this.go(this.stepAbout(part.kind));
+      return;
+    }
     const layer = "layer" in part ? part.layer : null;
     this.report(part.kind, part.row, layer, "head" in part ? part.head : null);
   }
@@ -247,7 +256,7 @@ class Glance implements MountedView<GlanceHeader, GlanceEvents> {
       ArrowLeft: () => this.go(model.step - 1), ArrowRight: () => this.go(model.step + 1),
       ArrowUp: () => follow(model.followed - 1), ArrowDown: () => follow(model.followed + 1),
       Home: () => follow(0), End: () => follow(model.size - 1),
-      Enter: () => { if (!this.isAlone) this.openStep(); },
+      Enter: () => this.openStep(),
     };
     if (!(event.key in moves)) return;
     moves[event.key]();

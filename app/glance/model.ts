@@ -62,8 +62,8 @@ export interface GlanceHeader {
   accent: string;
   steps: Step[];
   step: number;
-  /** In an HTML file: nothing can be opened. */
-  alone?: number[];
+  /** What a click on a part opens: the title of its page; no part in an HTML file. */
+  pages: Partial<Record<string, string>>;
 }
 
 /** A line from the row of a key to the row of a query. */

@@ -6,6 +6,7 @@ import streamlit as st
 from ..canvas.views import HEADS, LAYER, LAYERS
 from ..html_file.chart import Data
 from ..html_file.document import Part
+from ..navigation import PAGES
 from ..shell import Field, Picture, frame, open_page
 from ..shell.links import (
     ATTENTION_VIEW,
@@ -95,7 +96,8 @@ def show(page: frame.Page, first_step: int) -> None:
         st.session_state[_OPENED] = PAGE_OF_PART[clicked["part"]]
 
     # The browser knows which step it shows: with it in the message, everything would be sent again.
-    data = drawing.message(bert, glance, steps, first_step)
+    titles = {part: PAGES[folder].title for part, folder in PAGE_OF_PART.items()}
+    data = drawing.message(bert, glance, steps, first_step, titles)
     drawing.COMPONENT(data, key="glance", opened=opened, step=STEP.put)
     page_name = st.session_state.pop(_OPENED, None)
     if page_name is not None:

@@ -7,7 +7,7 @@ from bertcore import Model
 from bertcore.architecture.modern_config import ModernBertConfig
 
 from ..plots import Marks, percent, shorten
-from .summary import Glance, Words
+from .summary import Glance
 
 
 class Step(NamedTuple):
@@ -20,56 +20,119 @@ class Step(NamedTuple):
     """One sentence, or two if the second is short."""
 
 
+PHRASES = {
+    "one": "One text",
+    "two": "Two texts",
+    "token": "1 token",
+    "tokens": "{number} tokens",
+    "split": "{word} is not in its vocabulary and is split into {pieces}.",
+    "unknown": "{word} is not in its vocabulary and becomes {unk}.",
+    "known": "Each word of this text is in its vocabulary.",
+    "twins": "The two vectors of {word} (tokens {first} and {second}) enter with a cosine of "
+    "{before} and leave with {after}",
+    "apart": "{after}: each has read its own context.",
+    "context": "From layer to layer, the vectors contain more of the context.",
+    "hidden": " (with the hidden word)",
+    "several_hidden": " (with the hidden words)",
+    "best": "{word} {probability}",
+    "was": " (hidden: {word})",
+}
+"""What a sentence has of one text, with fields in braces."""
+
+
 def walk(bert: Model, glance: Glance, marks: Marks) -> list[Step]:
     """Return the steps; parts that the checkpoint lacks are left out."""
+    values = fixed_values(bert, marks) | _values(bert, glance)
+    return [step._replace(text=step.text.format(**values)) for step in outline(bert, glance)]
+
+
+def outline(bert: Model, glance: Glance) -> list[Step]:
+    """Return the steps with fields in braces for what is of the text alone.
+
+    The walk in a live file (`app/live/glance.ts`) fills the same ones.
+    """
     steps = [
         _everything(),
-        _text(bert, glance),
-        _pieces(bert, glance, marks),
+        _text(),
+        _pieces(glance),
         _input(bert, glance),
         _attention(bert, glance),
     ]
     kinds = {column.kind for column in glance.columns}
     if "attention" in kinds:
         steps += [_add_and_norm(bert), _feed_forward(bert)]
-    steps.append(_layers(bert, glance))
+    steps.append(_layers(bert))
     if glance.pair is not None:
-        steps.append(_pair(glance, marks))
+        steps.append(_pair(glance.pair.kind))
     if glance.predictions:
-        steps.append(_words(bert, glance.predictions[0], marks))
+        steps.append(_words(glance.predictions[0].kind))
     return steps
 
 
-def _text(bert: Model, glance: Glance) -> Step:
-    texts = "Two texts" if glance.trace.text_b is not None else "One text"
+def fixed_values(bert: Model, marks: Marks) -> dict[str, str]:
+    """Return the fields that are the same for all texts."""
+    return {
+        "vocabulary": f"{bert.tokenizer.vocab_size:,}",
+        "unk": bert.tokenizer.unk_token,
+        "first": marks.first,
+        "added": marks.added,
+        "mask": marks.mask,
+    }
+
+
+def _values(bert: Model, glance: Glance) -> dict[str, str]:
+    """Return the fields of one text."""
+    trace, number = glance.trace, glance.num_hidden
+    values = {
+        "texts": PHRASES["two" if trace.text_b is not None else "one"],
+        "characters": f"{glance.num_characters:,}",
+        "tokens": _tokens(trace.num_tokens),
+        "cut": _cut(bert, glance),
+        "change": _change(glance),
+        "hidden": PHRASES["several_hidden" if number > 1 else "hidden"] if number else "",
+    }
+    if glance.pair is not None:
+        values["probability"] = percent(glance.pair.probability)
+    if glance.predictions:
+        shown = glance.predictions[0]
+        word, probability = _quoted(shown.words[0]), percent(shown.probabilities[0])
+        values["best"] = PHRASES["best"].format(word=word, probability=probability)
+        hidden = shown.original
+        values["was"] = "" if hidden is None else PHRASES["was"].format(word=_quoted(hidden))
+    return values
+
+
+def _quoted(word: str, longest: int = 20) -> str:
+    return repr(shorten(word, longest))
+
+
+def _text() -> Step:
     return Step(
         "text",
         "The text",
-        f"{texts} of {glance.num_characters:,} characters. BERT knows neither letters nor words, "
-        f"only the {bert.tokenizer.vocab_size:,} word pieces of its vocabulary.",
+        "{texts} of {characters} characters. BERT knows neither letters nor words, only the "
+        "{vocabulary} word pieces of its vocabulary.",
     )
 
 
-def _pieces(bert: Model, glance: Glance, marks: Marks) -> Step:
-    trace, unk = glance.trace, bert.tokenizer.unk_token
+def _pieces(glance: Glance) -> Step:
+    has_added = any(text < 0 for text in glance.trace.text_ids)
+    added = "Special tokens are added: {added}." if has_added else "No token is added."
+    text = "The tokenizer splits the text into {tokens}. {cut} "
+    return Step("pieces", "Word pieces", f"{text}{added}")
+
+
+def _cut(bert: Model, glance: Glance) -> str:
+    """Return what became of the word with most pieces, or of one that is unknown."""
     word = max(glance.words, key=lambda one: one.last - one.first, default=None)
     if word is not None and word.last > word.first:
-        pieces = " ".join(trace.tokens[word.first : word.last + 1])
-        cut = (
-            f"{shorten(word.text, 30)!r} is not in its vocabulary and is split into "
-            f"{shorten(pieces, 60)}. "
-        )
-    elif unknown := _unknown_words(bert, glance):
-        cut = f"{shorten(unknown[0], 30)!r} is not in its vocabulary and becomes {unk}. "
-    else:
-        cut = "Each word of this text is in its vocabulary. "
-    has_added = any(text < 0 for text in trace.text_ids)
-    added = f"Special tokens are added: {marks.added}." if has_added else "No token is added."
-    return Step(
-        "pieces",
-        "Word pieces",
-        f"The tokenizer splits the text into {_tokens(trace.num_tokens)}. {cut}{added}",
-    )
+        pieces = " ".join(glance.trace.tokens[word.first : word.last + 1])
+        split = shorten(pieces, 60)
+        return PHRASES["split"].format(word=_quoted(word.text, 30), pieces=split)
+    if unknown := _unknown_words(bert, glance):
+        word_text = _quoted(unknown[0], 30)
+        return PHRASES["unknown"].format(word=word_text, unk=bert.tokenizer.unk_token)
+    return PHRASES["known"]
 
 
 def _unknown_words(bert: Model, glance: Glance) -> list[str]:
@@ -197,54 +260,51 @@ def _feed_forward(bert: Model) -> Step:
     )
 
 
-def _layers(bert: Model, glance: Glance) -> Step:
+def _layers(bert: Model) -> Step:
     num_layers = bert.config.num_hidden_layers
     weights = "the same weights" if bert.config.share_layers else "their own weights"
-    text = f"{num_layers} layers do the same with {weights}. "
+    text = f"{num_layers} layers do the same with {weights}."
     if num_layers == 1:
-        text = "This checkpoint has one layer. "
-    if glance.twins is not None:
-        first, second = glance.twins
-        word = shorten(glance.trace.tokens[first], 20)
-        before, after = glance.similarities[0], glance.similarities[-1]
-        text += (
-            f"The two vectors of {word!r} (tokens {first} and {second}) enter with a cosine of "
-            f"{before:.2f} and leave with "
-        )
-        text += f"{after:.2f}: each has read its own context." if math.isfinite(after) else "NaN."
-    else:
-        text += "From layer to layer, the vectors contain more of the context."
-    return Step("layers", "The layers" if num_layers > 1 else "The layer", text)
+        text = "This checkpoint has one layer."
+    title = "The layers" if num_layers > 1 else "The layer"
+    return Step("layers", title, f"{text} {{change}}")
 
 
-def _pair(glance: Glance, marks: Marks) -> Step:
-    assert glance.pair is not None
-    if glance.pair.kind == "nsp":
-        question = "that text B follows text A"
-    else:
-        question = "that the texts are in order"
-    number = glance.num_hidden
-    hidden = f" (with the hidden word{'s' if number > 1 else ''})" if number else ""
-    return Step(
-        "pair",
-        "Next sentence" if glance.pair.kind == "nsp" else "Sentence order",
-        f"The last vector of {marks.first} goes through the pooler to a small classifier: "
-        f"{percent(glance.pair.probability)} {question}{hidden}.",
+def _change(glance: Glance) -> str:
+    """Return what the layers do to two vectors of one word, if a word stands twice."""
+    if glance.twins is None:
+        return PHRASES["context"]
+    first, second = glance.twins
+    before, after = glance.similarities[0], glance.similarities[-1]
+    is_number = math.isfinite(after)
+    return PHRASES["twins"].format(
+        word=_quoted(glance.trace.tokens[first]),
+        first=first,
+        second=second,
+        before=f"{before:.2f}",
+        after=PHRASES["apart"].format(after=f"{after:.2f}") if is_number else "NaN.",
     )
 
 
-def _words(bert: Model, shown: Words, marks: Marks) -> Step:
-    best = f"{shorten(shown.words[0], 20)!r} {percent(shown.probabilities[0])}"
-    pieces = f"all {bert.tokenizer.vocab_size:,} pieces"
-    if shown.kind == "next":
-        text = f"The last vector of the last token is compared with {pieces}: next comes {best}."
-        return Step("words", "Next word", text)
-    if shown.kind == "replaced":
+def _pair(kind: str) -> Step:
+    question = "that text B follows text A" if kind == "nsp" else "that the texts are in order"
+    return Step(
+        "pair",
+        "Next sentence" if kind == "nsp" else "Sentence order",
+        "The last vector of {first} goes through the pooler to a small classifier: "
+        f"{{probability}} {question}{{hidden}}.",
+    )
+
+
+def _words(kind: str) -> Step:
+    if kind == "replaced":
         text = "Each token's last vector predicts whether the token was replaced by another word. "
-        return Step("words", "Replaced tokens", f"{text}Most probably: {best}.")
-    was = "" if shown.original is None else f" (hidden: {shorten(shown.original, 20)!r})"
-    text = f"The last vector of {marks.mask} is compared with {pieces}: {best}{was}."
-    return Step("words", "Masked word", text)
+        return Step("words", "Replaced tokens", f"{text}Most probably: {{best}}.")
+    whose, found = "{mask}", "{best}{was}"
+    if kind == "next":
+        whose, found = "the last token", "next comes {best}"
+    text = f"The last vector of {whose} is compared with all {{vocabulary}} pieces: {found}."
+    return Step("words", "Next word" if kind == "next" else "Masked word", text)
 
 
 def _everything() -> Step:
@@ -252,9 +312,9 @@ def _everything() -> Step:
         "all",
         "BERT on one page",
         "From the text on the left to the predictions on the right. Point at a token to follow it; "
-        "click any part to open the page that explains it.",
+        "click any part to open what explains it.",
     )
 
 
 def _tokens(number: int) -> str:
-    return "1 token" if number == 1 else f"{number:,} tokens"
+    return PHRASES["token" if number == 1 else "tokens"].format(number=f"{number:,}")

@@ -6,33 +6,67 @@ import overview from "../canvas/overview/overview";
 import { onSchemeChange } from "../browser/colours";
 import type { Mounted } from "../browser/component";
 import { element } from "../browser/elements";
+import type { Bytes } from "../browser/data_blocks";
 import { legible, percent } from "../browser/text";
+import { changeHeader } from "../canvas/shared/transport";
+import glance, { type OpenedPart } from "../glance/drawing";
 import tokenStrip from "../token_strip/token_strip";
 import wordSteps from "../token_strip/word_steps";
+import type { GlanceLook } from "./glance";
 import { Messages, type Choice, type Look } from "./messages";
 import type { Guess, Opened, Question, Result } from "./reader";
 import { readState, writeState, type State } from "./state";
 import type { Answer, Asked } from "./worker";
 
+type PageName = "glance" | "tokens" | "attention" | "masked-words" | "pairs";
+
 /** What the file holds beside the weights. */
 interface Settings extends Look {
   hash: string;
+  /** Addresses of the worker and of the weights, where they are not in the file. */
+  files: { worker: string; weights: string; size: number } | null;
+  /** What is shown, in this order. */
+  pages: PageName[];
   /** CSS of each view, by its name. */
-  styles: Record<"strip" | "steps" | "overview" | "lines" | "map", string>;
+  styles: Record<"glance" | "strip" | "steps" | "overview" | "lines" | "map", string>;
+  glance: Omit<GlanceLook, "pages" | "kinds" | "accent" | "decoding">;
   examples: { name: string; first: string; second: string | null }[];
 }
 
+const TITLES: Record<PageName, string> = {
+  "glance": "BERT at a glance", "tokens": "Word pieces", "attention": "Attention of all heads", "masked-words": "Masked words",
+  "pairs": "Next sentence",
+};
+// What a click on a part of BERT at a glance opens.
+const PAGE_OF_PART: Record<string, PageName> = {
+  text: "tokens", token: "tokens", input: "tokens", attention: "attention", layer: "attention", pair: "pairs", words: "masked-words",
+};
+const SLOW = 300; // milliseconds after which it is said that the network computes
 const MOST_TRIED = 14; // longer candidates of a piece that are listed
 const MOST_CHARACTERS = 5000; // of a text: more than 512 tokens have
 
-export default function open(place: HTMLElement): void {
-  const settings = JSON.parse(textOf("settings")) as Settings;
+// Runs before the weights have arrived, so that a file that is cut within them says so.
+export default function open(): void {
+  document.addEventListener("DOMContentLoaded", () => {
+    const place = document.getElementById("live");
+    if (!place) return;
+    const settings = JSON.parse(textOf("settings")) as Settings;
+    const why = whyNot(settings);
+    place.replaceChildren(...(why ? [element("p", { className: "error", role: "alert", textContent: why })] : []));
+    if (!why) new LivePage(place, settings);
+  });
+}
+
+// Why this browser cannot run the page; "" where it can.
+function whyNot({ files }: Settings): string {
   if (typeof Worker === "undefined") {
-    place.append(element("p", { className: "error", role: "alert",
-      textContent: "This browser runs no workers, in which the network computes. Open the file in a current Firefox, Chrome, Edge or Safari." }));
-    return;
+    return "This browser runs no workers, in which the network computes. Open the file in a current Firefox, Chrome, Edge or Safari.";
   }
-  new LivePage(place, settings);
+  if (files && location.protocol === "file:") {
+    return "This folder is a site: a browser opens it from a server only, such as `python -m http.server`. " +
+      "`bertscope export --live` writes one file that opens from the disk.";
+  }
+  return "";
 }
 
 function textOf(id: string): string {
@@ -44,6 +78,8 @@ class LivePage {
   private readonly messages: Messages;
   private state: State;
   private result: Result | null = null;
+  private drawnGlance: Bytes | null = null;
+  private late = 0;
   private number = 0;
   private opened: Opened | null = null;
   private revision = 0;
@@ -55,35 +91,41 @@ class LivePage {
   private readonly places: Record<keyof Settings["styles"] | "mask", ShadowRoot>;
   private readonly guesses = element("div", { className: "guesses" });
   private readonly next = element("div", { className: "next" });
-  private readonly sections: Record<string, HTMLElement>;
+  private readonly sections: Record<PageName, HTMLElement>;
   private readonly kinds: HTMLElement;
 
   constructor(root: HTMLElement, private readonly settings: Settings) {
     this.messages = new Messages(settings);
     const start = settings.examples[0];
-    this.state = readState(location.hash, { first: start.first, second: start.second, hidden: [], token: null, layer: 0, heads: [], view: "lines" });
+    this.state = readState(location.hash, { first: start.first, second: start.second, hidden: [], token: null, layer: 0, heads: [], view: "lines", step: 0 });
     const holders: Record<string, HTMLElement> = {};
     const shadow = (name: keyof Settings["styles"], id: string = name) => {
       holders[id] = element("div", { className: "holder-of-view" });
       const root = holders[id].attachShadow({ mode: "open" });
-      root.append(element("style", { textContent: settings.styles[name] }));
+      const sheet = new CSSStyleSheet(); // which a policy without inline styles allows
+      sheet.replaceSync(settings.styles[name]);
+      root.adoptedStyleSheets = [sheet];
       return root;
     };
     this.places = {
-      strip: shadow("strip"), steps: shadow("steps"), overview: shadow("overview"), lines: shadow("lines"),
+      glance: shadow("glance"), strip: shadow("strip"), steps: shadow("steps"), overview: shadow("overview"), lines: shadow("lines"),
       map: shadow("map"), mask: shadow("strip", "mask"),
     };
     this.kinds = this.viewButtons();
     this.sections = {
-      pieces: section("Word pieces", "A word that is not in the vocabulary is cut into the longest pieces that are. Choose a token.",
+      glance: section("glance", "", holders.glance),
+      tokens: section("tokens", "A word that is not in the vocabulary is cut into the longest pieces that are. Choose a token.",
         holders.strip, holders.steps),
-      attention: section("Attention of all heads", "Rows are layers, columns are heads. Choose a head.",
+      attention: section("attention", "Rows are layers, columns are heads. Choose a head.",
         holders.overview, this.kinds, holders.lines, holders.map),
-      words: section("Masked words", "Choose tokens to hide them; the network guesses what stood there.", holders.mask, this.guesses),
-      next: section("Next sentence", "", this.next),
+      "masked-words": section("masked-words", "Choose tokens to hide them; the network guesses what stood there.", holders.mask, this.guesses),
+      pairs: section("pairs", "", this.next),
     };
-    root.append(this.form(), this.status, this.error, ...Object.values(this.sections));
-    onSchemeChange(() => this.draw());
+    root.append(this.form(), this.status, this.error, ...settings.pages.map((page) => this.sections[page]));
+    onSchemeChange(() => {
+      this.draw();
+      this.drawGlance();
+    });
     addEventListener("hashchange", () => {
       if (location.hash === writeState(this.state)) return;
       this.state = readState(location.hash, this.state);
@@ -91,14 +133,23 @@ class LivePage {
       this.ask();
     });
     this.fill();
-    const script = textOf("worker");
-    this.worker = new Worker(URL.createObjectURL(new Blob([script], { type: "text/javascript" })));
+    const { files, hash, pages } = settings;
+    this.worker = new Worker(files?.worker ?? URL.createObjectURL(new Blob([textOf("worker")], { type: "text/javascript" })));
     this.worker.onmessage = ({ data }: MessageEvent<Answer>) => this.hear(data);
     this.worker.onerror = (event) => this.fail(event.message || "the worker did not start");
     this.status.textContent = "Opening the network …";
     const held = document.getElementById("weights");
-    this.send({ weights: held?.textContent ?? "", hash: settings.hash });
+    this.send({
+      weights: files ? { address: new URL(files.weights, location.href).href, size: files.size } : held?.textContent ?? "", hash,
+      glance: pages.includes("glance") ? this.glanceLook() : null, swaps: pages.includes("pairs"),
+    });
     held?.remove(); // the page need not keep it twice
+  }
+
+  private glanceLook(): GlanceLook {
+    const { glance, kinds, accent, decoding, pages } = this.settings;
+    const opened = Object.entries(PAGE_OF_PART).filter(([, page]) => pages.includes(page));
+    return { ...glance, kinds, accent, decoding, pages: Object.fromEntries(opened.map(([part, page]) => [part, TITLES[page]])) };
   }
 
   private send(asked: Asked): void {
@@ -156,8 +207,16 @@ class LivePage {
     this.state = { ...this.state, ...values };
     if (isNewQuestion) this.ask();
     else {
-      history.replaceState(null, "", writeState(this.state));
+      this.writeAddress();
       this.draw();
+    }
+  }
+
+  private writeAddress(): void {
+    try {
+      history.replaceState(null, "", writeState(this.state));
+    } catch {
+      // Some browsers refuse a hundred changes in half a minute, and a page in a frame may refuse all.
     }
   }
 
@@ -167,9 +226,12 @@ class LivePage {
   }
 
   private ask(): void {
-    history.replaceState(null, "", writeState(this.state));
+    this.writeAddress();
     this.number++;
-    if (this.opened) this.send({ question: this.question() });
+    if (!this.opened) return;
+    this.send({ question: this.question() });
+    clearTimeout(this.late);
+    this.late = window.setTimeout(() => { this.status.textContent = "Computing …"; }, SLOW);
   }
 
   // ---- what the worker answers ----
@@ -179,17 +241,23 @@ class LivePage {
     else if ("opened" in answer) {
       this.opened = answer.opened;
       this.ask();
-    } else if ("swapped" in answer) {
+    } else if ("loaded" in answer) this.status.textContent = `Loading the weights: ${Math.floor(100 * answer.loaded)}% …`;
+    else if ("swapped" in answer) {
       if (answer.swapped.number === this.number) this.drawNext(answer.swapped.probability);
-    } else if (answer.result.number === this.number) { // a later question is on its way
+    } else if ("glance" in answer) {
+      if (answer.glance.number !== this.number) return;
+      this.drawnGlance = answer.glance.message;
+      this.drawGlance();
+    } else if (answer.result.number === this.number) { // else a later question is on its way
+      clearTimeout(this.late);
       this.error.hidden = true;
       this.result = answer.result;
       this.draw();
-      if (answer.result.next !== null) this.send({ swap: this.question() });
     }
   }
 
   private fail(message: string): void {
+    clearTimeout(this.late);
     this.status.textContent = "";
     this.error.textContent = `${message[0].toUpperCase()}${message.slice(1)}.`;
     this.error.hidden = false;
@@ -222,7 +290,7 @@ class LivePage {
     };
     if (isMap) heatMap(this.mounted(this.places.map, this.messages.map(result, choice, this.revision), { selection }));
     else lines(this.mounted(this.places.lines, this.messages.lines(result, choice, this.revision), { selection }));
-    this.sections.words.hidden = !opened.hasMaskedWords;
+    this.sections["masked-words"].hidden = !opened.hasMaskedWords;
     const toggle = (value: unknown) => {
       const place = value as number;
       if (encoding.text_ids[place] < 0) return;
@@ -232,13 +300,37 @@ class LivePage {
     tokenStrip(this.mounted(this.places.mask, this.messages.strip(result, -1, state.hidden), { picked: toggle }));
     this.guesses.replaceChildren(...(result.guesses.length ? result.guesses.map(drawGuess)
       : [element("p", { className: "note", textContent: "No token is hidden." })]));
-    this.sections.next.hidden = !opened.hasNextSentence;
+    this.sections.pairs.hidden = !opened.hasNextSentence;
     this.drawNext(null);
   }
 
   private mounted<Data>(parentElement: ShadowRoot, data: Data, heard: Record<string, (value: unknown) => void>): Mounted<Data> {
     const report = (name: string, value: unknown) => heard[name]?.(value);
     return { data, parentElement, setStateValue: report, setTriggerValue: report };
+  }
+
+  private drawGlance(): void {
+    if (!this.drawnGlance) return;
+    const data = changeHeader(this.drawnGlance, { step: this.state.step });
+    glance(this.mounted(this.places.glance, data, {
+      opened: (value) => this.openPart(value as OpenedPart),
+      step: (value) => {
+        this.state.step = value as number;
+        this.writeAddress();
+      },
+    }));
+  }
+
+  // Shows the section about a part of BERT at a glance, with the token, layer and head that were clicked.
+  private openPart({ part, position, layer, head }: OpenedPart): void {
+    const page = PAGE_OF_PART[part];
+    if (this.sections[page].hidden) return;
+    if (page === "tokens") this.change({ token: position }, false);
+    else if (page === "attention") this.change({ layer: layer ?? 0, heads: head === null ? [] : [head] }, false);
+    else if (page === "masked-words" && position !== null && !this.result?.guesses.length) this.change({ hidden: [position] });
+    const heading = this.sections[page].querySelector("h2");
+    heading?.scrollIntoView({ block: "start" });
+    heading?.focus({ preventScroll: true });
   }
 
   // How the word of a token was cut.
@@ -276,8 +368,8 @@ function hostOf(root: ShadowRoot): HTMLElement {
   return root.host as HTMLElement;
 }
 
-function section(title: string, text: string, ...children: HTMLElement[]): HTMLElement {
-  return element("section", {}, element("h2", { textContent: title }), ...(text ? [element("p", { className: "note", textContent: text })] : []), ...children);
+function section(page: PageName, text: string, ...children: HTMLElement[]): HTMLElement {
+  return element("section", {}, element("h2", { textContent: TITLES[page], tabIndex: -1 }), ...(text ? [element("p", { className: "note", textContent: text })] : []), ...children);
 }
 
 // The first token of the word with most pieces, or of the last word.

@@ -1,9 +1,10 @@
-"""One HTML file in which a BERT reads what a visitor types: no server, no network."""
+"""A BERT that reads what a visitor types: one HTML file, or a static site. No server computes."""
 
 import base64
 import datetime
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +18,17 @@ from ..canvas.heat_map import heat_map
 from ..canvas.lines import lines
 from ..canvas.overview import overview
 from ..canvas.shared import transport
+from ..glance import drawing, steps, summary
 from ..html_file import document
-from ..plots import theme
+from ..plots import marks_of, theme
 from ..shell.sentence_box import DEFAULT, EXAMPLES
 from ..token_strip import token_strip, word_steps
 from .weights import FORMS, Stored, pack_weights
 
-__all__ = ["FORMS", "Stored", "live_file"]
+__all__ = ["FORMS", "PAGES", "Stored", "live_file", "live_site"]
+
+PAGES = ("glance", "tokens", "attention", "masked-words", "pairs")
+"""What a file can show, by the names of the app's pages."""
 
 HERE = Path(__file__).parent
 _TEMPLATE = Environment(
@@ -34,38 +39,80 @@ _TEMPLATE = Environment(
 ).get_template("live_file.html.jinja")
 
 
-def live_file(bert: Bert, stored: Stored = "int8", *, source: str = "") -> str:
+def live_file(
+    bert: Bert, stored: Stored = "int8", *, source: str = "", pages: Sequence[str] = PAGES
+) -> str:
     """Return the file.
 
     Args:
         bert: A BERT with WordPiece and at most 12 layers.
         stored: Form of its matrices: "int8", "float16" or "float32".
         source: Name under which it was opened, for the examples that are its own.
+        pages: What it shows, in this order.
 
     Raises:
-        ValueError: If the browser cannot compute this checkpoint.
+        ValueError: If the browser cannot compute this checkpoint, or there is no such page.
     """
     weights = pack_weights(bert, stored)
-    settings = _settings(bert, source) | {"hash": hashlib.sha256(weights).hexdigest()}
-    worker = read_bundle(HERE / "worker").script + "bundle.default(self);"
-    bundle = read_bundle(HERE / "live")
-    script = bundle.script + "bundle.default(document.getElementById('live'));"
-    for text in (worker, script):
-        if "</script" in text.lower() or "<!--" in text:
-            raise ValueError("a bundle contains '</script' or '<!--', which would end the script.")
+    held = {"worker": Markup(_worker()), "weights": Markup(base64.b64encode(weights).decode())}
+    return _page(bert, stored, _settings(bert, source, pages, weights), held)
+
+
+def live_site(
+    bert: Bert, stored: Stored = "int8", *, source: str = "", pages: Sequence[str] = PAGES
+) -> dict[str, bytes]:
+    """Return the same as files of a static site, by their names: index.html, worker and weights.
+
+    The name of each but the first has the hash of its content, so that a browser may keep it.
+    The arguments and errors are those of `live_file`.
+    """
+    weights, worker = pack_weights(bert, stored), _worker().encode()
+    names = {"worker": f"worker.{_hash(worker)}.js", "weights": f"weights.{_hash(weights)}.bin"}
+    settings = _settings(bert, source, pages, weights)
+    settings["files"] = names | {"size": len(weights)}
+    index = _page(bert, stored, settings, {"worker": "", "weights": ""})
+    return {"index.html": index.encode(), names["worker"]: worker, names["weights"]: weights}
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:16]
+
+
+def _worker() -> str:
+    return _closed(read_bundle(HERE / "worker").script + "bundle.default(self);")
+
+
+def _closed(script: str) -> str:
+    """Return a script that can stand in a page."""
+    if "</script" in script.lower() or "<!--" in script:
+        raise ValueError("a bundle contains '</script' or '<!--', which would end the script.")
+    return script
+
+
+def _page(
+    bert: Bert, stored: Stored, settings: Mapping[str, Any], held: Mapping[str, Markup | str]
+) -> str:
+    """Return the page.
+
+    Args:
+        held: The worker's script and the weights in base64; empty where they are files of a site.
+    """
+    script = _closed(read_bundle(HERE / "live").script + "bundle.default();")
+    css = _style(document.HERE / "document.css") + _style(HERE / "live.css")
+    sources = "worker-src 'self'; connect-src 'self'" if settings["files"] else "worker-src blob:"
     return _TEMPLATE.render(
         name=bert.name,
         policy=Markup(
-            f"default-src 'none'; script-src {document.hash_of(script)}; worker-src blob:; "
-            "style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'"
+            f"default-src 'none'; script-src {document.hash_of(script)}; {sources}; "
+            f"style-src {document.hash_of(css)}; img-src data: blob:; base-uri 'none'; "
+            "form-action 'none'"
         ),
-        css=Markup(_style(document.HERE / "document.css") + _style(HERE / "live.css")),
+        css=Markup(css),
         intro="Type a sentence: the network computes in your browser. Nothing is sent anywhere.",
         facts=_facts(bert, stored),
         settings=Markup(json.dumps(settings).replace("<", "\\u003c")),
-        worker=Markup(worker),
-        weights=Markup(base64.b64encode(weights).decode()),
         script=Markup(script),
+        **held,
     )
 
 
@@ -92,11 +139,16 @@ _STORED = {
 }
 
 
-def _settings(bert: Bert, source: str) -> dict[str, Any]:
+def _settings(bert: Bert, source: str, pages: Sequence[str], weights: bytes) -> dict[str, Any]:
     """Return what `live.ts` reads beside the weights."""
+    unknown = [page for page in pages if page not in PAGES]
+    if unknown or not pages:
+        what = repr(unknown[0]) if unknown else "empty"
+        raise ValueError(f"pages is {what}; expected some of {', '.join(PAGES)}.")
     own = [example for example in EXAMPLES if example.checkpoint == source and source]
     usual = [] if own else [DEFAULT, *(e for e in EXAMPLES if not e.checkpoint and e != DEFAULT)]
     views = {
+        "glance": drawing.COMPONENT,
         "strip": token_strip.COMPONENT,
         "steps": word_steps.COMPONENT,
         "overview": overview.COMPONENT,
@@ -104,6 +156,10 @@ def _settings(bert: Bert, source: str) -> dict[str, Any]:
         "map": heat_map.COMPONENT,
     }
     return {
+        "hash": hashlib.sha256(weights).hexdigest(),
+        "files": None,
+        "pages": [*dict.fromkeys(pages)],
+        "glance": _glance(bert),
         "kinds": {"a": theme.SEGMENT_A, "b": theme.SEGMENT_B, "special": theme.SPECIAL},
         "accent": theme.ACCENT,
         "head_colours": lines.head_colours(bert.config.num_attention_heads),
@@ -117,4 +173,18 @@ def _settings(bert: Bert, source: str) -> dict[str, Any]:
         "examples": [
             {"name": e.title, "first": e.text_a, "second": e.text_b or None} for e in own or usual
         ],
+    }
+
+
+def _glance(bert: Bert) -> dict[str, Any]:
+    """Return what BERT at a glance has of the checkpoint, not of the text."""
+    glance = summary.summarize(bert, "a", "a", ())
+    return {
+        "outline": [step._asdict() for step in steps.outline(bert, glance)],
+        "phrases": steps.PHRASES,
+        "fixed": steps.fixed_values(bert, marks_of(bert.tokenizer)),
+        "parts": steps.names_of_parts(bert, glance),
+        "absent": drawing.absent_of(bert, glance),
+        "lacking": {"words": drawing.NO_WORD, "pair": drawing.NO_PAIR},
+        "diverging": theme.diverging_bytes().flatten().tolist(),
     }

@@ -5,6 +5,7 @@ import { quickEncoder } from "../canvas/shared/transport";
 import type { StripData } from "../token_strip/facts";
 import { range } from "../browser/text";
 import { measureHeads } from "./measures";
+import type { Encoding } from "./network/wordpiece";
 import type { Result } from "./reader";
 
 /** What the drawings of all texts have in common, from Python. */
@@ -67,7 +68,7 @@ export class Messages {
   lines(result: Result, { layer, heads }: Choice, revision: number): Bytes {
     const { numHeads, attentions } = result;
     return pack({
-      ...this.words(result), segment_ids: result.encoding.segment_ids, look: this.look.lines, layer,
+      ...wordsOf(result.encoding, result.texts), segment_ids: result.encoding.segment_ids, look: this.look.lines, layer,
       num_layers: attentions.length, heads, sent: range(numHeads), broken: [], missing: "",
       weights: result.number * attentions.length + layer, revision, colours: this.look.head_colours,
       mean_colour: this.look.accent, kinds: this.look.kinds,
@@ -83,23 +84,22 @@ export class Messages {
     const name = averaged.length === 1 ? `head ${averaged[0]}`
       : averaged.length === numHeads ? `mean of all ${numHeads} heads` : `mean of heads ${averaged.join(", ")}`;
     return pack({
-      ...this.words(result), segment_ids: result.encoding.segment_ids, title: `Layer ${layer}, ${name}`, layers: [layer],
+      ...wordsOf(result.encoding, result.texts), segment_ids: result.encoding.segment_ids, title: `Layer ${layer}, ${name}`, layers: [layer],
       heads, num_layers: attentions.length, num_heads: numHeads, missing: "", revision, look: this.look.map,
       kinds: this.look.kinds, accent: this.look.accent, alone: [layer],
     }, mean, this.colours);
   }
+}
 
-  // The tokens and the words that they belong to.
-  private words({ encoding, texts }: Result) {
-    const { tokens, text_ids, word_ids, offsets } = encoding;
-    const starts = range(tokens.length).filter((k) => k === 0 || word_ids[k] < 0 || word_ids[k] !== word_ids[k - 1]);
-    const letters = texts.map((text) => [...(text ?? "")]);
-    const words = starts.map((start, k) => {
-      const end = (starts[k + 1] ?? tokens.length) - 1;
-      return text_ids[start] < 0 ? tokens[start] : letters[text_ids[start]].slice(offsets[start][0], offsets[end][1]).join("");
-    });
-    return { tokens, text_ids, starts, words, is_pair: text_ids.includes(1) };
-  }
+// The tokens and the words that they belong to: the first token of each, and its name as it is typed.
+export function wordsOf({ tokens, text_ids, word_ids, offsets }: Encoding, texts: Result["texts"]) {
+  const starts = range(tokens.length).filter((k) => k === 0 || word_ids[k] < 0 || word_ids[k] !== word_ids[k - 1]);
+  const letters = texts.map((text) => [...(text ?? "")]);
+  const words = starts.map((start, k) => {
+    const end = (starts[k + 1] ?? tokens.length) - 1;
+    return text_ids[start] < 0 ? tokens[start] : letters[text_ids[start]].slice(offsets[start][0], offsets[end][1]).join("");
+  });
+  return { tokens, text_ids, starts, words, is_pair: text_ids.includes(1) };
 }
 
 // A message of a header and blocks, none deflated; `pack` of transport.py.
@@ -121,7 +121,7 @@ export function pack(header: object, ...blocks: ArrayBufferView<ArrayBuffer>[]):
 }
 
 // Each head small: a cell is the largest weight of its block, [H, S, S].
-function thumbnails(weights: Float32Array, numHeads: number, length: number, size: number): Float32Array {
+export function thumbnails(weights: Float32Array, numHeads: number, length: number, size: number): Float32Array {
   if (length === size) return weights;
   const small = new Float32Array(numHeads * size * size);
   const first = (cell: number) => Math.floor((cell * length) / size);

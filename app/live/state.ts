@@ -12,9 +12,11 @@ export interface State {
   /** None for all. */
   heads: number[];
   view: "lines" | "map";
+  /** Of the walk through BERT at a glance. */
+  step: number;
 }
 
-export function writeState({ first, second, hidden, token, layer, heads, view }: State): string {
+export function writeState({ first, second, hidden, token, layer, heads, view, step }: State): string {
   const fields = new URLSearchParams({ a: first });
   if (second !== null) fields.set("b", second);
   if (hidden.length) fields.set("hidden", hidden.join("."));
@@ -22,6 +24,7 @@ export function writeState({ first, second, hidden, token, layer, heads, view }:
   if (layer) fields.set("layer", String(layer));
   if (heads.length) fields.set("heads", heads.join("."));
   if (view !== "lines") fields.set("view", view);
+  if (step) fields.set("step", String(step));
   return `#${fields.toString()}`;
 }
 
@@ -34,5 +37,6 @@ export function readState(fragment: string, usual: State): State {
   return {
     first, second: fields.get("b"), hidden: numbers("hidden"), token: numbers("token")[0] ?? null,
     layer: numbers("layer")[0] ?? 0, heads: numbers("heads"), view: fields.get("view") === "map" ? "map" : "lines",
+    step: numbers("step")[0] ?? 0,
   };
 }

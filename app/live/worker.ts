@@ -1,12 +1,27 @@
-// The worker: opens the weights once, then answers questions; of those that wait, the last one alone.
+// The worker: opens the weights once, then answers questions; of those that wait, the last one alone. What takes
+// another run of the network follows each answer, unless a question came meanwhile.
 
 import type { Bytes } from "../browser/data_blocks";
+import { glanceMessage, type GlanceLook } from "./glance";
 import { Reader, type Opened, type Question, type Result } from "./reader";
 
-export type Asked = { weights: string; hash: string } | { question: Question } | { swap: Question };
+/** What is sent first. */
+export interface Opening {
+  /** In base64, or the address of the file that holds them. */
+  weights: string | { address: string; size: number };
+  hash: string;
+  /** null where the page shows no such picture. */
+  glance: GlanceLook | null;
+  /** Whether the pair is asked about with its texts swapped too. */
+  swaps: boolean;
+}
+
+export type Asked = Opening | { question: Question };
 export type Answer =
+  | { loaded: number }
   | { opened: Opened }
   | { result: Result }
+  | { glance: { number: number; message: Bytes } }
   | { swapped: { number: number; probability: number | null } }
   | { error: string };
 
@@ -15,39 +30,85 @@ interface Scope {
   postMessage(answer: Answer): void;
 }
 
+const DAMAGED = "the file is damaged: its weights are not those that were written. Download or copy it again";
+const QUICK = 60; // milliseconds of an answer that what follows need not wait for
+
 export default function serve(scope: Scope): void {
   let reader: Reader | null = null;
+  let opening: Opening | null = null;
   let waiting: Question | null = null;
-  const answer = () => {
+  const trying = (act: () => unknown) => {
+    void (async () => { await act(); })().catch((error: unknown) => scope.postMessage({ error: sentence(error) }));
+  };
+  const answer = () => trying(() => {
     if (!reader || !waiting) return;
     const question = waiting;
     waiting = null;
-    scope.postMessage({ result: reader.read(question) });
-  };
-  scope.onmessage = ({ data }) => {
-    void (async () => {
-      if ("weights" in data) {
-        const bytes = decode(data.weights);
-        const hash = await hashOf(bytes);
-        if (hash && hash !== data.hash) {
-          throw new Error("the file is damaged: its weights are not those that were written. Download or copy it again");
-        }
-        reader = new Reader(bytes);
-        scope.postMessage({ opened: reader.opened });
-      } else if ("question" in data) {
-        waiting = data.question;
-        setTimeout(answer); // messages that came meanwhile are read first
-      } else if (reader) {
-        scope.postMessage({ swapped: { number: data.swap.number, probability: reader.swapped(data.swap) } });
-      }
-    })().catch((error: unknown) => scope.postMessage({ error: error instanceof Error ? error.message : String(error) }));
-  };
+    const result = reader.read(question);
+    scope.postMessage({ result });
+    // While a long text is typed, the next question should find the worker free.
+    setTimeout(() => follow(question, result), result.milliseconds < QUICK ? 0 : result.milliseconds);
+  });
+  const follow = (question: Question, { next, number }: Result) => trying(() => {
+    if (!reader || !opening || waiting) return;
+    if (opening.glance) scope.postMessage({ glance: { number, message: glanceMessage(reader, question, opening.glance) } });
+    if (opening.swaps && next !== null) scope.postMessage({ swapped: { number, probability: reader.swapped(question) } });
+  });
+  scope.onmessage = ({ data }) => trying(async () => {
+    if ("question" in data) {
+      waiting = data.question;
+      setTimeout(answer); // messages that came meanwhile are read first
+      return;
+    }
+    const { weights, hash } = opening = data;
+    const bytes = typeof weights === "string" ? decode(weights)
+      : await fetched(weights, (loaded) => scope.postMessage({ loaded }));
+    const found = await hashOf(bytes);
+    if (found && found !== hash) {
+      throw new Error(DAMAGED);
+    }
+    reader = new Reader(bytes);
+    scope.postMessage({ opened: reader.opened });
+  });
+}
+
+function sentence(error: unknown): string {
+  if (error instanceof RangeError && /alloc|length|memory/i.test(error.message)) {
+    return "the browser has too little memory for this network. Close other tabs and load this one again, or open it on a computer";
+  }
+  return error instanceof Error ? error.message : String(error);
 }
 
 function decode(base64: string): Bytes {
-  const letters = atob(base64.trim());
+  let letters = "";
+  try {
+    letters = atob(base64.trim());
+  } catch {
+    throw new Error(DAMAGED);
+  }
   const bytes = new Uint8Array(letters.length);
   for (let k = 0; k < letters.length; k++) bytes[k] = letters.charCodeAt(k);
+  return bytes;
+}
+
+// The file at an address; its name has the hash of what it holds, so that a stored one is never old.
+async function fetched({ address, size }: { address: string; size: number }, report: (share: number) => void): Promise<Bytes> {
+  const response = await fetch(address, { cache: "force-cache" }).catch(() => null);
+  if (!response?.ok || !response.body) {
+    const why = response ? `: the server answered ${response.status}` : "; is there a connection?";
+    throw new Error(`the weights did not arrive${why}. Load the page again`);
+  }
+  const bytes = new Uint8Array(size);
+  let at = 0;
+  for (const parts = response.body.getReader(); ;) {
+    const { done, value } = await parts.read();
+    if (done) break;
+    if (at + value.length > size) throw new Error("the weights are longer than those that were written. Copy the site again");
+    bytes.set(value, at);
+    at += value.length;
+    report(at / size);
+  }
+  if (at < size) throw new Error(`the weights were cut: ${at} of ${size} bytes arrived. Load the page again`);
   return bytes;
 }
 

@@ -1,5 +1,6 @@
-"""`bertscope export`: write a checkpoint as a page that computes, or a map for another tool."""
+"""`bertscope export`: a checkpoint as a page that computes, or a map for another tool."""
 
+import re
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
@@ -7,7 +8,14 @@ from typing import Annotated, Any
 import typer
 
 from bertcore.configs.maps import PacmapSettings, TsneSettings, UmapSettings
-from bertscope.cli.options import NUMBERS, chosen, config_options, layer_numbers, refuse_options
+from bertscope.cli.options import (
+    NUMBERS,
+    WORDS,
+    chosen,
+    config_options,
+    layer_numbers,
+    refuse_options,
+)
 from bertscope.cli.progress import stages
 
 _OF_METHODS = {
@@ -17,7 +25,8 @@ _OF_METHODS = {
     "pca": (),
 }
 """Methods and the options that only some of them have."""
-_LIVE = {"live", "checkpoint", "weights"}
+_LIVE = {"checkpoint", "weights", "pages"}
+"""Options of --live and --site."""
 
 
 @config_options(
@@ -29,8 +38,10 @@ def export(
     context: typer.Context,
     corpus: Annotated[Path | None, typer.Argument(metavar="DIR")] = None,
     live: Annotated[Path | None, typer.Option(metavar="FILE.html")] = None,
+    site: Annotated[Path | None, typer.Option(metavar="FOLDER")] = None,
     checkpoint: str = "default",
     weights: str = "int8",
+    pages: Annotated[str | None, typer.Option(metavar=WORDS)] = None,
     atlas: Annotated[Path | None, typer.Option(metavar="FILE.parquet")] = None,
     layers: Annotated[str | None, typer.Option(metavar=NUMBERS)] = None,
     method: str = "umap",
@@ -41,17 +52,23 @@ def export(
     seed: int = 0,
     **values: Any,
 ) -> None:
-    """Write a checkpoint as one HTML file that computes, or a corpus's map for another tool.
+    """Write a checkpoint as a page that computes, or a corpus's map for another tool.
 
-    With --live, the file reads what is typed into it, in any browser and without a network or a
-    server: word pieces, the attention of all heads, masked words and next sentence. With --atlas,
-    the map is stored beside the corpus too, so that the app shows the same one at once.
+    With --live, one HTML file reads what is typed into it, in any browser and without a network or
+    a server: BERT at a glance, word pieces, the attention of all heads, masked words and next
+    sentence. With --site, the same is a folder for a static host. With --atlas, the map is stored
+    beside the corpus too, so that the app shows the same one at once.
 
     Args:
         corpus: Encoded corpus, from `bertscope encode`; for --atlas.
         live: HTML file to write.
-        checkpoint: For --live: 'default', a folder, or a hub id. A BERT of at most 12 layers.
-        weights: For --live: int8 (13.7 MB for the default checkpoint), float16 or float32.
+        site: Folder to write, new or empty, with index.html, worker and weights.
+        checkpoint: For --live and --site: 'default', a folder, or a hub id. A BERT of at most 12
+            layers.
+        weights: For --live and --site: int8 (13.7 MB for the default checkpoint), float16 or
+            float32.
+        pages: For --live and --site: what is shown, of glance tokens attention masked-words pairs.
+            Default: all.
         atlas: File to write for embedding-atlas: row, the corpus's columns, text, and x_N, y_N of
             each layer N.
         layers: Default: all stored layers.
@@ -66,19 +83,22 @@ def export(
     Examples:
       bertscope export --live bert.html
       bertscope export --live mine.html --checkpoint runs/mine/out --weights float16
+      bertscope export --live heads.html --pages attention tokens
+      bertscope export --site public
       bertscope export vectors --atlas map.parquet
       bertscope export vectors --atlas layer-4.parquet --layers 4 --method pca
       bertscope export vectors --atlas map.parquet --method tsne --perplexity 50
     """
-    if (live is None) == (atlas is None):
-        raise ValueError("give --live FILE.html, or DIR and --atlas FILE.parquet.")
-    if live is not None:
-        atlas_only = {parameter for parameter in context.params if parameter not in _LIVE}
-        refuse_options(context, atlas_only, "it is for --atlas")
-        _write_live(live, checkpoint, weights)
+    if [live, site, atlas].count(None) != 2:
+        raise ValueError(
+            "give one of --live FILE.html, --site FOLDER, and DIR with --atlas FILE.parquet."
+        )
+    if atlas is None:
+        others = context.params.keys() - _LIVE - {"live", "site"}
+        refuse_options(context, others, "it is for --atlas")
+        _write_live(live, site, checkpoint, weights, pages)
         return
-    refuse_options(context, _LIVE - {"live"}, "it is for --live")
-    assert atlas is not None
+    refuse_options(context, _LIVE, "it is for --live and --site")
     if corpus is None:
         raise ValueError("--atlas needs the folder of an encoded corpus; see `bertscope encode`.")
     from bertcore.analysis.space.corpus_map import CorpusMapSettings, atlas_table, write_atlas
@@ -113,17 +133,40 @@ def export(
     typer.echo(f"embedding-atlas {atlas} --text text --x {x} --y {y}")
 
 
-def _write_live(path: Path, checkpoint: str, weights: str) -> None:
+def _write_live(
+    live: Path | None, site: Path | None, checkpoint: str, weights: str, pages: str | None
+) -> None:
+    """Write the file or the folder."""
     from bertcore import load
     from bertcore.bert import with_parts
     from bertscope.cli.files import check_target, write_whole
     from bertscope.notebook.notebook_view import app_module
 
-    check_target(path, ".html", option="--live")
-    live = app_module("app.live.live_file")
-    if weights not in live.FORMS:
-        raise ValueError(f"--weights is {weights!r}; expected one of {', '.join(live.FORMS)}.")
+    if live is not None:
+        check_target(live, ".html", option="--live")
+    elif site is not None:
+        if site.exists() and (not site.is_dir() or any(site.iterdir())):
+            raise ValueError(f"--site is {str(site)!r}, which is not empty. Name a new folder.")
+        check_target(site / "index.html", option="--site", makes_folder=True)
+    module = app_module("app.live.live_file")
+    if weights not in module.FORMS:
+        raise ValueError(f"--weights is {weights!r}; expected one of {', '.join(module.FORMS)}.")
+    shown = module.PAGES if pages is None else re.split(r"[,\s]+", pages.strip(", "))
+    unknown = [page for page in shown if page not in module.PAGES]
+    if unknown:
+        expected = ", ".join(module.PAGES)
+        raise ValueError(f"--pages has {unknown[0]!r}; expected some of {expected}.")
     bert = with_parts(load(checkpoint, device="cpu"))
-    written = live.live_file(bert, weights, source=checkpoint).encode()
-    write_whole(path, lambda file: file.write(written))
-    typer.echo(f"{path}: {len(written) / 1e6:.1f} MB. Open it in a browser.")
+    options = {"source": checkpoint, "pages": shown}
+    if live is not None:
+        written = module.live_file(bert, weights, **options).encode()
+        write_whole(live, lambda file: file.write(written))
+        typer.echo(f"{live}: {len(written) / 1e6:.1f} MB. Open it in a browser.")
+        return
+    assert site is not None
+    files = module.live_site(bert, weights, **options)
+    site.mkdir(parents=True, exist_ok=True)
+    for name, content in reversed(files.items()):  # index.html last, which names the others
+        write_whole(site / name, lambda file, content=content: file.write(content))  # type: ignore[misc]
+        typer.echo(f"{site / name}: {len(content) / 1e6:.1f} MB")
+    typer.echo(f"Put them on any static host. To look: python -m http.server -d {site}")

@@ -32,7 +32,10 @@ Command = TypeVar("Command", bound=Callable[..., None])
 DATA = "Data"
 NUMBERS = "N [N ...]"
 """Metavar of an option that takes several numbers."""
+WORDS = "NAME [NAME ...]"
+"""Metavar of an option that takes several names."""
 _NUMBER = re.compile(r"-?\d+")
+_SEVERAL = {NUMBERS: _NUMBER, WORDS: re.compile(r"[^-].*")}
 
 
 def config_options(*panels: Panel) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -107,23 +110,23 @@ def split_args(docstring: str) -> tuple[str, dict[str, str]]:
     return about, {name: " ".join(words.split()) for name, words in texts}
 
 
-def join_numbers(words: Iterable[str], option: str) -> list[str]:
-    """Return the words of a command line with the numbers after an option joined by commas.
+def join_values(words: Iterable[str], option: str, value: re.Pattern[str] = _NUMBER) -> list[str]:
+    """Return the words of a command line with the values after an option joined by commas.
 
-    >>> join_numbers(["a.txt", "--layers", "0", "2", "-1", "--unit", "word"], "--layers")
+    >>> join_values(["a.txt", "--layers", "0", "2", "-1", "--unit", "word"], "--layers")
     ['a.txt', '--layers', '0,2,-1', '--unit', 'word']
     """
     joined: list[str] = []
-    numbers: list[str] | None = None
+    values: list[str] | None = None
     for word in words:
-        if numbers is not None and _NUMBER.fullmatch(word):
-            numbers.append(word)
+        if values is not None and value.fullmatch(word):
+            values.append(word)
             continue
-        if numbers:
-            joined.append(",".join(numbers))
-        numbers = [] if word == option else None
+        if values:
+            joined.append(",".join(values))
+        values = [] if word == option else None
         joined.append(word)
-    return [*joined, ",".join(numbers)] if numbers else joined
+    return [*joined, ",".join(values)] if values else joined
 
 
 def layer_numbers(layers: str | None) -> tuple[int, ...]:
@@ -184,14 +187,14 @@ class GroupedCommand(TyperCommand):
     """A command whose --help shows each option under its `rich_help_panel`, in plain text.
 
     Typer itself shows panels only if it reads help as markup, which would drop [MASK]. An option
-    whose metavar is NUMBERS takes several: `--layers 0 2 4` is `--layers 0,2,4`.
+    whose metavar is NUMBERS or WORDS takes several: `--layers 0 2 4` is `--layers 0,2,4`.
     """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Join the numbers after an option that takes several, then parse."""
+        """Join the values after an option that takes several, then parse."""
         for option in self.params:
-            if option.metavar == NUMBERS:
-                args = join_numbers(args, option.opts[0])
+            if option.metavar in _SEVERAL:
+                args = join_values(args, option.opts[0], _SEVERAL[option.metavar])
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:

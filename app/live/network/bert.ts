@@ -11,20 +11,31 @@ export interface Activations {
   hiddenStates: Floats[];
   /** [L] of [H, T, T]. */
   attentions: Floats[];
+  /** [L] of [T, D]: after attention, add and norm, which the feed-forward network reads. */
+  halves: Floats[];
+  /** [T, D] each; their normalised sum is the first hidden state. */
+  embeddings: { token: Floats; segment: Floats; position: Floats };
 }
 
 export class Bert {
   constructor(readonly config: BertConfig, readonly tensors: Tensors) {}
 
   run(inputIds: number[], segmentIds: number[]): Activations {
-    const hiddenStates = [this.embed(inputIds, segmentIds)];
+    const embeddings = {
+      token: this.lookUp("word", inputIds), segment: this.lookUp("token_type", segmentIds),
+      position: this.lookUp("position", inputIds.map((_, place) => place)),
+    };
+    const sum = add(add(embeddings.token, embeddings.segment), embeddings.position);
+    const hiddenStates = [this.norm("bert.embeddings.LayerNorm", sum)];
     const attentions: Floats[] = [];
+    const halves: Floats[] = [];
     for (let layer = 0; layer < this.config.num_hidden_layers; layer++) {
-      const { hidden, weights } = this.layer(layer, hiddenStates[layer]);
+      const { half, hidden, weights } = this.layer(layer, hiddenStates[layer]);
+      halves.push(half);
       hiddenStates.push(hidden);
       attentions.push(weights);
     }
-    return { numTokens: inputIds.length, hiddenStates, attentions };
+    return { numTokens: inputIds.length, hiddenStates, attentions, halves, embeddings };
   }
 
   get hasMaskedWords(): boolean { return this.tensors.has("cls.predictions.transform.dense.weight"); }
@@ -47,25 +58,21 @@ export class Bert {
     return softmax(this.linear("cls.seq_relationship", pooled), 2)[0];
   }
 
-  private embed(inputIds: number[], segmentIds: number[]): Floats {
+  // A row of a table of embeddings for each number.
+  private lookUp(table: string, numbers: number[]): Floats {
     const width = this.config.hidden_size;
-    const [words, segments, positions] = ["word", "token_type", "position"]
-      .map((table) => this.tensor(`bert.embeddings.${table}_embeddings.weight`));
-    const sum = new Float32Array(inputIds.length * width);
-    inputIds.forEach((id, place) => {
-      for (let k = 0; k < width; k++) {
-        sum[place * width + k] = words[id * width + k] + segments[segmentIds[place] * width + k] + positions[place * width + k];
-      }
-    });
-    return this.norm("bert.embeddings.LayerNorm", sum);
+    const rows = this.tensor(`bert.embeddings.${table}_embeddings.weight`);
+    const out = new Float32Array(numbers.length * width);
+    numbers.forEach((number, place) => out.set(rows.subarray(number * width, (number + 1) * width), place * width));
+    return out;
   }
 
-  private layer(number: number, input: Floats): { hidden: Floats; weights: Floats } {
+  private layer(number: number, input: Floats): { half: Floats; hidden: Floats; weights: Floats } {
     const name = `bert.encoder.layer.${number}`;
     const { mixed, weights } = this.attend(name, input);
-    const hidden = this.norm(`${name}.attention.output.LayerNorm`, add(input, mixed));
-    const added = this.linear(`${name}.output.dense`, gelu(this.linear(`${name}.intermediate.dense`, hidden)));
-    return { hidden: this.norm(`${name}.output.LayerNorm`, add(hidden, added)), weights };
+    const half = this.norm(`${name}.attention.output.LayerNorm`, add(input, mixed));
+    const added = this.linear(`${name}.output.dense`, gelu(this.linear(`${name}.intermediate.dense`, half)));
+    return { half, hidden: this.norm(`${name}.output.LayerNorm`, add(half, added)), weights };
   }
 
   // What attention adds to each token [T, D], and its weights [H, T, T].

@@ -14,6 +14,7 @@ function modelOf(rows: (number | null)[][], numTokens = rows.length, size = rows
     tokens: rows.map((_, row) => `t${row}`), positions: rows.map((_, row) => row), text_ids: rows.map(() => 0),
     num_tokens: numTokens, words: [], num_layers: 1, num_heads: 1, size, columns: [], predictions: [], pair: null,
     num_hidden: 0, parts: {}, absent: {}, broken: [], kinds: { a: "", b: "", special: "" }, accent: "", steps: [], step: 0,
+    pages: {},
   };
   const model = new GlanceModel();
   const means = Uint8Array.from(codes, (code) => code ?? 0);

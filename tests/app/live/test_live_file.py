@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 import bertcore
-from app.live.live_file import live_file
+from app.live.live_file import PAGES, live_file
 from app.live.weights import pack_weights
 from bertcore import Bert
 from bertcore.tokenizer import AddedToken
@@ -29,22 +31,26 @@ def test_the_file_asks_for_nothing_and_shows_hostile_words_as_text() -> None:
     policy = re.search(r'Content-Security-Policy" content="([^"]+)"', written)
     assert policy is not None
     assert "default-src 'none'" in policy[1]
-    assert "unsafe" not in policy[1].replace("style-src 'unsafe-inline'", "")
+    assert "unsafe" not in policy[1]
     assert not re.search(r'(src|href)="(?!data:)', written)
     assert written.count("</script>") == 4  # the blocks' own
     assert "&lt;b&gt;&amp;\u2039U+202E\u203a" in written
+    assert settings_of(written)["examples"][0]["first"].startswith("The fisherman")
+
+
+def settings_of(written: str) -> dict[str, Any]:
     settings = re.search(r'id="settings">(.+?)</script>', written)
     assert settings is not None
-    assert json.loads(settings[1])["examples"][0]["first"].startswith("The fisherman")
+    found: dict[str, Any] = json.loads(settings[1])
+    return found
 
 
 def test_the_examples_are_those_of_the_checkpoint() -> None:
     for name, text in (("zh", "我爱[MASK]习。"), ("default", "The fisherman")):
         bert = bertcore.load(name, device="cpu")
         assert isinstance(bert, Bert)
-        settings = re.search(r'id="settings">(.+?)</script>', live_file(bert, source=name))
-        assert settings is not None
-        assert json.loads(settings[1])["examples"][0]["first"].startswith(text)
+        settings = settings_of(live_file(bert, source=name))
+        assert settings["examples"][0]["first"].startswith(text)
 
 
 def test_what_a_browser_does_not_compute_is_refused(tmp_path: Path) -> None:
@@ -65,29 +71,54 @@ def test_the_command(tmp_path: Path) -> None:
     done = runner.invoke(app, line)
     assert done.exit_code == 0, done.output
     assert "Open it in a browser" in done.stdout
-    assert "<title>BERT on your own sentence" in out.read_text(encoding="utf-8")
+    written = out.read_text(encoding="utf-8")
+    assert "<title>BERT on your own sentence" in written
+    assert settings_of(written)["pages"] == [*PAGES]
+
+
+def test_the_command_writes_a_site_of_the_pages_that_are_named(tmp_path: Path) -> None:
+    folder, out = tiny_bert().save(tmp_path / "tiny"), tmp_path / "new" / "site"
+    line = ["export", "--site", str(out), "--checkpoint", str(folder)]
+    done = runner.invoke(app, [*line, "--pages", "attention", "tokens"])
+    assert done.exit_code == 0, done.output
+    written = {path.name: path.read_bytes() for path in out.iterdir()}
+    settings = settings_of(written["index.html"].decode())
+    assert settings["pages"] == ["attention", "tokens"]
+    files = settings["files"]
+    assert {*written} == {"index.html", files["worker"], files["weights"]}
+    for name in (files["worker"], files["weights"]):
+        assert name.split(".")[1] == hashlib.sha256(written[name]).hexdigest()[:16]
+    weights = written[files["weights"]]
+    assert files["size"] == len(weights)
+    assert settings["hash"] == hashlib.sha256(weights).hexdigest()
+    assert weights[:99] not in written["index.html"]
 
 
 @pytest.mark.parametrize(
     ("line", "told"),
     [
         (["--live", "a.txt"], "expected a name that ends in .html"),
+        (["--live", "a.html", "--pages", "tokens", "bias"], "--pages has 'bias'; expected some of"),
+        (["--live", "a.html", "--site", "b"], "give one of --live FILE.html, --site FOLDER"),
+        (["--site", "."], "Name a new folder"),
+        (["--site", "b", "--points", "5"], "--points would have no effect: it is for --atlas"),
         (["--live", "a.html", "--weights", "int4"], "expected one of int8, float16, float32"),
         (["--live", "a.html", "--layers", "1"], "--layers would have no effect"),
         (["folder", "--live", "a.html"], "would have no effect: it is for --atlas"),
-        (["folder", "--atlas", "a.parquet", "--weights", "int8"], "it is for --live"),
+        (["folder", "--atlas", "a.parquet", "--weights", "int8"], "it is for --live and --site"),
         (["--atlas", "a.parquet"], "--atlas needs the folder"),
-        ([], "give --live FILE.html"),
+        ([], "give one of --live FILE.html"),
     ],
 )
 def test_a_wrong_line_is_a_sentence(
     line: list[str], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "here").mkdir()
     done = runner.invoke(app, ["export", *line])
     assert done.exit_code == 2
     assert told in done.stderr
-    assert not [*tmp_path.iterdir()]
+    assert [path.name for path in tmp_path.iterdir()] == ["here"]
 
 
 def test_another_family_is_refused(tmp_path: Path) -> None:

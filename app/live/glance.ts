@@ -1,0 +1,303 @@
+// What BERT at a glance is sent, made in the browser: as summary.py, steps.py and drawing.py beside the view make it.
+
+import type { Bytes } from "../browser/data_blocks";
+import { range } from "../browser/text";
+import { encoder } from "../canvas/shared/transport";
+import { NUM_BANDS, type Column, type GlanceHeader, type Step, type Word, type Words } from "../glance/model";
+import { pack, thumbnails, wordsOf } from "./messages";
+import type { Floats } from "./network/arithmetic";
+import type { Activations } from "./network/bert";
+import { largest, type Question, type Reader } from "./reader";
+
+/** What the drawings of all texts have in common, from Python. */
+export interface GlanceLook extends Pick<GlanceHeader, "parts" | "pages" | "kinds" | "accent"> {
+  /** The walk, with fields in braces for what is of the text. */
+  outline: Step[];
+  phrases: Record<string, string>;
+  /** Fields that are the same for all texts. */
+  fixed: Record<string, string>;
+  /** What the checkpoint lacks, and what a text may lack. */
+  absent: GlanceHeader["absent"];
+  lacking: { words: string; pair: string };
+  /** The weight of each of the 256 codes. */
+  decoding: number[];
+  /** 2 x 255 x red, green, blue. */
+  diverging: number[];
+}
+
+const NUM_WORDS = 5; // that are shown at each mask
+const THUMBNAIL_SIZE = 48; // most cells on a side of a head's picture
+const FULL_COLOUR = 0.995; // share of the absolute values of a column below its strongest colour
+const MOST_ROWS = 128; // for longer inputs, the middle is folded
+const MOST_FOR_EXAMPLE = 64; // tokens among which a word is hidden as an example
+
+/** The input that is drawn, and what the network made of it. */
+interface Drawn {
+  question: Question;
+  /** [MASK] where a token is hidden. */
+  ids: number[];
+  tokens: string[];
+  textIds: number[];
+  run: Activations;
+  width: number;
+}
+
+// If nothing is hidden, a word is, so that there is something to predict.
+export function glanceMessage(reader: Reader, question: Question, look: GlanceLook): Bytes {
+  const { bert, wordpiece } = reader;
+  const { first, second } = question;
+  const { mask } = wordpiece.settings.ids;
+  const { vocab } = wordpiece.settings;
+  const encoding = wordpiece.encode(first, second);
+  const { input_ids, text_ids, segment_ids, offsets, word_ids } = encoding;
+  let hidden = bert.hasMaskedWords ? question.hidden.filter((place) => text_ids[place] >= 0) : [];
+  const isAsked = hidden.length > 0 || input_ids.includes(mask);
+  if (bert.hasMaskedWords && !isAsked && text_ids.some((text) => text >= 0)) hidden = [exampleMask(encoding)];
+  const ids = input_ids.map((id, place) => (hidden.includes(place) ? mask : id));
+  const run = reader.run(ids, segment_ids);
+  const drawn: Drawn = { question, ids, tokens: ids.map((id) => vocab[id]), textIds: text_ids, run, width: bert.config.hidden_size };
+
+  const last = run.hiddenStates[run.hiddenStates.length - 1];
+  const masks = bert.hasMaskedWords ? ids.flatMap((id, place) => (id === mask ? [place] : [])) : [];
+  const predictions = masks.map((place) => {
+    const probabilities = bert.wordProbabilities(last, place);
+    const best = largest(probabilities, NUM_WORDS);
+    return {
+      kind: "masked" as const, position: place, original: input_ids[place] === mask ? null : vocab[input_ids[place]],
+      words: best.map((id) => vocab[id]), probabilities: best.map((id) => Number(probabilities[id].toFixed(5))),
+    };
+  });
+  const rows = rowsToDraw(text_ids, masks);
+  const rowOf = new Map(rows.map((place, row) => [place, row]));
+  const { starts, words: names } = wordsOf(encoding, [first, second]);
+  const words = names.map((text, k) => ({ text, first: starts[k], last: (starts[k + 1] ?? ids.length) - 1 }))
+    .filter((word) => word_ids[word.first] >= 0);
+  const pair = second !== null && bert.hasNextSentence ? { kind: "nsp" as const, probability: bert.nextProbability(last) } : null;
+  const numHidden = predictions.filter(({ original }) => original !== null).length;
+  const values = {
+    ...look.fixed, texts: look.phrases[second === null ? "one" : "two"],
+    characters: whole([...first, ...(second ?? "")].length), tokens: counted(ids.length, look),
+    cut: cutOf(drawn, words, predictions, look), change: changeOf(drawn, look),
+    hidden: numHidden ? look.phrases[numHidden > 1 ? "several_hidden" : "hidden"] : "",
+    probability: pair ? finePercent(pair.probability) : "", ...(predictions.length ? answerOf(predictions[0], look) : {}),
+  };
+  const steps = look.outline.filter(({ part }) => (part !== "pair" || pair) && (part !== "words" || predictions.length))
+    .map((step) => ({ ...step, text: fill(step.text, values) }));
+  const { columns, bands } = vectorColumns(drawn, rows, bert.config.num_hidden_layers);
+  const { numHeads, attentions } = { numHeads: bert.config.num_attention_heads, attentions: run.attentions };
+  const table = Float32Array.from(look.decoding);
+  const encode = encoder(table);
+  const size = Math.min(ids.length, THUMBNAIL_SIZE);
+  const heads = attentions.map((weights) => Uint8Array.from(thumbnails(weights, numHeads, ids.length, size), encode));
+  const links = attentions.map((weights) => Uint8Array.from(meansOf(weights, numHeads, ids.length, rows), encode));
+  const header: Omit<GlanceHeader, "predictions"> & { predictions: Words[] } = {
+    tokens: rows.map((place) => drawn.tokens[place]), positions: rows, text_ids: rows.map((place) => text_ids[place]),
+    num_tokens: ids.length,
+    words: words.flatMap((word): Word[] => {
+      const isDrawn = range(word.last - word.first + 1).every((k) => rowOf.has(word.first + k));
+      return isDrawn ? [{ text: word.text, first: rowOf.get(word.first) ?? 0, last: rowOf.get(word.last) ?? 0 }] : [];
+    }),
+    num_layers: attentions.length, num_heads: numHeads, size, columns,
+    predictions: predictions.flatMap((each) => {
+      const row = rowOf.get(each.position);
+      return row === undefined ? [] : [{ ...each, row }];
+    }),
+    pair, num_hidden: numHidden,
+    absent: {
+      ...(predictions.length ? {} : { words: look.lacking.words }), ...(pair ? {} : { pair: look.lacking.pair }), ...look.absent,
+    },
+    parts: look.parts, pages: look.pages, broken: [], kinds: look.kinds, accent: look.accent, steps, step: 0,
+  };
+  return pack(header, bands, joined(heads), joined(links), table, Uint8Array.from(look.diverging),
+    new Uint8Array(Math.ceil((attentions.length * rows.length ** 2) / 8)));
+}
+
+// The longest whole word of the first tokens. The app chooses by trying words in texts of up to 64 tokens, which takes
+// several runs; in longer ones as here.
+export function exampleMask({ tokens, text_ids, word_ids }: { tokens: string[]; text_ids: number[]; word_ids: number[] }): number {
+  const places = range(tokens.length).filter((place) => text_ids[place] >= 0).slice(0, MOST_FOR_EXAMPLE);
+  const isWhole = places.filter((place) => word_ids.filter((word) => word === word_ids[place]).length === 1);
+  const words = isWhole.filter((place) => isAlphabetic(tokens[place]));
+  const [among] = [words, isWhole, places].filter((some) => some.length);
+  return among.reduce((best, place) => ([...tokens[place]].length > [...tokens[best]].length ? place : best));
+}
+
+// All places, or both ends and what must not be folded; `rows_to_draw` of vector_strips.py.
+export function rowsToDraw(textIds: number[], keep: number[], most = MOST_ROWS): number[] {
+  const count = textIds.length;
+  if (count <= most) return range(count);
+  const special = range(count).filter((place) => textIds[place] < 0);
+  const room = Math.floor(most / 4);
+  const wanted = new Set([...keep.slice(0, room), ...special.slice(0, room)]);
+  for (let step = 0; step < count && wanted.size < most; step++) {
+    const back = Math.floor(step / 3);
+    wanted.add(step % 3 === 2 ? count - 1 - back : step - back);
+  }
+  return [...wanted].sort((a, b) => a - b);
+}
+
+// ---- vectors and attention ----
+
+function vectorColumns({ run, width }: Drawn, rows: number[], numLayers: number): { columns: Column[]; bands: Int8Array<ArrayBuffer> } {
+  const { embeddings, hiddenStates, halves } = run;
+  const vectors: [Column["kind"], number, Floats][] = [
+    ["token", -1, embeddings.token], ["segment", -1, embeddings.segment], ["position", -1, embeddings.position],
+    ["input", -1, hiddenStates[0]],
+    ...range(numLayers).flatMap((layer): [Column["kind"], number, Floats][] =>
+      [["attention", layer, halves[layer]], ["layer", layer, hiddenStates[layer + 1]]]),
+  ];
+  const cells = rows.length * NUM_BANDS;
+  const bands = new Int8Array(vectors.length * cells);
+  const columns = vectors.map(([kind, layer, vector], column): Column => {
+    const means = meanBands(vector, width, rows);
+    const scale = percentile(means.map(Math.abs), FULL_COLOUR);
+    means.forEach((mean, k) => {
+      bands[column * cells + k] = scale > 0 ? Math.round(127 * Math.max(-1, Math.min(1, mean / scale))) : 0;
+    });
+    return { kind, layer, scale, num_dims: width };
+  });
+  return { columns, bands };
+}
+
+// The rows of [T, D] as means of neighbouring dimensions, [R, NUM_BANDS].
+function meanBands(vectors: Floats, width: number, rows: number[]): Floats {
+  const out = new Float32Array(rows.length * NUM_BANDS);
+  rows.forEach((place, row) => {
+    for (let band = 0; band < NUM_BANDS; band++) {
+      const [start, end] = [Math.floor((band * width) / NUM_BANDS), Math.ceil(((band + 1) * width) / NUM_BANDS)];
+      let sum = 0;
+      for (let k = start; k < end; k++) sum += vectors[place * width + k];
+      out[row * NUM_BANDS + band] = sum / (end - start);
+    }
+  });
+  return out;
+}
+
+function percentile(values: Floats, share: number): number {
+  const sorted = values.slice().sort();
+  const place = share * (sorted.length - 1);
+  const low = Math.floor(place);
+  return sorted[low] + (place - low) * ((sorted[low + 1] ?? sorted[low]) - sorted[low]);
+}
+
+// The mean of the heads between the rows that are drawn, [R, R].
+function meansOf(weights: Floats, numHeads: number, length: number, rows: number[]): Floats {
+  const means = new Float32Array(rows.length ** 2);
+  rows.forEach((from, row) => rows.forEach((to, column) => {
+    let sum = 0;
+    for (let head = 0; head < numHeads; head++) sum += weights[(head * length + from) * length + to];
+    means[row * rows.length + column] = Math.min(1, sum / numHeads);
+  }));
+  return means;
+}
+
+function joined(parts: Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const out = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    out.set(part, at);
+    at += part.length;
+  }
+  return out;
+}
+
+// ---- the sentences of the walk ----
+
+interface Placed {
+  text: string;
+  first: number;
+  last: number;
+}
+
+type Answer = Pick<Words, "original" | "words"> & { position: number; probabilities: number[] };
+
+function fill(text: string, values: Record<string, string>): string {
+  return text.replace(/\{(\w+)\}/g, (_, name: string) => values[name]);
+}
+
+// What became of the word with most pieces, or of one that is unknown.
+function cutOf({ ids, tokens }: Drawn, words: Placed[], predictions: Answer[], { phrases, fixed }: GlanceLook): string {
+  const word = words.reduce<Placed | null>((best, one) => (best && best.last - best.first >= one.last - one.first ? best : one), null);
+  if (word && word.last > word.first) {
+    const pieces = shortened(tokens.slice(word.first, word.last + 1).join(" "), 60);
+    return fill(phrases.split, { word: quoted(word.text, 30), pieces });
+  }
+  const unknown = new Set([
+    ...range(ids.length).filter((place) => tokens[place] === fixed.unk),
+    ...predictions.filter(({ original }) => original === fixed.unk).map(({ position }) => position),
+  ]);
+  const found = words.find(({ first, last }) => range(last - first + 1).some((k) => unknown.has(first + k)));
+  return found ? fill(phrases.unknown, { word: quoted(found.text, 30), unk: fixed.unk }) : phrases.known;
+}
+
+// What the layers do to two vectors of one word, if a word stands twice: to those that end furthest apart.
+function changeOf(drawn: Drawn, { phrases }: GlanceLook): string {
+  const { ids, tokens, textIds, run: { hiddenStates } } = drawn;
+  const places = new Map<number, number[]>();
+  tokens.forEach((token, place) => {
+    if (textIds[place] < 0 || [...token].length < 4 || !isAlphabetic(token)) return;
+    places.set(ids[place], [...(places.get(ids[place]) ?? []), place]);
+  });
+  const last = hiddenStates[hiddenStates.length - 1];
+  const pairs = [...places.values()].filter((same) => same.length > 1)
+    .map((same) => [same[0], same[same.length - 1]]).map(([a, b]) => ({ a, b, after: cosine(last, a, b, drawn.width) }));
+  if (!pairs.length) return phrases.context;
+  const { a, b, after } = pairs.reduce((best, one) => (one.after < best.after ? one : best));
+  return fill(phrases.twins, {
+    word: quoted(tokens[a]), first: String(a), second: String(b), before: cosine(hiddenStates[0], a, b, drawn.width).toFixed(2),
+    after: fill(phrases.apart, { after: after.toFixed(2) }),
+  });
+}
+
+function answerOf({ words, probabilities, original }: Answer, { phrases }: GlanceLook): Record<string, string> {
+  return {
+    best: fill(phrases.best, { word: quoted(words[0]), probability: finePercent(probabilities[0]) }),
+    was: original === null ? "" : fill(phrases.was, { word: quoted(original) }),
+  };
+}
+
+function cosine(states: Floats, first: number, second: number, width: number): number {
+  const [a, b] = [first, second].map((place) => states.subarray(place * width, (place + 1) * width));
+  const dot = (x: Floats, y: Floats) => x.reduce((sum, value, k) => sum + value * y[k], 0);
+  return dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
+}
+
+function whole(number: number): string {
+  return number.toLocaleString("en-US");
+}
+
+function counted(number: number, { phrases }: GlanceLook): string {
+  return fill(phrases[number === 1 ? "token" : "tokens"], { number: whole(number) });
+}
+
+function isAlphabetic(token: string): boolean {
+  return /^\p{L}+$/u.test(token);
+}
+
+// `percent` of app/plots/formats.py: near 0 and 100% with two digits that distinguish it from them.
+export function finePercent(p: number): string {
+  const [value, rest] = [100 * p, 100 * (1 - p)];
+  const nearest = Math.min(value, rest);
+  if (nearest > 0 && nearest < 0.001) return value < rest ? "<0.001%" : ">99.999%";
+  if (Math.abs(value - Math.round(value)) < 5e-6) return `${Math.round(value)}%`;
+  return `${value.toFixed(nearest >= 0.1 ? 1 : String(Number(nearest.toPrecision(2))).length - 2)}%`;
+}
+
+function shortened(text: string, longest: number): string {
+  const letters = [...text];
+  return letters.length <= longest ? text : `${letters.slice(0, longest - 1).join("").trimEnd()}\u2026`;
+}
+
+// As Python shows a string: between quotes, with what cannot be seen by its number.
+export function quoted(text: string, longest = 20): string {
+  const short = shortened(text, longest);
+  const quote = short.includes("'") && !short.includes('"') ? '"' : "'";
+  const named: Record<string, string> = { "\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", [quote]: `\\${quote}` };
+  const signs = [...short].map((sign) => {
+    if (sign in named) return named[sign];
+    if (sign === " " || !/[\p{C}\p{Z}]/u.test(sign)) return sign;
+    const code = (sign.codePointAt(0) ?? 0).toString(16);
+    return code.length <= 2 ? `\\x${code.padStart(2, "0")}` : code.length <= 4 ? `\\u${code.padStart(4, "0")}` : `\\U${code.padStart(8, "0")}`;
+  });
+  return `${quote}${signs.join("")}${quote}`;
+}
