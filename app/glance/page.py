@@ -20,10 +20,11 @@ from ..shell.links import (
     TOKEN,
     TOKENS_VIEW,
 )
-from . import PAGE, drawing
-from .drawing import OpenedPart
-from .steps import signs, walk
-from .summary import MISSING, Glance, summarize
+from ..walk import drawing
+from ..walk.drawing import OpenedPart
+from ..walk.steps import signs, walk
+from ..walk.summary import MISSING, Glance, summarize
+from . import PAGE
 
 PAGE_OF_PART = {
     "text": "tokens",

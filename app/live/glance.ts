@@ -3,7 +3,7 @@
 import type { Bytes } from "../browser/data_blocks";
 import { range } from "../browser/text";
 import { encoder } from "../canvas/shared/transport";
-import { NUM_BANDS, type Column, type GlanceHeader, type Step, type Word, type Words } from "../glance/model";
+import { NUM_BANDS, type Column, type GlanceHeader, type Step, type Word, type Words } from "../walk/model";
 import { pack, thumbnails, wordsOf } from "./messages";
 import type { Floats } from "./network/arithmetic";
 import type { Activations } from "./network/bert";
@@ -49,7 +49,7 @@ export function glanceMessage(reader: Reader, question: Question, look: GlanceLo
   const { mask } = wordpiece.settings.ids;
   const { vocab } = wordpiece.settings;
   const encoding = wordpiece.encode(first, second);
-  const { input_ids, text_ids, segment_ids, offsets, word_ids } = encoding;
+  const { input_ids, text_ids, segment_ids, word_ids } = encoding;
   let hidden = bert.hasMaskedWords ? question.hidden.filter((place) => text_ids[place] >= 0) : [];
   const isAsked = hidden.length > 0 || input_ids.includes(mask);
   if (bert.hasMaskedWords && !isAsked && text_ids.some((text) => text >= 0)) hidden = [exampleMask(encoding)];
@@ -84,13 +84,14 @@ export function glanceMessage(reader: Reader, question: Question, look: GlanceLo
   const steps = look.outline.filter(({ part }) => (part !== "pair" || pair) && (part !== "words" || predictions.length))
     .map((step) => ({ ...step, text: fill(step.text, values) }));
   const { columns, bands } = vectorColumns(drawn, rows, bert.config.num_hidden_layers);
-  const { numHeads, attentions } = { numHeads: bert.config.num_attention_heads, attentions: run.attentions };
+  const { attentions } = run;
+  const numHeads = bert.config.num_attention_heads;
   const table = Float32Array.from(look.decoding);
   const encode = encoder(table);
   const size = Math.min(ids.length, THUMBNAIL_SIZE);
   const heads = attentions.map((weights) => Uint8Array.from(thumbnails(weights, numHeads, ids.length, size), encode));
   const links = attentions.map((weights) => Uint8Array.from(meansOf(weights, numHeads, ids.length, rows), encode));
-  const header: Omit<GlanceHeader, "predictions"> & { predictions: Words[] } = {
+  const header: GlanceHeader = {
     tokens: rows.map((place) => drawn.tokens[place]), positions: rows, text_ids: rows.map((place) => text_ids[place]),
     num_tokens: ids.length,
     words: words.flatMap((word): Word[] => {

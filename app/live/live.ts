@@ -9,7 +9,7 @@ import { element } from "../browser/elements";
 import type { Bytes } from "../browser/data_blocks";
 import { legible, percent } from "../browser/text";
 import { changeHeader } from "../canvas/shared/transport";
-import glance, { type OpenedPart } from "../glance/drawing";
+import glance, { type OpenedPart } from "../walk/drawing";
 import tokenStrip from "../token_strip/token_strip";
 import wordSteps from "../token_strip/word_steps";
 import type { GlanceLook } from "./glance";

@@ -4,7 +4,7 @@ import type { Bytes } from "../browser/data_blocks";
 import type { Floats } from "./network/arithmetic";
 import { Bert, type Activations } from "./network/bert";
 import { Characters } from "./network/characters";
-import { readWeights } from "./network/weights";
+import { readWeights, type Tensors, type WeightsHeader } from "./network/weights";
 import { WordPiece, type Encoding } from "./network/wordpiece";
 
 /** Two texts, and the places of hidden tokens. */
@@ -63,8 +63,12 @@ export class Reader {
   private readonly characters: Characters;
   private ran: { input: string; activations: Activations } | null = null;
 
-  constructor(bytes: Bytes) {
-    const { header, tensors } = readWeights(bytes);
+  static async open(bytes: Bytes): Promise<Reader> {
+    const { header, tensors } = await readWeights(bytes);
+    return new Reader(header, tensors);
+  }
+
+  private constructor(header: WeightsHeader, tensors: Tensors) {
     this.characters = new Characters(header.characters);
     this.wordpiece = new WordPiece(header.tokenizer, this.characters);
     this.bert = new Bert(header.config, tensors);

@@ -67,7 +67,7 @@ export default function serve(scope: Scope): void {
     if (found && found !== hash) {
       throw new Error(DAMAGED);
     }
-    reader = new Reader(bytes);
+    reader = await Reader.open(bytes);
     scope.postMessage({ opened: reader.opened });
   });
 }
@@ -80,7 +80,7 @@ function sentence(error: unknown): string {
 }
 
 function decode(base64: string): Bytes {
-  let letters = "";
+  let letters;
   try {
     letters = atob(base64.trim());
   } catch {

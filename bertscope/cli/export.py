@@ -40,7 +40,7 @@ def export(
     live: Annotated[Path | None, typer.Option(metavar="FILE.html")] = None,
     site: Annotated[Path | None, typer.Option(metavar="FOLDER")] = None,
     checkpoint: str = "default",
-    weights: str = "int8",
+    weights: str = "rounded",
     pages: Annotated[str | None, typer.Option(metavar=WORDS)] = None,
     atlas: Annotated[Path | None, typer.Option(metavar="FILE.parquet")] = None,
     layers: Annotated[str | None, typer.Option(metavar=NUMBERS)] = None,
@@ -65,7 +65,7 @@ def export(
         site: Folder to write, new or empty, with index.html, worker and weights.
         checkpoint: For --live and --site: 'default', a folder, or a hub id. A BERT of at most 12
             layers.
-        weights: For --live and --site: int8 (13.7 MB for the default checkpoint), float16 or
+        weights: For --live and --site: rounded (13.9 MB for the default checkpoint), float16 or
             float32.
         pages: For --live and --site: what is shown, of glance tokens attention masked-words pairs.
             Default: all.

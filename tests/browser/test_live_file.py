@@ -1,8 +1,11 @@
-"""The live file, opened from the disk without a network: typed into, clicked, linked, damaged."""
+"""The live file, opened from the disk without a network, and the site: used and damaged."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -10,10 +13,11 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Request, expect
 
 import bertcore
-from app.live.live_file import live_file
+from app.live.live_file import live_file, live_site
 from bertcore import Bert
 from tests.support.browser.hostile import MARKUP, SCRIPT, SIGNS
 from tests.support.exhaustive import all_but
+from tests.support.tiny import tiny_bert
 
 pytestmark = pytest.mark.browser
 
@@ -29,24 +33,45 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """The address of a plain static server, and the folder that it serves."""
+    bert = bertcore.load("default", device="cpu")
+    assert isinstance(bert, Bert)
+    folder = tmp_path_factory.mktemp("site")
+    for name, content in live_site(bert).items():
+        (folder / name).write_bytes(content)
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("localhost", 0), partial(Quiet, directory=str(folder))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://localhost:{server.server_port}/", folder
+        server.shutdown()
+
+
 @pytest.fixture
 def open_file(browser: Browser, file: Path) -> Iterator[Opener]:
-    """Open the file, or another one; what it asks for or complains of fails the test."""
+    """Open the file, or another address; what it asks of others or complains of fails the test."""
     complaints: list[str] = []
     contexts = []
 
-    def note(asked: Request) -> None:
-        if not asked.url.startswith(("file:", "data:", "blob:")):
-            complaints.append(f"asked for {asked.url}")
+    def opened(fragment: str = "", path: Path = file, address: str = "", **options: object) -> Page:
+        own = (address,) if address else ("file:", "data:", "blob:")
 
-    def opened(fragment: str = "", path: Path = file, **options: object) -> Page:
-        context = browser.new_context(offline=True, **{"viewport": SIZE, **options})
+        def note(asked: Request) -> None:
+            if not asked.url.startswith((*own, "blob:")):
+                complaints.append(f"asked for {asked.url}")
+
+        context = browser.new_context(offline=not address, **{"viewport": SIZE, **options})
         contexts.append(context)
         page = context.new_page()
         page.on("request", note)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("console", lambda m: complaints.append(m.text) if m.type == "error" else None)
-        page.goto(f"{path.as_uri()}{fragment}")
+        page.goto(f"{address or path.as_uri()}{fragment}")
         return page
 
     yield opened
@@ -129,6 +154,110 @@ def test_any_text_is_text(open_file: Opener) -> None:
         assert not page.evaluate("'__pwned' in window")
 
 
+def test_bert_at_a_glance_is_walked_and_each_part_leads_on(open_file: Opener) -> None:
+    page = open_file("#a=The+bank+of+the+river.&b=It+is+steep.")
+    walk = page.get_by_role("group", name="Walk through BERT")
+    expect(walk).to_contain_text("1 of 10")
+    plane = page.get_by_role("application", name="BERT on this text")
+    for _ in range(9):
+        plane.press("ArrowRight")
+    expect(walk).to_contain_text("10 of 10")
+    expect(walk).to_contain_text("Masked word. The last vector of [MASK] is compared")
+    page.wait_for_function("location.hash.includes('step=9')")
+    expect(open_file(page.url[page.url.index("#") :]).get_by_role("group").first).to_contain_text(
+        "10 of 10"
+    )
+    plane.press("Home")
+    plane.press("ArrowDown")
+    expect(page.locator(".live-region").first).to_contain_text("token 1")
+
+    parts = [
+        (0.15, 0.5, "Word pieces", "token="),
+        (0.42, 0.09, "Attention of all heads", "layer="),
+        (0.95, 0.24, "Next sentence", ""),
+        (0.95, 0.55, "Masked words", "hidden="),
+    ]
+    for x, y, heading, in_address in parts:
+        box = plane.bounding_box()
+        assert box is not None
+        plane.click(position={"x": x * box["width"], "y": y * box["height"]})
+        expect(page.get_by_role("heading", name=heading)).to_be_focused()
+        page.wait_for_function("text => location.hash.includes(text)", arg=in_address)
+    expect(page.locator(".guess")).to_have_count(1)
+    box = plane.bounding_box()
+    assert box is not None
+    plane.click(position={"x": 0.435 * box["width"], "y": 0.5 * box["height"]})  # feed-forward
+    expect(walk).to_contain_text("7 of 10")
+
+
+def test_the_site_is_served_under_its_policy_and_kept_by_the_browser(
+    open_file: Opener, site: tuple[str, Path]
+) -> None:
+    address, folder = site
+    page = open_file("#a=The+bank+of+the+river.&b=It+is+steep.&hidden=2", address=address)
+    expect(page.locator(".guess .bar")).not_to_have_count(0)
+    expect(page.locator(".next .bar")).to_have_count(2)
+    expect(page.get_by_role("group", name="Walk through BERT")).to_contain_text("1 of 10")
+    assert not page.evaluate("self.crossOriginIsolated")
+    (weights,) = folder.glob("weights.*")
+    kept = weights.rename(folder / "kept")
+    try:
+        page.reload()  # the weights come from the browser's own store
+        expect(page.locator(".guess .bar")).not_to_have_count(0)
+    finally:
+        kept.rename(weights)
+
+
+def test_a_site_without_its_weights_or_opened_from_the_disk_is_told(
+    browser: Browser, open_file: Opener, site: tuple[str, Path]
+) -> None:
+    address, folder = site
+    page = open_file(path=folder / "index.html")
+    expect(page.get_by_role("alert")).to_contain_text("a browser opens it from a server only")
+    page = browser.new_page()
+    page.route("**/weights.*", lambda route: route.fulfill(status=404))
+    page.goto(address)
+    expect(page.get_by_role("alert")).to_contain_text("the server answered 404")
+    page.unroute("**/weights.*")
+    weights = next(folder.glob("weights.*")).read_bytes()
+    for body, told in ((weights[:-9], "were cut"), (weights[:-9] + bytes(9), "is damaged")):
+        page.route("**/weights.*", lambda route, body=body: route.fulfill(body=body))
+        page.reload()
+        expect(page.get_by_role("alert")).to_contain_text(told)
+        page.unroute("**/weights.*")
+    page.close()
+
+
+def test_only_the_named_pages_are_there_in_their_order(open_file: Opener, tmp_path: Path) -> None:
+    path = tmp_path / "two.html"
+    path.write_text(live_file(tiny_bert(), pages=["attention", "tokens"]), encoding="utf-8")
+    page = open_file(path=path)
+    expect(page.get_by_role("status").first).to_contain_text("computed here")
+    titles = page.get_by_role("heading", level=2).all_inner_texts()
+    assert titles == ["Attention of all heads", "Word pieces"]
+
+
+def test_too_little_memory_is_a_sentence(open_file: Opener, file: Path, tmp_path: Path) -> None:
+    whole = file.read_text(encoding="utf-8")
+    starved = tmp_path / "starved.html"
+    start = 'id="worker">'
+    assert whole.count(start) == 1
+    poor = "self.Float32Array=function(){throw new RangeError('Array buffer allocation failed')};"
+    starved.write_text(whole.replace(start, f"{start}{poor}"), encoding="utf-8")
+    alert = open_file(path=starved).get_by_role("alert")
+    expect(alert).to_contain_text("too little memory")
+
+
+def test_a_page_that_may_not_change_its_address_works(browser: Browser, file: Path) -> None:
+    page = browser.new_page()
+    page.add_init_script("history.replaceState = () => { throw new Error('refused'); }")
+    page.goto(file.as_uri())
+    box(page, "B").fill("")
+    box(page, "A").fill("The bank.")
+    is_computed(page, 5)
+    page.close()
+
+
 def test_a_fragment_that_is_nonsense_opens(open_file: Opener) -> None:
     page = open_file("#a=hello&b=x&hidden=99.-1.a&token=1e9&layer=77&heads=55.2&view=sphere")
     is_computed(page, 6)
@@ -143,8 +272,10 @@ def test_a_damaged_file_is_a_sentence(open_file: Opener, file: Path, tmp_path: P
     expect(alert).to_contain_text("The file is damaged")
     cut = tmp_path / "cut.html"
     cut.write_text(whole[:start], encoding="utf-8")
-    page = open_file(path=cut)
-    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    expect(open_file(path=cut).get_by_role("alert")).to_contain_text("The file is damaged")
+    shorter = tmp_path / "shorter.html"
+    shorter.write_text(whole[: whole.index('id="settings">') + 99], encoding="utf-8")
+    expect(open_file(path=shorter).get_by_text("the file is incomplete")).to_be_visible()
 
 
 def test_a_browser_without_workers_is_told(browser: Browser, file: Path) -> None:

@@ -1,7 +1,7 @@
 // The weights of a checkpoint, from the message that weights.py writes.
 
 import type { Bytes } from "../../browser/data_blocks";
-import { asFloats, unpack } from "../../canvas/shared/transport";
+import { asFloats, inflateBlocks, unpack } from "../../canvas/shared/transport";
 import type { Floats } from "./arithmetic";
 import type { CharacterTables } from "./characters";
 import type { TokenizerSettings } from "./wordpiece";
@@ -11,7 +11,7 @@ export interface WeightsHeader {
   config: BertConfig;
   tokenizer: TokenizerSettings;
   characters: CharacterTables;
-  tensors: { name: string; shape: number[]; stored: "float32" | "float16" | "int8"; blocks: number[] }[];
+  tensors: { name: string; shape: number[]; stored: "float32" | "float16" | "rounded"; blocks: number[] }[];
 }
 
 /** Fields of config.json. */
@@ -24,25 +24,26 @@ export interface BertConfig {
 
 export type Tensors = Map<string, Floats>;
 
-export function readWeights(bytes: Bytes): { header: WeightsHeader; tensors: Tensors } {
-  const { header, blocks } = unpack<WeightsHeader>(bytes);
+export async function readWeights(bytes: Bytes): Promise<{ header: WeightsHeader; tensors: Tensors }> {
+  const { header, blocks } = await inflateBlocks(unpack<WeightsHeader>(bytes));
   const tensors = new Map(header.tensors.map(({ name, shape, stored, blocks: own }) => {
-    const [values, scales] = own.map((number) => blocks[number]);
+    const [values, low, step] = own.map((number) => blocks[number]);
     if (stored === "float32") return [name, asFloats(values)];
     if (stored === "float16") return [name, fromHalf(values)];
-    return [name, fromCodes(values, asFloats(scales), shape.reduce((a, b) => a * b, 1))];
+    return [name, fromCodes(values, low, asFloats(step)[0], shape.reduce((a, b) => a * b, 1))];
   }));
   return { header, tensors };
 }
 
-// Codes -127 to 127, each group of equal length with a scale of its own.
-function fromCodes(block: Bytes, scales: Floats, length: number): Floats {
-  const codes = new Int8Array(block.buffer, block.byteOffset, length);
-  const group = length / scales.length;
+// Codes times a step: eights of each, and three blocks of bits with the rest.
+function fromCodes(eights: Bytes, low: Bytes, step: number, length: number): Floats {
+  const high = new Int8Array(eights.buffer, eights.byteOffset, length);
+  const plane = low.length / 3;
   const out = new Float32Array(length);
-  for (let k = 0, at = 0; k < scales.length; k++) {
-    const scale = scales[k];
-    for (const end = at + group; at < end; at++) out[at] = codes[at] * scale;
+  for (let k = 0; k < length; k++) {
+    const [at, shift] = [k >> 3, 7 - (k & 7)];
+    const rest = ((low[at] >> shift) & 1) | (((low[plane + at] >> shift) & 1) << 1) | (((low[2 * plane + at] >> shift) & 1) << 2);
+    out[k] = (high[k] * 8 + rest) * step;
   }
   return out;
 }

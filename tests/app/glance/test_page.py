@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from app.glance.page import PAGE_OF_PART
-from app.glance.summary import summarize
 from app.navigation import PAGES
+from app.walk.summary import summarize
 from bertcore import Bert
 from tests.support.opened import ok, page_of
 from tests.support.tiny import tiny_config, tiny_network, tiny_tokenizer

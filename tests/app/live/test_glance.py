@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 import bertcore
-from app.glance import drawing
-from app.glance.steps import walk
-from app.glance.summary import summarize
 from app.live.live_file import PAGES, _settings
 from app.live.weights import pack_weights
 from app.plots import marks_of, percent
+from app.walk import drawing
+from app.walk.steps import walk
+from app.walk.summary import summarize
 from bertcore import Bert
 from bertcore.analysis.words.surprise import example_mask
 from bertcore.network import ALL_HEADS
@@ -40,11 +40,12 @@ def messages(bert: Bert, cases: list[Case], folder: Path) -> list[bytes]:
         import { readFileSync, writeFileSync } from "node:fs";
         import { glanceMessage } from "./app/live/glance";
         import { Reader } from "./app/live/reader";
-        const reader = new Reader(new Uint8Array(readFileSync("weights.bin")));
+        const reader = await Reader.open(new Uint8Array(readFileSync("weights.bin")));
         const look = JSON.parse(readFileSync("look.json", "utf8"));
         const cases = JSON.parse(readFileSync("cases.json", "utf8"));
         cases.forEach(([first, second, hidden], number) => {
-          writeFileSync(`${number}.bin`, glanceMessage(reader, { number, first, second, hidden }, look));
+          const question = { number, first, second, hidden };
+          writeFileSync(`${number}.bin`, glanceMessage(reader, question, look));
         });
         """,
         folder,
@@ -133,7 +134,14 @@ def test_the_example_is_that_of_the_app_in_long_texts(tmp_path: Path) -> None:
 def test_percentages_and_quotes_are_those_of_python(tmp_path: Path) -> None:
     shares = [0, 1, 0.5, 0.123456, 0.00042, 0.99958, 1e-9, 1 - 1e-9, 0.000999, 0.001, 0.0094999]
     shares += [0.9154, 0.0846, 0.01, 0.99, 0.999, 0.00009999]
-    texts = ["a", "it's", 'say "it\'s"', "\\", "tab\tline\n", "\u202e\u00ad\u00a0\u3000\U000e0001 x"]
+    texts = [
+        "a",
+        "it's",
+        'say "it\'s"',
+        "\\",
+        "tab\tline\n",
+        "\u202e\u00ad\u00a0\u3000\U000e0001 x",
+    ]
     (tmp_path / "cases.json").write_text(json.dumps([shares, texts]))
     run_typescript(
         """

@@ -14,7 +14,7 @@ import pytest
 import torch
 
 import bertcore
-from app.live.weights import FORMS, Stored, pack_weights
+from app.live.weights import FORMS, STEPS, Stored, pack_weights
 from bertcore import Bert, Encoding
 from bertcore.network import Network
 from tests.support.exhaustive import all_but
@@ -26,7 +26,7 @@ READ = """
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { Reader } from "./app/live/reader";
 import { measureHeads } from "./app/live/measures";
-const reader = new Reader(new Uint8Array(readFileSync("weights.bin")));
+const reader = await Reader.open(new Uint8Array(readFileSync("weights.bin")));
 const cases = JSON.parse(readFileSync("cases.json", "utf8"));
 """
 
@@ -189,7 +189,7 @@ def _check_measures(trace: bertcore.Trace, found: dict[str, list[float | None]])
 
 @pytest.mark.parametrize("stored", FORMS)
 def test_what_is_stored_in_less_is_near(stored: Stored, tmp_path: Path) -> None:
-    """Of 8 bits, each weight is off by at most half a step of its group."""
+    """A rounded weight is off by at most half a step of its matrix."""
     bert = tiny_bert()
     (tmp_path / "weights.bin").write_bytes(pack_weights(bert, stored))
     (tmp_path / "cases.json").write_text("[]")
@@ -203,6 +203,6 @@ def test_what_is_stored_in_less_is_near(stored: Stored, tmp_path: Path) -> None:
     )
     found = np.fromfile(tmp_path / "tensor.bin", np.float32).reshape(64, 32)
     weight = bert.module.layers[0].feed_forward.intermediate.weight.detach().numpy()
-    step = np.abs(weight).max(1, keepdims=True) / 127
-    most = {"float32": 0, "float16": np.abs(weight) / 2048, "int8": step / 2 * 1.001}[stored]
+    step = np.sqrt(np.mean(weight**2)) / STEPS
+    most = {"float32": 0, "float16": np.abs(weight) / 2048, "rounded": step / 2 * 1.001}[stored]
     assert (np.abs(found - weight) <= most + 1e-7).all()

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { layoutOf, linesOf, partAt, wrapped, type Layout } from "../../../app/glance/layout";
-import type { Column, GlanceHeader } from "../../../app/glance/model";
+import { layoutOf, linesOf, partAt, wrapped, type Layout } from "../../../app/walk/layout";
+import type { Column, GlanceHeader } from "../../../app/walk/model";
 
 function headerOf(layers: number, heads: number, tokens: number, masks = 1): GlanceHeader {
   const inputs: Column[] = (["token", "segment", "position", "input"] as const).map((kind) => ({ kind, layer: -1, scale: 1, num_dims: 64 }));
@@ -15,7 +15,7 @@ function headerOf(layers: number, heads: number, tokens: number, masks = 1): Gla
     text_ids: Array.from({ length: tokens }, () => 0), num_tokens: tokens, words: [], num_layers: layers, num_heads: heads,
     size: Math.min(48, tokens), columns: [...inputs, ...states], predictions: masked, pair: { kind: "nsp", probability: 0.9 },
     num_hidden: 1, parts: {}, absent: {}, broken: [], kinds: { a: "#00f", b: "#f80", special: "#888" }, accent: "#c27",
-    steps: [{ part: "all", title: "", text: "" }], step: 0,
+    steps: [{ part: "all", title: "", text: "" }], step: 0, pages: {},
   };
 }
 

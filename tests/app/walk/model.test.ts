@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { exactPercent, GlanceModel, type GlanceHeader } from "../../../app/glance/model";
+import { exactPercent, GlanceModel, type GlanceHeader } from "../../../app/walk/model";
 
 const TABLE = Float32Array.from({ length: 256 }, (_, code) => code / 255);
 

@@ -12,12 +12,12 @@ import pytest
 import torch
 
 from app.canvas.shared.transport import decoding_table
-from app.glance import drawing
 from app.glance.page import _arrays
-from app.glance.steps import names_of_parts, signs, walk
-from app.glance.summary import MISSING, find_twins, summarize, text_words, vector_columns
 from app.plots.special_tokens import marks_of
 from app.plots.vector_strips import NUM_BANDS, rows_to_draw
+from app.walk import drawing
+from app.walk.steps import names_of_parts, signs, walk
+from app.walk.summary import MISSING, find_twins, summarize, text_words, vector_columns
 from bertcore import Bert, load
 from bertcore.analysis.shared.inputs import masked_encoding
 from bertcore.analysis.space.layer_states import attention_outputs
