@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -114,7 +115,7 @@ def test_a_visitor_types_hides_chooses_and_links(open_file: Opener) -> None:
     expect(page.locator(".next .bar")).to_have_count(2)
     page.get_by_role("application", name="All heads").press("End")
     page.keyboard.press("Enter")
-    page.wait_for_function("location.hash.includes('layer=5') && location.hash.includes('heads=7')")
+    expect(page).to_have_url(re.compile("layer=5.*heads=7"))
     page.get_by_label("Heat map").check()
     expect(page.get_by_text("Layer 5, head 7").last).to_be_visible()
 
@@ -163,7 +164,7 @@ def test_bert_at_a_glance_is_walked_and_each_part_leads_on(open_file: Opener) ->
         plane.press("ArrowRight")
     expect(walk).to_contain_text("10 of 10")
     expect(walk).to_contain_text("Masked word. The last vector of [MASK] is compared")
-    page.wait_for_function("location.hash.includes('step=9')")
+    expect(page).to_have_url(re.compile("step=9"))
     expect(open_file(page.url[page.url.index("#") :]).get_by_role("group").first).to_contain_text(
         "10 of 10"
     )
@@ -182,7 +183,7 @@ def test_bert_at_a_glance_is_walked_and_each_part_leads_on(open_file: Opener) ->
         assert box is not None
         plane.click(position={"x": x * box["width"], "y": y * box["height"]})
         expect(page.get_by_role("heading", name=heading)).to_be_focused()
-        page.wait_for_function("text => location.hash.includes(text)", arg=in_address)
+        expect(page).to_have_url(re.compile(in_address))
     expect(page.locator(".guess")).to_have_count(1)
     box = plane.bounding_box()
     assert box is not None
