@@ -165,9 +165,8 @@ def test_bert_at_a_glance_is_walked_and_each_part_leads_on(open_file: Opener) ->
     expect(walk).to_contain_text("10 of 10")
     expect(walk).to_contain_text("Masked word. The last vector of [MASK] is compared")
     expect(page).to_have_url(re.compile("step=9"))
-    expect(open_file(page.url[page.url.index("#") :]).get_by_role("group").first).to_contain_text(
-        "10 of 10"
-    )
+    other = open_file(page.url[page.url.index("#") :])
+    expect(other.get_by_role("group", name="Walk through BERT")).to_contain_text("10 of 10")
     plane.press("Home")
     plane.press("ArrowDown")
     expect(page.locator(".live-region").first).to_contain_text("token 1")
