@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
 BENCHMARKS = (
-    "machine trace attention_views attention_clicks page_speed first_visit memory edit_time "
-    "visitors uploads table_reading head_ranking patching minimal_pairs exam tuned_lens encode "
-    "scale probes search corpus_map splitter task_heads pretrain pretrain_loss pretrain_memory "
-    "finetune finetune_tasks objectives families bias"
+    "machine trace attention_views attention_clicks live_file page_speed first_visit memory "
+    "edit_time visitors uploads table_reading head_ranking patching minimal_pairs exam "
+    "tuned_lens encode scale probes search corpus_map splitter task_heads pretrain "
+    "pretrain_loss pretrain_memory finetune finetune_tasks objectives families bias"
 ).split()
 """Each a module with `run`, which returns its tables; in the order in which all of them run."""
 

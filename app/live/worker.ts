@@ -61,12 +61,14 @@ export default function serve(scope: Scope): void {
       return;
     }
     const { weights, hash } = opening = data;
+    const kept = typeof weights === "string" ? null : await keptFiles(weights.address);
     const bytes = typeof weights === "string" ? decode(weights)
-      : await fetched(weights, (loaded) => scope.postMessage({ loaded }));
+      : await kept?.read() ?? await fetched(weights, (loaded) => scope.postMessage({ loaded }));
     const found = await hashOf(bytes);
     if (found && found !== hash) {
       throw new Error(DAMAGED);
     }
+    await kept?.write(bytes);
     reader = await Reader.open(bytes);
     scope.postMessage({ opened: reader.opened });
   });
@@ -91,9 +93,28 @@ function decode(base64: string): Bytes {
   return bytes;
 }
 
-// The file at an address; its name has the hash of what it holds, so that a stored one is never old.
+// The browser's store for the file at an address; null where it gives none, as without HTTPS. A name has the hash of the
+// content, so that a stored file is never old; the ones beside it are.
+async function keptFiles(address: string) {
+  const store = await globalThis.caches?.open("bertscope").catch(() => null);
+  if (!store) return null;
+  const folder = new URL(".", address).href;
+  return {
+    async read(): Promise<Bytes | null> {
+      const found = await store.match(address).catch(() => null);
+      return found ? new Uint8Array(await found.arrayBuffer()) : null;
+    },
+    // A full store leaves the page as it is: the file is loaded again next time.
+    async write(bytes: Bytes): Promise<void> {
+      if (await store.match(address)) return;
+      for (const { url } of await store.keys()) if (new URL(".", url).href === folder) await store.delete(url);
+      await store.put(address, new Response(bytes)).catch(() => null);
+    },
+  };
+}
+
 async function fetched({ address, size }: { address: string; size: number }, report: (share: number) => void): Promise<Bytes> {
-  const response = await fetch(address, { cache: "force-cache" }).catch(() => null);
+  const response = await fetch(address).catch(() => null);
   if (!response?.ok || !response.body) {
     const why = response ? `: the server answered ${response.status}` : "; is there a connection?";
     throw new Error(`the weights did not arrive${why}. Load the page again`);

@@ -156,7 +156,7 @@ def test_any_text_is_text(open_file: Opener) -> None:
 
 
 def test_bert_at_a_glance_is_walked_and_each_part_leads_on(open_file: Opener) -> None:
-    page = open_file("#a=The+bank+of+the+river.&b=It+is+steep.")
+    page = open_file()
     walk = page.get_by_role("group", name="Walk through BERT")
     expect(walk).to_contain_text("1 of 10")
     plane = page.get_by_role("application", name="BERT on this text")
@@ -174,8 +174,8 @@ def test_bert_at_a_glance_is_walked_and_each_part_leads_on(open_file: Opener) ->
     parts = [
         (0.15, 0.5, "Word pieces", "token="),
         (0.42, 0.09, "Attention of all heads", "layer="),
-        (0.95, 0.24, "Next sentence", ""),
-        (0.95, 0.55, "Masked words", "hidden="),
+        (0.95, 0.25, "Next sentence", ""),
+        (0.95, 0.75, "Masked words", "hidden="),
     ]
     for x, y, heading, in_address in parts:
         box = plane.bounding_box()
@@ -186,7 +186,7 @@ def test_bert_at_a_glance_is_walked_and_each_part_leads_on(open_file: Opener) ->
     expect(page.locator(".guess")).to_have_count(1)
     box = plane.bounding_box()
     assert box is not None
-    plane.click(position={"x": 0.435 * box["width"], "y": 0.5 * box["height"]})  # feed-forward
+    plane.click(position={"x": 0.366 * box["width"], "y": 0.5 * box["height"]})  # feed-forward
     expect(walk).to_contain_text("7 of 10")
 
 
@@ -221,7 +221,7 @@ def test_a_site_without_its_weights_or_opened_from_the_disk_is_told(
     page.unroute("**/weights.*")
     weights = next(folder.glob("weights.*")).read_bytes()
     for body, told in ((weights[:-9], "were cut"), (weights[:-9] + bytes(9), "is damaged")):
-        page.route("**/weights.*", lambda route, body=body: route.fulfill(body=body))
+        page.route("**/weights.*", lambda route, _, body=body: route.fulfill(body=body))
         page.reload()
         expect(page.get_by_role("alert")).to_contain_text(told)
         page.unroute("**/weights.*")
@@ -233,7 +233,7 @@ def test_only_the_named_pages_are_there_in_their_order(open_file: Opener, tmp_pa
     path.write_text(live_file(tiny_bert(), pages=["attention", "tokens"]), encoding="utf-8")
     page = open_file(path=path)
     expect(page.get_by_role("status").first).to_contain_text("computed here")
-    titles = page.get_by_role("heading", level=2).all_inner_texts()
+    titles = page.locator("#live > section > h2").all_inner_texts()
     assert titles == ["Attention of all heads", "Word pieces"]
 
 
