@@ -174,7 +174,7 @@ def test_bert_at_a_glance_is_walked_and_each_part_leads_on(open_file: Opener) ->
     parts = [
         (0.15, 0.5, "Word pieces", "token="),
         (0.42, 0.09, "Attention of all heads", "layer="),
-        (0.95, 0.25, "Next sentence", ""),
+        (0.95, 0.25, "Next sentence", "step=9"),
         (0.95, 0.75, "Masked words", "hidden="),
     ]
     for x, y, heading, in_address in parts:
