@@ -52,7 +52,8 @@ SLOW_FILES = (
     "bertcore/analysis/space/test_neighbour_embedding",
     "test_docs",  # run the guides
 )
-"""So is a file whose path in tests/ begins with one of these, and each test marked `slow`."""
+"""So is a file whose path in tests/ begins with one of these, and each test marked `slow` or
+`exhaustive`."""
 FAST_SECONDS = 1.0
 """So is a file that is recorded as longer."""
 SECONDS = Record.read().seconds
@@ -91,7 +92,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Skip tests marked `gpu` on a machine without CUDA; order files in a worker."""
     if config.getoption("--fast"):
-        slow = [item for item in items if item.get_closest_marker("slow")]
+        slow = [item for item in items if {"slow", "exhaustive"} & {*item.keywords}]
         config.hook.pytest_deselected(items=slow)
         items[:] = [item for item in items if item not in {*slow}]
     if hasattr(config, "workerinput"):  # a process of xdist
