@@ -10,6 +10,7 @@ from app.guide import guide
 from app.navigation import GROUPS, PAGES
 from app.shell import frame, sidebar, state, turns
 from app.shell.jobs import waiting
+from app.shell.page_top import show_top
 from app.streamlit_internals import Page
 from bertcore.analysis.space.projection import open_umap
 
@@ -70,6 +71,8 @@ def main() -> None:
                 with st.sidebar:
                     guide.draw(lesson.name, chosen.url_path or PAGES[first].name)
             sidebar.draw()
+            with st.sidebar:
+                show_top(chosen.url_path)
             chosen.run()
             if lesson is None:
                 _offer_next(chosen, pages)

@@ -32,7 +32,7 @@ def _progress(lesson: Lesson) -> str:
     letters = guide.done(lesson)
     num_done = len(letters) - letters.count(guide.OPEN)
     right = f", {letters.count(guide.RIGHT)} right" if num_done else ""
-    return f"{num_done} of {len(letters)}{right}"
+    return f"{num_done}/{len(letters)}{right}"
 
 
 def _show(lesson: Lesson) -> None:

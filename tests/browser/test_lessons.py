@@ -78,7 +78,7 @@ def test_a_lesson_is_taken(new_visit: Callable[..., Visit], lesson: Lesson, butt
         last = number == len(lesson.steps)
         _guide(visit).get_by_role("button", name="Finish" if last else "Next").click()
     visit.arrive("lessons")
-    done = f"{len(lesson.steps)} of {len(lesson.steps)}, {len(lesson.steps)} right"
+    done = f"{len(lesson.steps)}/{len(lesson.steps)}, {len(lesson.steps)} right"
     expect(visit.page.get_by_role("cell", name=done)).to_be_visible()
 
 
@@ -110,3 +110,18 @@ def test_the_guide_is_for_everybody(
     assert (box["y"] > 400, box["width"]) == (True, 480)
     assert visit.page.evaluate("document.documentElement.scrollWidth") <= 480
     visit.check()
+
+
+def test_a_lesson_that_is_begun_from_below_opens_at_the_top(
+    new_visit: Callable[..., Visit],
+) -> None:
+    visit = new_visit(viewport={"width": 480, "height": 900})
+    visit.open("lessons")
+    start = visit.page.get_by_role("button", name="Start", exact=True).last
+    start.scroll_into_view_if_needed()
+    main = visit.page.get_by_test_id("stMain")
+    assert main.evaluate("main => main.scrollTop") > 900
+    start.click()
+    expect(_guide(visit)).to_be_visible()
+    visit.settle()
+    assert main.evaluate("main => main.scrollTop") == 0

@@ -16,7 +16,7 @@ def test_each_lesson_is_listed_with_its_goals() -> None:
     assert len(lessons) >= 1
     for lesson in lessons.values():
         assert lesson.summary in shown
-        assert f"0 of {len(lesson.steps)} |" in shown
+        assert f"0/{len(lesson.steps)} |" in shown
         for goal in lesson.goals:
             assert goal in shown
         assert catalogue.find(lesson.name + catalogue.AGAIN) is not None
