@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from bertcore.analysis.objectives.answers import (
     ObjectiveAnswer,
@@ -217,12 +218,18 @@ LOOKERS = {
 }
 
 
-def show_one(page: frame.Page, entry: Objective, seed: int) -> None:
-    """Draw one objective in detail."""
-    st.header(entry.title, anchor=False)
-    st.markdown(f"{entry.idea} *{plain(entry.model)}: {plain(entry.paper)}*")
-    page = _answering(page, entry)
-    share, direction = _choose(entry)
+def show_one(page: frame.Page, entry: Objective, seed: int, above: DeltaGenerator) -> None:
+    """Draw one objective in detail.
+
+    Args:
+        above: What comes before the drawing, so that this stays in its place, and keeps the focus,
+            while a checkpoint that answers is opened.
+    """
+    with above:
+        st.header(entry.title, anchor=False)
+        st.markdown(f"{entry.idea} *{plain(entry.model)}: {plain(entry.paper)}*")
+        page = _answering(page, entry)
+        share, direction = _choose(entry)
     choice: dict[str, Any] = {
         "others": OTHERS if entry.name == "next-sentence" else (),
         "seed": seed,

@@ -238,9 +238,11 @@ def draw() -> None:
 
 
 def _show(page: frame.Page) -> None:
-    name, seed = _choose_objective()
+    above = st.container()
+    with above:
+        name, seed = _choose_objective()
     if name != ALL:
-        show_one(page, OBJECTIVES[name], seed)
+        show_one(page, OBJECTIVES[name], seed, above)
         return
     found = page.compute(_all, *page.texts, seed)
     rows = [drawing.shown(one, example) for one, example in found]
