@@ -30,7 +30,7 @@ WORDS = "the river bank was steep and".split()
 
 # Notes when the drawings are painted after a keystroke: each view clears its canvas first.
 _WATCH = """
-const times = window.liveTimes = {};
+const times = window.liveSeconds = {};
 const clear = CanvasRenderingContext2D.prototype.clearRect;
 CanvasRenderingContext2D.prototype.clearRect = function (...box) {
   const host = this.canvas.getRootNode().host?.closest("section")?.querySelector("h2")?.textContent;
@@ -98,7 +98,7 @@ def _times(page: Page, *names: str) -> dict[str, float]:
     """Return when each picture was painted, once it was."""
     deadline = time.monotonic() + TIMEOUT / 1e3
     while time.monotonic() < deadline:
-        found: dict[str, float] = page.evaluate("window.liveTimes")
+        found: dict[str, float] = page.evaluate("window.liveSeconds")
         if all(name in found for name in names):
             return found
         page.wait_for_timeout(10)
