@@ -49,7 +49,7 @@ def test_a_shipped_lesson_holds(path: Path) -> None:
     [
         ("tokens?token=1", "number_of_tokens", ""),
         ("token", "number_of_tokens", "there is no page 'token'"),
-        ("tokens?toke=1", "number_of_tokens", "no choice 'toke'"),
+        ("tokens?tok=1", "number_of_tokens", "no choice 'tok'"),
         ("tokens?token=99", "number_of_tokens", "took token = 7 instead of 99"),
         ("tokens?text_a=Hello", "number_of_tokens", "text_a, which the learner chooses"),
         ("lessons", "number_of_tokens", "shows no picture"),
@@ -65,6 +65,6 @@ def test_what_is_wrong_is_named(page: str, answer: str, words: str, tmp_path: Pa
 
 
 def test_another_action_is_refused(tmp_path: Path) -> None:
-    result = invoke("lesson", "chek", tmp_path / "x.toml")
+    result = invoke("lesson", "verify", tmp_path / "x.toml")
     assert result.exit_code == 2
     assert "bertscope lesson check FILE" in result.output
