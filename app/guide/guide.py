@@ -5,7 +5,7 @@ from typing import NoReturn
 import streamlit as st
 
 from bertcore.lessons.answer import Found, Kind, NotShownError
-from bertcore.lessons.lesson import Lesson, Step, filled, judge
+from bertcore.lessons.lesson import Lesson, Step, Verdict, filled, judge
 from bertcore.model import Model
 
 from ..canvas.views import HEADS, LAYER
@@ -180,12 +180,13 @@ def _ask(lesson: Lesson, number: int, found: Found) -> None:
     is_asked = row.button("Check", key="lesson_check", type="primary")
     if is_asked and chosen is None:
         row.caption("Type a number first." if not step.options(found) else "Pick one first.")
-    elif is_asked and chosen is not None:
+    elif is_asked:
         answers[place] = chosen
+    if chosen is not None and answers.get(place) == chosen:
         verdict = judge(step, found, chosen, plain, markdown)
-        _note(lesson, number, RIGHT if verdict.is_right else WRONG)
-    if answers.get(place) is not None and answers[place] == chosen:
-        _show_verdict(step, found, chosen)
+        if is_asked:
+            _note(lesson, number, RIGHT if verdict.is_right else WRONG)
+        _show_verdict(verdict)
 
 
 def _answer_box(
@@ -255,9 +256,7 @@ def _note(lesson: Lesson, number: int, letter: str) -> None:
     DONE.key()
 
 
-def _show_verdict(step: Step, found: Found, chosen: str | float | None) -> None:
-    assert chosen is not None
-    verdict = judge(step, found, chosen, plain, markdown)
+def _show_verdict(verdict: Verdict) -> None:
     why = frame.own_tokens(verdict.why)
     if verdict.is_right:
         exact = (

@@ -47,12 +47,12 @@ class Within:
     """How far a number may be from the model's."""
 
     amount: float = 0.0
-    is_share: bool = False
-    """Whether the amount is a share of the model's number."""
+    is_relative: bool = False
+    """Whether the amount is a fraction of the model's number."""
 
     def accepts(self, number: float, right: float) -> bool:
         """Return whether a learner's number counts as right."""
-        room = self.amount * abs(right) if self.is_share else self.amount
+        room = self.amount * abs(right) if self.is_relative else self.amount
         return math.isfinite(number) and abs(number - right) <= room + 1e-9
 
 
@@ -507,14 +507,14 @@ def _within(table: _Table, *, is_number: bool) -> Within:
         return Within()
     if not is_number:
         table.wrong("within is for numbers. Leave it out.")
-    is_share = isinstance(value, str)
+    is_relative = isinstance(value, str)
     try:
-        amount = float(value.strip().removesuffix("%")) / 100 if is_share else float(value)
+        amount = float(value.strip().removesuffix("%")) / 100 if is_relative else float(value)
     except ValueError:
         amount = -1.0
-    if not 0 <= amount < math.inf or (is_share and not value.strip().endswith("%")):
+    if not 0 <= amount < math.inf or (is_relative and not value.strip().endswith("%")):
         table.wrong(f'within is {_short(value)}; expected a number such as 5, or "5%".')
-    return Within(amount, is_share)
+    return Within(amount, is_relative)
 
 
 def _check_facts(table: _Table, step: Step) -> None:

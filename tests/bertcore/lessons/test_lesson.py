@@ -174,7 +174,7 @@ def test_a_mistake_among_options_is_explained() -> None:
 
 @given(st.floats(0, 1e6), st.floats(0, 1), st.floats(-1e6, 1e6))
 def test_what_is_within_is_symmetric(right: float, share: float, off: float) -> None:
-    within = Within(share, is_share=True)
+    within = Within(share, is_relative=True)
     assert within.accepts(right, right)
     assert within.accepts(right + off, right) == within.accepts(right - off, right) or (
         abs(abs(off) - share * right) < 1e-6  # rounding at the border
