@@ -1,5 +1,7 @@
 """The log: errors that should not have happened, and no words of visitors or forged lines."""
 
+import functools
+import inspect
 import logging
 import sys
 import threading
@@ -30,10 +32,12 @@ def guard_log(*, is_closed: bool) -> None:
     """Guard what this process logs, whichever library does: values may come from visitors.
 
     No value begins a line of its own or controls the terminal. The log of a closed server has no
-    values at all, except numbers and what `bertscope.app` writes.
+    values at all, except numbers and what `bertscope.app` writes. A guard replaces the one before
+    it: behind an open guard, a record has its values in its text already.
     """
-    make = logging.getLogRecordFactory()
+    make = inspect.unwrap(logging.getLogRecordFactory())
 
+    @functools.wraps(make)
     def make_guarded(*args: Any, **options: Any) -> logging.LogRecord:
         record = make(*args, **options)
         record.msg, record.args = escaped(_text(record, is_closed=is_closed)), None
@@ -76,10 +80,7 @@ def _text(record: logging.LogRecord, *, is_closed: bool) -> str:
             return record.msg  # with %s in place of the values
     try:
         return record.getMessage()
-    except (
-        TypeError,
-        ValueError,
-    ):  # a mistake, which logging would print with the values
+    except (TypeError, ValueError):  # a mistake, which logging would print with the values
         return str(record.msg)
 
 
