@@ -20,8 +20,11 @@ os.environ.setdefault("BERTSCOPE_ACCESS", "open")
 os.environ["BERTSCOPE_CORPORA"] = tempfile.mkdtemp(prefix="bertscope-tests-")
 if "PYTEST_XDIST_WORKER" in os.environ:
     # Before anything imports torch, here and in what tests start: each process with as many threads
-    # as there are cores makes small networks twenty times slower than one thread each.
+    # as there are cores makes small networks twenty times slower than one thread each. Numba hands
+    # its own number to OpenMP, and so to torch, as soon as something imports PaCMAP.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+if "OMP_NUM_THREADS" in os.environ:
+    os.environ.setdefault("NUMBA_NUM_THREADS", os.environ["OMP_NUM_THREADS"])
 
 import pytest
 import torch

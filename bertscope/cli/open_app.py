@@ -248,7 +248,7 @@ def serve(
             if name == KEY or not name.upper().endswith(_SECRETS)
         }
     if num_processes > 1:
-        cores = os.cpu_count() or 1
+        num_threads = str(max(1, (os.cpu_count() or 1) // num_processes))
         serve_processes(
             partial(
                 streamlit_command, root, address="127.0.0.1", headless=True, base_path=base_path
@@ -256,7 +256,8 @@ def serve(
             partial(
                 hand_over,
                 {
-                    "OMP_NUM_THREADS": str(max(1, cores // num_processes)),
+                    "OMP_NUM_THREADS": num_threads,
+                    "NUMBA_NUM_THREADS": num_threads,  # which Numba also gives OpenMP, and so torch
                     **environment,
                     "BERTSCOPE_ADDRESS": address,
                     "BERTSCOPE_PROCESSES": str(num_processes),

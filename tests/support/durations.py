@@ -58,7 +58,7 @@ class Record:
         }
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)  # pytest puts plugins into sets
 class Durations:
     """A plugin of the process that collects the reports: it adds up the seconds of each file."""
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import os
 
 import numpy as np
 import pytest
+import torch
 from openTSNE import TSNE, initialization
 from pacmap import PaCMAP
 from scipy.spatial.distance import cdist
@@ -46,6 +48,12 @@ def groups(num: int = 4, each: int = 20) -> np.ndarray:
 
 def silent(fraction: float, stage: str) -> None:
     """Take a report."""
+
+
+@pytest.mark.skipif("OMP_NUM_THREADS" not in os.environ, reason="torch takes all cores")
+def test_numba_leaves_torch_its_threads() -> None:
+    """Otherwise each test that trains would take ten times as long in all that runs beside it."""
+    assert torch.get_num_threads() == int(os.environ["OMP_NUM_THREADS"])
 
 
 @pytest.mark.parity
