@@ -13,6 +13,7 @@ if sys.path[0] != str(ROOT):  # first, so that an app.py elsewhere does not shad
 import streamlit as st  # noqa: E402
 from streamlit.starlette import App  # noqa: E402
 
+from app.access import class_store  # noqa: E402
 from app.access.bug_log import guard_log  # noqa: E402
 from app.access.policy import policy  # noqa: E402
 from app.access.server import lifespan, middleware  # noqa: E402
@@ -31,6 +32,7 @@ def show_error(error: Exception) -> bool:
 try:
     guard_log(is_closed=policy().is_closed)
     layers = middleware(policy())
+    class_store.store()
 except ValueError as error:
     raise SystemExit(f"Error: {error}") from error
 

@@ -20,9 +20,20 @@ GROUPS = {
     "Training": ("training_example", "objectives", "architectures", "training"),
     "Learning": ("lessons", "papers"),
 }
+CLASS = "classroom"
+"""Folder of the page that only a server with a class has, in the last group."""
 PAGES: dict[str, PageInfo] = {
     folder: import_module(f".{folder}", __package__).PAGE
     for folders in GROUPS.values()
     for folder in folders
 }
 """By folder: the page is app/<folder>/page.py, its script pages/<folder>.py."""
+
+
+def shown(*, has_class: bool) -> tuple[dict[str, tuple[str, ...]], dict[str, PageInfo]]:
+    """Return the groups and pages of this server."""
+    if not has_class:
+        return GROUPS, PAGES
+    page: PageInfo = import_module(f".{CLASS}", __package__).PAGE
+    *_, last = GROUPS
+    return {**GROUPS, last: (*GROUPS[last], CLASS)}, {**PAGES, CLASS: page}

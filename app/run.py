@@ -7,7 +7,8 @@ import streamlit as st
 from app.access import visits
 from app.access.policy import policy
 from app.guide import guide
-from app.navigation import GROUPS, PAGES
+from app.navigation import PAGES, shown
+from app.page_info import PageInfo
 from app.shell import frame, sidebar, state, turns
 from app.shell.jobs import waiting
 from app.shell.page_top import show_top
@@ -35,6 +36,7 @@ def main() -> None:
     visits.follow()
     state.begin_run()
     first, *_ = PAGES
+    in_groups, infos = shown(has_class=policy().school_class is not None)
     pages = {
         folder: st.Page(
             ROOT / "pages" / f"{folder}.py",
@@ -43,7 +45,7 @@ def main() -> None:
             url_path="" if folder == first else page.name,
             default=folder == first,
         )
-        for folder, page in PAGES.items()
+        for folder, page in infos.items()
     }
     # Streamlit serves the first page only at /, and would report its name as not found.
     alias = st.Page(
@@ -53,7 +55,7 @@ def main() -> None:
         visibility="hidden",
     )
     groups: dict[str, list[Page]] = {
-        group: [pages[folder] for folder in folders] for group, folders in GROUPS.items()
+        group: [pages[folder] for folder in folders] for group, folders in in_groups.items()
     }
     groups[next(iter(groups))].append(alias)
     # Expanded, so that no page hides behind "View 3 more"; a lesson opens the pages itself.
@@ -75,12 +77,12 @@ def main() -> None:
                 show_top(chosen.url_path)
             chosen.run()
             if lesson is None:
-                _offer_next(chosen, pages)
+                _offer_next(chosen, pages, infos)
     finally:  # a page that ends early has done it in frame.end_page
         state.sync_url()
 
 
-def _offer_next(chosen: Page, pages: dict[str, Page]) -> None:
+def _offer_next(chosen: Page, pages: dict[str, Page], infos: dict[str, PageInfo]) -> None:
     """Draw a link to the page after the chosen one, with the question that it answers."""
     order = list(pages)
     following = order[1:]
@@ -88,8 +90,8 @@ def _offer_next(chosen: Page, pages: dict[str, Page]) -> None:
         if pages[folder] is chosen:
             row = st.container(horizontal=True, vertical_alignment="center", key="next_page")
             icon = ":material/arrow_forward:"
-            row.page_link(pages[other], label=f"Next: {PAGES[other].title}", icon=icon)
-            row.caption(PAGES[other].purpose)
+            row.page_link(pages[other], label=f"Next: {infos[other].title}", icon=icon)
+            row.caption(infos[other].purpose)
             if other in AHEAD:
                 turns.begin_ahead(AHEAD[other])
 

@@ -26,6 +26,10 @@ CHECKPOINTS = "BERTSCOPE_CHECKPOINTS"
 ALLOW_TRAINING = "BERTSCOPE_ALLOW_TRAINING"
 """Environment variable: minutes that a visitor's run on a closed server may take; unset, none."""
 KEY = "BERTSCOPE_KEY"  # environment variable: key of the class, which visitors must enter
+CLASS = "BERTSCOPE_CLASS"  # environment variable: name of the class whose answers are collected
+CLASS_KEY = "BERTSCOPE_CLASS_KEY"  # environment variable: key of its page, which the teacher enters
+CLASS_FILE = "BERTSCOPE_CLASS_FILE"
+"""Environment variable: file that keeps its answers; unset, nothing is kept after the end."""
 ADDRESS = "BERTSCOPE_ADDRESS"
 """Environment variable: the address at which visitors reach a server behind our proxy."""
 PROCESSES = "BERTSCOPE_PROCESSES"
@@ -35,6 +39,7 @@ SECRETS = ("TOKEN", "SECRET", "PASSWORD", "_KEY")
 HOSTS = "BERTSCOPE_HOSTS"
 """Environment variable: names under which visitors reach the server, separated by commas."""
 
+MAX_CLASS_NAME = 60  # characters
 MIN_KEY_LENGTH = 8  # at a hundred guesses a minute, a shorter one could be found within a term
 
 
@@ -69,6 +74,17 @@ class UploadLimits:
 
 
 @dataclass(frozen=True, slots=True)
+class SchoolClass:
+    """A class whose answers to the lessons this server collects."""
+
+    name: str
+    key: str = field(repr=False)
+    """Of the page that shows them."""
+    file: Path | None = None
+    """None: they end with the server."""
+
+
+@dataclass(frozen=True, slots=True)
 class Policy:
     """What this server lets its visitors do."""
 
@@ -86,6 +102,7 @@ class Policy:
     """Empty: no key is required."""
     hosts: tuple[str, ...] = ()
     """Names that the server answers to; empty: addresses, and the machine's own name."""
+    school_class: SchoolClass | None = None
     num_processes: int = 1
     """Servers that visitors are divided among, this one included."""
     is_stated: bool = False
@@ -109,10 +126,11 @@ def policy() -> Policy:
     ValueError if an environment variable has an invalid value.
     """
     environ = dict(os.environ)
-    environ[KEY] = handed_over(KEY) or environ.get(KEY, "")
+    for name in (KEY, CLASS_KEY):
+        environ[name] = handed_over(name) or environ.get(name, "")
     decided = decide(environ, environ.get(ADDRESS) or st.get_option("server.address"))
     for name in list(os.environ):
-        if name == KEY or (decided.is_closed and name.upper().endswith(SECRETS)):
+        if name in (KEY, CLASS_KEY) or (decided.is_closed and name.upper().endswith(SECRETS)):
             _forget(name)
     return decided
 
@@ -165,6 +183,7 @@ def decide(environ: Mapping[str, str], address: str | None) -> Policy:
         is_local,
         key=key,
         hosts=hosts,
+        school_class=_school_class(environ),
         num_processes=int(environ.get(PROCESSES) or 1),
         is_stated=access != "",
     )
@@ -194,6 +213,29 @@ def check_key(key: str) -> None:
             f"the key has {len(key)} characters; expected at least {MIN_KEY_LENGTH}. Choose a "
             "longer one, such as four words."
         )
+
+
+def _school_class(environ: Mapping[str, str]) -> SchoolClass | None:
+    name, key, file = (environ.get(variable, "") for variable in (CLASS, CLASS_KEY, CLASS_FILE))
+    if not name:
+        return None
+    if len(name) > MAX_CLASS_NAME or not name.strip() or not name.isprintable():
+        raise ValueError(
+            f"the class is called {name[:MAX_CLASS_NAME]!a}; expected 1 to {MAX_CLASS_NAME} "
+            "characters without control characters. Pass another name with --class."
+        )
+    if not key:
+        raise ValueError(
+            f"the page of the class has no key. Start it with bertscope app --class, or set "
+            f"{CLASS_KEY}."
+        )
+    check_key(key)
+    if key == environ.get(KEY, ""):
+        raise ValueError(
+            "the teacher's key is that of the visitors, who could all open the page of the class. "
+            "Choose another one."
+        )
+    return SchoolClass(name.strip(), key, Path(file).expanduser() if file else None)
 
 
 def _folder(name: str) -> Path | None:

@@ -32,7 +32,7 @@ def middleware(policy: Policy) -> list[Middleware]:
         ),
         Middleware(SecurityHeaders),
     ]
-    if policy.is_closed or policy.key:
+    if policy.is_closed or policy.key or policy.school_class:
         layers.append(Middleware(Gate, key=policy.key, num_processes=policy.num_processes))
     if policy.uploads is not None:
         layers.append(Middleware(UploadLimit, limits=policy.uploads))

@@ -10,6 +10,8 @@ from bertcore.lessons.lesson import Lesson, read_lesson
 FOLDER = Path(__file__).resolve().parents[1] / "lessons" / "en"
 AGAIN = "-again"
 """End of the name of a lesson's questions for a week later."""
+START = "start"
+"""Name in the address of the page Lessons of the lesson that a link begins."""
 
 
 @functools.cache
@@ -28,3 +30,8 @@ def find(name: str) -> Lesson | None:
         return None
     title = f"{lesson.title}: a week later"
     return replace(lesson, name=name, title=title, steps=lesson.again, again=())
+
+
+def link(name: str) -> str:
+    """Return the link that begins a lesson, below the server's address."""
+    return f"lessons?{START}={name}"

@@ -15,7 +15,7 @@ from ..shell import cache, fetch, frame, sidebar
 from ..shell.links import INSIDE_LAYER_TOKEN, MASKED, TOKEN, name_of, open_page, script
 from ..shell.sentence_box import TEXT_A, TEXT_B, texts
 from ..shell.state import Field, open_view
-from . import catalogue
+from . import catalogue, in_class
 
 LESSON = Field("lesson", "")
 STEP = Field("lesson_step", 1)
@@ -101,6 +101,7 @@ def draw(name: str, page: str) -> None:
             _show_step(lesson, number, found, page)
             _ask(lesson, number, found)
         _move(lesson, number)
+        in_class.show_name()
 
 
 def _found(lesson: Lesson, number: int) -> Found | None:
@@ -186,6 +187,7 @@ def _ask(lesson: Lesson, number: int, found: Found) -> None:
         verdict = judge(step, found, chosen, plain, markdown)
         if is_asked:
             _note(lesson, number, RIGHT if verdict.is_right else WRONG)
+            in_class.note(lesson, number, chosen, verdict)
         _show_verdict(verdict)
 
 

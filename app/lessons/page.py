@@ -15,6 +15,8 @@ from .sheet import sheet
 def draw() -> None:
     """Draw the page."""
     frame.header(PAGE)
+    if name := st.query_params.get(catalogue.START):
+        _start(name)
     st.markdown(
         "A lesson opens the pages itself: the guide on the left asks, you answer, and the model's "
         "answer is laid beside yours. Change the sentence at any time: the answers follow it."
@@ -26,6 +28,14 @@ def draw() -> None:
     for lesson in lessons:
         with st.container(border=True, key=f"lesson_{lesson.name}"):
             _show(lesson)
+
+
+def _start(name: str) -> None:
+    """Begin the lesson that a link names; say so if there is none."""
+    lesson = catalogue.find(name)
+    if lesson is not None:
+        guide.begin(lesson)
+    st.warning(f"There is no lesson {plain(name[:60])}. Choose one below.")
 
 
 def _progress(lesson: Lesson) -> str:

@@ -27,11 +27,13 @@ import typer
 from bertscope.app_root import find_app_root
 from bertscope.cli.options import documented
 from bertscope.cli.processes import serve_processes
+from bertscope.cli.school_class import SchoolClass, reached_at, school_class, shared_file
 
 DEFAULT_PORT = 8501
 DEFAULT_ADDRESS = "localhost"
 DEFAULT_MINUTES = 10.0
 KEY, COOKIE_SECRET = "BERTSCOPE_KEY", "BERTSCOPE_COOKIE_SECRET"
+CLASS_KEY = "BERTSCOPE_CLASS_KEY"
 _SECRETS = ("TOKEN", "SECRET", "PASSWORD", "_KEY")
 """Ends of the names of variables that a closed server does not get, such as HF_TOKEN."""
 SERVER_THREADS = {
@@ -79,6 +81,7 @@ class Visitors:
     no_training: bool = False
     key: str = field(default="", repr=False)
     hosts: tuple[str, ...] = ()
+    school_class: SchoolClass | None = None
 
     def find_open(self, address: str) -> bool:
         """Return whether a server that listens on an address is open; see `access.policy`."""
@@ -113,6 +116,8 @@ class Visitors:
             KEY: self.key,
             "BERTSCOPE_HOSTS": ",".join(self.hosts),
         }
+        if self.school_class is not None:
+            stated |= self.school_class.environment()
         return {name: value for name, value in stated.items() if value}
 
 
@@ -138,6 +143,10 @@ def open_app(
     host: list[str] | None = None,
     base_path: str = "",
     processes: Annotated[int, typer.Option(min=1, max=64)] = 1,
+    class_name: Annotated[str | None, typer.Option("--class", metavar="NAME")] = None,
+    class_key: Annotated[str, typer.Option(envvar=CLASS_KEY, show_default=False)] = "",
+    class_key_file: Path | None = None,
+    class_file: Path | None = None,
 ) -> None:
     """Open the app in the browser, or serve it to a class.
 
@@ -164,11 +173,19 @@ def open_app(
         processes: Number of servers behind the address, for more visitors than one core serves:
             about one per core. Needs Caddy (`pip install 'bertscope[serve]'`); with --port 443 and
             --host, it gets certificates.
+        class_name: Name of a class whose answers to the lessons are collected, for a page Class
+            with a key of its own. The links of the lessons are printed.
+        class_key: Key of that page, the teacher's. Default: one is made and printed. Other users of
+            this machine can see it in the command line; the variable or --class-key-file hides it.
+        class_key_file: File with the key of that page.
+        class_file: File that keeps what the class answers and hands in, and goes on with what it
+            has. Default: nothing is kept after the server ends.
 
     \b
     Examples:
       bertscope app --port 8600
       bertscope app --address 0.0.0.0 --no-browser --checkpoints ~/course --key-file key.txt
+      bertscope app --address 0.0.0.0 --no-browser --key-file key.txt --class "NLP, group 2"
       bertscope app --address 0.0.0.0 --no-browser --open
     """
     visitors = Visitors(
@@ -178,6 +195,7 @@ def open_app(
         no_training=no_training,
         key=_key(key, key_file),
         hosts=tuple(host or ()),
+        school_class=school_class(class_name, _key(class_key, class_key_file), class_file),
     )
     serve(
         port=port,
@@ -239,38 +257,45 @@ def serve(
         )
     root = find_app_root()
     check_port(address, port)
+    if visitors.school_class is not None:
+        url = reached_at(address, port, visitors.hosts, base_path)
+        for line in visitors.school_class.lines(url, root / "app" / "lessons" / "en"):
+            typer.echo(line)
     environment = {**SERVER_THREADS, **os.environ, **visitors.environment(address)}
     environment["PYTHONPATH"] = _python_path(root)
     if not visitors.find_open(address):
         environment = {
             name: value
             for name, value in environment.items()
-            if name == KEY or not name.upper().endswith(_SECRETS)
+            if name in (KEY, CLASS_KEY) or not name.upper().endswith(_SECRETS)
         }
     if num_processes > 1:
         num_threads = str(max(1, (os.cpu_count() or 1) // num_processes))
-        serve_processes(
-            partial(
-                streamlit_command, root, address="127.0.0.1", headless=True, base_path=base_path
-            ),
-            partial(
-                hand_over,
-                {
-                    "OMP_NUM_THREADS": num_threads,
-                    "NUMBA_NUM_THREADS": num_threads,  # which Numba also gives OpenMP, and so torch
-                    **environment,
-                    "BERTSCOPE_ADDRESS": address,
-                    "BERTSCOPE_PROCESSES": str(num_processes),
-                    COOKIE_SECRET: secrets.token_hex(32),
-                },
-            ),
-            num_processes=num_processes,
-            port=port,
-            address=address,
-            hosts=visitors.hosts,
-            base_path=base_path,
-            opens_browser=not no_browser,
-        )
+        with shared_file(visitors.school_class) as of_class:
+            serve_processes(
+                partial(
+                    streamlit_command, root, address="127.0.0.1", headless=True, base_path=base_path
+                ),
+                partial(
+                    hand_over,
+                    {
+                        "OMP_NUM_THREADS": num_threads,
+                        # Numba gives OpenMP the same, and so torch.
+                        "NUMBA_NUM_THREADS": num_threads,
+                        **environment,
+                        **of_class,
+                        "BERTSCOPE_ADDRESS": address,
+                        "BERTSCOPE_PROCESSES": str(num_processes),
+                        COOKIE_SECRET: secrets.token_hex(32),
+                    },
+                ),
+                num_processes=num_processes,
+                port=port,
+                address=address,
+                hosts=visitors.hosts,
+                base_path=base_path,
+                opens_browser=not no_browser,
+            )
     else:
         command = streamlit_command(
             root, port, address=address, headless=no_browser, base_path=base_path
@@ -390,7 +415,7 @@ def hand_over(environment: Mapping[str, str]) -> tuple[dict[str, str], list[int]
     What a process begins with stays readable in /proc for as long as it runs.
     """
     variables, descriptors = dict(environment), []
-    for name in (KEY, COOKIE_SECRET):
+    for name in (KEY, CLASS_KEY, COOKIE_SECRET):
         if value := variables.pop(name, ""):
             reader, writer = os.pipe()
             os.write(writer, value.encode())  # a pipe holds far more

@@ -1,0 +1,52 @@
+"""Who is who in a class: a learner by the visit's cookie, the teacher by the key of the page."""
+
+import hashlib
+import hmac
+import secrets
+from functools import cache
+
+import streamlit as st
+
+from . import cookies
+from .gate import TOO_MANY, Attempts
+from .policy import policy
+
+WRONG = "That is not the teacher's key. It was printed where the server was started."
+_LEARNER = "_class_learner"
+_teachers: set[str] = set()
+"""Visits in which the key was entered; as with the key of the door, until the server ends."""
+
+
+def learner() -> str:
+    """Return what tells this learner from others: of the cookie, or of a session without one."""
+    of = cookies.visit_of(st.context.cookies)
+    if of is None:
+        of = st.session_state.setdefault(_LEARNER, secrets.token_urlsafe(24))
+    return hashlib.sha256(str(of).encode()).hexdigest()[:32]
+
+
+def is_teacher() -> bool:
+    """Return whether the key was entered in this visit."""
+    return learner() in _teachers
+
+
+def enter(typed: str) -> str:
+    """Compare a key; return what is wrong with it, "" if it is the teacher's.
+
+    Wrong ones are counted by visit and in all, not by address: a class behind one router has one,
+    and its learners could keep the teacher out.
+    """
+    about, who = policy().school_class, learner()
+    assert about is not None, "only a server with a class has the page"
+    if _attempts().are_too_many(who):
+        return TOO_MANY
+    if not hmac.compare_digest(typed.strip().encode(), about.key.encode()):
+        _attempts().note(who)
+        return WRONG
+    _teachers.add(who)
+    return ""
+
+
+@cache
+def _attempts() -> Attempts:
+    return Attempts(policy().num_processes)

@@ -1,0 +1,71 @@
+"""What the guide hands to the class: a learner's answers, and a name if one is typed."""
+
+import math
+
+import streamlit as st
+
+from bertcore.lessons.lesson import Lesson, Verdict
+
+from ..access.class_store import MAX_NAME, store
+from ..access.learners import learner
+from ..access.policy import policy
+from ..plots import plain
+from ..shell import frame
+
+_NAME = "class_learner_name"
+
+
+def note(lesson: Lesson, number: int, chosen: str | float, verdict: Verdict) -> None:
+    """Keep an answer for the class, if there is one; the lesson goes on if it cannot be kept.
+
+    ValueError if the lesson has no such step.
+    """
+    kept = store()
+    if kept is None:
+        return
+    if not 1 <= number <= len(lesson.steps):
+        raise ValueError(f"the lesson {lesson.name!r} has no step {number}.")
+    try:
+        kept.note(
+            learner(),
+            lesson.name,
+            number,
+            verdict.yours,
+            is_right=verdict.is_right,
+            why=verdict.why,
+            number=number_of(chosen),
+        )
+    except (ValueError, RuntimeError) as error:
+        st.caption(f"Your answer did not reach the class: {plain(frame.sentence_of(error))}")
+
+
+def number_of(chosen: str | float) -> float | None:
+    """Return a typed number; None for what was picked, and for what has no place on an axis."""
+    is_number = isinstance(chosen, int | float) and math.isfinite(chosen)
+    return float(chosen) if is_number else None
+
+
+def show_name() -> None:
+    """Tell a learner what the class sees, and take a name; draws nothing without a class."""
+    about, kept = policy().school_class, store()
+    if about is None or kept is None:
+        return
+    with st.popover(f"Class {plain(about.name)}", type="tertiary", icon=":material/groups:"):
+        st.caption(
+            "The class sees your first answer to each question, and no name unless you type one: "
+            "your name, or the login under which your teacher finds you."
+        )
+        with frame.guard():
+            name_box(_NAME)
+
+
+def name_box(key: str) -> str:
+    """Draw the box of a learner's name, kept for the class; return the name."""
+    kept = store()
+    assert kept is not None, "drawn only in a class"
+    before = kept.name_of(learner())
+    st.session_state.setdefault(key, before)
+    typed: str = st.text_input("Your name (optional)", key=key, max_chars=MAX_NAME)
+    if typed.strip() != before:
+        kept.put_name(learner(), typed)
+    return typed.strip()

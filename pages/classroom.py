@@ -1,0 +1,3 @@
+from app.classroom import page
+
+page.draw()
