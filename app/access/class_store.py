@@ -6,6 +6,7 @@ Without --class-file it is in the folder of the server's visits, which is delete
 import functools
 import os
 import sqlite3
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -110,6 +111,7 @@ class ClassStore:
 
     def __init__(self, path: Path, name: str) -> None:
         self.path = path
+        self._lock = threading.Lock()  # waiting here is shorter than SQLite's tries again
         try:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
             with self._open() as db:
@@ -161,7 +163,11 @@ class ClassStore:
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        with closing(sqlite3.connect(self.path, timeout=WAIT_SECONDS)) as db, db:
+        with (
+            self._lock,
+            closing(sqlite3.connect(self.path, timeout=WAIT_SECONDS)) as db,
+            db,
+        ):
             yield db
 
     @contextmanager
@@ -243,8 +249,8 @@ class ClassStore:
                 "num_changes FROM answers LEFT JOIN learners USING (learner) ORDER BY seconds"
             ).fetchall()
         return [
-            Answer(*before, bool(is_right), why, changes)
-            for *before, is_right, why, changes in rows
+            Answer(learner, name, lesson, step, text, number, bool(is_right), why, num_changes)
+            for learner, name, lesson, step, text, number, is_right, why, num_changes in rows
         ]
 
     def findings(self) -> list[Finding]:

@@ -55,7 +55,8 @@ def canvas_csv(of: Scores, lessons: Mapping[str, Lesson]) -> bytes:
         who = {"Student": harmless, "SIS Login ID": harmless}
         rows.append({**who, **_grades(right, taken, "", lambda n, _: str(n))})
     head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
-    return to_csv(pd.DataFrame(rows, columns=[*head, *points]).fillna(""))
+    blank = dict.fromkeys([*head, *points], "")
+    return to_csv(pd.DataFrame([blank | row for row in rows], columns=list(blank)))
 
 
 def moodle_csv(of: Scores, lessons: Mapping[str, Lesson]) -> bytes:

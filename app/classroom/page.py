@@ -93,8 +93,8 @@ def _show_totals(name: str, answers: Sequence[Answer], num_unknown: int) -> None
     num_learners = len({answer.learner for answer in answers})
     num_changed = sum(answer.num_changes > 0 for answer in answers)
     st.markdown(
-        f"**{_text(name)}**: {num_learners} learners, {len(answers)} first answers, of which "
-        f"{num_changed} were changed later. What counts here is the first answer."
+        f"**{_text(name)}** · learners: {num_learners} · first answers, which count here: "
+        f"{len(answers)} · changed later: {num_changed}"
     )
     if num_unknown:
         st.caption(f"{num_unknown} more are to steps that this version does not have.")
@@ -106,7 +106,7 @@ def _show_lesson(answers: Sequence[Answer], lessons: Mapping[str, Lesson]) -> No
     name = st.selectbox(
         "Lesson",
         list(lessons),
-        format_func=lambda name: f"{lessons[name].title} ({counts[name]} answers)",
+        format_func=lambda name: f"{lessons[name].title} (answers: {counts[name]})",
         key=LESSON.key(default=newest, options=list(lessons)),
     )
     lesson = lessons[name]
@@ -119,7 +119,6 @@ def _show_lesson(answers: Sequence[Answer], lessons: Mapping[str, Lesson]) -> No
     st.header("Misconceptions")
     _show_misconceptions(own, lesson)
     st.header("Answers by step")
-    _show_steps(own, lesson)
     answered = sorted({answer.step for answer in own})
     step = st.selectbox(
         "Step",
@@ -136,6 +135,7 @@ def _show_lesson(answers: Sequence[Answer], lessons: Mapping[str, Lesson]) -> No
         "learners who gave it first. Right is what the model answers on their own sentences, so "
         "one number may be right for some and wrong for others."
     )
+    _show_steps(own, lesson)
 
 
 def _show_misconceptions(answers: Sequence[Answer], lesson: Lesson) -> None:
@@ -143,9 +143,10 @@ def _show_misconceptions(answers: Sequence[Answer], lesson: Lesson) -> None:
     if not found:
         st.caption("No wrong answer yet.")
     for wrong in found:
+        title = _lesson_text(lesson.steps[wrong.step - 1].title)
         st.markdown(
-            f"**{wrong.num_learners} of {wrong.num_answers}** answered “{_text(wrong.text)}” in step "
-            f"{wrong.step}, {_lesson_text(lesson.steps[wrong.step - 1].title)}.  \n{wrong.why}"
+            f"**{wrong.num_learners} of {wrong.num_answers}** answered “{_text(wrong.text)}” in "
+            f"step {wrong.step}, {title}.  \n{wrong.why}"
         )
 
 

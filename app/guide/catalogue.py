@@ -7,11 +7,13 @@ from pathlib import Path
 
 from bertcore.lessons.lesson import Lesson, read_lesson
 
+from ..shell.state import Field
+
 FOLDER = Path(__file__).resolve().parents[1] / "lessons" / "en"
 AGAIN = "-again"
 """End of the name of a lesson's questions for a week later."""
-START = "start"
-"""Name in the address of the page Lessons of the lesson that a link begins."""
+START = Field("start_lesson", "", url="start")
+"""The lesson that a link to the page Lessons begins."""
 
 
 @functools.cache
@@ -34,4 +36,4 @@ def find(name: str) -> Lesson | None:
 
 def link(name: str) -> str:
     """Return the link that begins a lesson, below the server's address."""
-    return f"lessons?{START}={name}"
+    return f"lessons?{START.url}={name}"

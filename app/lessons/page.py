@@ -15,8 +15,8 @@ from .sheet import sheet
 def draw() -> None:
     """Draw the page."""
     frame.header(PAGE)
-    if name := st.query_params.get(catalogue.START):
-        _start(name)
+    if catalogue.START.value:
+        _start(catalogue.START.value)
     st.markdown(
         "A lesson opens the pages itself: the guide on the left asks, you answer, and the model's "
         "answer is laid beside yours. Change the sentence at any time: the answers follow it."

@@ -8,12 +8,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.access.policy import CHECKPOINT_VARIABLE
-from app.guide import catalogue, guide
+from app.guide import catalogue, guide, in_class
 from app.shell import cache
 from bertcore import Bert
 from bertcore.lessons.answer import Found
-from bertcore.lessons.lesson import Lesson, Step, judge
+from bertcore.lessons.lesson import Lesson, Step, Verdict, judge
 from tests.support.opened import ok, said
+from tests.support.school import school
 from tests.support.tiny import tiny_network, tiny_tokenizer
 
 SHIPPED = Path(__file__).resolve().parents[3] / "bertcore" / "checkpoints" / "default"
@@ -145,3 +146,27 @@ def test_a_hostile_sentence_is_text() -> None:
     app = opened(lesson.name, hostile, lesson_step=str(number))
     assert not app.exception
     assert guide.done(lesson) == guide.OPEN * len(lesson.steps)
+
+
+def test_a_class_sees_the_first_answer_and_a_typed_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    with school(monkeypatch) as kept:
+        app = opened(_first().name, _first().text_a)
+        assert "Class NLP" in [block.proto.popover.label for block in app.get("popover")]
+        for number in (5.0, 10.0):
+            answer(app, number)
+        (given,) = kept.answers()
+        assert (given.lesson, given.step, given.number) == (_first().name, 1, 5.0)
+        assert (given.is_right, given.num_changes, given.name) == (False, 1, "")
+        app.text_input(key="class_learner_name").set_value(" Ada  L. ").run()
+        assert kept.answers()[0].name == "Ada L."
+        monkeypatch.setattr(kept, "note", _fails)
+        assert "did not reach the class: The disk is full" in answer(app, 7.0)
+        verdict = Verdict(True, "5", "5", "")
+        with pytest.raises(ValueError, match="no step 99"):
+            in_class.note(_first(), 99, 5.0, verdict)
+    assert in_class.number_of(float("nan")) is in_class.number_of("1") is None
+    in_class.note(_first(), 99, 5.0, verdict)  # without a class nothing is kept
+
+
+def _fails(*_: object, **__: object) -> None:
+    raise RuntimeError("the disk is full")

@@ -36,3 +36,8 @@ def test_a_sheet_shows_hostile_texts_as_text() -> None:
 
 def test_markdown_of_a_lesson_fetches_nothing() -> None:
     assert guide.markdown("![x](http://a) [CLS]") == r"!\[x\](http://a) \[CLS\]"
+
+
+def test_a_link_to_no_lesson_is_a_sentence() -> None:
+    shown = said(ok(page_of("lessons", start="<b>none</b>").run()))
+    assert "There is no lesson <b>none</b>. Choose one below." in shown

@@ -1,11 +1,13 @@
 """`bertscope app` for a class: what its options state to the app."""
 
+import os
+import socket
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from bertscope.cli import open_app
+from bertscope.cli import open_app, school_class
 from bertscope.cli.main import app
 
 runner = CliRunner()
@@ -78,6 +80,10 @@ def test_the_key_may_be_a_variable(started: Started, monkeypatch: pytest.MonkeyP
         (["--no-training", "--allow-training"], "contradict"),
         (["--checkpoints", "no-such-folder"], "no-such-folder"),
         (["--key-file", "no-such-file"], "no-such-file"),
+        (["--class", " "], "name of the class is empty"),
+        (["--class-file", "a.sqlite"], "Pass --class NAME"),
+        (["--class-key", "four words of a key"], "Pass --class NAME"),
+        (["--class", "NLP", "--class-key-file", "no-such-file"], "no-such-file"),
     ],
 )
 def test_a_contradiction_is_one_sentence(started: Started, words: list[str], said: str) -> None:
@@ -139,3 +145,60 @@ def test_a_closed_server_gets_no_other_secret(
     assert ("HF_TOKEN" in started.environment) == is_given
     assert ("MY_API_KEY" in started.environment) == is_given
     assert "PATH" in started.environment
+
+
+def test_a_class_reaches_the_app_and_its_links_are_printed(
+    started: Started, tmp_path: Path
+) -> None:
+    words = ["app", "--address", "0.0.0.0", "--host", "bert.example.org", "--class", "NLP, 2"]
+    result = runner.invoke(app, [*words, "--class-file", str(tmp_path / "a.sqlite")])
+    assert result.exit_code == 0, result.stderr
+    assert started.environment["BERTSCOPE_CLASS"] == "NLP, 2"
+    assert started.environment["BERTSCOPE_CLASS_FILE"] == str(tmp_path / "a.sqlite")
+    key = started.environment["BERTSCOPE_CLASS_KEY"]
+    assert result.stdout.count(key) == 1, "a key that is made is told once"
+    assert len(key) == 14
+    assert "http://bert.example.org:8501/class\n" in result.stdout
+    assert "http://bert.example.org:8501/lessons?start=word-pieces\n" in result.stdout
+    assert runner.invoke(app, words).exit_code == 0
+    assert started.environment["BERTSCOPE_CLASS_KEY"] != key
+    assert "BERTSCOPE_CLASS_FILE" not in started.environment
+
+
+def test_a_teachers_key_that_is_given_is_not_printed(started: Started, tmp_path: Path) -> None:
+    key = tmp_path / "key.txt"
+    key.write_text("the teacher's key\n", encoding="utf-8")
+    words = ["app", "--closed", "--class", "NLP", "--class-key-file", str(key)]
+    result = runner.invoke(app, words)
+    assert started.environment["BERTSCOPE_CLASS_KEY"] == "the teacher's key"
+    assert "the teacher's key" not in result.stdout
+    variables, descriptors = open_app.hand_over(started.environment)
+    assert "BERTSCOPE_CLASS_KEY" not in variables
+    with open(descriptors[0]) as pipe:
+        assert pipe.read() == "the teacher's key"
+
+
+def test_several_servers_share_a_file_that_goes_with_them() -> None:
+    of_class = school_class.school_class("NLP", "", None)
+    with school_class.shared_file(of_class) as variables:
+        folder = Path(variables["BERTSCOPE_CLASS_FILE"]).parent
+        assert folder.stat().st_mode & 0o077 == 0
+        assert folder.name.startswith(f"{os.getpid()}-")
+    assert not folder.exists()
+    with school_class.shared_file(None) as variables:
+        assert variables == {}
+
+
+@pytest.mark.parametrize(
+    ("address", "port", "hosts", "base", "url"),
+    [
+        ("127.0.0.1", 8501, (), "", "http://127.0.0.1:8501"),
+        ("::1", 8501, (), "bert", "http://[::1]:8501/bert"),
+        ("0.0.0.0", 443, ("a.example.org", "b"), "", "https://a.example.org"),
+        ("0.0.0.0", 8501, (), "", f"http://{socket.gethostname()}:8501"),
+    ],
+)
+def test_links_lead_to_the_server(
+    address: str, port: int, hosts: tuple[str, ...], base: str, url: str
+) -> None:
+    assert school_class.reached_at(address, port, hosts, base) == url

@@ -1,0 +1,105 @@
+"""Grades as Canvas and Moodle import them, and the numbers behind the bars."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+from app.access.class_store import Answer
+from app.classroom.figures import answers_figure
+from app.classroom.grades import canvas_csv, moodle_csv, scores
+from app.classroom.tally import bars, misconceptions
+from bertcore.lessons.lesson import parse_lesson
+from tests.bertcore.lessons.test_lesson import CHOICE, HEAD, NUMBER
+
+LESSON = parse_lesson(HEAD + NUMBER + CHOICE, "pieces")
+OTHER = parse_lesson(HEAD.replace('title = "', 'title = "Second: ') + NUMBER + CHOICE, "other")
+LESSONS = {"pieces": LESSON, "other": OTHER}
+
+
+def given(name: str, step: int, right: bool, *, lesson: str = "pieces", text: str = "5") -> Answer:
+    number = float(text) if text.lstrip("-").replace(".", "").isdigit() else None
+    return Answer(name, name, lesson, step, text, number, right, f"why {text}", 0)
+
+
+def table(content: bytes) -> list[list[str]]:
+    assert content.startswith(b"\xef\xbb\xbf"), "spreadsheets take it for UTF-8 then"
+    return list(csv.reader(io.StringIO(content.decode("utf-8-sig"))))
+
+
+def test_canvas_reads_points() -> None:
+    answers = [given("Zoë", 1, True), given("Zoë", 2, True), given("Ada", 1, False)]
+    answers += [given("Ada", 1, True, lesson="other"), given("", 1, True)]
+    head, points, *rows = table(canvas_csv(scores(answers, LESSONS), LESSONS))
+    columns = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
+    assert head == [*columns, LESSON.title, OTHER.title]
+    assert points == ["    Points Possible", "", "", "", "", "2", "2"]
+    assert rows == [
+        ["Ada", "", "", "Ada", "", "0", "1"],
+        ["Zoë", "", "", "Zoë", "", "2", ""],
+    ]
+
+
+def test_moodle_reads_percent() -> None:
+    answers = [given("ada@x.org", 1, True), given("bob", 1, True, lesson="other")]
+    head, *rows = table(moodle_csv(scores(answers, LESSONS), LESSONS))
+    assert head == ["Username", LESSON.title, OTHER.title]
+    assert rows == [["ada@x.org", "50.0", "-"], ["bob", "-", "50.0"]]
+
+
+@pytest.mark.parametrize("write", [canvas_csv, moodle_csv])
+@pytest.mark.parametrize(
+    "name", ["=1+1", "+1", "-1", "@a", '=cmd|"x"!A1', "a,b;c\"d'", "<b>", "名"]
+)
+def test_no_name_is_a_formula_or_ends_a_cell(write, name: str) -> None:  # type: ignore[no-untyped-def]
+    content = write(scores([given(name, 1, True)], LESSONS), LESSONS)
+    *_, row = table(content)
+    assert row[0] in (name, f"'{name}")
+    assert not row[0].startswith(("=", "+", "-", "@"))
+    assert len({len(line) for line in table(content)}) == 1
+
+
+def test_a_learner_cannot_be_the_row_of_points() -> None:
+    of = scores([given("Points Possible", 1, True)], LESSONS)
+    *_, row = table(canvas_csv(of, LESSONS))
+    assert "Points Possible" not in row[0]
+
+
+def test_of_two_with_one_name_the_first_answers_count() -> None:
+    answers = [given("Ada", 1, False), given("ada", 1, True), given("ADA", 2, True)]
+    assert scores(answers, LESSONS) == {"Ada": {"pieces": 1}}
+    strange = [given("Ada", 3, True), given("Ada", 1, True, lesson="none")]
+    assert scores(strange, LESSONS) == {}
+
+
+def test_wrong_answers_are_ordered_by_how_often() -> None:
+    answers = [given(str(n), 1, False, text=text) for n, text in enumerate("5575")]
+    answers += [given("x", 1, True, text="10"), given("y", 2, False, text="[CLS]")]
+    first, second, third = misconceptions(answers)
+    assert first == (1, "5", 3, 5, "why 5")
+    assert (second[1], third[1]) == ("7", "[CLS]")
+
+
+def test_bars_are_numbers_in_order_or_ranges() -> None:
+    few = [given(str(n), 1, text == "10", text=text) for n, text in enumerate(["5", "10", "5"])]
+    assert bars(few) == [("5", 0, 2), ("10", 1, 0)]
+    picked = [given(str(n), 1, False, text=text) for n, text in enumerate("xyyx")]
+    assert [bar.text for bar in bars([*picked, given("9", 1, False, text="y")])] == ["y", "x"]
+    many = [given(str(n), 1, n == 7, text=str(n)) for n in range(89)]
+    many.append(given("z", 1, False, text="1000000000"))
+    ranges = bars(many)
+    assert len(ranges) == 10
+    assert sum(bar.num_right + bar.num_wrong for bar in ranges) == 90
+    assert max(bar.num_right + bar.num_wrong for bar in ranges) < 20, "one odd number flattens none"
+    same = [given(str(n), 1, False, text=str(5 + n * 1e-12)) for n in range(20)]
+    assert sum(bar.num_wrong for bar in bars(same)) == 20
+
+
+def test_long_and_hostile_answers_are_drawn_as_text() -> None:
+    answers = [given("a", 1, False, text="<img src=x> " * 40), given("b", 1, True, text=" ")]
+    drawn = answers_figure(bars(answers)).to_dict()
+    names = drawn["layout"]["yaxis"]["ticktext"]
+    assert not any("<img" in name for name in names)
+    assert all(name.count("<br>") <= 2 for name in names)

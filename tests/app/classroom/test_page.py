@@ -1,0 +1,85 @@
+"""The page Class without a browser: its key, and what it shows of answers and findings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from app.access.class_store import ClassStore, Finding
+from app.access.gate import MAX_WRONG
+from app.guide import catalogue
+from bertcore.lessons.lesson import Lesson
+from tests.app.access.test_class_store import HOSTILE
+from tests.support.opened import complaints, ok, page_of, said
+from tests.support.school import TEACHER, school
+
+FIRST: Lesson = next(iter(catalogue.lessons().values()))
+
+
+@pytest.fixture
+def kept(monkeypatch: pytest.MonkeyPatch) -> Iterator[ClassStore]:
+    with school(monkeypatch) as kept:
+        yield kept
+
+
+def entered():  # type: ignore[no-untyped-def]
+    """Return the page after the key."""
+    app = page_of("classroom").run()
+    app.text_input[0].set_value(TEACHER)
+    return app.button[0].click().run()
+
+
+def test_without_a_class_there_is_nothing() -> None:
+    shown = said(ok(page_of("classroom").run()))
+    assert "bertscope app --class" in shown
+
+
+def test_only_the_teachers_key_opens_it(kept: ClassStore) -> None:
+    kept.note("a", FIRST.name, 1, "5", is_right=False)
+    app = page_of("classroom").run()
+    for _ in range(MAX_WRONG):
+        app.text_input[0].set_value("another key")
+        assert "not the teacher's key" in complaints(app.button[0].click().run())
+    assert "first answers" not in said(app)
+    app.text_input[0].set_value(TEACHER)
+    assert "Too many wrong keys" in complaints(app.button[0].click().run())
+    assert "first answers" in said(ok(entered())), "another visit is not kept out"
+
+
+def test_an_empty_class_says_what_to_do(kept: ClassStore) -> None:
+    shown = said(ok(entered()))
+    assert "learners: 0" in shown
+    assert "Give out the link" in shown
+    assert all(catalogue.link(name) in shown for name in catalogue.lessons())
+
+
+def test_answers_are_counted_by_step(kept: ClassStore) -> None:
+    for who, text in (("a", "5"), ("b", "5"), ("c", "10")):
+        kept.note(who, FIRST.name, 1, text, is_right=text == "10", why="Count.", number=float(text))
+    kept.note("a", FIRST.name, 1, "10", is_right=True)
+    kept.note("a", FIRST.name, 99, "5", is_right=True)  # steps that there are not
+    kept.note("a", "no-lesson", 1, "5", is_right=True)
+    app = ok(entered())
+    shown = said(app)
+    assert "learners: 3 · first answers, which count here: 3 · changed later: 1" in shown
+    assert "2 more are to steps that this version does not have" in shown
+    assert "**2 of 3** answered “5” in step 1, Text goes in, numbers come out." in shown
+    assert "| 3 | 1 (33%) | 1 | 2 × 5 |" in shown
+    assert len(app.get("plotly_chart")) == 1
+
+
+def test_hostile_texts_are_text(kept: ClassStore) -> None:
+    kept.note("a", FIRST.name, 1, HOSTILE, is_right=False)
+    kept.put_name("a", HOSTILE)
+    link = "javascript:alert(1)"
+    kept.hand_in("a", Finding(HOSTILE[:80], "P](x)", link, HOSTILE, HOSTILE, HOSTILE))
+    app = ok(entered())
+    for block in app.markdown:
+        assert "](http" not in block.value
+        assert "](javascript" not in block.value
+        assert not re.search(r"(?<!\\)<", block.value)
+        assert "\u202e" not in block.value
+    table = next(block.value for block in app.markdown if "| Who |" in block.value)
+    assert len(table.splitlines()) == 3, "a line break in a text ends no row"
