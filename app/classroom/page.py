@@ -13,6 +13,7 @@ from ..access import learners
 from ..access.class_store import Answer, ClassStore, Finding, store
 from ..access.policy import policy
 from ..guide import catalogue, guide
+from ..guide.language import language
 from ..html_file.document import legible
 from ..plots import plain
 from ..plots.source_tables import markdown_table
@@ -58,7 +59,7 @@ def _show_links() -> None:
         st.caption("Copy one with a right click, or open it and show its address.")
         rows = [
             f"- [{guide.markdown(lesson.title)}]({catalogue.link(name)})"
-            for name, lesson in catalogue.lessons().items()
+            for name, lesson in catalogue.lessons(language()).items()
         ]
         st.markdown("\n".join(rows))
 
@@ -85,8 +86,9 @@ def _follow() -> None:
 
 def _known_lessons() -> dict[str, Lesson]:
     """Return all lessons and their questions for a week later, by name."""
-    names = [name + end for name in catalogue.lessons() for end in ("", catalogue.AGAIN)]
-    return {name: lesson for name in names if (lesson := catalogue.find(name)) is not None}
+    code = language()
+    names = [name + end for name in catalogue.lessons(code) for end in ("", catalogue.AGAIN)]
+    return {name: lesson for name in names if (lesson := catalogue.find(name, code)) is not None}
 
 
 def _show_totals(name: str, answers: Sequence[Answer], num_unknown: int) -> None:

@@ -16,12 +16,14 @@ from ..shell.links import INSIDE_LAYER_TOKEN, MASKED, TOKEN, name_of, open_page,
 from ..shell.sentence_box import TEXT_A, TEXT_B, texts
 from ..shell.state import Field, open_view
 from . import catalogue, in_class
+from . import language as languages
+from .language import LANGUAGE, language, words
 
 LESSON = Field("lesson", "")
 STEP = Field("lesson_step", 1)
 DONE = Field("lesson_done", "")
 """One letter for each step: r for a right answer, w for a wrong one, - for none."""
-OWN = frozenset({LESSON.name, STEP.name, DONE.name})
+OWN = frozenset({LESSON.name, STEP.name, DONE.name, LANGUAGE.name})
 _PROGRESS, _ANSWERS = "_lesson_progress", "_lesson_answers"
 RIGHT, WRONG, OPEN = "r", "w", "-"
 MARKS = {RIGHT: ":material/check:", WRONG: ":material/close:", OPEN: ":material/circle:"}
@@ -29,7 +31,7 @@ MARKS = {RIGHT: ":material/check:", WRONG: ":material/close:", OPEN: ":material/
 
 def current() -> Lesson | None:
     """Return the lesson that the visitor takes, or None."""
-    return catalogue.find(LESSON.value)
+    return catalogue.find(LESSON.value, language())
 
 
 def done(lesson: Lesson) -> str:
@@ -55,6 +57,7 @@ def go_to(lesson: Lesson, number: int) -> NoReturn:
     """Open a step, and its picture beside it."""
     step = lesson.steps[number - 1]
     STEP.put(number)
+    languages.forget_unknown()
     if step.text_a is not None:
         _put_texts(step.text_a, step.text_b or "")
     try:
@@ -85,7 +88,8 @@ def draw(name: str, page: str) -> None:
         name: Of the lesson.
         page: Name of the page beside it.
     """
-    lesson = catalogue.find(name)
+    languages.key()
+    lesson = catalogue.find(name, language())
     assert lesson is not None, "run.py draws the guide of a lesson that there is"
     LESSON.key()
     STEP.key(low=1, high=len(lesson.steps))
@@ -93,7 +97,9 @@ def draw(name: str, page: str) -> None:
     number = STEP.value
     step = lesson.steps[number - 1]
     with st.container(key="lesson_guide"):
-        st.caption(f"{lesson.title} · {number} of {len(lesson.steps)}")
+        languages.show_unknown()
+        show_language(lesson, "lesson_guide")
+        st.caption(words("of_steps", title=lesson.title, number=number, count=len(lesson.steps)))
         st.progress(sum(letter != OPEN for letter in done(lesson)) / len(lesson.steps))
         st.markdown(f"### {step.title}")
         found = _found(lesson, number)
@@ -104,20 +110,28 @@ def draw(name: str, page: str) -> None:
         in_class.show_name()
 
 
+def show_language(lesson: Lesson, container: str) -> None:
+    """Name the language of a container with a lesson; write if it is not the visitor's."""
+    if lesson.language != language():
+        st.caption(words("other_language"))
+    languages.mark(container, lesson.language)
+
+
 def _found(lesson: Lesson, number: int) -> Found | None:
     """Return the model's answer, or write why there is none."""
     try:
         return _answer(lesson, number)
     except NotShownError as error:
-        st.info(f"{plain(str(error))} Take a sentence that can show it, or go on.")
+        why = plain(languages.found_words(str(error)))
+        st.info(words("not_shown", why=why))
         offered = (lesson.text_a, lesson.text_b)
         if texts() != (offered[0], offered[1] or None) and st.button(
-            "Take the lesson's sentence", key="lesson_offer", icon=":material/edit:"
+            words("take_text"), key="lesson_offer", icon=":material/edit:"
         ):
             _put_texts(*offered)
             go_to(lesson, number)
     except (ValueError, OSError, RuntimeError, MemoryError) as error:
-        st.info(f"This step has no answer here: {plain(frame.sentence_of(error))}")
+        st.info(words("no_answer", why=plain(frame.sentence_of(error))))
     return None
 
 
@@ -132,12 +146,12 @@ def _answer(lesson: Lesson, number: int) -> Found:
     key = sidebar.chosen_key()
     if not fetch.is_ready(key):
         raise ValueError("the checkpoint is not open yet. The page says what it waits for.")
-    found: Found = cache.call(_find, key, lesson.name, number, text_a, text_b)
-    return found
+    found: Found = cache.call(_find, key, lesson.name, lesson.language, number, text_a, text_b)
+    return languages.in_words(found)
 
 
-def _find(bert: Model, name: str, number: int, text_a: str, text_b: str | None) -> Found:
-    lesson = catalogue.find(name)
+def _find(bert: Model, name: str, code: str, number: int, text_a: str, text_b: str | None) -> Found:
+    lesson = catalogue.find(name, code)
     assert lesson is not None
     return lesson.steps[number - 1].find(bert, text_a, text_b)
 
@@ -161,7 +175,7 @@ def _show_step(lesson: Lesson, number: int, found: Found, page: str) -> None:
     st.markdown(shown(step.text, found))
     is_here = step.address(found)[0] == page
     if st.button(
-        "Show the picture again" if is_here else "Open the picture",
+        words("picture_again" if is_here else "picture"),
         key="lesson_picture",
         icon=":material/image:",
         type="tertiary" if is_here else "primary",
@@ -178,9 +192,9 @@ def _ask(lesson: Lesson, number: int, found: Found) -> None:
     key = f"lesson_answer_{lesson.name}_{number}"
     chosen = _answer_box(step, found, key, answers.get(place))
     row = st.container(horizontal=True, vertical_alignment="center")
-    is_asked = row.button("Check", key="lesson_check", type="primary")
+    is_asked = row.button(words("check"), key="lesson_check", type="primary")
     if is_asked and chosen is None:
-        row.caption("Type a number first." if not step.options(found) else "Pick one first.")
+        row.caption(words("pick_first" if step.options(found) else "number_first"))
     elif is_asked:
         answers[place] = chosen
     if chosen is not None and answers.get(place) == chosen:
@@ -200,7 +214,12 @@ def _answer_box(
         st.session_state[key] = before if not options or before in options else None
     if not options:
         number: float | None = st.number_input(
-            "Your number", key=key, value=None, step=None, placeholder="Type a number", format="%g"
+            words("number"),
+            key=key,
+            value=None,
+            step=None,
+            placeholder=words("type_number"),
+            format="%g",
         )
         return number
     if len(options) <= 8:
@@ -214,11 +233,16 @@ def _answer_box(
         )
         return picked
     chosen: str | None = st.selectbox(
-        "Your choice", list(options), format_func=options.__getitem__, key=key, index=None
+        words("choice"),
+        list(options),
+        format_func=options.__getitem__,
+        key=key,
+        index=None,
+        placeholder=words("pick"),
     )
     if _clicked(step) is not None:
         st.button(
-            "Take my click in the picture",
+            words("click"),
             key="lesson_click",
             icon=":material/ads_click:",
             type="tertiary",
@@ -261,12 +285,11 @@ def _note(lesson: Lesson, number: int, letter: str) -> None:
 def _show_verdict(verdict: Verdict) -> None:
     why = frame.own_tokens(verdict.why)
     if verdict.is_right:
-        exact = (
-            "" if verdict.yours == verdict.models else f" The model: **{plain(verdict.models)}**."
-        )
-        st.success(f"**Right.**{exact} {why}", icon=":material/check:")
+        models = words("model", answer=plain(verdict.models))
+        exact = "" if verdict.yours == verdict.models else f" {models}"
+        st.success(f"**{words('right')}**{exact} {why}", icon=":material/check:")
     else:
-        both = f"You: {plain(verdict.yours)}  \nThe model: **{plain(verdict.models)}**"
+        both = words("wrong", chosen=plain(verdict.yours), answer=plain(verdict.models))
         st.info(f"{both}\n\n{why}", icon=":material/lightbulb:")
 
 
@@ -274,8 +297,8 @@ def _move(lesson: Lesson, number: int) -> None:
     """Draw the ways back and forward, and out."""
     last = len(lesson.steps)
     row = st.container(horizontal=True)
-    back = row.button("Back", key="lesson_back", disabled=number == 1)
-    label = "Next" if number < last else "Finish"
+    back = row.button(words("back"), key="lesson_back", disabled=number == 1)
+    label = words("next" if number < last else "finish")
     forward = row.button(label, key="lesson_next", icon=":material/arrow_forward:")
     if back:
         go_to(lesson, number - 1)
@@ -283,11 +306,11 @@ def _move(lesson: Lesson, number: int) -> None:
         go_to(lesson, number + 1)
     if forward:
         leave()
-    with st.popover("All steps", type="tertiary", icon=":material/list:"):
+    with st.popover(words("all_steps"), type="tertiary", icon=":material/list:"):
         letters = done(lesson)
         for at, step in enumerate(lesson.steps, start=1):
             mark = MARKS[letters[at - 1]]
             if st.button(f"{at}. {step.title}", key=f"lesson_to_{at}", icon=mark, type="tertiary"):
                 go_to(lesson, at)
-        if st.button("Leave the lesson", key="lesson_leave", icon=":material/logout:"):
+        if st.button(words("leave"), key="lesson_leave", icon=":material/logout:"):
             leave()

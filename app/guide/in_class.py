@@ -11,6 +11,7 @@ from ..access.learners import learner
 from ..access.policy import policy
 from ..plots import plain
 from ..shell import frame
+from .language import words
 
 _NAME = "class_learner_name"
 
@@ -36,7 +37,7 @@ def note(lesson: Lesson, number: int, chosen: str | float, verdict: Verdict) -> 
             number=number_of(chosen),
         )
     except (ValueError, RuntimeError) as error:
-        st.caption(f"Your answer did not reach the class: {plain(frame.sentence_of(error))}")
+        st.caption(words("class_missed", why=plain(frame.sentence_of(error))))
 
 
 def number_of(chosen: str | float) -> float | None:
@@ -50,11 +51,10 @@ def show_name() -> None:
     about, kept = policy().school_class, store()
     if about is None or kept is None:
         return
-    with st.popover(f"Class {plain(about.name)}", type="tertiary", icon=":material/groups:"):
-        st.caption(
-            "The class sees your first answer to each question, and no name unless you type one: "
-            "your name, or the login under which your teacher finds you."
-        )
+    with st.popover(
+        words("class", name=plain(about.name)), type="tertiary", icon=":material/groups:"
+    ):
+        st.caption(words("class_sees"))
         with frame.guard():
             name_box(_NAME)
 
@@ -65,7 +65,7 @@ def name_box(key: str) -> str:
     assert kept is not None, "drawn only in a class"
     before = kept.name_of(learner())
     st.session_state.setdefault(key, before)
-    typed: str = st.text_input("Your name (optional)", key=key, max_chars=MAX_NAME)
+    typed: str = st.text_input(words("class_name"), key=key, max_chars=MAX_NAME)
     if typed.strip() != before:
         kept.put_name(learner(), typed)
     return typed.strip()

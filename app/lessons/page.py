@@ -1,10 +1,11 @@
-"""Lessons: what each teaches, where the visitor is in it, its sheet and the teacher's notes."""
+"""Lessons: their language, what each teaches, where the visitor is in it, sheet and notes."""
 
 import streamlit as st
 
 from bertcore.lessons.lesson import Lesson
 
-from ..guide import catalogue, guide
+from ..guide import catalogue, guide, language
+from ..guide.language import words
 from ..plots import plain
 from ..plots.source_tables import markdown_table
 from ..shell import frame, texts
@@ -15,14 +16,27 @@ from .sheet import sheet
 def draw() -> None:
     """Draw the page."""
     frame.header(PAGE)
+    key = language.key()
     if catalogue.START.value:
         _start(catalogue.START.value)
-    st.markdown(
-        "A lesson opens the pages itself: the guide on the left asks, you answer, and the model's "
-        "answer is laid beside yours. Change the sentence at any time: the answers follow it."
-    )
-    lessons = catalogue.lessons().values()
-    head = ("Lesson", "What it is about", "Minutes", "Done")
+    with st.container(key="lesson_list"):
+        st.segmented_control(
+            words("language"),
+            list(language.languages()),
+            key=key,
+            format_func=language.name_of,
+            required=True,
+            on_change=language.forget_unknown,
+        )
+        language.mark("lesson_list", language.language())
+        language.show_unknown()
+        _list()
+
+
+def _list() -> None:
+    st.markdown(words("intro"))
+    lessons = catalogue.lessons(language.language()).values()
+    head = tuple(map(words, ("lesson", "about", "minutes", "done")))
     rows = [(one.title, one.summary, str(one.minutes), _progress(one)) for one in lessons]
     st.markdown(guide.markdown(markdown_table(head, rows)))
     for lesson in lessons:
@@ -32,51 +46,51 @@ def draw() -> None:
 
 def _start(name: str) -> None:
     """Begin the lesson that a link names; say so if there is none."""
-    lesson = catalogue.find(name)
+    lesson = catalogue.find(name, language.language())
     if lesson is not None:
         guide.begin(lesson)
-    st.warning(f"There is no lesson {plain(name[:60])}. Choose one below.")
+    st.warning(words("no_lesson", name=plain(name[:60])))
 
 
 def _progress(lesson: Lesson) -> str:
     letters = guide.done(lesson)
     num_done = len(letters) - letters.count(guide.OPEN)
-    right = f", {letters.count(guide.RIGHT)} right" if num_done else ""
-    return f"{num_done}/{len(letters)}{right}"
+    done = f"{num_done}/{len(letters)}"
+    return words("done_right", done=done, right=letters.count(guide.RIGHT)) if num_done else done
 
 
 def _show(lesson: Lesson) -> None:
     letters = guide.done(lesson)
     st.header(lesson.title, anchor=False)
+    guide.show_language(lesson, f"lesson_{lesson.name}")
     row = st.container(horizontal=True, vertical_alignment="center")
-    label = "Continue" if 0 < letters.count(guide.OPEN) < len(letters) else "Start"
+    label = words("continue" if 0 < letters.count(guide.OPEN) < len(letters) else "start")
     if row.button(label, key=f"start_{lesson.name}", type="primary", icon=":material/play_arrow:"):
         guide.begin(lesson)
-    if row.button("With my sentence", key=f"own_{lesson.name}", help=f"“{plain(texts()[0])}”"):
+    if row.button(words("own_text"), key=f"own_{lesson.name}", help=f"“{plain(texts()[0])}”"):
         guide.begin(lesson, own_text=True)
-    again = catalogue.find(lesson.name + catalogue.AGAIN)
+    again = catalogue.find(lesson.name + catalogue.AGAIN, language.language())
     if again is not None and row.button(
-        "A week later",
+        words("again"),
         key=f"again_{lesson.name}",
-        help="The same goals, asked again on other sentences.",
+        help=words("again_help"),
     ):
         guide.begin(again)
-    with st.expander("Goals, sheet and teacher's notes"):
+    with st.expander(words("more")):
         st.markdown("\n".join(f"- {guide.markdown(goal)}" for goal in lesson.goals))
         row = st.container(horizontal=True)
         row.download_button(
-            "Printable sheet",
+            words("sheet"),
             lambda: sheet(lesson),
             f"{lesson.name}.html",
             "text/html",
             key=f"sheet_{lesson.name}",
             icon=":material/print:",
-            help="Questions to answer on paper. The answers depend on the sentence: the guide has "
-            "them.",
+            help=words("sheet_help"),
         )
         if lesson.misconceptions:
-            st.markdown("**Common misconceptions**")
+            st.markdown(f"**{words('misconceptions')}**")
             st.markdown("\n".join(f"- {guide.markdown(one)}" for one in lesson.misconceptions))
         if lesson.notes:
-            st.markdown("**For the teacher**")
+            st.markdown(f"**{words('notes')}**")
             st.markdown(guide.markdown(lesson.notes))

@@ -17,13 +17,13 @@ from urllib.parse import parse_qs, quote_plus, urlsplit
 
 from bertcore.lessons.answer import Answer, Fact, Found, Kind
 from bertcore.lessons.answers import ANSWERS
+from bertcore.lessons.translation import ENGLISH, PLACE, original_of, translated, untranslated
 
 MAX_BYTES = 500_000
 MAX_TEXT = 3000
 """Characters of one text of a lesson."""
 MAX_STEPS = 40
 MAX_CHOICES = 8
-_PLACE = re.compile(r"\{(\w*)(%?)\}")
 _PAGE = re.compile(r"[a-z0-9-]+(\?.*)?")
 OF_A_LEARNER = ("chosen", "chosen_value", "answer", "answer_value")
 """Facts that every question has besides those of its function: both answers."""
@@ -102,7 +102,7 @@ class Step:
         """Return page and choices of the picture; without an answer the page alone."""
         facts = {} if found is None else found.facts
         parts = urlsplit(self.page)
-        if found is None and _PLACE.search(parts.query):
+        if found is None and PLACE.search(parts.query):
             return parts.path, {}
         query = filled(parts.query, facts, quote_plus)
         return parts.path, parse_qs(query, keep_blank_values=True)
@@ -140,6 +140,8 @@ class Lesson:
     """For the teacher, Markdown."""
     again: tuple[Step, ...] = ()
     """Questions for a week later, on other sentences."""
+    language: str = ENGLISH
+    """Of its texts, as in the attribute lang of HTML."""
 
 
 def filled(text: str, facts: Mapping[str, Fact], escape: Callable[[str], str]) -> str:
@@ -153,7 +155,7 @@ def filled(text: str, facts: Mapping[str, Fact], escape: Callable[[str], str]) -
     >>> filled("{word}: {share%}", {"word": "bank", "share": 0.123}, str)
     'bank: 12%'
     """
-    return _PLACE.sub(lambda found: escape(written(facts[found[1]], found[2] == "%")), text)
+    return PLACE.sub(lambda found: escape(written(facts[found[1]], found[2] == "%")), text)
 
 
 def unfilled(text: str) -> str:
@@ -162,7 +164,7 @@ def unfilled(text: str) -> str:
     >>> unfilled("the token {token} gets {weight%}")
     'the token ____ gets ____'
     """
-    return _PLACE.sub("____", text)
+    return PLACE.sub("____", text)
 
 
 def written(fact: Fact, in_percent: bool = False) -> str:
@@ -258,13 +260,39 @@ def _judge_choice(step: Step, found: Found, chosen: str) -> _Judged:
 
 
 def read_lesson(path: str | Path) -> Lesson:
-    """Read a file.
+    """Read a file: a lesson, or the translation of the one of the same name in the folder ../en.
 
     Raises:
         OSError: If it cannot be read.
         ValueError: If it is no lesson: what is wrong, what was expected, what to do.
     """
     path = Path(path)
+    data, original = _data(path), _original(path)
+    if original is not None:
+        try:
+            data = translated(original, data)
+        except ValueError as error:
+            raise ValueError(f"{path.name}: {error}") from None
+    return _lesson(data, re.sub(r"^\d+-", "", path.stem))
+
+
+def left_in_english(path: Path) -> list[str]:
+    """Return a sentence for each text of a translation that is still English.
+
+    For a file that `read_lesson` reads; empty for a lesson that is none.
+    """
+    original = _original(path)
+    return [] if original is None else [*untranslated(original, _data(path))]
+
+
+def _original(path: Path) -> dict[str, Any] | None:
+    """Return the content of the lesson that a file translates, None if it is a whole lesson."""
+    original = original_of(path)
+    return None if original is None or "minutes" in _data(path) else _data(original)
+
+
+def _data(path: Path) -> dict[str, Any]:
+    """Return the content of a file."""
     size = path.stat().st_size
     if size > MAX_BYTES:
         raise ValueError(
@@ -278,13 +306,17 @@ def read_lesson(path: str | Path) -> Lesson:
             f"{path.name} is not UTF-8 text: byte {error.start} is {error.object[error.start]:#x}. "
             "Save it as UTF-8."
         ) from None
-    return parse_lesson(text, re.sub(r"^\d+-", "", path.stem))
+    return _parsed(text, path.stem)
 
 
 def parse_lesson(text: str, name: str = "lesson") -> Lesson:
     """Return the lesson in a file's text; ValueError if it is none."""
+    return _lesson(_parsed(text, name), name)
+
+
+def _parsed(text: str, name: str) -> dict[str, Any]:
     try:
-        data = tomllib.loads(text)
+        return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ValueError(
             f"{name} is not TOML: {error}. A text stands between double quotes, a long one between "
@@ -292,6 +324,9 @@ def parse_lesson(text: str, name: str = "lesson") -> Lesson:
         ) from None
     except RecursionError:
         raise ValueError(f"{name} is nested too deeply. A lesson has tables in lists.") from None
+
+
+def _lesson(data: Mapping[str, Any], name: str) -> Lesson:
     top = _Table(data, "the lesson")
     goals = top.texts("goals", at_least=1)
     lesson = Lesson(
@@ -526,7 +561,7 @@ def _check_facts(table: _Table, step: Step) -> None:
     after |= {f"{choice.text!r}": f"{choice.why} {choice.wrong}" for choice in step.choices}
     for texts, known in ((before, own), (after, (*own, *OF_A_LEARNER))):
         for where, text in texts.items():
-            for name, _ in _PLACE.findall(text):
+            for name, _ in PLACE.findall(text):
                 _check_fact(table, where, name, known)
     for fact in step.because:
         _check_fact(table, "because", fact, own)

@@ -23,7 +23,7 @@ def lesson(
 
     Args:
         action: check.
-        file: The lesson, TOML; docs/write-a-lesson.md describes it.
+        file: The lesson, or a translation, TOML; docs/write-a-lesson.md describes both.
 
     \b
     Examples:
@@ -33,7 +33,7 @@ def lesson(
     from dataclasses import asdict
 
     import bertcore
-    from bertcore.lessons.lesson import read_lesson
+    from bertcore.lessons.lesson import left_in_english, read_lesson
     from bertscope.cli.lesson_steps import check_steps
 
     if action != "check":
@@ -41,7 +41,7 @@ def lesson(
     read = read_lesson(file)
     bert = bertcore.load(checkpoint)
     table = make_table("step", "title", "page", "answer", "on the second text", right=("step",))
-    rows, problems = [], []
+    rows, problems = [], left_in_english(file)
     for part, steps in (("", read.steps), ("again ", read.again)):
         for row in check_steps(read, steps, bert, checkpoint):
             rows.append({**asdict(row), "part": part.strip() or "steps"})

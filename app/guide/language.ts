@@ -1,0 +1,13 @@
+// Names the language of a container's texts, which a screen reader needs to read them aloud.
+
+import type { Mounted } from "../browser/component";
+
+interface Marked {
+  /** Key of the container. */
+  container: string;
+  language: string;
+}
+
+export default ({ data }: Mounted<Marked>) => {
+  document.querySelector(`.st-key-${data.container}`)?.setAttribute("lang", data.language);
+};
