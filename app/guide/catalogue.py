@@ -20,7 +20,7 @@ START = Field("start_lesson", "", url="start")
 
 @functools.cache
 def lessons(code: str = ENGLISH) -> Mapping[str, Lesson]:
-    """Return a language's lessons by name, in the order of their files; in English what it lacks."""
+    """Return a language's lessons by name, in the order of their files; missing ones in English."""
     files = {path.name: path for one in (ENGLISH, code) for path in (FOLDER / one).glob("*.toml")}
     found = (
         replace(read_lesson(path), language=path.parent.name) for _, path in sorted(files.items())
@@ -40,6 +40,6 @@ def find(name: str, code: str = ENGLISH) -> Lesson | None:
 
 
 def link(name: str) -> str:
-    """Return the link that begins a lesson in the visitor's language, below the server's address."""
+    """Return the link that begins a lesson, below the server's address."""
     code = language()
     return f"lessons?{START.url}={name}" + (f"&{LANGUAGE.name}={code}" if code != ENGLISH else "")

@@ -1,4 +1,4 @@
-"""The page Lessons: all lessons with goals, sheets and teacher's notes; their files are in `en`."""
+"""The page Lessons: all lessons with goals, sheets and teacher's notes; files by language."""
 
 from ..page_info import PageInfo
 

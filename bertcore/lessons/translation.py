@@ -16,8 +16,7 @@ _TEXTS = frozenset(
 _TABLES = frozenset({"steps", "again", "choices"})
 _MOST_NAMED = 5
 _QUOTED = re.compile(r"“[^”]*”|«[^»]*»|`[^`]*`|\[\w+\]")
-_SENTENCE = re.compile(r"(?:[A-Za-z']+[,;:]? ){3,}[A-Za-z']+")
-"""Four words of a language in Latin letters, or more."""
+_FOUR_WORDS = re.compile(r"(?=\b((?:[A-Za-z']+[,;:]? ){3}[A-Za-z']+))")
 
 _Place = tuple[str | int, ...]
 """Where a text stands: ("steps", 2, "title") is the title of the third step."""
@@ -74,7 +73,7 @@ def untranslated(original: Mapping[str, Any], texts: Mapping[str, Any]) -> Itera
     for place, english in _originals(original).items():
         text, known = (_QUOTED.sub("", PLACE.sub("", some)) for some in (given[place], english))
         is_whole = text.strip() == known.strip() and re.search(r"[a-z]{2} [a-z]{2}", text)
-        part = next((run[0] for run in _SENTENCE.finditer(text) if run[0] in known), None)
+        part = next((four[1] for four in _FOUR_WORDS.finditer(text) if four[1] in known), None)
         if is_whole or part:
             yield f"{_named(place)} is left in English: {part or text.strip()!r}."
 

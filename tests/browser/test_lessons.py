@@ -10,9 +10,10 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from app.guide import catalogue
+from app.guide.language import languages
 from bertcore import load
 from bertcore.lessons.answer import Found
-from bertcore.lessons.lesson import Lesson, Step
+from bertcore.lessons.lesson import Lesson, Step, filled
 from tests.app.guide.test_guide import answers
 from tests.browser.test_every_page import ALL_RULES, COLOURS, Problems
 from tests.support.browser.visit import Visit
@@ -25,9 +26,10 @@ pytestmark = [
 ]
 FIRST: Lesson = next(iter(catalogue.lessons().values()))
 OTHERS = [
-    pytest.param(lesson, marks=pytest.mark.exhaustive, id=lesson.name)
-    for lesson in catalogue.lessons().values()
-    if lesson is not FIRST
+    pytest.param(lesson, marks=pytest.mark.exhaustive, id=f"{lesson.name}-{code}")
+    for code in languages()
+    for lesson in catalogue.lessons(code).values()
+    if lesson is not FIRST and lesson.language == code
 ]
 
 
@@ -35,19 +37,22 @@ def _guide(visit: Visit) -> Locator:
     return visit.page.locator(".st-key-lesson_guide")
 
 
-def _check(visit: Visit, step: Step, found: Found, chosen: str | float) -> Locator:
+def _check(
+    visit: Visit, step: Step, found: Found, chosen: str | float, code: str = "en"
+) -> Locator:
     """Answer the question that is shown; return what the guide then says."""
+    words = languages()[code]["guide"]
     text = step.options(found).get(str(chosen), "")
     guide = _guide(visit)
     if isinstance(chosen, float):
-        guide.get_by_label("Your number").fill(f"{chosen:g}")
+        guide.get_by_label(words["number"]).fill(f"{chosen:g}")
     elif guide.get_by_role("radio").count():
         # The label, since the circle lies below it.
         guide.locator("label").filter(has_text=re.compile(f"^{re.escape(text)}$")).click()
     else:
         guide.get_by_role("combobox").fill(text)  # a long list is drawn in part
         visit.page.get_by_role("option", name=text, exact=True).click()
-    guide.get_by_role("button", name="Check", exact=True).click()
+    guide.get_by_role("button", name=words["check"], exact=True).click()
     visit.settle()
     return guide.get_by_test_id("stAlert")
 
@@ -57,7 +62,10 @@ def _check(visit: Visit, step: Step, found: Found, chosen: str | float) -> Locat
 def test_a_lesson_is_taken(new_visit: Callable[..., Visit], lesson: Lesson, button: str) -> None:
     """Every question, wrongly and rightly, beside its picture; on the learner's sentence, too."""
     visit = new_visit(color_scheme="light", reduced_motion="reduce")
-    visit.open("lessons", text_a=lesson.other_a, text_b=lesson.other_b)
+    code = lesson.language
+    words = languages()[code]["guide"]
+    other = {"text_a": lesson.other_a, "text_b": lesson.other_b}
+    visit.open("lessons", **other, lesson_language=code)
     visit.page.locator(f".st-key-{button}_{lesson.name}").get_by_role("button").click()
     bert = load("default")
     text_a, text_b = lesson.text_a, lesson.text_b or None
@@ -72,13 +80,15 @@ def test_a_lesson_is_taken(new_visit: Callable[..., Visit], lesson: Lesson, butt
         name, _ = step.address(found)
         expect(visit.page).to_have_url(re.compile(rf"/{name}\b"))
         wrong, right = answers(step, found)
-        expect(_check(visit, step, found, wrong)).to_contain_text("The model:")
-        expect(_check(visit, step, found, right)).to_contain_text("Right.")
+        model = words["model"].partition(" **")[0]
+        expect(_check(visit, step, found, wrong, code)).to_contain_text(model)
+        expect(_check(visit, step, found, right, code)).to_contain_text(words["right"])
         visit.check()
         last = number == len(lesson.steps)
-        _guide(visit).get_by_role("button", name="Finish" if last else "Next").click()
+        _guide(visit).get_by_role("button", name=words["finish" if last else "next"]).click()
     visit.arrive("lessons")
-    done = f"{len(lesson.steps)}/{len(lesson.steps)}, {len(lesson.steps)} right"
+    number = len(lesson.steps)
+    done = filled(words["done_right"], {"done": f"{number}/{number}", "right": number}, str)
     expect(visit.page.get_by_role("cell", name=done)).to_be_visible()
 
 
@@ -109,6 +119,36 @@ def test_the_guide_is_for_everybody(
     assert box is not None
     assert (box["y"] > 400, box["width"]) == (True, 480)
     assert visit.page.evaluate("document.documentElement.scrollWidth") <= 480
+    visit.check()
+
+
+@pytest.mark.parametrize("code", [code for code in languages() if code != "en"])
+def test_a_lesson_in_another_language(new_visit: Callable[..., Visit], code: str) -> None:
+    """Chosen on the page, kept in the link and on the way back; marked for screen readers."""
+    visit = new_visit(color_scheme="light", reduced_motion="reduce")
+    words = languages()[code]["guide"]
+    lesson = catalogue.lessons(code)[FIRST.name]
+    visit.open("lessons")
+    visit.page.get_by_role("radio", name=words["name"]).click()
+    visit.wait_for_query("lesson_language", code)
+    problems = Problems(visit, ALL_RULES)
+    problems.note("list")
+    visit.page.locator(f".st-key-start_{lesson.name}").get_by_role("button").click()
+    expect(_guide(visit).get_by_role("heading", name=lesson.steps[0].title)).to_be_visible()
+    expect(_guide(visit)).to_have_attribute("lang", code)
+    visit.settle()
+    found = lesson.steps[0].find(load("default"), lesson.text_a, None)
+    wrong, right = answers(lesson.steps[0], found)
+    expect(_check(visit, lesson.steps[0], found, wrong, code)).to_contain_text(f"{right:g}")
+    expect(_check(visit, lesson.steps[0], found, right, code)).to_contain_text(words["right"])
+    visit.wait_for_query("lesson_language", code)
+    problems.note("guide")
+    assert problems.ours == [], "\n".join(problems.ours)
+    _guide(visit).get_by_role("button", name=words["all_steps"]).click()
+    visit.page.get_by_role("button", name=words["leave"]).click()
+    visit.arrive("lessons")
+    expect(visit.page.locator(".st-key-lesson_list")).to_have_attribute("lang", code)
+    expect(visit.page.get_by_role("heading", name=lesson.title)).to_be_visible()
     visit.check()
 
 

@@ -17,6 +17,7 @@ from bertcore.lessons.lesson import (
     MAX_BYTES,
     MAX_STEPS,
     Lesson,
+    Step,
     Within,
     filled,
     judge,
@@ -74,7 +75,7 @@ why = "It is {first_tokens}, and {second_tokens}."
 
 
 def test_the_example_of_the_manual_is_a_lesson() -> None:
-    (example,) = re.findall(r"```toml\n(.*?)```", DOC.read_text(encoding="utf-8"), re.DOTALL)
+    example, _ = re.findall(r"```toml\n(.*?)```", DOC.read_text(encoding="utf-8"), re.DOTALL)
     assert len(parse_lesson(example).steps) == 2
 
 
@@ -113,22 +114,29 @@ def test_a_shipped_lesson_is_whole(path: Path) -> None:
 @pytest.mark.skipif(not (SHIPPED / "model.safetensors").is_file(), reason="no checkpoint ships")
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_the_shipped_checkpoint_answers_each_question(path: Path) -> None:
-    """On both texts of the lesson, and each answer that a learner may give is told something."""
+    """On both texts of the lesson, in each language, and each answer is told something."""
     lesson, bert = read_lesson(path), load("default", device="cpu")
+    translations = path.parents[1].glob(f"*/{path.name}")
+    in_languages = [(*one.steps, *one.again) for one in map(read_lesson, translations)]
     texts = (lesson.text_a, lesson.text_b), (lesson.other_a, lesson.other_b)
-    for step in (*lesson.steps, *lesson.again):
+    for step, *others in zip((*lesson.steps, *lesson.again), *in_languages, strict=True):
         for text_a, text_b in texts:
             own = (text_a, text_b or None) if step.text_a is None else (step.text_a, step.text_b)
             found = step.find(bert, *own)
-            options = step.options(found)
-            verdicts = [judge(step, found, chosen) for chosen in options]
-            if options:
-                assert {verdict.is_right for verdict in verdicts} == {True, False}, step.title
-            else:
-                assert judge(step, found, float(found.answer)).is_right, step.title
-            told = (filled(step.text + step.question, found.facts, str), *(v.why for v in verdicts))
-            assert all(told), step.title
-            assert "nan" not in " ".join(told).split(), step.title
+            for one in others:  # the original among them
+                _check_answers(one, found)
+
+
+def _check_answers(step: Step, found: Found) -> None:
+    options = step.options(found)
+    verdicts = [judge(step, found, chosen) for chosen in options]
+    if options:
+        assert {verdict.is_right for verdict in verdicts} == {True, False}, step.title
+    else:
+        assert judge(step, found, float(found.answer)).is_right, step.title
+    told = (filled(step.text + step.question, found.facts, str), *(v.why for v in verdicts))
+    assert all(told), step.title
+    assert "nan" not in " ".join(told).split(), step.title
 
 
 def test_a_choice_that_the_model_refutes_says_what_is_true() -> None:
