@@ -131,6 +131,8 @@ def test_a_lesson_in_another_language(new_visit: Callable[..., Visit], code: str
     visit.open("lessons")
     visit.page.get_by_role("radio", name=words["name"]).click()
     visit.wait_for_query("lesson_language", code)
+    expect(visit.page.get_by_role("heading", name=lesson.title)).to_be_visible()
+    visit.settle()  # what a rerun has not reached yet is pale
     problems = Problems(visit, ALL_RULES)
     problems.note("list")
     visit.page.locator(f".st-key-start_{lesson.name}").get_by_role("button").click()
