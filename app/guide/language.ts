@@ -5,9 +5,9 @@ import type { Mounted } from "../browser/component";
 interface Marked {
   /** Key of the container. */
   container: string;
-  language: string;
+  code: string;
 }
 
 export default ({ data }: Mounted<Marked>) => {
-  document.querySelector(`.st-key-${data.container}`)?.setAttribute("lang", data.language);
+  document.querySelector(`.st-key-${data.container}`)?.setAttribute("lang", data.code);
 };
