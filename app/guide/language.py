@@ -59,7 +59,7 @@ def forget_unknown() -> None:
     st.session_state.pop(_UNKNOWN, None)
 
 
-def words(name: str, code: str = "", **facts: Fact) -> str:
+def words(name: str, /, code: str = "", **facts: Fact) -> str:
     """Return words of the guide in a language, by default the visitor's, with facts."""
     return filled(languages()[code or language()]["guide"][name], facts, str)
 
