@@ -64,11 +64,15 @@ def words(name: str, /, code: str = "", **facts: Fact) -> str:
     return filled(languages()[code or language()]["guide"][name], facts, str)
 
 
-def found_words(text: str) -> str:
-    """Return what a function found or refused, in the visitor's language if it is known there."""
-    known = languages()[language()]["found"]
-    for name, template in languages()[ENGLISH]["found"].items():
-        if match := _pattern(template).fullmatch(text):
+def found_words(text: str, *names: str) -> str:
+    """Return what a function found or refused, in the visitor's language if it is known there.
+
+    Args:
+        names: Of the words that it may be; nothing: any.
+    """
+    known, templates = languages()[language()]["found"], languages()[ENGLISH]["found"]
+    for name in names or templates:
+        if match := _pattern(templates[name]).fullmatch(text):
             return filled(known[name], match.groupdict(), str)
     return text
 
@@ -84,8 +88,8 @@ def _pattern(template: str) -> re.Pattern[str]:
 
 def in_words(found: Found) -> Found:
     """Return an answer with its options in the visitor's language."""
-    options = (
-        replace(one, text=found_words(one.text), value=found_words(one.value))
+    options = (  # a text may be a token, of any word
+        replace(one, text=found_words(one.text, "layer_head"), value=found_words(one.value))
         for one in found.options
     )
     return replace(found, options=tuple(options))
@@ -93,4 +97,4 @@ def in_words(found: Found) -> Found:
 
 def mark(container: str, code: str) -> None:
     """Name the language of a container's texts, for screen readers; draws nothing itself."""
-    _MARK(key=f"{container}_language", data={"container": container, "language": code})
+    _MARK(key=f"{container}_language", data={"container": container, "code": code})
