@@ -73,7 +73,8 @@ def untranslated(original: Mapping[str, Any], texts: Mapping[str, Any]) -> Itera
     for place, english in _originals(original).items():
         text, known = (_QUOTED.sub("", PLACE.sub("", some)) for some in (given[place], english))
         is_whole = text.strip() == known.strip() and re.search(r"[a-z]{2} [a-z]{2}", text)
-        part = next((four[1] for four in _FOUR_WORDS.finditer(text) if four[1] in known), None)
+        runs = (four[1] for four in _FOUR_WORDS.finditer(text) if four[1] in known)
+        part = next((run for run in runs if sum(map(str.islower, run.split())) > 1), None)
         if is_whole or part:
             yield f"{_named(place)} is left in English: {part or text.strip()!r}."
 

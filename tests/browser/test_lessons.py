@@ -80,7 +80,7 @@ def test_a_lesson_is_taken(new_visit: Callable[..., Visit], lesson: Lesson, butt
         name, _ = step.address(found)
         expect(visit.page).to_have_url(re.compile(rf"/{name}\b"))
         wrong, right = answers(step, found)
-        model = words["model"].partition(" **")[0]
+        model = words["model"].partition("**")[0].strip()
         expect(_check(visit, step, found, wrong, code)).to_contain_text(model)
         expect(_check(visit, step, found, right, code)).to_contain_text(words["right"])
         visit.check()
