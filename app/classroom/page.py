@@ -218,8 +218,12 @@ def _offer(name: str, label: str, content: bytes) -> None:
 
 
 def _text(typed: str) -> str:
-    """Return what a learner typed as Markdown of one line that shows it letter by letter."""
-    return plain(" ".join(legible(typed).split()))
+    """Return what a learner typed as Markdown of one line that shows it letter by letter.
+
+    Nothing in it becomes a link: a word joiner parts what Markdown takes for an address.
+    """
+    parted = re.sub(r"(://|www|@)", "\\1\u2060", legible(typed), flags=re.IGNORECASE)
+    return plain(" ".join(parted.split()))
 
 
 def _lesson_text(text: str) -> str:

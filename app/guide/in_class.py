@@ -6,11 +6,12 @@ import streamlit as st
 
 from bertcore.lessons.lesson import Lesson, Verdict
 
-from ..access.class_store import MAX_NAME, store
+from ..access.class_store import store
 from ..access.learners import learner
 from ..access.policy import policy
 from ..plots import plain
 from ..shell import frame
+from ..shell.hand_in import name_box
 from .language import words
 
 _NAME = "class_learner_name"
@@ -56,16 +57,4 @@ def show_name() -> None:
     ):
         st.caption(words("class_sees"))
         with frame.guard():
-            name_box(_NAME)
-
-
-def name_box(key: str) -> str:
-    """Draw the box of a learner's name, kept for the class; return the name."""
-    kept = store()
-    assert kept is not None, "drawn only in a class"
-    before = kept.name_of(learner())
-    st.session_state.setdefault(key, before)
-    typed: str = st.text_input(words("class_name"), key=key, max_chars=MAX_NAME)
-    if typed.strip() != before:
-        kept.put_name(learner(), typed)
-    return typed.strip()
+            name_box(words("class_name"), _NAME)

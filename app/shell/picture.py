@@ -20,7 +20,7 @@ from ..plots import Figure, Marks
 from ..plots.charts import Chart
 from ..plots.special_tokens import filled_markdown
 from ..streamlit_internals import plotly_chart
-from . import capabilities, frame, picture_files, sidebar
+from . import capabilities, frame, hand_in, picture_files, sidebar
 
 Width = Literal["stretch", "content"]
 NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -121,8 +121,16 @@ class Picture:
         scheme: Scheme = "dark" if st.context.theme.type == "dark" else "light"
         origin = picture_files.origin(*frame.shown())
         numbers = partial(picture_files.data_file, self.name, data)
-        report = partial(picture_files.figure_file, origin, fig, data, numbers, code, how, scheme)
-        _downloads(self.name, data, code, record=record, report=report)
+        report = partial(
+            picture_files.figure_file,
+            fig=fig,
+            data=data,
+            file=numbers,
+            code=code,
+            how_to_read=how,
+            scheme=scheme,
+        )
+        _downloads(self.name, data, code, record=record, report=(origin, report))
         if with_caption:
             self.caption(**values)
 
@@ -153,7 +161,12 @@ class Picture:
         code, report = self.python(page, setup, **values), None
         if part is not None:
             origin, how = picture_files.origin(*frame.shown()), self.reading(**values)
-            report = partial(picture_files.view_file, origin, title, part, code, how)
+            report = (
+                origin,
+                partial(
+                    picture_files.view_file, title=title, part=part, code=code, how_to_read=how
+                ),
+            )
         _downloads(
             file or self.name, self.data(result), code, width=width, record=record, report=report
         )
@@ -238,12 +251,13 @@ def _downloads(
     *,
     width: Width = "stretch",
     record: object = None,
-    report: Callable[[], bytes] | None = None,
+    report: hand_in.Report | None = None,
 ) -> None:
     """Draw the row under a picture: its numbers, its HTML file, and the Python that computes it.
 
     Args:
-        report: Makes the HTML file when it is asked for; None for none.
+        report: What is shown, and what makes the HTML file of it when it is asked for; None for
+            none.
 
     The others are those of `Picture.offer`.
     """
@@ -254,6 +268,8 @@ def _downloads(
     if record is not None:
         offer_json(row, name, record)
     if report is not None:
-        _offer_file(row, "HTML", name, "text/html", report, HTML_HELP)
+        origin, make = report
+        _offer_file(row, "HTML", name, "text/html", partial(make, origin), HTML_HELP)
+        hand_in.offer(row, name, report)
     with row.popover("Python", type="tertiary", icon=":material/code:"):
         st.code(code, language="python")

@@ -75,7 +75,7 @@ def origin(page: str, key: cache.BertKey | None) -> Origin:
 
 
 def view_file(
-    of: Origin, title: str, part: Callable[[], Part], code: str, how_to_read: str
+    of: Origin, *, title: str, part: Callable[[], Part], code: str, how_to_read: str
 ) -> bytes:
     """Return one of our views as an HTML file; `part` makes it."""
     return _written(of, title, part(), code, how_to_read)
@@ -83,6 +83,7 @@ def view_file(
 
 def figure_file(
     of: Origin,
+    *,
     fig: Figure,
     data: chart.Data,
     file: Callable[[], File],

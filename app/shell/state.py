@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, NoReturn, TypeVar, cast
+from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -237,6 +238,17 @@ def read_value(session: Any, url: str) -> list[str] | None:
 def in_url(names: Set[str]) -> bool:
     """Return whether one of the names is in the address."""
     return bool({*st.query_params} & names)
+
+
+def link(page: str) -> str:
+    """Return the link of what is shown, below the server's address, without a lesson beside it.
+
+    Args:
+        page: Name of the page.
+    """
+    shown = {name: st.query_params.get_all(name) for name in st.query_params}
+    query = {name: values for name, values in shown.items() if not name.startswith("lesson")}
+    return f"{page}?{urlencode(query, doseq=True)}"
 
 
 def too_long_for_url() -> bool:

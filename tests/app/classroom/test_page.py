@@ -78,6 +78,7 @@ def test_hostile_texts_are_text(kept: ClassStore) -> None:
     app = ok(entered())
     for block in app.markdown:
         assert "](http" not in block.value
+        assert not re.search(r"(?<!\()https?\\?:\\?/\\?/[a-z]", block.value), "no address"
         assert "](javascript" not in block.value
         assert not re.search(r"(?<!\\)<", block.value)
         assert "\u202e" not in block.value
