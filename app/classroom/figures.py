@@ -19,9 +19,9 @@ def answers_figure(bars: Sequence[Bar]) -> Figure:
         for bar in bars
     ]
     fig = Figure()
-    for label, colour, counts in (
-        ("right", theme.SEGMENT_A, [bar.num_right for bar in bars]),
-        ("wrong", theme.SEGMENT_B, [bar.num_wrong for bar in bars]),
+    for label, colour, ink, counts in (
+        ("right", theme.SEGMENT_A, theme.WHITE, [bar.num_right for bar in bars]),
+        ("wrong", theme.SEGMENT_B, theme.BLACK, [bar.num_wrong for bar in bars]),
     ):
         fig.add(
             "bar",
@@ -32,6 +32,7 @@ def answers_figure(bars: Sequence[Bar]) -> Figure:
             text=[str(count) if count else "" for count in counts],
             textposition="inside",
             insidetextanchor="middle",
+            insidetextfont={"color": ink},
             marker={"color": colour, "line_width": 0},
             customdata=names,
             hovertemplate=f"%{{customdata}}: %{{x}} {label}<extra></extra>",

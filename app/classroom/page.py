@@ -220,10 +220,11 @@ def _offer(name: str, label: str, content: bytes) -> None:
 def _text(typed: str) -> str:
     """Return what a learner typed as Markdown of one line that shows it letter by letter.
 
-    Nothing in it becomes a link: a word joiner parts what Markdown takes for an address.
+    Nothing in it becomes a link: a word joiner parts what Markdown takes for an address. Long words
+    may be broken anywhere, or one would push the other columns out of sight.
     """
     parted = re.sub(r"(://|www|@)", "\\1\u2060", legible(typed), flags=re.IGNORECASE)
-    return plain(" ".join(parted.split()))
+    return plain(re.sub(r"(\S{24})(?=\S)", "\\1\u200b", " ".join(parted.split())))
 
 
 def _lesson_text(text: str) -> str:

@@ -83,4 +83,5 @@ def test_hostile_texts_are_text(kept: ClassStore) -> None:
         assert not re.search(r"(?<!\\)<", block.value)
         assert "\u202e" not in block.value
     table = next(block.value for block in app.markdown if "| Who |" in block.value)
+    assert max(len(word) for word in re.split(r"[\s\u200b]", table)) < 60, "no word is wider"
     assert len(table.splitlines()) == 3, "a line break in a text ends no row"
