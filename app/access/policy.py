@@ -40,6 +40,7 @@ HOSTS = "BERTSCOPE_HOSTS"
 """Environment variable: names under which visitors reach the server, separated by commas."""
 
 MAX_CLASS_NAME = 60  # characters
+CLASS_PARAMETERS = 1_000_000  # of a model that a learner trains
 MIN_KEY_LENGTH = 8  # at a hundred guesses a minute, a shorter one could be found within a term
 
 
@@ -53,6 +54,8 @@ class TrainingLimits:
     """Of all files of a visitor, and so of a run."""
     runs: int = 1
     """Running at once."""
+    parameters: int | None = None
+    """Of a model that a run begins; None for no limit besides that of its files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +193,8 @@ def decide(environ: Mapping[str, str], address: str | None) -> Policy:
     if access == "open" or (access == "" and is_local and all(map(is_loopback, hosts))):
         return base
     limits, uploads = _training(environ.get(ALLOW_TRAINING, "")), UploadLimits()
+    if limits is not None and base.school_class is not None:
+        limits = replace(limits, parameters=CLASS_PARAMETERS)
     of_all = uploads.megabytes_of_all // base.num_processes
     return replace(
         base,

@@ -71,7 +71,14 @@ def is_own(run: Path) -> bool:
     return not policy().is_closed or run.parent == visits.current().place("runs")
 
 
-def check_start(run: Path, *, minutes: float | None, num_bytes: float, active: int) -> None:
+def check_start(
+    run: Path,
+    *,
+    minutes: float | None,
+    num_bytes: float,
+    active: int,
+    num_parameters: int = 0,
+) -> None:
     """Refuse a run that this visitor may not start.
 
     Args:
@@ -79,6 +86,7 @@ def check_start(run: Path, *, minutes: float | None, num_bytes: float, active: i
         minutes: Its length; None if it is not given in minutes.
         num_bytes: Estimated size of all that it will write.
         active: Number of this visitor's running runs.
+        num_parameters: Of a new model; 0 for one that there is.
 
     ValueError if visitors may start no runs, or the run is in another folder, too long, too large
     or one too many.
@@ -102,6 +110,12 @@ def check_start(run: Path, *, minutes: float | None, num_bytes: float, active: i
         raise ValueError(
             f"a run on this server may take at most {limit.minutes:g} minutes. Give its length in "
             "minutes, up to that number."
+        )
+    if limit.parameters is not None and num_parameters > limit.parameters:
+        raise ValueError(
+            f"this model would have {num_parameters:,} parameters; a new one on this server may "
+            f"have at most {limit.parameters:,}. Choose fewer layers, word pieces, or a smaller "
+            "width."
         )
     if active >= limit.runs:
         raise ValueError("one of your runs is still running. Stop it, or wait until it ends.")

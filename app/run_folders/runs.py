@@ -13,7 +13,7 @@ from bertcore.training.run_lock import lock_holder
 
 from ..access import training
 from ..shell import cache
-from . import finetune_runs, process
+from . import finetune_runs, process, queue
 from .run import Line, Run, before_the_folder, metrics_of, why_stopped, worker
 
 MAX_RUNS = 200  # most runs of a folder that are listed, the newest
@@ -62,21 +62,27 @@ def _list(folder: Path, is_wanted: Callable[[Path], bool]) -> list[Run]:
     return [read_run(folder / name) for name in ordered[:MAX_RUNS]]
 
 
+class NoRoomError(ValueError):
+    """Too many runs are active, or waited for."""
+
+
 def check_room(runs: Sequence[Run]) -> None:
     """Refuse another run if too many are active.
 
     Args:
-        runs: Those of the folder; this server's runs in other folders count as well.
+        runs: Those of the folder; this server's runs in other folders count as well, and visitors
+            who wait to start one.
 
-    ValueError if there are too many.
+    NoRoomError if there are too many.
     """
     active = [run.name for run in runs if run.is_active]
-    count = max(len(active), process.num_alive())
-    if count >= process.MAX_RUNNING:
+    count, ahead = max(len(active), process.num_alive()), queue.ahead()
+    if count + ahead >= process.MAX_RUNNING:
         names = f" ({', '.join(active)})" if active else ""
-        raise ValueError(
-            f"{count} runs are already active{names}, and more would only slow each other down. "
-            "Stop one first."
+        waiting = f", {ahead} more are waited for" if ahead else ""
+        raise NoRoomError(
+            f"{count} runs are already active{names}{waiting}, and more would only slow each other "
+            f"down. {'Try again later.' if ahead else 'Stop one first.'}"
         )
 
 

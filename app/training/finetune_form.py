@@ -28,7 +28,7 @@ from ..shell import Compute, cache, frame, one_of, sidebar, waiting
 from ..task_model.file_choice import choose_label_map, show_notes
 from . import fields, tables
 from .finetune_plan import Plan, rounded, sample_sizes
-from .new_run import choose_name, copied, copy_data, explaining_full_disk, new_run, show_at_once
+from .new_run import choose_name, copied, copy_data, new_run, start_or_wait
 from .tables import Reading, TableFile
 
 TASK_NAMES = {
@@ -412,22 +412,25 @@ def _start_box(folder: Path, key: cache.BertKey, chosen: Chosen) -> None:
         name = choose_name(folder, width=220)
     run = folder / name
     must_skip = bool(chosen.found.num_bad) and not chosen.skip_bad_rows
-    if row.button(
+    is_asked = row.button(
         f"Fine-tune {plain(sidebar.brief_name(key.source))}",
         type="primary",
         icon=":material/play_arrow:",
         disabled=must_skip,
         help="Leave out the rows that cannot be used, or correct them." if must_skip else None,
-    ):
-        with frame.guard(stop=True), explaining_full_disk(folder):
-            _check_length(minutes)
-            num_bytes = written_bytes(bert, chosen)
-            run = new_run(folder, name, minutes=minutes, num_bytes=num_bytes)
-            for file, part in ((chosen.table, "train"), (chosen.dev, "dev")):
-                if file is not None and file.is_upload:
-                    copy_data(file.path, run, part)
-            process.start(run, _options(run, key, chosen), command="finetune")
-        show_at_once(run)
+    )
+
+    def start() -> Path:
+        _check_length(minutes)
+        num_bytes = written_bytes(bert, chosen)
+        run = new_run(folder, name, minutes=minutes, num_bytes=num_bytes)
+        for file, part in ((chosen.table, "train"), (chosen.dev, "dev")):
+            if file is not None and file.is_upload:
+                copy_data(file.path, run, part)
+        process.start(run, _options(run, key, chosen), command="finetune")
+        return run
+
+    start_or_wait("finetune", folder, is_asked, start)
     st.caption("The same in a terminal:")
     command = ["bertscope", "finetune", "--out", str(run), *_options(run, key, chosen)]
     st.code(places.hide(shlex.join(command)), language="shell", wrap_lines=True)

@@ -3,6 +3,7 @@
 import shlex
 import shutil
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -24,7 +25,7 @@ from ..plots import plain
 from ..run_folders import process
 from ..shell import frame
 from . import choices
-from .new_run import choose_name, explaining_full_disk, new_run, show_at_once
+from .new_run import choose_name, new_run, start_or_wait
 
 SUFFIXES = (".txt", ".xz", ".gz")
 FROM = "--from-checkpoint"
@@ -52,15 +53,14 @@ def show_form(folder: Path) -> None:
     reason = why_not(options)
     if reason is not None:
         st.warning(plain(reason), icon=":material/block:")
-    if st.button(
+    is_asked = st.button(
         "Start training",
         type="primary",
         icon=":material/play_arrow:",
         disabled=reason is not None,
-    ):
-        with frame.guard(stop=True), explaining_full_disk(folder):
-            run = _start(folder, name, source, options)
-        show_at_once(run)
+    )
+    begin = partial(_start, folder, name, source, options)
+    start_or_wait("pretrain", folder, is_asked, begin)
     st.caption("The same in a terminal:")
     st.code(
         shlex.join(["bertscope", "pretrain", "--out", places.hide(str(folder / name))])
@@ -123,7 +123,13 @@ def _start(folder: Path, name: str, source: str, options: choices.Options) -> Pa
     if FROM in options:
         options = {**options, FROM: checkpoints.place(options[FROM])}
     minutes = float(options["--minutes"]) if "--minutes" in options else None
-    run = new_run(folder, name, minutes=minutes, num_bytes=written_bytes(options))
+    run = new_run(
+        folder,
+        name,
+        minutes=minutes,
+        num_bytes=written_bytes(options),
+        num_parameters=new_parameters(options),
+    )
     train, valid = corpus.train, corpus.valid
     if valid is None:
         check_disk(sum(path.stat().st_size for path in train))
@@ -187,15 +193,22 @@ def _shape(given: choices.Options) -> BertConfig | None:
     return shape_from_hf(open_folder(resolve(source), allow_pickle=True).config)
 
 
+def new_parameters(given: choices.Options) -> int:
+    """Estimate the number of parameters of a model that a run begins; 0 if it goes on with one."""
+    if FROM in given:
+        return 0
+    hidden, layers = int(given["--hidden"]), int(given["--layers"])
+    vectors = int(given["--vocab-size"]) + int(given["--max-seq-length"])
+    # A decoder's layer has a second attention: 16 matrices of D x D, and 12 of an encoder's.
+    is_encoder = objective_named(given["--objective"]).is_ours
+    return hidden * (vectors + (12 if is_encoder else 28) * hidden * layers)
+
+
 def written_bytes(given: choices.Options) -> int:
     """Estimate what a run writes: its checkpoints, each with the optimizer's two moments."""
     if FROM in given:
         num_bytes = visits.bytes_below(resolve(given[FROM]))
     else:
-        hidden, layers = int(given["--hidden"]), int(given["--layers"])
-        vectors = int(given["--vocab-size"]) + int(given["--max-seq-length"])
-        # A decoder's layer has a second attention: 16 matrices of D x D, and 12 of an encoder's.
-        is_encoder = objective_named(given["--objective"]).is_ours
-        num_bytes = 4 * hidden * (vectors + (12 if is_encoder else 28) * hidden * layers)
+        num_bytes = 4 * new_parameters(given)
     # One more is there while the oldest is deleted.
     return 3 * num_bytes * (int(given["--keep-checkpoints"]) + 1)

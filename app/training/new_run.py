@@ -1,7 +1,7 @@
 """What both forms do with a new run: its name, its place, and showing it once it has started."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -11,12 +11,14 @@ from bertcore.training.run_checkpoints import why_not_written
 
 from ..access import training
 from ..access.room import check_room as check_disk
-from ..run_folders import process
-from ..run_folders.runs import all_runs, check_room
+from ..run_folders import process, queue
+from ..run_folders.runs import NoRoomError, all_runs, check_room
+from ..shell import frame
 from ..shell.links import RUN
 from .fields import VIEW, WATCH
 
-_STARTED = "_run_started"
+_STARTED, _WAITS = "_run_started", "_run_waits"
+_REFRESH_SECONDS = 2.0
 
 
 def choose_name(folder: Path, *, width: int | None = None) -> str:
@@ -38,21 +40,86 @@ def free_name(folder: Path) -> str:
     return next(f"run-{n}" for n in range(1, 10**6) if f"run-{n}" not in taken)
 
 
-def new_run(folder: Path, name: str, *, minutes: float | None, num_bytes: float) -> Path:
+def start_or_wait(
+    kind: process.Kind, folder: Path, is_asked: bool, start: Callable[[], Path]
+) -> None:
+    """Start a run that is asked for, and show it; a visitor for whom there is no room waits.
+
+    Args:
+        kind: Of the form: what waits in one must not start in the other.
+        folder: Of the run.
+        is_asked: Whether the button was pressed just now.
+        start: Starts it and returns its folder.
+    """
+    if not is_asked and not (st.session_state.get(_WAITS) == kind and queue.waits()):
+        return
+    run = None
+    with frame.guard(stop=True), explaining_full_disk(folder):
+        try:
+            run = start()
+        except NoRoomError:
+            if training.limits() is None:
+                raise
+            queue.join()
+        except Exception:
+            queue.leave()
+            raise
+    st.session_state[_WAITS] = kind
+    if run is not None:
+        queue.leave()
+        show_at_once(run)
+    _show_place()
+
+
+@st.fragment(run_every=_REFRESH_SECONDS)
+def _show_place() -> None:
+    """Draw the visitor's place in the queue, and start the run when it is the first."""
+    if not queue.waits():
+        return
+    queue.join()  # the page is still open
+    if queue.is_next():
+        st.rerun(scope="app")
+    limits = training.limits()
+    assert limits is not None, "only visitors with limits wait"
+    st.info(
+        f"Place {queue.ahead() + 1} in the queue. {process.num_alive()} runs work now, at most "
+        f"{limits.minutes:g} minutes each. Yours starts by itself while this page is open.",
+        icon=":material/hourglass_top:",
+    )
+    if st.button("Leave the queue"):
+        queue.leave()
+        st.rerun(scope="app")
+
+
+def new_run(
+    folder: Path,
+    name: str,
+    *,
+    minutes: float | None,
+    num_bytes: float,
+    num_parameters: int = 0,
+) -> Path:
     """Return the folder of a new run; refuse one that this visitor cannot start.
 
     Args:
         minutes: Its length, given or estimated; None if it is not known.
         num_bytes: Size of all that it will write, estimated.
+        num_parameters: Of a new model; 0 for one that there is.
 
-    ValueError if its name is not valid or taken, too many runs are active, or it is beyond the
-    limits of this server. OSError if the folder of the runs cannot be read.
+    NoRoomError if too many runs are active. ValueError if its name is not valid or taken, or it is
+    beyond the limits of this server. OSError if the folder of the runs cannot be read.
     """
     process.check_name(name)  # before it becomes a part of a path
     run = folder / name
     known = all_runs(folder)
     active = sum(other.is_active for other in known)
-    training.check_start(run, minutes=minutes, num_bytes=num_bytes, active=active)
+    training.check_start(
+        run,
+        minutes=minutes,
+        num_bytes=num_bytes,
+        active=active,
+        num_parameters=num_parameters,
+    )
     if run.name in [other.name for other in known if other.is_active] or run.exists():
         raise ValueError(f"a run {run.name!r} already exists. Choose another name.")
     check_room(known)

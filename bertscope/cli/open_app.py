@@ -31,7 +31,7 @@ from bertscope.cli.school_class import SchoolClass, reached_at, school_class, sh
 
 DEFAULT_PORT = 8501
 DEFAULT_ADDRESS = "localhost"
-DEFAULT_MINUTES = 10.0
+DEFAULT_MINUTES, CLASS_MINUTES = 10.0, 2.0
 KEY, COOKIE_SECRET = "BERTSCOPE_KEY", "BERTSCOPE_COOKIE_SECRET"
 CLASS_KEY = "BERTSCOPE_CLASS_KEY"
 _SECRETS = ("TOKEN", "SECRET", "PASSWORD", "_KEY")
@@ -137,7 +137,7 @@ def open_app(
     is_open: Annotated[bool | None, typer.Option("--open/--closed")] = None,
     checkpoints: Path | None = None,
     allow_training: bool = False,
-    training_minutes: Annotated[float, typer.Option(min=0.1)] = DEFAULT_MINUTES,
+    training_minutes: Annotated[float | None, typer.Option(min=0.1)] = None,
     key: Annotated[str, typer.Option(envvar=KEY, show_default=False)] = "",
     key_file: Path | None = None,
     host: list[str] | None = None,
@@ -160,7 +160,8 @@ def open_app(
         checkpoints: Folder whose checkpoints and runs visitors of a closed server may open.
         allow_training: Visitors of a closed server may train, one run at a time, which is deleted
             when their visit ends.
-        training_minutes: With --allow-training: maximum minutes of a run.
+        training_minutes: With --allow-training: maximum minutes of a run. Default: 10, and 2 in a
+            class, where a new model has at most 1,000,000 parameters.
         key: Key that visitors are asked for. Other users of this machine can see it in the command
             line; the variable or --key-file hides it.
         key_file: File with the key that visitors are asked for.
@@ -188,10 +189,12 @@ def open_app(
       bertscope app --address 0.0.0.0 --no-browser --key-file key.txt --class "NLP, group 2"
       bertscope app --address 0.0.0.0 --no-browser --open
     """
+    usual = DEFAULT_MINUTES if class_name is None else CLASS_MINUTES
+    minutes = usual if training_minutes is None else training_minutes
     visitors = Visitors(
         is_open=is_open,
         checkpoints=None if checkpoints is None else checkpoints.expanduser(),
-        training_minutes=training_minutes if allow_training else 0.0,
+        training_minutes=minutes if allow_training else 0.0,
         no_training=no_training,
         key=_key(key, key_file),
         hosts=tuple(host or ()),

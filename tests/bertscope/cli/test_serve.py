@@ -202,3 +202,16 @@ def test_links_lead_to_the_server(
     address: str, port: int, hosts: tuple[str, ...], base: str, url: str
 ) -> None:
     assert school_class.reached_at(address, port, hosts, base) == url
+
+
+@pytest.mark.parametrize(
+    ("words", "minutes"),
+    [
+        ([], "10"),
+        (["--class", "NLP"], "2"),
+        (["--class", "NLP", "--training-minutes", "5"], "5"),
+    ],
+)
+def test_a_learners_run_is_short(started: Started, words: list[str], minutes: str) -> None:
+    assert runner.invoke(app, ["app", "--closed", "--allow-training", *words]).exit_code == 0
+    assert stated(started)["ALLOW_TRAINING"] == minutes
