@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from bertcore.pretraining.data.bundled import RECORDED_RUN
+from bertcore.pretraining.data.bundled import NOVEL, RECORDED_RUN, RECORDED_RUNS
 
 from ..access.policy import policy
 from ..plots import theme
@@ -34,6 +34,13 @@ FORBIDDEN = (
 )
 
 
+_RECORDED = {
+    "from-noise": ("random weights", "Wikipedia and news: its heads formed by training alone"),
+    "novel": ("word counts", f"one book ({NOVEL.title})"),
+}
+"""What a recorded run began with, and what it read."""
+
+
 def draw() -> None:
     """Draw the page."""
     frame.header(PAGE)
@@ -54,24 +61,27 @@ def draw() -> None:
         _start(folder)
         frame.end_page()
     paths = {run.name: run.path for run in runs if view == WATCH or run.kind == "pretrain"}
-    if not paths:
-        _introduce(read_run(RECORDED_RUN))
-        paths, own = {RECORDED_RUN.name: RECORDED_RUN}, RECORDED_RUN.name
+    recorded = {path.name: path for path in RECORDED_RUNS}
+    is_recorded = not paths or (RUN.value in recorded and RUN.value not in paths)
+    if is_recorded:
+        paths, own = {**recorded, **paths}, RECORDED_RUN.name
     key = RUN.key(default=own if own in paths else None, options=list(paths))
+    if is_recorded and paths[RUN.value] in RECORDED_RUNS:
+        _introduce(read_run(paths[RUN.value]))
     path = paths[st.selectbox("Run", list(paths), key=key, label_visibility="collapsed")]
     if view == REPLAY:
         frame.fragment(show_replay)(path)
     else:
-        watch(path, [read_run(path)] if path == RECORDED_RUN else runs)
+        watch(path, [read_run(path)] if path in RECORDED_RUNS else runs)
 
 
 def _introduce(run: Run) -> None:
     """State what the recorded run is, and offer to start one."""
     shape = run.config["model"]
+    start, text = _RECORDED[run.name]
     row = frame.example_row(
         f"a recorded run. A BERT of {shape['num_hidden_layers']} layers, {shape['hidden_size']} "
-        f"wide, began with random weights and read {theme.count(run.num_tokens)} tokens of "
-        "Wikipedia and news: its heads formed by training alone."
+        f"wide, began with {start} and read {theme.count(run.num_tokens)} tokens of {text}."
     )
     row.button("Start your own", icon=":material/play_arrow:", on_click=VIEW.put, args=(START,))
 

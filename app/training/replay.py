@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bertcore.analysis.heads.entropy_history import HeadHistory, head_history
 from bertcore.analysis.space.probe_map import probe_map
-from bertcore.pretraining.data.bundled import RECORDED_RUN
+from bertcore.pretraining.data.bundled import RECORDED_RUNS
 from bertcore.training.probes import Probe
 
 from ..access import places
@@ -124,7 +124,7 @@ def _keep_moment(count: int) -> None:
 def _play(path: Path, recorded: list[Probe]) -> None:
     """Draw the controls and the replay."""
     num_layers = len(recorded[-1].sentences[0].codes)
-    usual = formed_head(recorded) if path == RECORDED_RUN else (num_layers - 1, 0)
+    usual = formed_head(recorded) if path in RECORDED_RUNS else (num_layers - 1, 0)
     sentence, layer, head = _choose(recorded[-1], *usual)
     drawn = [recorded[index] for index in spread_moments(len(recorded))]
     mapped = probe_map(drawn)

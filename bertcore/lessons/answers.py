@@ -1,6 +1,27 @@
 """All functions that a lesson may name, by their names."""
 
-from bertcore.lessons import heads, layers, pairs, pieces, vectors, words
+from bertcore.lessons import (
+    heads,
+    layers,
+    objectives,
+    pairs,
+    pieces,
+    runs,
+    stereotypes,
+    vectors,
+    words,
+)
 from bertcore.lessons.answer import ANSWERS
 
-__all__ = ["ANSWERS", "heads", "layers", "pairs", "pieces", "vectors", "words"]
+__all__ = [
+    "ANSWERS",
+    "heads",
+    "layers",
+    "objectives",
+    "pairs",
+    "pieces",
+    "runs",
+    "stereotypes",
+    "vectors",
+    "words",
+]

@@ -22,6 +22,9 @@ NOVEL = BundledText(
 )
 """56 and 5 chapters of a novel; `texts/README.md` states its source."""
 
-RECORDED_RUN = Path(__file__).parents[1] / "recorded" / "from-noise"
+_RECORDED = Path(__file__).parents[1] / "recorded"
+RECORDED_RUN = _RECORDED / "from-noise"
 """A small run from noise, to be replayed: settings, scores and probes, without weights; its
 `README.md` explains how it was made."""
+RECORDED_RUNS = (RECORDED_RUN, _RECORDED / "novel")
+"""That one, and five minutes on the novel."""

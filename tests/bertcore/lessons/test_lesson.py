@@ -303,6 +303,12 @@ class TestAnswers:
         "layer": 1,
         "other_layer": 0,
         "far_row": 30,
+        "objective": "masked-words",
+        "beside": "causal mass",
+        "change": "shared",
+        "audit": "Occupations, women and men (pronouns)",
+        "filler": "nurse",
+        "test": "Women and men, family and career",
     }
 
     @pytest.mark.parametrize("name", sorted(ANSWERS))
