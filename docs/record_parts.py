@@ -24,7 +24,7 @@ from bertcore.tasks.read import read_task_data
 
 LABELS = (50, 400, 2387)
 SEEDS = (1, 2, 3)
-LEAST_STEPS, EPOCHS, BATCH = 60, 3, 32
+LEAST_STEPS, EPOCHS, BATCH = 60, 1, 32
 RATE, HEAD_RATE = 3e-4, 1e-3
 
 

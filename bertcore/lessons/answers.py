@@ -8,6 +8,7 @@ from bertcore.lessons import (
     pieces,
     runs,
     stereotypes,
+    tuning,
     vectors,
     words,
 )
@@ -22,6 +23,7 @@ __all__ = [
     "pieces",
     "runs",
     "stereotypes",
+    "tuning",
     "vectors",
     "words",
 ]

@@ -309,12 +309,22 @@ class TestAnswers:
         "audit": "Occupations, women and men (pronouns)",
         "filler": "nurse",
         "test": "Women and men, family and career",
+        "run": "from-noise",
+        "sentence": 1,
+        "labels": 400,
+        "part": "all",
+    }
+    OWN = {  # noqa: RUF012
+        "runs_agree": {"other": "novel"},
+        "layer_that_moved": {"other": "pos"},
+        "better_part": {"first": "all", "second": "head"},
     }
 
     @pytest.mark.parametrize("name", sorted(ANSWERS))
     def test_it_finds_what_it_promises(self, name: str) -> None:
         answer = ANSWERS[name]
-        given = {key: self.GIVEN[key] for key in answer.given if key in self.GIVEN}
+        usual = self.GIVEN | self.OWN.get(name, {})
+        given = {key: usual[key] for key in answer.given if key in usual}
         found = answer.function(tiny_bert(), *self.PAIR, **given)
         assert {*found.facts} >= {*answer.facts}
         if answer.kind is Kind.NUMBER:
