@@ -112,6 +112,8 @@ def layer_that_moved(bert: Model, text_a: str, text_b: str | None, other: str) -
     moved: dict[int, float] = {}
     for layer in range(bert.config.num_hidden_layers):
         parts = [each for (number, _), each in drift.layers.items() if number == layer]
+        if not parts:
+            raise ValueError(f"{other} has other layers than this checkpoint. Open default.")
         length = sum(each.norm_first**2 for each in parts)
         moved[layer] = (
             sum((each.relative * each.norm_first) ** 2 for each in parts) / length

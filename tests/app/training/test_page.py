@@ -287,6 +287,16 @@ def test_a_folder_without_runs_shows_the_recorded_one_and_offers_to_start_anothe
     assert button(at, "Start training")
 
 
+def test_a_link_to_a_recorded_run_opens_it_beside_own_runs(page):
+    page.query_params.update({"training_view": "Replay", "run": "novel"})
+    at = page.run()
+    assert not at.exception
+    assert "5.0 million tokens of one book" in at.markdown[0].value
+    (choice,) = [box for box in at.selectbox if box.label == "Run"]
+    assert choice.value == "novel"
+    assert {"mine", "from-noise"} < {*choice.options}
+
+
 def test_the_heads_of_the_recorded_run_form_in_training():
     history = head_history(read_probes(RECORDED_RUN))
     assert history.spread[0].min() > 0.95  # noise attends to all tokens alike

@@ -314,6 +314,7 @@ class TestAnswers:
         "labels": 400,
         "part": "all",
     }
+    OF_SHIPPED = ("layer_that_moved", "label_of_text", "tag_of_word")
     OWN = {  # noqa: RUF012
         "runs_agree": {"other": "novel"},
         "layer_that_moved": {"other": "pos"},
@@ -325,7 +326,10 @@ class TestAnswers:
         answer = ANSWERS[name]
         usual = self.GIVEN | self.OWN.get(name, {})
         given = {key: usual[key] for key in answer.given if key in usual}
-        found = answer.function(tiny_bert(), *self.PAIR, **given)
+        if name in self.OF_SHIPPED and not (SHIPPED / "model.safetensors").is_file():
+            pytest.skip("no checkpoint ships")
+        bert = load("default") if name == "layer_that_moved" else tiny_bert()  # of one shape
+        found = answer.function(bert, *self.PAIR, **given)
         assert {*found.facts} >= {*answer.facts}
         if answer.kind is Kind.NUMBER:
             assert isinstance(found.answer, int | float)
