@@ -54,20 +54,29 @@ export function glanceMessage(reader: Reader, question: Question, look: GlanceLo
   const isAsked = hidden.length > 0 || input_ids.includes(mask);
   if (bert.hasMaskedWords && !isAsked && text_ids.some((text) => text >= 0)) hidden = [exampleMask(encoding)];
   const ids = input_ids.map((id, place) => (hidden.includes(place) ? mask : id));
-  const run = reader.run(ids, segment_ids);
-  const drawn: Drawn = { question, ids, tokens: ids.map((id) => vocab[id]), textIds: text_ids, run, width: bert.config.hidden_size };
+  const masks = bert.hasMaskedWords ? ids.flatMap((id, place) => (id === mask ? [place] : [])) : [];
+  const rows = rowsToDraw(text_ids, masks);
+  const { num_attention_heads: numHeads, hidden_size: width } = bert.config;
+  const table = Float32Array.from(look.decoding);
+  const encode = encoder(table);
+  const size = Math.min(ids.length, THUMBNAIL_SIZE);
+  const heads: Uint8Array[] = [];
+  const links: Uint8Array[] = [];
+  const run = reader.run(ids, segment_ids, (weights) => {
+    heads.push(Uint8Array.from(thumbnails(weights, numHeads, ids.length, size), encode));
+    links.push(Uint8Array.from(meansOf(weights, numHeads, ids.length, rows), encode));
+  });
+  const drawn: Drawn = { question, ids, tokens: ids.map((id) => vocab[id]), textIds: text_ids, run, width };
 
   const last = run.hiddenStates[run.hiddenStates.length - 1];
-  const masks = bert.hasMaskedWords ? ids.flatMap((id, place) => (id === mask ? [place] : [])) : [];
-  const predictions = masks.map((place) => {
-    const probabilities = bert.wordProbabilities(last, place);
+  const predictions: (Answer & { kind: "masked" })[] = [];
+  bert.wordProbabilities(masks.map((place) => last.subarray(place * width, (place + 1) * width)), (probabilities, k) => {
     const best = largest(probabilities, NUM_WORDS);
-    return {
-      kind: "masked" as const, position: place, original: input_ids[place] === mask ? null : vocab[input_ids[place]],
+    predictions.push({
+      kind: "masked", position: masks[k], original: input_ids[masks[k]] === mask ? null : vocab[input_ids[masks[k]]],
       words: best.map((id) => vocab[id]), probabilities: best.map((id) => Number(probabilities[id].toFixed(5))),
-    };
+    });
   });
-  const rows = rowsToDraw(text_ids, masks);
   const rowOf = new Map(rows.map((place, row) => [place, row]));
   const { starts, words: names } = wordsOf(encoding, [first, second]);
   const words = names.map((text, k) => ({ text, first: starts[k], last: (starts[k + 1] ?? ids.length) - 1 }))
@@ -84,13 +93,6 @@ export function glanceMessage(reader: Reader, question: Question, look: GlanceLo
   const steps = look.outline.filter(({ part }) => (part !== "pair" || pair) && (part !== "words" || predictions.length))
     .map((step) => ({ ...step, text: fill(step.text, values) }));
   const { columns, bands } = vectorColumns(drawn, rows, bert.config.num_hidden_layers);
-  const { attentions } = run;
-  const numHeads = bert.config.num_attention_heads;
-  const table = Float32Array.from(look.decoding);
-  const encode = encoder(table);
-  const size = Math.min(ids.length, THUMBNAIL_SIZE);
-  const heads = attentions.map((weights) => Uint8Array.from(thumbnails(weights, numHeads, ids.length, size), encode));
-  const links = attentions.map((weights) => Uint8Array.from(meansOf(weights, numHeads, ids.length, rows), encode));
   const header: GlanceHeader = {
     tokens: rows.map((place) => drawn.tokens[place]), positions: rows, text_ids: rows.map((place) => text_ids[place]),
     num_tokens: ids.length,
@@ -98,7 +100,7 @@ export function glanceMessage(reader: Reader, question: Question, look: GlanceLo
       const isDrawn = range(word.last - word.first + 1).every((k) => rowOf.has(word.first + k));
       return isDrawn ? [{ text: word.text, first: rowOf.get(word.first) ?? 0, last: rowOf.get(word.last) ?? 0 }] : [];
     }),
-    num_layers: attentions.length, num_heads: numHeads, size, columns,
+    num_layers: heads.length, num_heads: numHeads, size, columns,
     predictions: predictions.flatMap((each) => {
       const row = rowOf.get(each.position);
       return row === undefined ? [] : [{ ...each, row }];
@@ -110,7 +112,7 @@ export function glanceMessage(reader: Reader, question: Question, look: GlanceLo
     parts: look.parts, pages: look.pages, broken: [], kinds: look.kinds, accent: look.accent, steps, step: 0,
   };
   return pack(header, bands, joined(heads), joined(links), table, Uint8Array.from(look.diverging),
-    new Uint8Array(Math.ceil((attentions.length * rows.length ** 2) / 8)));
+    new Uint8Array(Math.ceil((heads.length * rows.length ** 2) / 8)));
 }
 
 // The longest whole word of the first tokens. The app chooses by trying words in texts of up to 64 tokens, which takes

@@ -13,7 +13,7 @@ import glance, { type OpenedPart } from "../walk/drawing";
 import tokenStrip from "../token_strip/token_strip";
 import wordSteps from "../token_strip/word_steps";
 import type { GlanceLook } from "./glance";
-import { Messages, type Choice, type Look } from "./messages";
+import { stripOf, type Choice, type Heads, type Look } from "./messages";
 import type { Guess, Opened, Question, Result } from "./reader";
 import { readState, writeState, type State } from "./state";
 import type { Answer, Asked } from "./worker";
@@ -75,9 +75,9 @@ function textOf(id: string): string {
 
 class LivePage {
   private readonly worker: Worker;
-  private readonly messages: Messages;
   private state: State;
   private result: Result | null = null;
+  private attention: { overview: Bytes; heads: Heads } | null = null;
   private drawnGlance: Bytes | null = null;
   private late = 0;
   private number = 0;
@@ -95,7 +95,6 @@ class LivePage {
   private readonly kinds: HTMLElement;
 
   constructor(root: HTMLElement, private readonly settings: Settings) {
-    this.messages = new Messages(settings);
     const start = settings.examples[0];
     this.state = readState(location.hash, { first: start.first, second: start.second, hidden: [], token: null, layer: 0, heads: [], view: "lines", step: 0 });
     const holders: Record<string, HTMLElement> = {};
@@ -124,6 +123,7 @@ class LivePage {
     root.append(this.form(), this.status, this.error, ...settings.pages.map((page) => this.sections[page]));
     onSchemeChange(() => {
       this.draw();
+      this.drawAttention();
       this.drawGlance();
     });
     addEventListener("hashchange", () => {
@@ -141,7 +141,8 @@ class LivePage {
     const held = document.getElementById("weights");
     this.send({
       weights: files ? { address: new URL(files.weights, location.href).href, size: files.size } : held?.textContent ?? "", hash,
-      glance: pages.includes("glance") ? this.glanceLook() : null, swaps: pages.includes("pairs"),
+      look: pages.includes("attention") ? settings : null, glance: pages.includes("glance") ? this.glanceLook() : null,
+      guesses: pages.includes("masked-words"), swaps: pages.includes("pairs"),
     });
     held?.remove(); // the page need not keep it twice
   }
@@ -193,7 +194,7 @@ class LivePage {
 
   private viewButtons(): HTMLElement {
     const radio = (value: State["view"], text: string) => element("label", {},
-      element("input", { type: "radio", name: "view", value, onchange: () => this.change({ view: value }, false) }), text);
+      element("input", { type: "radio", name: "view", value, onchange: () => this.choose({ view: value }) }), text);
     return element("fieldset", { className: "row", ariaLabel: "View of the chosen heads" }, radio("lines", "Lines"), radio("map", "Heat map"));
   }
 
@@ -212,6 +213,13 @@ class LivePage {
     }
   }
 
+  // What is seen of the attention changes; the worker has the weights.
+  private choose(values: Partial<State>): void {
+    this.state = { ...this.state, ...values };
+    this.writeAddress();
+    this.send({ choice: this.choice() });
+  }
+
   private writeAddress(): void {
     try {
       history.replaceState(null, "", writeState(this.state));
@@ -225,11 +233,17 @@ class LivePage {
     return { number: this.number, first, second, hidden };
   }
 
+  private choice(): Choice {
+    const { layer, heads, view } = this.state;
+    const [numLayers, numHeads] = [this.opened?.numLayers ?? 1, this.opened?.numHeads ?? 0];
+    return { layer: Math.min(layer, numLayers - 1), heads: heads.filter((head) => head < numHeads), view, revision: this.revision };
+  }
+
   private ask(): void {
     this.writeAddress();
     this.number++;
     if (!this.opened) return;
-    this.send({ question: this.question() });
+    this.send({ question: this.question(), choice: this.choice() });
     clearTimeout(this.late);
     this.late = window.setTimeout(() => { this.status.textContent = "Computing …"; }, SLOW);
   }
@@ -248,11 +262,17 @@ class LivePage {
       if (answer.glance.number !== this.number) return;
       this.drawnGlance = answer.glance.message;
       this.drawGlance();
+    } else if ("chosen" in answer) {
+      if (answer.chosen.number !== this.result?.number || !this.attention) return;
+      this.attention.heads = answer.chosen.heads;
+      this.drawAttention();
     } else if (answer.result.number === this.number) { // else a later question is on its way
       clearTimeout(this.late);
       this.error.hidden = true;
       this.result = answer.result;
+      this.attention = answer.attention;
       this.draw();
+      this.drawAttention();
     }
   }
 
@@ -268,28 +288,12 @@ class LivePage {
   private draw(): void {
     const { result, opened, state } = this;
     if (!result || !opened) return;
-    const choice: Choice = {
-      layer: Math.min(state.layer, opened.numLayers - 1), heads: state.heads.filter((head) => head < opened.numHeads),
-    };
     const { encoding } = result;
     const cut = encoding.num_cut ? ` The last ${encoding.num_cut} did not fit and were left out.` : "";
     this.status.textContent = `${result.numTokens} tokens, computed here in ${Math.max(1, Math.round(result.milliseconds))} ms.${cut}`;
     const token = state.token !== null && state.token < result.numTokens ? state.token : usualToken(result);
-    tokenStrip(this.mounted(this.places.strip, this.messages.strip(result, token, []), { picked: (value) => this.change({ token: value as number }, false) }));
+    tokenStrip(this.mounted(this.places.strip, stripOf(result, this.settings.kinds, token, []), { picked: (value) => this.change({ token: value as number }, false) }));
     this.drawSteps(result, token);
-    overview(this.mounted(this.places.overview, this.messages.overview(result, choice), {
-      picked: (value) => this.change(value as Choice, false),
-    }));
-    const isMap = state.view === "map";
-    hostOf(this.places.lines).hidden = isMap;
-    hostOf(this.places.map).hidden = !isMap;
-    const selection = (value: unknown) => {
-      const { layer, heads, revision } = value as Choice & { revision: number };
-      this.revision = revision;
-      this.change({ layer: layer ?? choice.layer, heads }, false);
-    };
-    if (isMap) heatMap(this.mounted(this.places.map, this.messages.map(result, choice, this.revision), { selection }));
-    else lines(this.mounted(this.places.lines, this.messages.lines(result, choice, this.revision), { selection }));
     this.sections["masked-words"].hidden = !opened.hasMaskedWords;
     const toggle = (value: unknown) => {
       const place = value as number;
@@ -297,11 +301,30 @@ class LivePage {
       const hidden = state.hidden.includes(place) ? state.hidden.filter((one) => one !== place) : [...state.hidden, place];
       this.change({ hidden });
     };
-    tokenStrip(this.mounted(this.places.mask, this.messages.strip(result, -1, state.hidden), { picked: toggle }));
+    tokenStrip(this.mounted(this.places.mask, stripOf(result, this.settings.kinds, -1, state.hidden), { picked: toggle }));
     this.guesses.replaceChildren(...(result.guesses.length ? result.guesses.map(drawGuess)
       : [element("p", { className: "note", textContent: "No token is hidden." })]));
     this.sections.pairs.hidden = !opened.hasNextSentence;
     this.drawNext(null);
+  }
+
+  private drawAttention(): void {
+    if (!this.attention) return;
+    const { layer, heads } = this.choice();
+    const { view, message } = this.attention.heads;
+    overview(this.mounted(this.places.overview, changeHeader(this.attention.overview, { layer, heads }), {
+      picked: (value) => this.choose(value as Pick<State, "layer" | "heads">),
+    }));
+    const isMap = view === "map";
+    hostOf(this.places.lines).hidden = isMap;
+    hostOf(this.places.map).hidden = !isMap;
+    const selection = (value: unknown) => {
+      const chosen = value as { layer?: number | null; heads: number[]; revision: number };
+      this.revision = chosen.revision;
+      this.choose({ layer: chosen.layer ?? layer, heads: chosen.heads });
+    };
+    if (isMap) heatMap(this.mounted(this.places.map, message, { selection }));
+    else lines(this.mounted(this.places.lines, message, { selection }));
   }
 
   private mounted<Data>(parentElement: ShadowRoot, data: Data, heard: Record<string, (value: unknown) => void>): Mounted<Data> {
@@ -326,7 +349,7 @@ class LivePage {
     const page = PAGE_OF_PART[part];
     if (this.sections[page].hidden) return;
     if (page === "tokens") this.change({ token: position }, false);
-    else if (page === "attention") this.change({ layer: layer ?? 0, heads: head === null ? [] : [head] }, false);
+    else if (page === "attention") this.choose({ layer: layer ?? 0, heads: head === null ? [] : [head] });
     else if (page === "masked-words" && position !== null && !this.result?.guesses.length) this.change({ hidden: [position] });
     const heading = this.sections[page].querySelector("h2");
     heading?.scrollIntoView({ block: "start" });

@@ -99,11 +99,15 @@ def _page(
     """
     script = _closed(read_bundle(HERE / "live").script + "bundle.default();")
     css = _style(document.HERE / "document.css") + _style(HERE / "live.css")
-    sources = "worker-src 'self'; connect-src 'self'" if settings["files"] else "worker-src blob:"
+    # A worker that the page makes has its policy, where this word allows WebAssembly and nothing
+    # else; one that is a file of a site has the policy that its server sends.
+    scripts, sources = f"{document.hash_of(script)} 'wasm-unsafe-eval'", "worker-src blob:"
+    if settings["files"]:
+        scripts, sources = document.hash_of(script), "worker-src 'self'; connect-src 'self'"
     return _TEMPLATE.render(
         name=bert.name,
         policy=Markup(
-            f"default-src 'none'; script-src {document.hash_of(script)}; {sources}; "
+            f"default-src 'none'; script-src {scripts}; {sources}; "
             f"style-src {document.hash_of(css)}; img-src data: blob:; base-uri 'none'; "
             "form-action 'none'"
         ),

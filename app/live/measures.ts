@@ -1,12 +1,13 @@
 // Measures of each head on one input, as bertcore/analysis/heads/measures.py defines them.
 
 import { range } from "../browser/text";
-import type { Result } from "./reader";
+import type { Reading } from "./reader";
 
 type Values = (number | null)[];
 
 /** Each measure of all heads, layer by layer; null where no token has one. */
-export function measureHeads({ encoding, attentions, numHeads, numTokens: length, isMark }: Result): Record<string, Values> {
+export function measureHeads({ result, activations, isMark }: Reading): Record<string, Values> {
+  const { encoding, numHeads, numTokens: length } = result;
   const { text_ids: texts, input_ids: ids } = encoding;
   const first = texts.indexOf(-1);
   const isSeparator = texts.map((text, k) => text < 0 && k !== first);
@@ -23,36 +24,35 @@ export function measureHeads({ encoding, attentions, numHeads, numTokens: length
   };
   // The cells of each kind once, not for each head.
   const cells = Object.entries(kinds).map(([name, holds]) => {
-    const rows = range(length).map((from) => range(length).filter((to) => holds(from, to)));
-    return { name, rows, count: rows.filter((row) => row.length).length };
+    const rows = range(length).map((from) => range(length).filter((to) => holds(from, to)).map((to) => from * length + to));
+    return { name, places: Int32Array.from(rows.flat()), count: rows.filter((row) => row.length).length };
   });
   const measured: Record<string, Values> = {};
   const put = (name: string, value: number) =>
     (measured[name] ??= []).push(Number.isFinite(value) ? Number(value.toFixed(5)) : null);
-  for (const weights of attentions) {
+  for (const layer of activations.attentions) {
     for (let head = 0; head < numHeads; head++) {
-      const start = head * length * length;
-      for (const { name, rows, count } of cells) {
+      const weights = layer.subarray(head * length ** 2, (head + 1) * length ** 2);
+      for (const { name, places, count } of cells) {
         let sum = 0;
-        rows.forEach((row, from) => { for (const to of row) sum += weights[start + from * length + to]; });
+        for (const place of places) sum += weights[place];
         put(name, sum / count);
       }
-      const entropies = range(length).map((from) => {
-        let entropy = 0;
-        for (let to = 0; to < length; to++) {
-          const weight = weights[start + from * length + to];
-          if (weight > 0) entropy -= weight * Math.log(weight);
+      let [entropy, entropyFirst, distance] = [0, NaN, 0];
+      for (let from = 0, place = 0; from < length; from++) {
+        let own = 0;
+        for (let to = 0; to < length; to++, place++) {
+          const weight = weights[place];
+          if (weight > 0) own -= weight * Math.log(weight);
+          distance += weight * Math.abs(from - to);
         }
-        return entropy;
-      });
-      const entropy = entropies.reduce((sum, one) => sum + one, 0) / length;
+        entropy += own;
+        if (from === first) entropyFirst = own;
+      }
+      entropy /= length;
       put("evenness", length > 1 ? entropy / Math.log(length) : NaN);
       put("entropy", entropy);
-      put("entropy_first", first === 0 ? entropies[0] : NaN);
-      let distance = 0;
-      for (let from = 0; from < length; from++) {
-        for (let to = 0; to < length; to++) distance += weights[start + from * length + to] * Math.abs(from - to);
-      }
+      put("entropy_first", first === 0 ? entropyFirst : NaN);
       put("distance", distance / length);
     }
   }

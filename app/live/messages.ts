@@ -6,7 +6,7 @@ import type { StripData } from "../token_strip/facts";
 import { range } from "../browser/text";
 import { measureHeads } from "./measures";
 import type { Encoding } from "./network/wordpiece";
-import type { Result } from "./reader";
+import type { Reading, Result } from "./reader";
 
 /** What the drawings of all texts have in common, from Python. */
 export interface Look {
@@ -25,10 +25,18 @@ export interface Look {
   map: object;
 }
 
-/** An open layer and its open heads; none for all. */
+/** What is seen of the attention: a layer and some of its heads, none for all. */
 export interface Choice {
   layer: number;
   heads: number[];
+  view: "lines" | "map";
+  /** Of what the visitor chose in the drawing; the drawing's own, sent back. */
+  revision: number;
+}
+
+/** The drawing of the chosen heads. */
+export interface Heads extends Pick<Choice, "view"> {
+  message: Bytes;
 }
 
 const THUMBNAIL_SIZE = 48;
@@ -36,59 +44,76 @@ const THUMBNAIL_SIZE = 48;
 export class Messages {
   private readonly colours: Uint8Array<ArrayBuffer>;
   private readonly decoding: Float32Array<ArrayBuffer>;
-  private readonly encode: (weight: number) => number;
+  private readonly code: (weight: number) => number;
 
   constructor(private readonly look: Look) {
     this.colours = Uint8Array.from(look.colours);
     this.decoding = Float32Array.from(look.decoding);
-    this.encode = quickEncoder(this.decoding);
+    this.code = quickEncoder(this.decoding);
   }
 
-  strip({ encoding }: Result, selected: number, marked: number[]): StripData {
-    const { kinds } = this.look;
-    return {
-      tokens: encoding.tokens, ids: encoding.input_ids, segments: encoding.segment_ids,
-      positions: range(encoding.tokens.length), texts: encoding.text_ids, words: encoding.word_ids,
-      starts: encoding.offsets.map(([start]) => start), ends: encoding.offsets.map(([, end]) => end),
-      selected, marked, colors: [kinds.a, kinds.b, kinds.special],
-    };
+  private encode(weights: Float32Array, codes: Uint8Array): void {
+    for (let k = 0; k < weights.length; k++) codes[k] = this.code(weights[k]);
   }
 
-  overview(result: Result, { layer, heads }: Choice): Bytes {
-    const { numTokens, numHeads, attentions } = result;
+  overview(reading: Reading): Bytes {
+    const { result: { numTokens, numHeads }, activations: { attentions } } = reading;
     const size = Math.min(numTokens, THUMBNAIL_SIZE);
-    const maps = attentions.map((weights) => thumbnails(weights, numHeads, numTokens, size));
-    const codes = Uint8Array.from(maps.flatMap((map) => [...map]), this.encode);
+    const each = numHeads * size ** 2;
+    const codes = new Uint8Array(attentions.length * each);
+    attentions.forEach((weights, layer) => this.encode(thumbnails(weights, numHeads, numTokens, size), codes.subarray(layer * each)));
     return pack({
-      num_layers: attentions.length, num_heads: numHeads, num_tokens: numTokens, size, layer, heads,
-      look: this.look.overview, names: this.look.names, measures: measureHeads(result), broken: [], missing: "",
+      num_layers: attentions.length, num_heads: numHeads, num_tokens: numTokens, size, layer: 0, heads: [],
+      look: this.look.overview, names: this.look.names, measures: measureHeads(reading), broken: [], missing: "",
     }, codes, this.colours, this.decoding, new Uint8Array());
   }
 
-  lines(result: Result, { layer, heads }: Choice, revision: number): Bytes {
-    const { numHeads, attentions } = result;
-    return pack({
-      ...wordsOf(result.encoding, result.texts), segment_ids: result.encoding.segment_ids, look: this.look.lines, layer,
-      num_layers: attentions.length, heads, sent: range(numHeads), broken: [], missing: "",
-      weights: result.number * attentions.length + layer, revision, colours: this.look.head_colours,
-      mean_colour: this.look.accent, kinds: this.look.kinds,
-    }, Uint8Array.from(attentions[layer], this.encode), this.decoding, new Uint8Array());
+  /** The chosen heads as lines or as a heat map. */
+  heads(reading: Reading, choice: Choice): Heads {
+    const { result: { encoding, texts }, activations: { attentions } } = reading;
+    const { layer, heads, view, revision } = choice;
+    const header = {
+      ...wordsOf(encoding, texts), segment_ids: encoding.segment_ids, heads, num_layers: attentions.length, missing: "", revision,
+      kinds: this.look.kinds,
+    };
+    return { view, message: view === "map" ? this.map(reading, choice, header) : this.lines(reading, layer, header) };
   }
 
-  map(result: Result, { layer, heads }: Choice, revision: number): Bytes {
-    const { numHeads, numTokens, attentions } = result;
+  private lines({ result: { number, numHeads }, activations: { attentions } }: Reading, layer: number, header: object): Bytes {
+    const codes = new Uint8Array(attentions[layer].length);
+    this.encode(attentions[layer], codes);
+    return pack({
+      ...header, look: this.look.lines, layer, sent: range(numHeads), broken: [], weights: number * attentions.length + layer,
+      colours: this.look.head_colours, mean_colour: this.look.accent,
+    }, codes, this.decoding, new Uint8Array());
+  }
+
+  private map({ result: { numHeads, numTokens }, activations: { attentions } }: Reading, { layer, heads }: Choice, header: object): Bytes {
     const averaged = heads.length ? heads : range(numHeads);
     const cells = numTokens ** 2;
-    const mean = Float32Array.from({ length: cells }, (_, cell) =>
-      averaged.reduce((sum, head) => sum + attentions[layer][head * cells + cell], 0) / averaged.length);
+    const mean = new Float32Array(cells);
+    for (let cell = 0; cell < cells; cell++) {
+      let sum = 0;
+      for (const head of averaged) sum += attentions[layer][head * cells + cell];
+      mean[cell] = sum / averaged.length;
+    }
     const name = averaged.length === 1 ? `head ${averaged[0]}`
       : averaged.length === numHeads ? `mean of all ${numHeads} heads` : `mean of heads ${averaged.join(", ")}`;
     return pack({
-      ...wordsOf(result.encoding, result.texts), segment_ids: result.encoding.segment_ids, title: `Layer ${layer}, ${name}`, layers: [layer],
-      heads, num_layers: attentions.length, num_heads: numHeads, missing: "", revision, look: this.look.map,
-      kinds: this.look.kinds, accent: this.look.accent, alone: [layer],
+      ...header, title: `Layer ${layer}, ${name}`, layers: [layer], num_heads: numHeads, look: this.look.map,
+      accent: this.look.accent, alone: [layer],
     }, mean, this.colours);
   }
+}
+
+/** What the strip of tokens shows. */
+export function stripOf({ encoding }: Result, { a, b, special }: Look["kinds"], selected: number, marked: number[]): StripData {
+  return {
+    tokens: encoding.tokens, ids: encoding.input_ids, segments: encoding.segment_ids,
+    positions: range(encoding.tokens.length), texts: encoding.text_ids, words: encoding.word_ids,
+    starts: encoding.offsets.map(([start]) => start), ends: encoding.offsets.map(([, end]) => end),
+    selected, marked, colors: [a, b, special],
+  };
 }
 
 // The tokens and the words that they belong to: the first token of each, and its name as it is typed.

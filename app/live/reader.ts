@@ -1,10 +1,12 @@
 // Reads texts with the network: what the worker computes, and what it is asked.
 
 import type { Bytes } from "../browser/data_blocks";
-import type { Floats } from "./network/arithmetic";
-import { Bert, type Activations } from "./network/bert";
+import { unpack } from "../canvas/shared/transport";
+import { Ledger, plainMachine, type Floats, type Machine } from "./network/arithmetic";
+import { Bert, Room, type Activations } from "./network/bert";
 import { Characters } from "./network/characters";
-import { readWeights, type Tensors, type WeightsHeader } from "./network/weights";
+import { simdMachine } from "./network/simd";
+import { fillTensors, type WeightsHeader } from "./network/weights";
 import { WordPiece, type Encoding } from "./network/wordpiece";
 
 /** Two texts, and the places of hidden tokens. */
@@ -32,16 +34,21 @@ export interface Result {
   number: number;
   texts: [string, string | null];
   encoding: Encoding;
-  /** Which tokens are punctuation. */
-  isMark: boolean[];
   numTokens: number;
   numHeads: number;
-  /** [L] of [H, T, T]. */
-  attentions: Floats[];
   guesses: Guess[];
   /** The probability that B follows A; null without a pair or without the head. */
   next: number | null;
   milliseconds: number;
+}
+
+/** A result with what stays where the network is. */
+export interface Reading {
+  result: Result;
+  /** Of the texts as typed; the next reading overwrites them. */
+  activations: Activations;
+  /** Which tokens are punctuation. */
+  isMark: boolean[];
 }
 
 export interface Opened {
@@ -52,7 +59,11 @@ export interface Opened {
   numParameters: number;
   hasMaskedWords: boolean;
   hasNextSentence: boolean;
+  /** Whether the network computes in WebAssembly. */
+  isFast: boolean;
 }
+
+type See = (attention: Floats, layer: number) => void;
 
 const NUM_WORDS = 8;
 
@@ -61,50 +72,78 @@ export class Reader {
   readonly wordpiece: WordPiece;
   readonly bert: Bert;
   private readonly characters: Characters;
-  private ran: { input: string; activations: Activations } | null = null;
+  /** Of the texts as typed, and of all other inputs. */
+  private readonly typed: Room;
+  private readonly changed: Room;
+  private inTyped = "";
+  private inChanged = "";
 
-  static async open(bytes: Bytes): Promise<Reader> {
-    const { header, tensors } = await readWeights(bytes);
-    return new Reader(header, tensors);
+  /**
+   * @param guesses Whether `read` guesses where tokens are hidden.
+   * @param isFast Whether WebAssembly computes where the browser has it, or the plain form anyway.
+   */
+  static async open(bytes: Bytes, guesses = true, isFast = true): Promise<Reader> {
+    const message = unpack<WeightsHeader>(bytes);
+    const ledger = new Ledger();
+    new Reader(message.header, ledger, guesses);
+    const machine = isFast ? simdMachine(ledger.bytes) : null;
+    const reader = new Reader(message.header, machine ?? plainMachine, guesses);
+    await fillTensors(message, reader.bert.tensors);
+    return reader;
   }
 
-  private constructor(header: WeightsHeader, tensors: Tensors) {
+  private constructor(header: WeightsHeader, machine: Machine, private readonly guesses: boolean) {
+    const { tokenizer, config, tensors } = header;
     this.characters = new Characters(header.characters);
-    this.wordpiece = new WordPiece(header.tokenizer, this.characters);
-    this.bert = new Bert(header.config, tensors);
+    this.wordpiece = new WordPiece(tokenizer, this.characters);
+    this.bert = new Bert(header, machine, tokenizer.max_length);
+    this.typed = new Room(machine, config, tokenizer.max_length, true);
+    this.changed = new Room(machine, config, tokenizer.max_length, false);
     this.opened = {
-      name: header.name, numLayers: header.config.num_hidden_layers, numHeads: header.config.num_attention_heads,
-      vocabSize: header.tokenizer.vocab.length,
-      numParameters: [...tensors.values()].reduce((sum, tensor) => sum + tensor.length, 0),
-      hasMaskedWords: this.bert.hasMaskedWords, hasNextSentence: this.bert.hasNextSentence,
+      name: header.name, numLayers: config.num_hidden_layers, numHeads: config.num_attention_heads, vocabSize: tokenizer.vocab.length,
+      numParameters: tensors.reduce((sum, { shape }) => sum + shape.reduce((a, b) => a * b, 1), 0),
+      hasMaskedWords: this.bert.hasMaskedWords, hasNextSentence: this.bert.hasNextSentence, isFast: machine !== plainMachine,
     };
   }
 
   /** What is seen of the texts as they are typed, and what is guessed where tokens are hidden. */
-  read({ number, first, second, hidden }: Question): Result {
+  read({ number, first, second, hidden }: Question): Reading {
     const start = performance.now();
     const encoding = this.wordpiece.encode(first, second);
     const { input_ids, segment_ids, text_ids } = encoding;
-    const typed = this.run(input_ids, segment_ids);
+    const input = JSON.stringify([input_ids, segment_ids]);
+    const activations = this.inTyped === input ? this.typed.activations(input_ids.length)
+      : this.bert.run(input_ids, segment_ids, this.typed);
+    this.inTyped = input;
     const ids = input_ids.map((id, place) => (hidden.includes(place) && text_ids[place] >= 0 ? this.mask : id));
-    const states = this.run(ids, segment_ids).hiddenStates;
-    const masks = ids.flatMap((id, place) => (id === this.mask ? [place] : []));
-    return {
-      number, texts: [first, second], encoding, numTokens: typed.numTokens, attentions: typed.attentions,
-      guesses: this.bert.hasMaskedWords ? masks.map((place) => this.guess(states, place, encoding)) : [],
-      isMark: encoding.tokens.map((token) => [...token.replace(/^##/, "")].every((c) => this.characters.isPunctuation(c))),
-      numHeads: this.opened.numHeads,
+    const masks = this.guesses && this.bert.hasMaskedWords ? ids.flatMap((id, place) => (id === this.mask ? [place] : [])) : [];
+    const states = masks.length ? this.run(ids, segment_ids).hiddenStates : [];
+    const result: Result = {
+      number, texts: [first, second], encoding, numTokens: activations.numTokens, numHeads: this.opened.numHeads,
+      guesses: masks.map((place) => this.guess(states, place, encoding)),
       next: this.bert.hasNextSentence && text_ids.includes(1)
-        ? this.bert.nextProbability(typed.hiddenStates[typed.hiddenStates.length - 1]) : null,
+        ? this.bert.nextProbability(activations.hiddenStates[activations.hiddenStates.length - 1]) : null,
       milliseconds: performance.now() - start,
     };
+    const isMark = encoding.tokens.map((token) => [...token.replace(/^##/, "")].every((c) => this.characters.isPunctuation(c)));
+    return { result, activations, isMark };
   }
 
-  /** What the network computes; of the last input, without computing it again. */
-  run(inputIds: number[], segmentIds: number[]): Activations {
+  /**
+   * What the network computes of an input; of one that it knows, without computing it again.
+   *
+   * @param see Sees the attention of each layer, which the next one may overwrite.
+   */
+  run(inputIds: number[], segmentIds: number[], see?: See): Activations {
     const input = JSON.stringify([inputIds, segmentIds]);
-    if (this.ran?.input !== input) this.ran = { input, activations: this.bert.run(inputIds, segmentIds) };
-    return this.ran.activations;
+    if (this.inTyped === input) {
+      const activations = this.typed.activations(inputIds.length);
+      if (see) activations.attentions.forEach(see);
+      return activations;
+    }
+    if (this.inChanged === input && !see) return this.changed.activations(inputIds.length);
+    this.inChanged = input;
+    return this.bert.run(inputIds, segmentIds, this.changed, see);
   }
 
   private get mask(): number {
@@ -114,16 +153,17 @@ export class Reader {
   private guess(states: Floats[], place: number, { tokens, input_ids }: Encoding): Guess {
     const { vocab } = this.wordpiece.settings;
     const own = input_ids[place];
-    const byLayer = states.map((state) => this.bert.wordProbabilities(state, place));
-    const lens = byLayer.map((probabilities) => {
-      const [best] = largest(probabilities, 1);
-      return { word: vocab[best], probability: probabilities[best], own: probabilities[own] };
+    const width = this.bert.config.hidden_size;
+    const lens: Guess["lens"] = [];
+    let best: number[] = [];
+    let chances: number[] = [];
+    this.bert.wordProbabilities(states.map((state) => state.subarray(place * width, (place + 1) * width)), (probabilities, layer) => {
+      best = largest(probabilities, layer === states.length - 1 ? NUM_WORDS : 1);
+      chances = best.map((id) => probabilities[id]);
+      lens.push({ word: vocab[best[0]], probability: chances[0], own: probabilities[own] });
     });
-    const probabilities = byLayer[byLayer.length - 1];
-    const best = largest(probabilities, NUM_WORDS);
     return {
-      place, original: tokens[place], words: best.map((id) => vocab[id]),
-      probabilities: best.map((id) => probabilities[id]), own: probabilities[own], lens,
+      place, original: tokens[place], words: best.map((id) => vocab[id]), probabilities: chances, own: lens[lens.length - 1].own, lens,
     };
   }
 
@@ -131,7 +171,7 @@ export class Reader {
   swapped({ first, second }: Question): number | null {
     if (!this.bert.hasNextSentence || second === null) return null;
     const { input_ids, segment_ids } = this.wordpiece.encode(second, first);
-    const { hiddenStates } = this.bert.run(input_ids, segment_ids);
+    const { hiddenStates } = this.run(input_ids, segment_ids);
     return this.bert.nextProbability(hiddenStates[hiddenStates.length - 1]);
   }
 }

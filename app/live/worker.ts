@@ -3,75 +3,97 @@
 
 import type { Bytes } from "../browser/data_blocks";
 import { glanceMessage, type GlanceLook } from "./glance";
-import { Reader, type Opened, type Question, type Result } from "./reader";
+import { Messages, type Choice, type Heads, type Look } from "./messages";
+import { Reader, type Opened, type Question, type Reading, type Result } from "./reader";
 
 /** What is sent first. */
 export interface Opening {
   /** In base64, or the address of the file that holds them. */
   weights: string | { address: string; size: number };
   hash: string;
-  /** null where the page shows no such picture. */
+  /** Of the drawings; null where the page does not show them. */
+  look: Look | null;
   glance: GlanceLook | null;
+  /** Whether tokens are guessed where they are hidden. */
+  guesses: boolean;
   /** Whether the pair is asked about with its texts swapped too. */
   swaps: boolean;
 }
 
-export type Asked = Opening | { question: Question };
+export type Asked = Opening | { question: Question; choice: Choice } | { choice: Choice };
 export type Answer =
   | { loaded: number }
   | { opened: Opened }
-  | { result: Result }
+  | { result: Result; attention: { overview: Bytes; heads: Heads } | null }
+  | { chosen: { number: number; heads: Heads } }
   | { glance: { number: number; message: Bytes } }
   | { swapped: { number: number; probability: number | null } }
   | { error: string };
 
 interface Scope {
   onmessage: ((event: MessageEvent<Asked>) => void) | null;
-  postMessage(answer: Answer): void;
+  postMessage(answer: Answer, transferred?: Transferable[]): void;
 }
 
 const DAMAGED = "the file is damaged: its weights are not those that were written. Download or copy it again";
+const SLICE = 1 << 20; // letters of base64 that are decoded at once
 const QUICK = 60; // milliseconds of an answer that what follows need not wait for
 
 export default function serve(scope: Scope): void {
   let reader: Reader | null = null;
-  let opening: Opening | null = null;
-  let waiting: Question | null = null;
+  let reading: Reading | null = null;
+  let messages: Messages | null = null;
+  let wanted: Omit<Opening, "weights"> | null = null;
+  let waiting: { question: Question; choice: Choice } | null = null;
   const trying = (act: () => unknown) => {
     void (async () => { await act(); })().catch((error: unknown) => scope.postMessage({ error: sentence(error) }));
   };
   const answer = () => trying(() => {
     if (!reader || !waiting) return;
-    const question = waiting;
+    const { question, choice } = waiting;
     waiting = null;
-    const result = reader.read(question);
-    scope.postMessage({ result });
+    reading = reader.read(question);
+    const { result } = reading;
+    const attention = messages && { overview: messages.overview(reading), heads: messages.heads(reading, choice) };
+    scope.postMessage({ result, attention }, attention ? [attention.overview.buffer, attention.heads.message.buffer] : []);
     // While a long text is typed, the next question should find the worker free.
     setTimeout(() => follow(question, result), result.milliseconds < QUICK ? 0 : result.milliseconds);
   });
   const follow = (question: Question, { next, number }: Result) => trying(() => {
-    if (!reader || !opening || waiting) return;
-    if (opening.glance) scope.postMessage({ glance: { number, message: glanceMessage(reader, question, opening.glance) } });
-    if (opening.swaps && next !== null) scope.postMessage({ swapped: { number, probability: reader.swapped(question) } });
+    if (!reader || !wanted || waiting) return;
+    if (wanted.glance) {
+      const message = glanceMessage(reader, question, wanted.glance);
+      scope.postMessage({ glance: { number, message } }, [message.buffer]);
+    }
+    if (wanted.swaps && next !== null) scope.postMessage({ swapped: { number, probability: reader.swapped(question) } });
   });
   scope.onmessage = ({ data }) => trying(async () => {
     if ("question" in data) {
-      waiting = data.question;
+      waiting = data;
       setTimeout(answer); // messages that came meanwhile are read first
-      return;
+    } else if ("choice" in data) {
+      if (waiting) waiting.choice = data.choice;
+      if (!reading || !messages || waiting) return;
+      const heads = messages.heads(reading, data.choice);
+      scope.postMessage({ chosen: { number: reading.result.number, heads } }, [heads.message.buffer]);
+    } else {
+      const { weights, ...rest } = data;
+      wanted = rest;
+      messages = rest.look && new Messages(rest.look);
+      reader = await Reader.open(await bytesOf(weights, rest.hash, (loaded) => scope.postMessage({ loaded })), rest.guesses);
+      scope.postMessage({ opened: reader.opened });
     }
-    const { weights, hash } = opening = data;
-    const kept = typeof weights === "string" ? null : await keptFiles(weights.address);
-    const bytes = typeof weights === "string" ? decode(weights)
-      : await kept?.read() ?? await fetched(weights, (loaded) => scope.postMessage({ loaded }));
-    const found = await hashOf(bytes);
-    if (found && found !== hash) {
-      throw new Error(DAMAGED);
-    }
-    await kept?.write(bytes);
-    reader = await Reader.open(bytes);
-    scope.postMessage({ opened: reader.opened });
   });
+}
+
+// The weights, if they are those that were written.
+async function bytesOf(weights: Opening["weights"], hash: string, report: (share: number) => void): Promise<Bytes> {
+  const kept = typeof weights === "string" ? null : await keptFiles(weights.address);
+  const bytes = typeof weights === "string" ? decode(weights) : await kept?.read() ?? await fetched(weights, report);
+  const found = await hashOf(bytes);
+  if (found && found !== hash) throw new Error(DAMAGED);
+  await kept?.write(bytes);
+  return bytes;
 }
 
 function sentence(error: unknown): string {
@@ -82,15 +104,18 @@ function sentence(error: unknown): string {
 }
 
 function decode(base64: string): Bytes {
-  let letters;
+  const whole = base64.trim();
+  const bytes = new Uint8Array(Math.floor((whole.length / 4) * 3));
+  let at = 0;
   try {
-    letters = atob(base64.trim());
+    for (let start = 0; start < whole.length; start += SLICE) {
+      const letters = atob(whole.slice(start, start + SLICE));
+      for (let k = 0; k < letters.length; k++) bytes[at++] = letters.charCodeAt(k);
+    }
   } catch {
     throw new Error(DAMAGED);
   }
-  const bytes = new Uint8Array(letters.length);
-  for (let k = 0; k < letters.length; k++) bytes[k] = letters.charCodeAt(k);
-  return bytes;
+  return bytes.subarray(0, at);
 }
 
 // The browser's store for the file at an address; null where it gives none, as without HTTPS. A name has the hash of the

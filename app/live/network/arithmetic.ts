@@ -1,19 +1,52 @@
-// The arithmetic of the network on typed arrays: float32 numbers, sums in float64.
+// The arithmetic of the network on typed arrays of float32 numbers.
 
 export type Floats = Float32Array<ArrayBuffer>;
 
-/** x W' + b: rows of `input` [T, I], `weight` [O, I], `bias` [O]; returns [T, O]. */
-export function linear(input: Floats, weight: Floats, bias: Floats | null, width: number): Floats {
-  const rows = input.length / width;
-  const outputs = weight.length / width;
-  const out = new Float32Array(rows * outputs);
+/** Rows of numbers in an array, from its start: `count` of `width` numbers each, `stride` apart. */
+export interface Rows {
+  values: Floats;
+  count: number;
+  width: number;
+  stride: number;
+}
+
+/** What holds the arrays and multiplies them: the browser's own numbers, or WebAssembly (simd.ts). */
+export interface Machine {
+  /** A new array of zeros. */
+  floats(length: number): Floats;
+  /** The sum of products of each row of `first` with each of `second`: out[r][c]. */
+  product(first: Rows, second: Rows, out: Rows): void;
+}
+
+export const plainMachine: Machine = { floats: (length) => new Float32Array(length), product: plainProduct };
+
+/** Counts the bytes of the arrays that are asked of it, without making them. */
+export class Ledger implements Machine {
+  bytes = 0;
+
+  floats(length: number): Floats {
+    this.bytes += 16 * Math.ceil(length / 4); // each starts at a whole vector
+    return new Float32Array();
+  }
+
+  product(): void { throw new Error("a ledger computes nothing"); }
+}
+
+export function rowsOf(values: Floats, width: number): Rows {
+  return { values, width, count: values.length / width, stride: width };
+}
+
+export function plainProduct(first: Rows, second: Rows, out: Rows): void {
+  const { values: input, width } = first;
+  const { values: weight } = second;
+  const { values: sums } = out;
   // Blocks of four rows and four outputs: each number that is read from memory is used four times.
   let row = 0;
-  for (; row + 4 <= rows; row += 4) {
-    const [a, b, c, d] = [row * width, (row + 1) * width, (row + 2) * width, (row + 3) * width];
-    let o = 0;
-    for (; o + 4 <= outputs; o += 4) {
-      const [p, q, r, s] = [o * width, (o + 1) * width, (o + 2) * width, (o + 3) * width];
+  for (; row + 4 <= first.count; row += 4) {
+    const [a, b, c, d] = [0, 1, 2, 3].map((k) => (row + k) * first.stride);
+    let column = 0;
+    for (; column + 4 <= second.count; column += 4) {
+      const [p, q, r, s] = [0, 1, 2, 3].map((k) => (column + k) * second.stride);
       let ap = 0, aq = 0, ar = 0, as = 0, bp = 0, bq = 0, br = 0, bs = 0;
       let cp = 0, cq = 0, cr = 0, cs = 0, dp = 0, dq = 0, dr = 0, ds = 0;
       for (let k = 0; k < width; k++) {
@@ -24,61 +57,67 @@ export function linear(input: Floats, weight: Floats, bias: Floats | null, width
         cp += xc * wp; cq += xc * wq; cr += xc * wr; cs += xc * ws;
         dp += xd * wp; dq += xd * wq; dr += xd * wr; ds += xd * ws;
       }
-      let at = row * outputs + o;
-      out[at] = ap; out[at + 1] = aq; out[at + 2] = ar; out[at + 3] = as;
-      at += outputs;
-      out[at] = bp; out[at + 1] = bq; out[at + 2] = br; out[at + 3] = bs;
-      at += outputs;
-      out[at] = cp; out[at + 1] = cq; out[at + 2] = cr; out[at + 3] = cs;
-      at += outputs;
-      out[at] = dp; out[at + 1] = dq; out[at + 2] = dr; out[at + 3] = ds;
+      let at = row * out.stride + column;
+      sums[at] = ap; sums[at + 1] = aq; sums[at + 2] = ar; sums[at + 3] = as;
+      at += out.stride;
+      sums[at] = bp; sums[at + 1] = bq; sums[at + 2] = br; sums[at + 3] = bs;
+      at += out.stride;
+      sums[at] = cp; sums[at + 1] = cq; sums[at + 2] = cr; sums[at + 3] = cs;
+      at += out.stride;
+      sums[at] = dp; sums[at + 1] = dq; sums[at + 2] = dr; sums[at + 3] = ds;
     }
-    for (let last = row; last < row + 4; last++) dots(input, weight, out, width, outputs, last, o);
+    for (let last = row; last < row + 4; last++) dots(first, second, out, last, column);
   }
-  for (; row < rows; row++) dots(input, weight, out, width, outputs, row, 0);
-  if (bias) for (let at = 0; at < out.length; at++) out[at] += bias[at % outputs];
-  return out;
+  for (; row < first.count; row++) dots(first, second, out, row, 0);
 }
 
-// One row with the outputs from `first` on.
-function dots(input: Floats, weight: Floats, out: Floats, width: number, outputs: number, row: number, first: number): void {
-  const start = row * width;
-  for (let o = first; o < outputs; o++) {
-    const from = o * width;
+// The products of one row with those of `second` from `from` on.
+function dots(first: Rows, second: Rows, out: Rows, row: number, from: number): void {
+  const { values: input, width } = first;
+  const { values: weight } = second;
+  const at = row * first.stride;
+  for (let column = from; column < second.count; column++) {
+    const other = column * second.stride;
     let even = 0;
     let odd = 0;
     for (let k = 0; k + 1 < width; k += 2) {
-      even += input[start + k] * weight[from + k];
-      odd += input[start + k + 1] * weight[from + k + 1];
+      even += input[at + k] * weight[other + k];
+      odd += input[at + k + 1] * weight[other + k + 1];
     }
-    if (width % 2) even += input[start + width - 1] * weight[from + width - 1];
-    out[row * outputs + o] = even + odd;
+    if (width % 2) even += input[at + width - 1] * weight[other + width - 1];
+    out.values[row * out.stride + column] = even + odd;
   }
 }
 
-export function add(first: Floats, second: Floats): Floats {
-  return first.map((value, k) => value + second[k]);
+/** Adds `bias` to each row, in place. */
+export function addBias(values: Floats, bias: Floats): void {
+  for (let start = 0; start < values.length; start += bias.length) {
+    for (let k = 0; k < bias.length; k++) values[start + k] += bias[k];
+  }
 }
 
-/** Each row with mean 0 and variance 1, times `weight`, plus `bias`. */
-export function layerNorm(input: Floats, weight: Floats, bias: Floats, epsilon: number): Floats {
+/** Adds `second` to `first`, in place. */
+export function add(first: Floats, second: Floats): void {
+  for (let k = 0; k < first.length; k++) first[k] += second[k];
+}
+
+/** Each row with mean 0 and variance 1, times `weight`, plus `bias`, in place. */
+export function layerNorm(values: Floats, weight: Floats, bias: Floats, epsilon: number): void {
   const width = weight.length;
-  const out = new Float32Array(input.length);
-  for (let start = 0; start < input.length; start += width) {
+  for (let start = 0; start < values.length; start += width) {
     let sum = 0;
-    for (let k = 0; k < width; k++) sum += input[start + k];
+    for (let k = 0; k < width; k++) sum += values[start + k];
     const mean = sum / width;
     let squares = 0;
-    for (let k = 0; k < width; k++) squares += (input[start + k] - mean) ** 2;
+    for (let k = 0; k < width; k++) squares += (values[start + k] - mean) ** 2;
     const scale = 1 / Math.sqrt(squares / width + epsilon);
-    for (let k = 0; k < width; k++) out[start + k] = (input[start + k] - mean) * scale * weight[k] + bias[k];
+    for (let k = 0; k < width; k++) values[start + k] = (values[start + k] - mean) * scale * weight[k] + bias[k];
   }
-  return out;
 }
 
-/** x times the probability that a normal variable is below x. */
-export function gelu(values: Floats): Floats {
-  return values.map((x) => 0.5 * x * (1 + erf(x * Math.SQRT1_2)));
+/** x times the probability that a normal variable is below x, in place. */
+export function gelu(values: Floats): void {
+  for (let k = 0; k < values.length; k++) values[k] *= 0.5 * (1 + erf(values[k] * Math.SQRT1_2));
 }
 
 // Relative error below 1.2e-7 (Press et al., Numerical Recipes, section 6.2: a Chebyshev fit of erfc).
@@ -91,14 +130,13 @@ export function erf(x: number): number {
   return x >= 0 ? 1 - tail : tail - 1;
 }
 
-/** The softmax of each row of `width` numbers, in place. */
-export function softmax(values: Floats, width: number): Floats {
+/** The softmax of each row of `width` numbers times `scale`, in place. */
+export function softmax(values: Floats, width: number, scale = 1): void {
   for (let start = 0; start < values.length; start += width) {
     let most = -Infinity;
-    for (let k = 0; k < width; k++) most = Math.max(most, values[start + k]);
+    for (let k = start; k < start + width; k++) if (values[k] > most) most = values[k];
     let sum = 0;
-    for (let k = 0; k < width; k++) sum += (values[start + k] = Math.exp(values[start + k] - most));
-    for (let k = 0; k < width; k++) values[start + k] /= sum;
+    for (let k = start; k < start + width; k++) sum += (values[k] = Math.exp(scale * (values[k] - most)));
+    for (let k = start; k < start + width; k++) values[k] /= sum;
   }
-  return values;
 }

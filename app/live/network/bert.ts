@@ -1,15 +1,15 @@
 // BERT: embeddings, layers with every activation, the masked-word head and the next-sentence head. The names of the
 // tensors are those of the checkpoint's file; bertcore/lowlevel.py is the same network in Python.
 
-import { add, gelu, layerNorm, linear, softmax, type Floats } from "./arithmetic";
-import type { BertConfig, Tensors } from "./weights";
+import { add, addBias, gelu, layerNorm, rowsOf, softmax, type Floats, type Machine, type Rows } from "./arithmetic";
+import type { BertConfig, Tensors, WeightsHeader } from "./weights";
 
 /** Everything that a text makes the network compute; the names of bertcore's Trace. */
 export interface Activations {
   numTokens: number;
   /** [L+1] of [T, D]; the first one is the embeddings' output. */
   hiddenStates: Floats[];
-  /** [L] of [H, T, T]. */
+  /** [L] of [H, T, T]; all the same array where the room keeps one. */
   attentions: Floats[];
   /** [L] of [T, D]: after attention, add and norm, which the feed-forward network reads. */
   halves: Floats[];
@@ -17,105 +17,176 @@ export interface Activations {
   embeddings: { token: Floats; segment: Floats; position: Floats };
 }
 
-export class Bert {
-  constructor(readonly config: BertConfig, readonly tensors: Tensors) {}
+/** Arrays for the activations of one input, which the next one overwrites. */
+export class Room {
+  private readonly states: Floats[];
+  private readonly halves: Floats[];
+  private readonly attentions: Floats[];
+  private readonly embeddings: Floats[];
 
-  run(inputIds: number[], segmentIds: number[]): Activations {
-    const embeddings = {
-      token: this.lookUp("word", inputIds), segment: this.lookUp("token_type", segmentIds),
-      position: this.lookUp("position", inputIds.map((_, place) => place)),
+  /**
+   * @param maxTokens The longest input.
+   * @param keepsAttentions Whether the attention of each layer stays, or is overwritten by that of the next.
+   */
+  constructor(machine: Machine, private readonly config: BertConfig, maxTokens: number, readonly keepsAttentions: boolean) {
+    const { hidden_size: width, num_hidden_layers: layers, num_attention_heads: heads } = config;
+    const arrays = (count: number, length: number) => Array.from({ length: count }, () => machine.floats(length));
+    this.states = arrays(layers + 1, maxTokens * width);
+    this.halves = arrays(layers, maxTokens * width);
+    this.embeddings = arrays(3, maxTokens * width);
+    const kept = arrays(keepsAttentions ? layers : 1, heads * maxTokens ** 2);
+    this.attentions = this.halves.map((_, layer) => kept[layer % kept.length]);
+  }
+
+  /** The arrays of an input of so many tokens. */
+  activations(numTokens: number): Activations {
+    const { hidden_size: width, num_attention_heads: heads } = this.config;
+    const vectors = (array: Floats) => array.subarray(0, numTokens * width);
+    const [token, segment, position] = this.embeddings.map(vectors);
+    return {
+      numTokens, hiddenStates: this.states.map(vectors), halves: this.halves.map(vectors),
+      attentions: this.attentions.map((array) => array.subarray(0, heads * numTokens ** 2)),
+      embeddings: { token, segment, position },
     };
-    const sum = add(add(embeddings.token, embeddings.segment), embeddings.position);
-    const hiddenStates = [this.norm("bert.embeddings.LayerNorm", sum)];
-    const attentions: Floats[] = [];
-    const halves: Floats[] = [];
-    for (let layer = 0; layer < this.config.num_hidden_layers; layer++) {
-      const { half, hidden, weights } = this.layer(layer, hiddenStates[layer]);
-      halves.push(half);
-      hiddenStates.push(hidden);
-      attentions.push(weights);
-    }
-    return { numTokens: inputIds.length, hiddenStates, attentions, halves, embeddings };
+  }
+}
+
+export class Bert {
+  readonly config: BertConfig;
+  readonly tensors: Tensors;
+  /** Intermediate results, which the next ones overwrite. */
+  private readonly work: Record<"query" | "key" | "value" | "mixed" | "inner" | "gathered" | "transformed" | "logits", Floats>;
+
+  /** The weights are zeros: `fillTensors` of weights.ts puts in those of the file. */
+  constructor({ config, tensors }: WeightsHeader, private readonly machine: Machine, maxTokens: number) {
+    this.config = config;
+    const lengths = new Map(tensors.map(({ name, shape }) => [name, shape.reduce((a, b) => a * b, 1)]));
+    this.tensors = new Map([...lengths].map(([name, length]) => [name, machine.floats(length)]));
+    const width = config.hidden_size;
+    const length = (name: string) => lengths.get(name) ?? 0;
+    const vectors = () => machine.floats(maxTokens * width);
+    this.work = {
+      query: vectors(), key: vectors(), value: vectors(), mixed: vectors(),
+      inner: machine.floats(maxTokens * length("bert.encoder.layer.0.intermediate.dense.bias")),
+      gathered: machine.floats(this.numLens * width),
+      transformed: machine.floats(this.numLens * width),
+      logits: machine.floats(this.numLens * length("cls.predictions.bias")),
+    };
+  }
+
+  /** Computes an input in `room`; `see` is told of each layer's attention, [H, T, T], when it is there. */
+  run(inputIds: number[], segmentIds: number[], room: Room, see: (attention: Floats, layer: number) => void = () => {}): Activations {
+    const activations = room.activations(inputIds.length);
+    const { embeddings: { token, segment, position }, hiddenStates, attentions, halves } = activations;
+    this.lookUp("word", inputIds, token);
+    this.lookUp("token_type", segmentIds, segment);
+    this.lookUp("position", inputIds.map((_, place) => place), position);
+    const [first] = hiddenStates;
+    first.set(token);
+    add(first, segment);
+    add(first, position);
+    this.norm("bert.embeddings.LayerNorm", first);
+    attentions.forEach((attention, layer) => {
+      const name = `bert.encoder.layer.${layer}`;
+      const [input, half, hidden] = [hiddenStates[layer], halves[layer], hiddenStates[layer + 1]];
+      this.attend(`${name}.attention`, input, attention, half);
+      see(attention, layer);
+      const inside = this.linear(`${name}.intermediate.dense`, half, this.work.inner);
+      gelu(inside);
+      this.linear(`${name}.output.dense`, inside, hidden);
+      add(hidden, half);
+      this.norm(`${name}.output.LayerNorm`, hidden);
+    });
+    return activations;
   }
 
   get hasMaskedWords(): boolean { return this.tensors.has("cls.predictions.transform.dense.weight"); }
   get hasNextSentence(): boolean { return this.tensors.has("cls.seq_relationship.weight"); }
 
-  /** The probability of each piece at a token of a hidden state [T, D], [V]. */
-  wordProbabilities(hidden: Floats, token: number): Floats {
+  /** Shows `see` the probability of each piece, [V], at each of the states, [D]: of a lens, all layers in one product. */
+  wordProbabilities(states: Floats[], see: (probabilities: Floats, index: number) => void): void {
     const name = "cls.predictions";
-    const width = this.config.hidden_size;
-    const state = hidden.slice(token * width, (token + 1) * width);
-    const vectors = this.norm(`${name}.transform.LayerNorm`, gelu(this.linear(`${name}.transform.dense`, state)));
+    if (!states.length) return; // of a network without the head too
+    const { hidden_size: width } = this.config;
     const table = this.tensors.get(`${name}.decoder.weight`) ?? this.tensor("bert.embeddings.word_embeddings.weight");
-    const logits = linear(vectors, table, this.tensor(`${name}.bias`), vectors.length);
-    return softmax(logits, logits.length);
+    const bias = this.tensor(`${name}.bias`);
+    for (let start = 0; start < states.length; start += this.numLens) {
+      const some = states.slice(start, start + this.numLens);
+      const gathered = this.work.gathered.subarray(0, some.length * width);
+      some.forEach((state, k) => gathered.set(state, k * width));
+      const vectors = this.linear(`${name}.transform.dense`, gathered, this.work.transformed);
+      gelu(vectors);
+      this.norm(`${name}.transform.LayerNorm`, vectors);
+      const logits = this.work.logits.subarray(0, some.length * bias.length);
+      this.machine.product(rowsOf(vectors, width), rowsOf(table, width), rowsOf(logits, bias.length));
+      addBias(logits, bias);
+      softmax(logits, bias.length);
+      some.forEach((_, k) => see(logits.subarray(k * bias.length, (k + 1) * bias.length), start + k));
+    }
   }
 
   /** The probability that text B follows text A. */
   nextProbability(hidden: Floats): number {
-    const pooled = this.linear("bert.pooler.dense", hidden.slice(0, this.config.hidden_size)).map(Math.tanh);
-    return softmax(this.linear("cls.seq_relationship", pooled), 2)[0];
+    const { hidden_size: width } = this.config;
+    const pooled = this.linear("bert.pooler.dense", hidden.subarray(0, width), this.work.query);
+    for (let k = 0; k < width; k++) pooled[k] = Math.tanh(pooled[k]);
+    const logits = this.linear("cls.seq_relationship", pooled, this.work.key);
+    softmax(logits, 2);
+    return logits[0];
   }
+
+  // A hidden state and its lens at each layer fit into one product.
+  private get numLens(): number { return this.config.num_hidden_layers + 1; }
 
   // A row of a table of embeddings for each number.
-  private lookUp(table: string, numbers: number[]): Floats {
+  private lookUp(table: string, numbers: number[], out: Floats): void {
     const width = this.config.hidden_size;
     const rows = this.tensor(`bert.embeddings.${table}_embeddings.weight`);
-    const out = new Float32Array(numbers.length * width);
     numbers.forEach((number, place) => out.set(rows.subarray(number * width, (number + 1) * width), place * width));
-    return out;
   }
 
-  private layer(number: number, input: Floats): { half: Floats; hidden: Floats; weights: Floats } {
-    const name = `bert.encoder.layer.${number}`;
-    const { mixed, weights } = this.attend(name, input);
-    const half = this.norm(`${name}.attention.output.LayerNorm`, add(input, mixed));
-    const added = this.linear(`${name}.output.dense`, gelu(this.linear(`${name}.intermediate.dense`, half)));
-    return { half, hidden: this.norm(`${name}.output.LayerNorm`, add(half, added)), weights };
-  }
-
-  // What attention adds to each token [T, D], and its weights [H, T, T].
-  private attend(name: string, input: Floats): { mixed: Floats; weights: Floats } {
+  // The attention weights [H, T, T], and the token's vectors after attention, add and norm, [T, D].
+  private attend(name: string, input: Floats, weights: Floats, half: Floats): void {
     const { hidden_size: width, num_attention_heads: heads } = this.config;
+    const { machine, work } = this;
     const [length, size] = [input.length / width, width / heads];
-    const [query, key, value] = ["query", "key", "value"].map((part) => this.linear(`${name}.attention.self.${part}`, input));
-    const weights = new Float32Array(heads * length * length);
-    const mixed = new Float32Array(input.length);
+    const query = this.linear(`${name}.self.query`, input, work.query);
+    const key = this.linear(`${name}.self.key`, input, work.key);
+    // The values [D, T], not [T, D]: then a head multiplies rows, as everything else does.
+    const value = work.value.subarray(0, input.length);
+    machine.product(rowsOf(this.tensor(`${name}.self.value.weight`), width), rowsOf(input, width), rowsOf(value, length));
+    const bias = this.tensor(`${name}.self.value.bias`);
+    for (let k = 0; k < value.length; k++) value[k] += bias[Math.floor(k / length)];
+
+    const ofHead = (array: Floats, head: number): Rows =>
+      ({ values: array.subarray(head * size), count: length, width: size, stride: width });
+    const square = (head: number) => rowsOf(weights.subarray(head * length ** 2, (head + 1) * length ** 2), length);
+    for (let head = 0; head < heads; head++) machine.product(ofHead(query, head), ofHead(key, head), square(head));
+    softmax(weights, length, 1 / Math.sqrt(size));
+    const mixed = work.mixed.subarray(0, input.length);
     for (let head = 0; head < heads; head++) {
-      const first = head * size;
-      for (let from = 0; from < length; from++) {
-        const row = (head * length + from) * length;
-        for (let to = 0; to < length; to++) {
-          let score = 0;
-          for (let k = first; k < first + size; k++) score += query[from * width + k] * key[to * width + k];
-          weights[row + to] = score / Math.sqrt(size);
-        }
-      }
+      const values = rowsOf(value.subarray(head * size * length, (head + 1) * size * length), length);
+      machine.product(square(head), values, ofHead(mixed, head));
     }
-    softmax(weights, length);
-    for (let head = 0; head < heads; head++) {
-      const first = head * size;
-      for (let from = 0; from < length; from++) {
-        const row = (head * length + from) * length;
-        for (let k = first; k < first + size; k++) {
-          let sum = 0;
-          for (let to = 0; to < length; to++) sum += weights[row + to] * value[to * width + k];
-          mixed[from * width + k] = sum;
-        }
-      }
-    }
-    return { mixed: this.linear(`${name}.attention.output.dense`, mixed), weights };
+    this.linear(`${name}.output.dense`, mixed, half);
+    add(half, input);
+    this.norm(`${name}.output.LayerNorm`, half);
   }
 
-  private linear(name: string, input: Floats): Floats {
+  // x W' + b at the start of `out`; returns that part of it.
+  private linear(name: string, input: Floats, out: Floats): Floats {
     const bias = this.tensor(`${name}.bias`);
     const weight = this.tensor(`${name}.weight`);
-    return linear(input, weight, bias, weight.length / bias.length);
+    const width = weight.length / bias.length;
+    const result = out.subarray(0, (input.length / width) * bias.length);
+    this.machine.product(rowsOf(input, width), rowsOf(weight, width), rowsOf(result, bias.length));
+    addBias(result, bias);
+    return result;
   }
 
-  private norm(name: string, input: Floats): Floats {
-    return layerNorm(input, this.tensor(`${name}.weight`), this.tensor(`${name}.bias`), this.config.layer_norm_eps);
+  // In place.
+  private norm(name: string, values: Floats): void {
+    layerNorm(values, this.tensor(`${name}.weight`), this.tensor(`${name}.bias`), this.config.layer_norm_eps);
   }
 
   private tensor(name: string): Floats {

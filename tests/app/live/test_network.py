@@ -55,17 +55,16 @@ def read(bert: Bert, cases: list[Case], folder: Path, stored: Stored = "float32"
     run_typescript(
         f"""{READ}
         const read = cases.map(([first, second], number) => {{
-          const encoding = reader.wordpiece.encode(first, second);
-          const {{ input_ids, segment_ids }} = encoding;
-          const {{ hiddenStates, attentions }} = reader.bert.run(input_ids, segment_ids);
-          for (const array of [...hiddenStates, ...attentions]) {{
-            appendFileSync("arrays.bin", new Uint8Array(array.buffer));
-          }}
           const question = {{ number, first, second, hidden: [1] }};
-          const result = reader.read(question);
-          const {{ guesses, next }} = result;
+          const reading = reader.read(question);
+          const {{ hiddenStates, attentions }} = reading.activations;
+          for (const array of [...hiddenStates, ...attentions]) {{
+            const {{ buffer, byteOffset, byteLength }} = array;
+            appendFileSync("arrays.bin", new Uint8Array(buffer, byteOffset, byteLength));
+          }}
+          const {{ encoding, guesses, next }} = reading.result;
           const swapped = reader.swapped(question);
-          return {{ encoding, guesses, next, swapped, measures: measureHeads(result) }};
+          return {{ encoding, guesses, next, swapped, measures: measureHeads(reading) }};
         }});
         writeFileSync("read.json", JSON.stringify(read));
         """,
