@@ -38,6 +38,7 @@ class Setting(NamedTuple):
 
 
 SETTINGS = {
+    "live_file": [Setting("--peer", "peer", Path, "a build of transformers.js", None, "FOLDER")],
     "attention_views": [Setting("--tokens", "lengths", int, "text lengths in tokens", "+")],
     "pretrain_loss": [
         Setting("--seconds", "seconds", float, "of each trainer"),

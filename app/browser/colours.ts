@@ -17,6 +17,14 @@ export function hexRgb(hex: string): number[] {
 
 // [red, green, blue] of any CSS colour, as a canvas reads it.
 export function rgbOf(colour: string): number[] {
+  const found = known.get(colour) ?? readRgb(colour);
+  known.set(colour, found);
+  return found;
+}
+
+const known = new Map<string, number[]>();
+
+function readRgb(colour: string): number[] {
   const context = context2d(element("canvas", { width: 1, height: 1 }));
   context.fillStyle = colour;
   context.fillRect(0, 0, 1, 1);

@@ -18,7 +18,7 @@ import type { Message } from "../canvas/shared/transport";
 import { ViewFrame } from "../canvas/shared/view_frame";
 import { alone } from "../html_file/alone";
 import { GlanceFiles } from "./files";
-import { layoutOf, partAt, type Part } from "./layout";
+import { layoutOf, leastWidth, partAt, startOf, type Part } from "./layout";
 import { exactPercent, GlanceModel, isAbsent, NUM_BANDS, type GlanceHeader } from "./model";
 import { GlancePainter } from "./painter";
 
@@ -120,6 +120,7 @@ class Glance implements MountedView<GlanceHeader, GlanceEvents> {
     if (step < 0 || step >= steps.length) return;
     this.model.step = step;
     this.showStep();
+    this.reveal();
     this.frame.draw();
     this.frame.noting.run(() => this.events.step(step));
   }
@@ -151,8 +152,14 @@ class Glance implements MountedView<GlanceHeader, GlanceEvents> {
   private layout(): void {
     const width = this.root.clientWidth;
     if (!this.hasMessage || !width) return;
-    this.painter.layout = layoutOf(this.model.header, width, HEIGHT);
+    const { header } = this.model;
+    this.painter.layout = layoutOf(header, Math.max(width, leastWidth(header)), HEIGHT);
     this.frame.draw();
+  }
+
+  // Where the drawing is wider than its frame, the part of the step comes into it.
+  private reveal(): void {
+    this.plane.scrollTo({ left: startOf(this.painter.layout, this.model.header.steps[this.model.step].part) });
   }
 
   private paint(): void {

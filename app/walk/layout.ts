@@ -113,6 +113,19 @@ export function layoutOf(header: GlanceHeader, width: number, height: number): L
   };
 }
 
+/** Below this width, its frame scrolls: words and heads could not be read. */
+export function leastWidth({ num_layers: layers }: GlanceHeader): number {
+  return 288 + 48 * layers;
+}
+
+/** The left edge of what a step of the walk is about. */
+export function startOf({ columns, layers, answers }: Layout, part: string): number {
+  const starts: Record<string, Span> = {
+    input: columns[0], attention: layers[0], norm: layers[0], feed_forward: layers[0], layers: layers[0], pair: answers, words: answers,
+  };
+  return Math.max(0, (starts[part]?.x ?? 0) - 12);
+}
+
 // The height of the frame in which a sentence says why there is no answer.
 function absentHeight(why: string, width: number): number {
   const lines = wrapped(why, (text) => LETTER * text.length, width - 8).length;

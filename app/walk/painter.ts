@@ -33,14 +33,14 @@ export class GlancePainter {
     this.isDark = ground[0] + ground[1] + ground[2] < 384;
     this.names.forget();
     const { header } = this.model;
-    this.cells = header.columns.map((_, column) => this.vectors(column));
+    this.cells = header.columns.map((_, column) => this.vectors(column, this.cells[column]));
     const ink = rgbOf(this.isDark ? "#9cc0f0" : "#23429e");
     const ramp = range(256).map((code) => {
       const strength = Math.sqrt(this.model.decoded(code));
       return ground.map((channel, k) => Math.round(channel + (ink[k] - channel) * strength));
     });
     this.heads = range(header.num_layers).map((layer) =>
-      range(header.num_heads).map((head) => picture(header.size, header.size, (at) => ramp[this.model.codes(layer, head)[at]])));
+      range(header.num_heads).map((head) => this.attention(layer, head, ramp, this.heads[layer]?.[head])));
   }
 
   // ---- painting ----
@@ -442,23 +442,29 @@ export class GlancePainter {
 
   // ---- pictures of numbers ----
 
-  private vectors(column: number): HTMLCanvasElement {
+  private attention(layer: number, head: number, ramp: number[][], canvas?: HTMLCanvasElement): HTMLCanvasElement {
+    const codes = this.model.codes(layer, head);
+    const { size } = this.model.header;
+    return picture(size, size, (at) => ramp[codes[at]], canvas);
+  }
+
+  private vectors(column: number, canvas?: HTMLCanvasElement): HTMLCanvasElement {
     const { model, isDark } = this;
     return picture(NUM_BANDS, model.size, (at) => {
       const value = model.band(column, Math.floor(at / NUM_BANDS), at % NUM_BANDS);
       return Number.isNaN(value) ? NOT_A_NUMBER : model.colour(value, isDark);
-    });
+    }, canvas);
   }
 }
 
-// A canvas of a pixel for each number.
-function picture(width: number, height: number, colour: (at: number) => ArrayLike<number>): HTMLCanvasElement {
+// A canvas of a pixel for each number; the one of the last text, since a new one takes longer than what is drawn on it.
+function picture(width: number, height: number, colour: (at: number) => ArrayLike<number>, canvas = element("canvas")): HTMLCanvasElement {
   const image = new ImageData(width, height);
   for (let at = 0; at < width * height; at++) {
     const rgb = colour(at);
     image.data.set([rgb[0], rgb[1], rgb[2], 255], at * 4);
   }
-  const canvas = element("canvas", { width, height });
+  Object.assign(canvas, { width, height });
   context2d(canvas).putImageData(image, 0, 0);
   return canvas;
 }

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -18,11 +19,14 @@ from app.live.live_file import live_file, live_site
 from bertcore import Bert
 from tests.support.browser.hostile import MARKUP, SCRIPT, SIGNS
 from tests.support.exhaustive import all_but
+from tests.support.live_network import Case, check_numbers, compute, random_texts
+from tests.support.nasty_text import NASTY
 from tests.support.tiny import tiny_bert
 
 pytestmark = pytest.mark.browser
 
 Opener = Callable[..., Page]
+FORMS = [("tiny", True), ("tiny", False), ("default", True), ("default", False)]
 
 
 @pytest.fixture(scope="module")
@@ -124,6 +128,21 @@ def test_a_visitor_types_hides_chooses_and_links(open_file: Opener) -> None:
     expect(other.get_by_text("Layer 5, head 7").last).to_be_visible()
     page.get_by_role("button", name="Swap A and B").click()
     expect(box(page, "A")).to_have_value("It was about the sea.")
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize(("name", "is_fast"), all_but([("tiny", True)], FORMS))
+def test_the_browser_computes_what_python_does(
+    browser: Browser, name: str, is_fast: bool, tmp_path: Path
+) -> None:
+    """In WebAssembly, and in the plain form that a browser without it computes."""
+    bert = tiny_bert() if name == "tiny" else bertcore.load("default", device="cpu")
+    assert isinstance(bert, Bert)
+    texts = [*NASTY, *random_texts(200 - len(NASTY))]
+    cases: list[Case] = [(text, None) for text in texts[::2]] + [*pairwise(texts)][::2]
+    found = compute(bert, cases, tmp_path, browser, is_fast=is_fast)
+    for case, each in zip(cases, found, strict=True):
+        check_numbers(bert, case, each)
 
 
 WINDOWS = [("light", 1280), ("dark", 1280), ("light", 360), ("dark", 1600)]

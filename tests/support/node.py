@@ -46,20 +46,31 @@ def run_typescript(source: str, folder: Path) -> None:
     Raises:
         AssertionError: If the script fails, with what it said.
     """
-    entry = folder / "script.ts"
+    script = bundle_typescript(source, folder, "node")
+    run = subprocess.run(
+        [node(), script.name], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+
+
+def bundle_typescript(source: str, folder: Path, platform: str) -> Path:
+    """Return a script that imports modules as "./app/..." as a module for "node" or "browser".
+
+    Raises:
+        AssertionError: If the script cannot be bundled, with what esbuild said.
+    """
+    entry, script = folder / "script.ts", folder / "script.mjs"
     entry.write_text(source, encoding="utf-8")
     made = run_node(
         "--input-type=module",
         "--eval",
         'import { readFileSync } from "node:fs"; import { build } from "esbuild";'
-        "const [entry, outfile] = process.argv.slice(1);"
+        "const [entry, outfile, platform] = process.argv.slice(1);"
         'const stdin = { contents: readFileSync(entry, "utf8"), loader: "ts", resolveDir: "." };'
-        'await build({ stdin, outfile, bundle: true, platform: "node", format: "esm" });',
+        'await build({ stdin, outfile, bundle: true, platform, format: "esm" });',
         str(entry),
-        str(folder / "script.mjs"),
+        str(script),
+        platform,
     )
     assert made.returncode == 0, made.stderr
-    run = subprocess.run(
-        [node(), "script.mjs"], cwd=folder, capture_output=True, text=True, check=False
-    )
-    assert run.returncode == 0, run.stderr
+    return script

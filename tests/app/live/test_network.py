@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
-import sys
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,72 +16,19 @@ from app.live.weights import FORMS, STEPS, Stored, pack_weights
 from bertcore import Bert, Encoding
 from bertcore.network import Network
 from tests.support.exhaustive import all_but
+from tests.support.live_network import Case, check_numbers, compute, random_texts
 from tests.support.nasty_text import NASTY, PARAGRAPH
 from tests.support.node import run_typescript
 from tests.support.tiny import tiny_bert, tiny_config
 
 READ = """
-import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { Reader } from "./app/live/reader";
-import { measureHeads } from "./app/live/measures";
 const reader = await Reader.open(new Uint8Array(readFileSync("weights.bin")));
 const cases = JSON.parse(readFileSync("cases.json", "utf8"));
 """
 
-Case = tuple[str, str | None]
 WORDS = PARAGRAPH.split()
-
-
-def random_texts(number: int, seed: int = 0) -> list[str]:
-    """Return texts of random characters of all of Unicode, and of words."""
-    chance = random.Random(seed)
-    texts = []
-    for _ in range(number):
-        letters = [chr(chance.choice((0x80, 0x600, 0x3000, sys.maxunicode)) - 1) for _ in range(1)]
-        while len(letters) < 12:
-            code = chance.randrange(chance.choice((0x250, 0x3000, 0x20000, sys.maxunicode + 1)))
-            if not 0xD800 <= code <= 0xDFFF:
-                letters += [chr(code), chance.choice(("", " ", "e", "\u0301", "中"))]
-        texts.append("".join(letters) + " " + " ".join(chance.sample(WORDS, 3)))
-    return texts
-
-
-def read(bert: Bert, cases: list[Case], folder: Path, stored: Stored = "float32") -> Any:
-    """Return what the TypeScript computes of each case, with its arrays."""
-    (folder / "weights.bin").write_bytes(pack_weights(bert, stored))
-    (folder / "cases.json").write_text(json.dumps(cases), encoding="utf-8")
-    run_typescript(
-        f"""{READ}
-        const read = cases.map(([first, second], number) => {{
-          const question = {{ number, first, second, hidden: [1] }};
-          const reading = reader.read(question);
-          const {{ hiddenStates, attentions }} = reading.activations;
-          for (const array of [...hiddenStates, ...attentions]) {{
-            const {{ buffer, byteOffset, byteLength }} = array;
-            appendFileSync("arrays.bin", new Uint8Array(buffer, byteOffset, byteLength));
-          }}
-          const {{ encoding, guesses, next }} = reading.result;
-          const swapped = reader.swapped(question);
-          return {{ encoding, guesses, next, swapped, measures: measureHeads(reading) }};
-        }});
-        writeFileSync("read.json", JSON.stringify(read));
-        """,
-        folder,
-    )
-    found = json.loads((folder / "read.json").read_text(encoding="utf-8"))
-    numbers = np.fromfile(folder / "arrays.bin", np.float32)
-    layers, heads = bert.config.num_hidden_layers, bert.config.num_attention_heads
-    start = 0
-    for each in found:
-        length = len(each["encoding"]["input_ids"])
-        for name, shape in (
-            ("hidden_states", (layers + 1, length, bert.config.hidden_size)),
-            ("attentions", (layers, heads, length, length)),
-        ):
-            end = start + int(np.prod(shape))
-            each[name], start = numbers[start:end].reshape(shape), end
-    assert start == len(numbers)
-    return found
 
 
 def same_encoding(read: dict[str, Any], encoding: Encoding, text: object) -> None:
@@ -123,21 +68,21 @@ def _tiny_network(num_pieces: int) -> Network:
     return tiny_bert(tiny_config(vocab_size=num_pieces, max_position_embeddings=512)).module
 
 
+FORMS_OF_ARITHMETIC = [(name, is_fast) for name in ("tiny", "default") for is_fast in (True, False)]
+
+
 @pytest.mark.parity
-@pytest.mark.parametrize("name", all_but(["tiny"], ["tiny", "default"]))
-def test_numbers_are_those_of_python(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "is_fast"), all_but(FORMS_OF_ARITHMETIC[:2], FORMS_OF_ARITHMETIC))
+def test_numbers_are_those_of_python(name: str, is_fast: bool, tmp_path: Path) -> None:
+    """In WebAssembly and in the plain form that a browser without it computes."""
     bert = tiny_bert() if name == "tiny" else bertcore.load("default", device="cpu")
     assert isinstance(bert, Bert)
-    texts = [*NASTY, *random_texts(40)] if name == "tiny" else [*NASTY[4:40:6], WORDS[0]]
+    texts = [*NASTY, *random_texts(90)] if name == "tiny" else [*NASTY[4:40:6], WORDS[0]]
     cases: list[Case] = [(text, None) for text in texts] + [*pairwise(texts)][::2]
-    for case, found in zip(cases, read(bert, cases, tmp_path), strict=True):
-        encoding = bert.tokenize(*case)
+    for case, found in zip(cases, compute(bert, cases, tmp_path, is_fast=is_fast), strict=True):
+        encoding, trace = bert.tokenize(*case), bert.trace(*case)
         same_encoding(found["encoding"], encoding, case)
-        trace = bert.trace(*case)
-        for array in ("hidden_states", "attentions"):
-            np.testing.assert_allclose(
-                found[array], getattr(trace, array).numpy(), atol=1e-4, rtol=0, err_msg=str(case)
-            )
+        check_numbers(bert, case, found)
         _check_answers(bert, encoding, found)
         first, second = case
         if second is None or 1 not in encoding.text_ids:

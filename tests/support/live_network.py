@@ -1,0 +1,145 @@
+"""The network of a live file: what it computes in Node.js and in a browser."""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from playwright.sync_api import Browser
+
+from app.live.weights import Stored, pack_weights
+from bertcore import Bert
+from tests.support.nasty_text import PARAGRAPH
+from tests.support.node import bundle_typescript, run_typescript
+
+Case = tuple[str, str | None]
+ADDRESS = "http://live.test/"
+
+# The token at place 1 is hidden, if it is one of a text.
+COMPUTE = """
+import { Reader } from "./app/live/reader";
+import { measureHeads } from "./app/live/measures";
+async function compute(weights, cases, isFast) {
+  const reader = await Reader.open(weights, true, isFast);
+  if (reader.opened.isFast !== isFast) throw new Error("the other form would compute");
+  const arrays = [];
+  const read = cases.map(([first, second], number) => {
+    const question = { number, first, second, hidden: [1] };
+    const reading = reader.read(question);
+    const { hiddenStates, attentions } = reading.activations;
+    arrays.push(...[...hiddenStates, ...attentions].map((array) => array.slice()));
+    const { encoding, guesses, next } = reading.result;
+    const swapped = reader.swapped(question);
+    return { encoding, guesses, next, swapped, measures: measureHeads(reading) };
+  });
+  return { read: JSON.stringify(read), arrays: new Blob(arrays) };
+}
+"""
+
+IN_NODE = f"""
+import {{ readFileSync, writeFileSync }} from "node:fs";
+{COMPUTE}
+const {{ cases, isFast }} = JSON.parse(readFileSync("asked.json", "utf8"));
+const found = await compute(new Uint8Array(readFileSync("weights.bin")), cases, isFast);
+writeFileSync("read.json", found.read);
+writeFileSync("arrays.bin", new Uint8Array(await found.arrays.arrayBuffer()));
+"""
+
+IN_PAGE = f"""
+{COMPUTE}
+globalThis.found = (async () => {{
+  const {{ cases, isFast }} = await (await fetch("asked.json")).json();
+  const weights = new Uint8Array(await (await fetch("weights.bin")).arrayBuffer());
+  const found = await compute(weights, cases, isFast);
+  const reader = new FileReader();
+  reader.readAsDataURL(found.arrays);
+  await new Promise((done) => {{ reader.onload = done; }});
+  return [found.read, reader.result];
+}})();
+"""
+
+
+def compute(
+    bert: Bert,
+    cases: list[Case],
+    folder: Path,
+    browser: Browser | None = None,
+    *,
+    stored: Stored = "float32",
+    is_fast: bool = True,
+) -> Any:
+    """Return what the TypeScript computes of each case, with its hidden states and attentions.
+
+    Args:
+        browser: Computes; Node.js without one.
+        is_fast: In WebAssembly, or in the plain form.
+    """
+    (folder / "weights.bin").write_bytes(pack_weights(bert, stored))
+    (folder / "asked.json").write_text(json.dumps({"cases": cases, "isFast": is_fast}))
+    if browser is None:
+        run_typescript(IN_NODE, folder)
+        read = (folder / "read.json").read_text(encoding="utf-8")
+        arrays = (folder / "arrays.bin").read_bytes()
+    else:
+        read, arrays = _in_page(folder, browser)
+    return _with_arrays(bert, json.loads(read), np.frombuffer(arrays, np.float32))
+
+
+def _in_page(folder: Path, browser: Browser) -> tuple[str, bytes]:
+    bundle_typescript(IN_PAGE, folder, "browser")
+    (folder / "index.html").write_text('<script type="module" src="script.mjs"></script>')
+    page = browser.new_page()
+    page.route(
+        f"{ADDRESS}*",
+        lambda route: route.fulfill(path=folder / route.request.url.removeprefix(ADDRESS)),
+    )
+    page.goto(f"{ADDRESS}index.html")
+    page.wait_for_function("'found' in globalThis")
+    read, address = page.evaluate("found")
+    page.close()
+    return read, base64.b64decode(address.partition(",")[2])
+
+
+def _with_arrays(bert: Bert, found: Any, numbers: np.ndarray) -> Any:
+    layers, heads = bert.config.num_hidden_layers, bert.config.num_attention_heads
+    start = 0
+    for each in found:
+        length = len(each["encoding"]["input_ids"])
+        for name, shape in (
+            ("hidden_states", (layers + 1, length, bert.config.hidden_size)),
+            ("attentions", (layers, heads, length, length)),
+        ):
+            end = start + int(np.prod(shape))
+            each[name], start = numbers[start:end].reshape(shape), end
+    assert start == len(numbers)
+    return found
+
+
+def check_numbers(bert: Bert, case: Case, found: dict[str, Any]) -> None:
+    """Compare tokens, hidden states and attentions with those of `bertcore`."""
+    encoding, trace = bert.tokenize(*case), bert.trace(*case)
+    assert found["encoding"]["input_ids"] == encoding.input_ids, case
+    for array in ("hidden_states", "attentions"):
+        np.testing.assert_allclose(
+            found[array], getattr(trace, array).numpy(), atol=1e-4, rtol=0, err_msg=str(case)
+        )
+
+
+def random_texts(number: int, seed: int = 0) -> list[str]:
+    """Return texts of random characters of all of Unicode, and of words."""
+    chance = random.Random(seed)
+    words = PARAGRAPH.split()
+    texts = []
+    for _ in range(number):
+        letters = [chr(chance.choice((0x80, 0x600, 0x3000, sys.maxunicode)) - 1) for _ in range(1)]
+        while len(letters) < 12:
+            code = chance.randrange(chance.choice((0x250, 0x3000, 0x20000, sys.maxunicode + 1)))
+            if not 0xD800 <= code <= 0xDFFF:
+                letters += [chr(code), chance.choice(("", " ", "e", "\u0301", "中"))]
+        texts.append("".join(letters) + " " + " ".join(chance.sample(words, 3)))
+    return texts
