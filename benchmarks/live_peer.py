@@ -1,4 +1,4 @@
-"""transformers.js with the weights of the live file, in the same browser: size, loading, a keystroke.
+"""transformers.js with the weights of the live file in the same browser: size, loading, typing.
 
 `--peer FOLDER` names a folder with its build, which nothing here downloads:
 

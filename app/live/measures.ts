@@ -1,6 +1,5 @@
 // Measures of each head on one input, as bertcore/analysis/heads/measures.py defines them.
 
-import { range } from "../browser/text";
 import type { Reading } from "./reader";
 
 type Values = (number | null)[];
@@ -24,8 +23,14 @@ export function measureHeads({ result, activations, isMark }: Reading): Record<s
   };
   // The cells of each kind once, not for each head.
   const cells = Object.entries(kinds).map(([name, holds]) => {
-    const rows = range(length).map((from) => range(length).filter((to) => holds(from, to)).map((to) => from * length + to));
-    return { name, places: Int32Array.from(rows.flat()), count: rows.filter((row) => row.length).length };
+    const places: number[] = [];
+    let count = 0; // rows that have one
+    for (let from = 0; from < length; from++) {
+      const before = places.length;
+      for (let to = 0; to < length; to++) if (holds(from, to)) places.push(from * length + to);
+      if (places.length > before) count++;
+    }
+    return { name, places, count };
   });
   const measured: Record<string, Values> = {};
   const put = (name: string, value: number) =>
