@@ -101,6 +101,7 @@ def _compared(browser: Browser, path: Path) -> list[str]:
         page = new_page(browser, path)
         typed = []
         for length in LENGTHS:
+            page.bring_to_front()
             _, _, network = _keys(page, length)
             others = [live_peer.median(p.type(_text(length), KEYS)) for p in peers.values()]
             typed.append((str(length), *map(tables.milliseconds, (network, *others))))

@@ -26,6 +26,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page
 
+TIMEOUT = 120_000  # milliseconds
 FORMS = {"fp32": "float32", "q8": "8 bits"}
 """The names of transformers.js, and how they are stored."""
 
@@ -101,6 +102,7 @@ class Peer:
 
     def type(self, text: str, keys: int) -> list[float]:
         """Return the seconds from each of some keystrokes at the end of a text to its logits."""
+        self.page.bring_to_front()
         box = self.page.locator("textarea")
         box.fill(text)
         self._answer(text)
@@ -119,7 +121,8 @@ class Peer:
         return names
 
     def _answer(self, text: str) -> float:
-        self.page.wait_for_function("text => window.answered?.text === text", arg=text)
+        told = "text => window.answered?.text === text"
+        self.page.wait_for_function(told, arg=text, polling=10, timeout=TIMEOUT)
         seconds: float = self.page.evaluate("window.answered.seconds")
         return seconds
 
