@@ -162,13 +162,11 @@ export class GlanceModel {
 
   // Links of one query row to those that are drawn, the strongest first and NaN last.
   from(layer: number, query: number, head: number | null, most: number): Link[] {
-    const links: Link[] = [];
-    for (let key = 0; key < this.size; key++) {
-      const weight = (head === null ? null : this.weight(layer, head, query, key)) ?? this.mean(layer, query, key);
-      links.push({ query, key, weight });
-    }
-    const rank = ({ weight }: Link) => (Number.isNaN(weight) ? -1 : weight);
-    return links.sort((a, b) => rank(b) - rank(a)).slice(0, most);
+    const weights = Float64Array.from({ length: this.size }, (_, key) =>
+      (head === null ? null : this.weight(layer, head, query, key)) ?? this.mean(layer, query, key));
+    const rank = (key: number) => (Number.isNaN(weights[key]) ? -1 : weights[key]);
+    const keys = Array.from(weights.keys()).sort((a, b) => rank(b) - rank(a));
+    return keys.slice(0, most).map((key) => ({ query, key, weight: weights[key] }));
   }
 
   // Colours of a head's picture as [row, column] codes 0 to 255.

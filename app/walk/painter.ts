@@ -462,7 +462,8 @@ function picture(width: number, height: number, colour: (at: number) => ArrayLik
   const image = new ImageData(width, height);
   for (let at = 0; at < width * height; at++) {
     const rgb = colour(at);
-    image.data.set([rgb[0], rgb[1], rgb[2], 255], at * 4);
+    for (let channel = 0; channel < 3; channel++) image.data[4 * at + channel] = rgb[channel];
+    image.data[4 * at + 3] = 255;
   }
   Object.assign(canvas, { width, height });
   context2d(canvas).putImageData(image, 0, 0);
