@@ -160,6 +160,11 @@ def test_it_violates_no_rule_of_axe_and_fits(open_file: Opener, scheme: str, wid
     found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
     assert [(each["id"], [node["html"] for node in each["nodes"]]) for each in found] == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    plane = page.get_by_role("application", name="BERT on this text")
+    for _ in range(9):
+        plane.press("ArrowRight")
+    # Where the drawing is wider than its frame, the frame has scrolled to the predictions.
+    assert (plane.evaluate("frame => frame.scrollLeft") > 0) == (width == 360)
 
 
 def test_any_text_is_text(open_file: Opener) -> None:
