@@ -100,7 +100,7 @@ def _in_page(folder: Path, browser: Browser) -> tuple[str, bytes]:
     )
     page.goto(f"{ADDRESS}index.html")
     page.wait_for_function("'found' in globalThis")
-    read, address = page.evaluate("found")
+    read, address = page.evaluate("found")  # waits for the promise, however long it takes
     page.close()
     return read, base64.b64decode(address.partition(",")[2])
 
