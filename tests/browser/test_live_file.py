@@ -266,7 +266,10 @@ def test_too_little_memory_is_a_sentence(open_file: Opener, file: Path, tmp_path
     starved = tmp_path / "starved.html"
     start = 'id="worker">'
     assert whole.count(start) == 1
-    poor = "self.Float32Array=function(){throw new RangeError('Array buffer allocation failed')};"
+    failing = (
+        "constructor(){throw new RangeError('WebAssembly.Memory(): could not allocate memory')}"
+    )
+    poor = f"WebAssembly.Memory=class{{{failing}}};"
     starved.write_text(whole.replace(start, f"{start}{poor}"), encoding="utf-8")
     alert = open_file(path=starved).get_by_role("alert")
     expect(alert).to_contain_text("too little memory")
