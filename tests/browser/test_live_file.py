@@ -138,7 +138,8 @@ def test_the_browser_computes_what_python_does(
     """In WebAssembly, and in the plain form that a browser without it computes."""
     bert = tiny_bert() if name == "tiny" else bertcore.load("default", device="cpu")
     assert isinstance(bert, Bert)
-    texts = [*NASTY, *random_texts(200 - len(NASTY))]
+    number = 200 if is_fast or name == "tiny" else 60
+    texts = [*NASTY, *random_texts(number - len(NASTY))]
     cases: list[Case] = [(text, None) for text in texts[::2]] + [*pairwise(texts)][::2]
     found = compute(bert, cases, tmp_path, browser, is_fast=is_fast)
     for case, each in zip(cases, found, strict=True):
