@@ -34,6 +34,7 @@ _PARTS = ("encoder", "text_config", "question_encoder", "text_encoder")
 _HEAD_KINDS = {"SEQ_CLS": "sequence", "TOKEN_CLS": "token", "QUESTION_ANS": "span"}
 """peft's task_type -> the kind of task head, of TASK_CLASSES."""
 _LABEL_FIELDS = ("id2label", "label2id", "num_labels", "problem_type", "bertscope")
+_TASK_FIELDS = ("architectures", *_LABEL_FIELDS)
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,8 @@ class CheckpointFolder:
     def config(self) -> dict[str, Any]:
         """Content of config.json, read once; with an adapter for a task, it names the task's class.
 
+        A config.json beside an adapter names the class and the labels; all else is its base's.
+
         Anything in it may be wrong or strange. For an encoder inside a larger model, the fields of
         that encoder, and PART_OF.
 
@@ -90,7 +93,12 @@ class CheckpointFolder:
             RuntimeError: If the file is missing or damaged.
         """
         values = _of_encoder(read_json(self.config_file))
-        return values if self.adapter is None else _with_task(values, self.adapter)
+        if self.adapter is None:
+            return values
+        own = read_json(self.folder / CONFIG) if (self.folder / CONFIG).is_file() else {}
+        return _with_task(values, self.adapter) | {
+            key: value for key, value in own.items() if key in _TASK_FIELDS
+        }
 
     @contextmanager
     def open(self) -> Iterator[OpenWeights]:

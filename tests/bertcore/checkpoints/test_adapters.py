@@ -61,6 +61,20 @@ def assert_same_states(folder: Path, merged: Any) -> None:
     torch.testing.assert_close(ours, expected, atol=1e-5, rtol=1e-5)
 
 
+def test_a_config_beside_an_adapter_names_its_labels_and_no_more(tmp_path: Path) -> None:
+    base = make_base("bert", tmp_path / "base")
+    make_adapter(base, tmp_path / "a", "SEQ_CLS", target_modules=TARGETS["bert"])
+    names = {"0": "bad", "1": "fair", "2": "good"}
+    own = {"id2label": names, "num_hidden_layers": 99, "vocab_size": -1}
+    (tmp_path / "a" / "config.json").write_text(json.dumps(own))
+    model = open_task_model(tmp_path / "a", device="cpu")
+    assert model.labels == tuple(names.values())
+    assert model.module.network.config.num_hidden_layers == tiny_config().num_hidden_layers
+    (tmp_path / "a" / "config.json").write_text("[1")
+    with pytest.raises(RuntimeError, match=r"config\.json"):
+        open_task_model(tmp_path / "a", device="cpu")
+
+
 @pytest.mark.parity
 @pytest.mark.parametrize(
     ("family", "task_type"), spread(TARGETS, ["SEQ_CLS", "TOKEN_CLS", "QUESTION_ANS"])
