@@ -25,7 +25,7 @@ title = "Tokens"
 text = "Es sind {num_words} Wörter."
 question = "Wie viele Tokens?"
 right = "Ja, {answer}."
-wrong = "Nein: {chosen} ist nicht {answer}."
+wrong = "Nein, nicht {chosen}, sondern {answer}."
 [steps.because]
 num_words = "Das sind die Wörter."
 [[steps]]
