@@ -64,13 +64,15 @@ def words(name: str, /, code: str = "", **facts: Fact) -> str:
     return filled(languages()[code or language()]["guide"][name], facts, str)
 
 
-def found_words(text: str, *names: str) -> str:
-    """Return what a function found or refused, in the visitor's language if it is known there.
+def found_words(text: str, *names: str, code: str = "") -> str:
+    """Return what a function found or refused, in a language, by default the visitor's.
+
+    As it is if the language has no words for it.
 
     Args:
         names: Of the words that it may be; nothing: any.
     """
-    known, templates = languages()[language()]["found"], languages()[ENGLISH]["found"]
+    known, templates = languages()[code or language()]["found"], languages()[ENGLISH]["found"]
     for name in names or templates:
         if match := _pattern(templates[name]).fullmatch(text):
             return filled(known[name], match.groupdict(), str)
@@ -86,10 +88,14 @@ def _pattern(template: str) -> re.Pattern[str]:
     return re.compile("".join(re.escape(text) + name for text, name in parts))
 
 
-def in_words(found: Found) -> Found:
-    """Return an answer with its options in the visitor's language."""
+def in_words(found: Found, code: str = "") -> Found:
+    """Return an answer with its options in a language, by default the visitor's."""
     options = (  # a text may be a token, of any word
-        replace(one, text=found_words(one.text, "layer_head"), value=found_words(one.value))
+        replace(
+            one,
+            text=found_words(one.text, "layer_head", code=code),
+            value=found_words(one.value, code=code),
+        )
         for one in found.options
     )
     return replace(found, options=tuple(options))

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from app.guide import catalogue
-from app.guide.language import languages
+from app.guide.language import in_words, languages
 from bertcore import load
 from bertcore.lessons.answer import Found
 from bertcore.lessons.lesson import Lesson, Step, filled
@@ -76,7 +76,7 @@ def test_a_lesson_is_taken(new_visit: Callable[..., Visit], lesson: Lesson, butt
         visit.settle()
         if step.text_a is not None:  # the step brings its own
             text_a, text_b = step.text_a, step.text_b
-        found = step.find(bert, text_a, text_b)
+        found = in_words(step.find(bert, text_a, text_b), code)
         name, _ = step.address(found)
         expect(visit.page).to_have_url(re.compile(rf"/{name}\b"))
         wrong, right = answers(step, found)

@@ -66,14 +66,15 @@ def test_the_words_have_all_that_a_text_is_refused_with() -> None:
         ("2: layer", "2: layer"),
     ],
 )
-def test_what_is_found_is_in_the_visitors_language(
-    english: str, russian: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(language, "language", lambda: "ru")
-    (option,) = language.in_words(Found("a", options=(Option("a", "original", english),))).options
+def test_what_is_found_is_in_the_visitors_language(english: str, russian: str) -> None:
+    (option,) = language.in_words(
+        Found("a", options=(Option("a", "original", english),)), "ru"
+    ).options
     assert (option.name, option.value) == ("a", russian)
     assert option.text == "original", "a token is no word of ours"
-    (head,) = language.in_words(Found("a", options=(Option("1.2", "layer 1, head 2"),))).options
+    (head,) = language.in_words(
+        Found("a", options=(Option("1.2", "layer 1, head 2"),)), "ru"
+    ).options
     assert head.text == "слой 1, голова 2"
 
 
