@@ -32,7 +32,7 @@ SHIPPED_TEXT, OWN_TEXT = "The shipped novel", "Your own text"
 TEXTS = (SHIPPED_TEXT, OWN_TEXT)
 TEXT = Field("lens_text", SHIPPED_TEXT, TEXTS)
 FIT = Field("lens_fit", False)
-_OWN = "_lens_own_text"
+OWN = Field("lens_own_text", "")
 SETUP = """
 from pathlib import Path
 from bertcore.analysis.tuned_lens import read_tuned_lens
@@ -102,7 +102,7 @@ def offer_fit(page: frame.Page) -> None:
     if source == OWN_TEXT:
         own = st.text_area(
             "Text to fit on",
-            key=_OWN,
+            key=OWN.key(),
             height=160,
             placeholder="Some pages of text in the checkpoint's language",
         )
@@ -290,9 +290,9 @@ path.ranks                                  # [L+1, W]
 )
 
 
+@frame.section("The prediction at each layer")
 def show_lens(page: frame.Page, masked: tuple[int, ...], position: int) -> None:
     """Draw the prediction after each layer, for one mask or along the sentence."""
-    st.header("The prediction at each layer", anchor=False)
     is_whole = one_of("Lens", VIEWS, VIEW) == WHOLE_SENTENCE
     positions = choose_window(page.trace.num_tokens) if is_whole else (position,)
     values: dict[str, Any] = {"masked": masked, "positions": positions}
@@ -315,6 +315,7 @@ def choose_window(num_tokens: int) -> tuple[int, ...]:
     return tuple(range(start, start + LENS_ROWS))
 
 
+@frame.section()
 def show_ranks(
     page: frame.Page,
     masked: tuple[int, ...],

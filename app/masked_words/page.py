@@ -86,9 +86,9 @@ drawn.input_tokens, drawn.actions
 )
 
 
+@frame.section("How the training data is masked")
 def show_masking(page: frame.Page) -> None:
     """Draw the 80/10/10 procedure on the sentence."""
-    st.header("How the training data is masked", anchor=False)
     row = st.container(horizontal=True, vertical_alignment="bottom")
     seed = row.number_input(
         "Seed",
@@ -197,7 +197,7 @@ def draw() -> None:
         frame.end_page()  # nothing can be hidden, and frame.begin says why
     if not show_instead(page):
         show_masks(page)
-        frame.fragment(show_surprise)(page)
+        show_surprise(page)
     hides_words = not any(capabilities.never_has(page.bert, what) for what in ("mask", "mlm"))
     if hides_words:  # otherwise it was not trained this way
-        frame.fragment(show_masking)(page)
+        show_masking(page)

@@ -151,9 +151,9 @@ bert.replaced_tokens(trace.text_a, trace.text_b)        # [T]
 )
 
 
+@frame.section("What surprises BERT")
 def show_surprise(page: frame.Page) -> None:
     """Draw how much each token surprises BERT when it alone is hidden."""
-    st.header("What surprises BERT", anchor=False)
     label = f"Score the tokens of the text (runs of BERT: {_num_scored(page)})"
     if not st.toggle(label, key=SCORES_ALL.key()):
         return

@@ -138,7 +138,6 @@ HEADS = Picture(
 
 def show_attention(page: frame.Page, compared: Compared) -> None:
     """Draw the signed difference of a head, or of a layer's mean."""
-    st.header("What each token attends to", anchor=False)
     num_layers, num_heads = compared.pair.attention_change.shape
     LAYER.key(default=num_layers - 1, options=list(range(num_layers)))
     HEAD.key(options=[MEAN, *range(num_heads)])
@@ -240,7 +239,6 @@ VECTORS = Picture(
 
 def show_vectors(page: frame.Page, compared: Compared) -> None:
     """Draw how much the vector of each token differs after each layer."""
-    st.header("How each token's vector differs", anchor=False)
     drawn = drawn_columns(compared.pair, np.nan_to_num(compared.pair.hidden_change).max(0))
     VECTORS.show(page, compared, drawn={"drawn": drawn}, with_caption=False, texts=compared.texts)
     note_left_out(drawn, compared.pair)

@@ -34,9 +34,22 @@ def show(page: frame.Page, second: Versions) -> None:
         show_patching(page, second)
         return
     show_answers(page, both)
+    attention(page, second)
+    vectors(page, second)
+
+
+@frame.section("What each token attends to")
+def attention(page: frame.Page, second: Versions) -> None:
+    """Draw the difference of a head, or of a layer's mean, and how much each head differs."""
+    both = compared(page, second)
     show_attention(page, both)
     show_heads(page, both)
-    show_vectors(page, both)
+
+
+@frame.section("How each token's vector differs")
+def vectors(page: frame.Page, second: Versions) -> None:
+    """Draw how much the vector of each token differs after each layer."""
+    show_vectors(page, compared(page, second))
 
 
 def draw() -> None:

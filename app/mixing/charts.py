@@ -171,6 +171,7 @@ blocks.mixing_ratio.mean(-1)                        # [L]
 )
 
 
+@frame.section()
 def show_agreement(page: frame.Page, choice: Choice, view: str, mixing: MixingMaps) -> None:
     """Draw how far the measures rank the tokens alike.
 
@@ -188,6 +189,7 @@ def show_agreement(page: frame.Page, choice: Choice, view: str, mixing: MixingMa
     AGREEMENT.show(page, agreed, setup=setup_code(page, mixing, choice, view), ranked=ranked)
 
 
+@frame.section()
 def show_separator(page: frame.Page, where: Texts) -> None:
     """Draw how much comes from [SEP] in the weights, the norms, and after the residual."""
     separator_fractions = cache.call(measures.separator_fractions, where.key, where)

@@ -6,7 +6,12 @@ import pandas as pd
 import streamlit as st
 
 from bertcore import Model
-from bertcore.analysis.words.next_sentence import SEGMENTS, Variant
+from bertcore.analysis.words.next_sentence import (
+    SEGMENTS,
+    Variant,
+    pair_variants,
+    segment_ids,
+)
 
 from ..plots import Figure, bar, percent, scatter, shorten, theme
 from ..shell import Picture, frame
@@ -197,18 +202,19 @@ bert.sentence_order({a!r}, {b!r}).in_order
 )
 
 
-def show_answer(page: frame.Page, variants: tuple[Variant, ...], segments: str) -> None:
+def show_answer(page: frame.Page, segments: str) -> None:
     """Draw the answer for the pair with the chosen segment ids."""
-    answers = [variant for variant in variants if variant.name == SEGMENTS[segments]]
-    st.header(
-        f"BERT gives a **{percent(answers[0].is_next)}** probability that B follows A", anchor=False
-    )
-    ANSWER.show(page, answers, a=page.text_a, b=page.text_b, segments=segments)
+    pair, ids = (page.text_a, page.text_b or ""), segment_ids(page.trace, segments)
+    is_next = page.compute(Model.next_sentence, *pair, segment_ids=ids).is_next
+    st.header(f"BERT gives a **{percent(is_next)}** probability that B follows A", anchor=False)
+    answer = Variant(SEGMENTS[segments], *pair, is_next)
+    ANSWER.show(page, [answer], a=page.text_a, b=page.text_b, segments=segments)
 
 
-def show_variants(page: frame.Page, variants: tuple[Variant, ...], others: tuple[str, ...]) -> None:
+@frame.section("What changes the answer?")
+def show_variants(page: frame.Page, others: tuple[str, ...]) -> None:
     """Draw the answers to changed versions of the pair."""
-    st.header("What changes the answer?", anchor=False)
+    variants = page.compute(pair_variants, page.text_a, page.text_b or "", others)
     VARIANTS.show(page, variants, a=page.text_a, b=page.text_b, others=others)
 
 

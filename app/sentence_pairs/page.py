@@ -8,7 +8,6 @@ from bertcore.analysis.words.next_sentence import (
     SEGMENTS,
     AttentionMass,
     attention_mass,
-    pair_variants,
     segment_ids,
 )
 from bertcore.checkpoints.source import LANGUAGES
@@ -146,9 +145,9 @@ mass.between("A", "B")                      # [L, H]
 )
 
 
+@frame.section("How much the sentences attend to each other")
 def show_attention(page: frame.Page, segments: str) -> None:
     """Draw the attention between the sentences, with the chosen segment ids."""
-    st.header("How much the sentences attend to each other", anchor=False)
     ids = segment_ids(page.trace, segments)
     trace = cache.trace(page.bert_key, page.text_a, page.text_b, segment_ids=ids)
     mass = attention_mass(trace)
@@ -228,10 +227,8 @@ def show_pair(page: frame.Page, *, is_example: bool) -> None:
         if "sop" in page.bert.capabilities:
             show_order(page)
     else:
-        others = other_texts(page)
-        variants = page.compute(pair_variants, page.text_a, page.text_b or "", others)
-        show_answer(page, variants, segments)
-        show_variants(page, variants, others)
+        show_answer(page, segments)
+        show_variants(page, other_texts(page))
     show_attention(page, segments)
 
 
@@ -245,4 +242,4 @@ def draw() -> None:
             frame.example_pair(*pair, ", since your text has no sentence B.")
             shown = replace(page, text_a=pair[0], text_b=pair[1])
         show_pair(shown, is_example=is_example)
-    frame.fragment(show_several)(page)
+    show_several(page)

@@ -89,12 +89,12 @@ matrix = next_sentence_matrix(bert, {sentences!r})      # [N, N], row A, column 
 )
 
 
+@frame.section("Three or more sentences")
 def show_several(page: frame.Page) -> None:
     """Draw the box for the sentences and the two matrices of their pairs.
 
     The texts of the page come first among those whose similarity is shown.
     """
-    st.header("Three or more sentences", anchor=False)
     typed = st.text_area("Sentences, one per line", key=SENTENCES.key(), height="content")
     lines = [line.strip() for line in typed.splitlines() if line.strip()]
     if len(lines) > MOST_SENTENCES:

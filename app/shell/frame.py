@@ -23,7 +23,7 @@ from ..access.policy import policy
 from ..page_info import PageInfo
 from ..plots import BERT, Marks, marks_of, own_markdown, plain
 from ..plots.special_tokens import filled_markdown
-from . import cache, consent, fetch, sidebar, state
+from . import cache, consent, fetch, in_view, sidebar, state
 from .compute import Compute
 from .jobs.waiting import Pending
 from .sentence_box import TEXT_B, example_box, sentence_box
@@ -308,6 +308,39 @@ def fragment(draw: Callable[P, None]) -> Callable[P, None]:
             draw(*args, **kwargs)
 
     return st.fragment(guarded)
+
+
+def section(title: str = "") -> Callable[[Callable[P, None]], Callable[P, None]]:
+    """Return what makes a function a `fragment` with a heading, computed while it is in the window.
+
+    Of one that the browser shows elsewhere on the page, an edit draws the heading alone. What it
+    draws must not depend on the widgets' state alone: that of a section out of view is forgotten,
+    that of a `Field` is kept.
+    """
+
+    def as_section(draw: Callable[P, None]) -> Callable[P, None]:
+        key = f"section_{draw.__name__.strip('_').removeprefix('show_')}"
+
+        @st.fragment
+        def leaving() -> None:
+            in_view.watch(key, is_shown=True)
+
+        @fragment
+        @functools.wraps(draw)
+        def shown(*args: P.args, **kwargs: P.kwargs) -> None:
+            with st.container(key=key):
+                if title:
+                    st.header(title, anchor=False)
+                if in_view.is_in_view(key):
+                    with in_view.drawing(key), guard():
+                        draw(*args, **kwargs)
+                    leaving()
+                else:
+                    in_view.watch(key, is_shown=False)
+
+        return shown
+
+    return as_section
 
 
 def sentence_of(error: Exception) -> str:

@@ -137,6 +137,11 @@ def used() -> set[str]:
     return set(st.session_state.get(_USED, ()))
 
 
+def use(names: Set[str]) -> None:
+    """Count fields as read by this page: of a section that is out of view, the address keeps them."""
+    st.session_state.setdefault(_USED, set()).update(names)
+
+
 def choices() -> dict[str, str]:
     """Return this page's choices that differ from their defaults, as in the address.
 

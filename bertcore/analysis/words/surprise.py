@@ -23,7 +23,7 @@ _LONG_ENOUGH = 4
 _MOST_FOR_EXAMPLE = 64
 """Maximum number of tokens of a text in which several words are tried for an example."""
 _MOST_TRIED = 32  # number of tokens tried when a mask is suggested
-_MOST_TRIED_FOR_EXAMPLE = 8  # fewer, since each edit of a text has another example
+_MOST_TRIED_FOR_EXAMPLE = 5  # fewer, since each edit of a text has another example
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,7 @@ def suggest_mask(
 def example_mask(bert: Model, text: str, text_pair: str | None = None) -> int:
     """Return the position of a token to hide as an example, with a few runs at most.
 
-    The choice of `suggest_mask` among 8 unique words in a text of up to 64 tokens; in a longer one,
+    The choice of `suggest_mask` among 5 unique words in a text of up to 64 tokens; in a longer one,
     which would take long runs, the longest whole word of the first 64 tokens. ValueError as
     `suggest_mask`.
     """

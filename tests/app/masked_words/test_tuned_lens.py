@@ -68,7 +68,7 @@ def test_it_is_fitted_on_a_typed_text_and_stands_beside_the_plain_lens(
     monkeypatch.setattr(lens, "fit_tuned_lens", fit)
     app = ok(page(lens_text="Your own text").run())
     assert button(app, "Fit the lens").disabled
-    app.text_area(key="_lens_own_text").set_value("\n".join(SENTENCES))
+    app.text_area(key="lens_own_text").set_value("\n".join(SENTENCES))
     app = ok(app.run())
     app = ok(with_results(button(app, "Fit the lens").click().run()))
     app = ok(app.run())
@@ -92,7 +92,7 @@ def test_it_is_fitted_on_a_typed_text_and_stands_beside_the_plain_lens(
 
 def test_too_little_text_is_told(checkpoint: Model) -> None:
     app = ok(page(lens_text="Your own text").run())
-    app.text_area(key="_lens_own_text").set_value("Only one sentence.")
+    app.text_area(key="lens_own_text").set_value("Only one sentence.")
     app = app.run()
     app = with_results(button(app, "Fit the lens").click().run())
     assert "Give a longer text" in complaints(app)
