@@ -138,7 +138,7 @@ def used() -> set[str]:
 
 
 def use(names: Set[str]) -> None:
-    """Count fields as read by this page: of a section that is out of view, the address keeps them."""
+    """Count fields as read by this page: the address keeps those of a section out of view."""
     st.session_state.setdefault(_USED, set()).update(names)
 
 
