@@ -2,22 +2,23 @@
 
 import html
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
 import streamlit as st
 
 from bertcore import Model
+from bertcore.configs.encode import Unit
 from bertcore.corpus.search import ExactIndex, Neighbours, Query, neighbours, query_of
 from bertcore.corpus.search.places import Share, shares, tag_shares
 
 from ..plots import Figure, own_markdown, percent, plain, records, shorten, subplots, theme
 from ..plots.charts import Curve, LayerCurves
 from ..shell import Field, Picture, frame
+from ..shell.compute import is_stored
 from ..shell.links import short_address
 from ..sources import encoded_corpus as source
-from ..sources.encoded_corpus import Opened
+from ..sources.encoded_corpus import Opened, Stories
 from ..token_strip.token_strip import token_strip
 from . import hits
 
@@ -195,6 +196,11 @@ TOKEN = Field("corpus_token", 7)  # of the text that the app opens with: "bank"
 COUNT = Field("corpus_count", 25, COUNTS)
 
 
+_ENCODE = """
+from bertcore.corpus import STORIES, EncodeSettings, encode_corpus
+
+encode_corpus(bert, STORIES, "vectors", EncodeSettings(layers={layers}, sample={share}))
+"""
 _CODE = """
 from bertcore.corpus import open_encoded
 from bertcore.corpus.search import Places, neighbours, open_index, query_of
@@ -270,51 +276,65 @@ found = [
 
 
 @frame.fragment
-def show(page: frame.Page, corpus: Opened) -> None:
-    """Draw what follows the chosen token; runs alone when another is chosen."""
-    encoded, trace = corpus.encoded, page.trace
+def show(page: frame.Page, corpus: Opened | Stories) -> None:
+    """Draw what follows the chosen token; runs alone when another is chosen.
+
+    Args:
+        corpus: If it is stories that are not encoded yet, they are when it is necessary.
+    """
+    trace, size = page.trace, st.container()
+    unit, all_layers = _shape(page, corpus)
     TOKEN.key(low=0, high=trace.num_tokens - 1)
     position = TOKEN.value
-    if encoded.unit != "sentence":
+    if unit != "sentence":
         token_strip(trace, key="corpus_strip", selected=position, on_pick=TOKEN.put)
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    layer = hits.choose_layer(encoded.layers, row)
+    layer = hits.choose_layer(all_layers, row)
     count = int(row.selectbox("Nearest", COUNTS, key=COUNT.key(options=COUNTS), width=110))
     target = hits.choose_target(row)
-    if not source.is_ready(corpus, layer):
+    asked = (*page.texts, position)
+    if isinstance(corpus, Stories) and not is_stored(
+        _nearest, page.bert_key, *asked, all_layers, count, corpus
+    ):
+        with size:
+            read = source.read(page, corpus)
+        if read is None:
+            return
+        corpus = read
+    if isinstance(corpus, Opened) and not source.is_ready(corpus, layer):
         return
-    layers = encoded.layers if corpus.is_small else (layer,)
-    by_layer: tuple[Neighbours, ...] = page.compute(
-        _neighbours,
-        *page.texts,
-        position,
-        layers,
-        count,
-        source.hashable(corpus),
-    )
-    found = by_layer[layers.index(layer)]
-    query = query_of(trace, position, encoded)
-    index = source.index_of(corpus, layer)
-    if index.num_left_out:
-        st.caption(f"{index.num_left_out:,} vectors without a direction (zero, NaN) are left out.")
+    is_large = isinstance(corpus, Opened) and not corpus.is_small
+    layers = (layer,) if is_large else all_layers
+    nearest = page.compute(_nearest, *asked, layers, count, corpus.name)
+    by_layer, left_out, query, num_rows, num_texts = nearest
+    found, num_left_out = by_layer[layers.index(layer)], left_out[layers.index(layer)]
+    if isinstance(corpus, Stories):
+        with size:
+            source.describe(num_rows, unit, num_texts, corpus)
+    if num_left_out:
+        st.caption(f"{num_left_out:,} vectors without a direction (zero, NaN) are left out.")
     if not found.hits:
         st.info("There is nothing else to find: the corpus contains only this sentence.")
         return
     _show_hits(page, found, target)
     own = page.text_b if trace.text_ids[position] == 1 else page.text_a
     values: dict[str, Any] = {
-        "folder": source.shown_folder(corpus),
+        "folder": "vectors" if isinstance(corpus, Stories) else source.shown_folder(corpus),
         "position": position,
         "layer": layer,
         "num": len(found.hits),
         "own": own,
-        # Without it, the Python builds an index of a corpus of this size.
-        "exact": ", exact=True" if isinstance(index, ExactIndex) and not corpus.is_small else "",
+        "exact": "",
     }
-    if encoded.unit == "sentence":
+    if isinstance(corpus, Stories):
+        values["setup"] = page.setup_code + _ENCODE.format(layers=layers, share=corpus.share)
+    elif not corpus.is_small and isinstance(source.index_of(corpus, layer), ExactIndex):
+        # Without it, the Python builds an index of a corpus of this size.
+        values["exact"] = ", exact=True"
+    if unit == "sentence":
         SENTENCES.offer(page, found, record=found, **values)
         return
-    is_word = encoded.unit == "word"
+    is_word = unit == "word"
     values["rows"] = "words" if is_word else "tokens"
     values["query"] = "the framed token" + ("'s word" if is_word else "")
     what = plain(f"“{query.word}”")
@@ -344,22 +364,36 @@ def _show_hits(page: frame.Page, found: Neighbours, target: str) -> None:
         st.html(table(rows))
 
 
-def _neighbours(
+def _shape(page: frame.Page, corpus: Opened | Stories) -> tuple[Unit, tuple[int, ...]]:
+    """Return what a row of a corpus is, and its layers."""
+    if isinstance(corpus, Opened):
+        return corpus.encoded.unit, corpus.encoded.layers
+    return "token", tuple(range(page.bert.config.num_hidden_layers + 1))
+
+
+def _nearest(
     bert: Model,
     text_a: str,
     text_b: str | None,
     position: int,
     layers: tuple[int, ...],
     count: int,
-    corpus: tuple[str, int, int],
-) -> tuple[Neighbours, ...]:
-    """Return the neighbours of a token at some layers; see `source.hashable`."""
-    opened = source.at(Path(corpus[0]))
-    trace = bert.trace(text_a, text_b)
-    query = query_of(trace, position, opened.encoded)
+    corpus: source.Name,
+) -> tuple[tuple[Neighbours, ...], tuple[int, ...], Query, int, int]:
+    """Return the neighbours of a token at some layers.
+
+    Returns:
+        The neighbours and how many vectors are left out, by layer; the query; and how many rows
+        and texts the corpus has.
+    """
+    opened = source.of_name(corpus, bert)
+    encoded, trace = opened.encoded, bert.trace(text_a, text_b)
+    query = query_of(trace, position, encoded)
     own = text_b if trace.text_ids[position] == 1 else text_a
-    found = []
-    for layer in layers:
-        index = source.index_of(opened, layer)
-        found.append(neighbours(index, opened.places, query, layer, count, own_text=own))
-    return tuple(found)
+    indices = [source.index_of(opened, layer) for layer in layers]
+    found = tuple(
+        neighbours(index, opened.places, query, layer, count, own_text=own)
+        for index, layer in zip(indices, layers, strict=True)
+    )
+    left_out = tuple(index.num_left_out for index in indices)
+    return found, left_out, query, len(encoded), encoded.manifest.num_texts

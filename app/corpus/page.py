@@ -12,11 +12,13 @@ def draw() -> None:
     """Draw the page."""
     page = frame.begin(PAGE)
     with frame.guard(stop=True):
-        corpus = source.choose(page)
+        corpus = source.choose_unread(page)
     if corpus is None:
         frame.end_page()
     with frame.guard():
         if one_of("View", VIEWS, VIEW) == "nearest":
             nearest.show(page, corpus)
         else:
-            senses.show(page, corpus)
+            opened = source.read(page, corpus) if isinstance(corpus, source.Stories) else corpus
+            if opened is not None:
+                senses.show(page, opened)

@@ -54,8 +54,8 @@ class Compute:
             Exception: The error that ended the work.
         """
         name = self.name or function.__name__.strip("_").replace("_", "-")
-        kept = stored.find(function, args, kwargs)
-        if kept is not None and kept.name not in st.session_state.get(_ANEW, ()):
+        kept = _shipped(function, args, kwargs)
+        if kept is not None:
             st.button(
                 STORED,
                 key=f"anew_{name}",
@@ -86,6 +86,18 @@ class Compute:
         if result is None:
             raise waiting.Pending
         return result[0]
+
+
+def is_stored(function: Callable[..., object], *args: Any, **kwargs: Any) -> bool:
+    """Return whether `Compute` would take a result from those that ship with BertScope."""
+    return _shipped(function, args, kwargs) is not None
+
+
+def _shipped(
+    function: Callable[..., object], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> stored.Stored | None:
+    found = stored.find(function, args, kwargs)
+    return None if found is None or found.name in st.session_state.get(_ANEW, ()) else found
 
 
 def _compute_anew(name: str) -> None:

@@ -4,13 +4,14 @@ import os
 import shutil
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import streamlit as st
 
 from bertcore import Model
 from bertcore.checkpoints.source import SHIPPED
+from bertcore.configs.encode import Unit
 from bertcore.corpus import EncodedCorpus, EncodeProgress, EncodeSettings, encode_corpus
 from bertcore.corpus.encode import STORIES
 from bertcore.corpus.encoded import open_encoded
@@ -55,6 +56,29 @@ ABOUT = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Stories:
+    """The shipped stories, or some of their sentences, whether or not they are encoded."""
+
+    share: float
+    """Of the sentences."""
+    version: int = _VERSION
+
+    @property
+    def name(self) -> "Name":
+        """What identifies them among the arguments of a call."""
+        return self
+
+    def folder(self, bert: Model) -> Path:
+        """Return where they are kept once a checkpoint has encoded them."""
+        names = (fingerprint_of_model(bert)[:16], bert.tokenizer.fingerprint[:8])
+        return _root() / "-".join([f"stories{self.version}", *names, f"{self.share:g}"])
+
+
+Name = Stories | tuple[str, int, int]
+"""What identifies a corpus among the arguments of a call: of a folder, its manifest's file."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Opened:
     """An encoded corpus, opened."""
@@ -63,6 +87,12 @@ class Opened:
     places: Places
     manifest: Path
     """Its file: results that depend on it are recomputed when it changes."""
+    stories: Stories | None = None
+
+    @property
+    def name(self) -> Name:
+        """What identifies it among the arguments of a call."""
+        return self.stories or hashable(self)
 
     @property
     def is_small(self) -> bool:
@@ -73,10 +103,22 @@ class Opened:
 def choose(page: frame.Page, *, is_searched: bool = True) -> Opened | None:
     """Draw the choice of the corpus; return it opened, None while it is read or not named.
 
+    Args and errors: see `choose_unread` and `read`.
+    """
+    chosen = choose_unread(page, is_searched=is_searched)
+    return read(page, chosen) if isinstance(chosen, Stories) else chosen
+
+
+def choose_unread(page: frame.Page, *, is_searched: bool = True) -> Opened | Stories | None:
+    """Draw the choice of the corpus; return it, None while it is not named.
+
     Args:
         page: Of this or of another page that reads a corpus.
         is_searched: Whether vectors of the page's checkpoint are compared with those of the corpus,
             so that it must have encoded it.
+
+    Returns:
+        It opened, or the stories, which `read` encodes.
 
     ValueError if a folder contains no encoded corpus, or another checkpoint encoded it.
     RuntimeError or OSError if it cannot be read or written.
@@ -94,18 +136,48 @@ def choose(page: frame.Page, *, is_searched: bool = True) -> Opened | None:
         if not name:
             st.info(HOW_TO_ENCODE)
             return None
-        folder = Path(name).expanduser()
+        opened = at(about(Path(name).expanduser()) / "manifest.json")
+        if is_searched:
+            opened.encoded.check_model(page.bert)
+        _describe(opened)
+        return opened
+    config = page.bert.config
+    num_bytes = TOKENS * (config.num_hidden_layers + 1) * 2 * config.hidden_size
+    stories = Stories(min(STARTS[chosen], float(f"{MOST_BYTES / num_bytes:.1g}")))
+    return read(page, stories) if stories.folder(page.bert).is_dir() else stories
+
+
+def read(page: frame.Page, stories: Stories) -> Opened | None:
+    """Return the encoded stories; draw the progress and return None until then.
+
+    RuntimeError or OSError if they cannot be read or written.
+    """
+    place = stories.folder(page.bert)
+    if place.is_dir():
+        os.utime(place)
     else:
-        ready = _stories(page, STARTS[chosen])
-        if ready is None:
+        key = page.bert_key
+
+        def work(progress: Progress) -> bool:
+            _encode(cache.opened(key), place, stories.share, progress)
+            return True
+
+        job = ("corpus-stories", str(place))
+        if waiting.result(Work(job, work), "corpus-stories") is None:
             return None
-        folder = ready
-    manifest = about(folder) / "manifest.json"
-    opened = at(manifest)
-    if is_searched:
-        opened.encoded.check_model(page.bert)
-    _describe(opened, chosen)
+        if not place.is_dir():  # deleted since, to make room for others
+            background.forget(job)
+            st.rerun()
+    opened = replace(at(about(place) / "manifest.json"), stories=stories)
+    _describe(opened)
     return opened
+
+
+def of_name(name: Name, bert: Model) -> Opened:
+    """Return the encoded corpus of a name; the stories as a checkpoint has encoded them."""
+    if isinstance(name, Stories):
+        return at(about(name.folder(bert)) / "manifest.json")
+    return at(Path(name[0]))
 
 
 def is_ready(opened: Opened, layer: int) -> bool:
@@ -185,47 +257,24 @@ def at(manifest: Path) -> Opened:
     return opened
 
 
-def _describe(opened: Opened, chosen: str) -> None:
+def _describe(opened: Opened) -> None:
     encoded = opened.encoded
-    num = {"token": "tokens", "word": "words", "sentence": "sentences"}[encoded.unit]
-    texts = encoded.manifest.num_texts
-    sentence = f"{len(encoded):,} {num} of {texts:,} sentences."
-    if chosen != "folder":
-        share = encoded.manifest.settings.sample
+    describe(len(encoded), encoded.unit, encoded.manifest.num_texts, opened.stories)
+
+
+def describe(num_rows: int, unit: Unit, num_texts: int, stories: Stories | None) -> None:
+    """Draw how large a corpus is, and which stories it is, if it is of those."""
+    num = {"token": "tokens", "word": "words", "sentence": "sentences"}[unit]
+    sentence = f"{num_rows:,} {num} of {num_texts:,} sentences."
+    if stories is not None:
+        share = stories.share
         sentence += f" {ABOUT}"
-        if share < STARTS[chosen]:
+        if share < STARTS[SOURCE.value]:
             sentence += (
                 f" {share:.2g} of the sentences: all layers of all sentences would take more than "
                 f"{MOST_BYTES / 1e6:.0f} MB."
             )
     st.caption(sentence)
-
-
-def _stories(page: frame.Page, start: float) -> Path | None:
-    """Return the folder of the encoded stories; draw the progress and return None until then."""
-    bert = page.bert
-    config = bert.config
-    num_bytes = TOKENS * (config.num_hidden_layers + 1) * 2 * config.hidden_size
-    share = min(start, float(f"{MOST_BYTES / num_bytes:.1g}"))
-    names = (fingerprint_of_model(bert)[:16], bert.tokenizer.fingerprint[:8], f"{share:g}")
-    place = _root() / "-".join([f"stories{_VERSION}", *names])
-    if place.is_dir():
-        os.utime(place)
-        return place
-    key = page.bert_key
-
-    def work(progress: Progress) -> bool:
-        _encode(cache.opened(key), place, share, progress)
-        return True
-
-    job = ("corpus-stories", str(place))
-    done = waiting.result(Work(job, work), "corpus-stories")
-    if done is None:
-        return None
-    if not place.is_dir():  # deleted since, to make room for others
-        background.forget(job)
-        st.rerun()
-    return place
 
 
 def _encode(bert: Model, place: Path, share: float, progress: Progress) -> None:
