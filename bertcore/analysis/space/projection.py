@@ -216,8 +216,9 @@ def _fit_umap(
     report(0.0, "Waiting for another map" if numba_lock.locked() else "Opening UMAP")
     with numba_lock:
         report(0.05, "Opening UMAP")
-        from umap import UMAP
+        from umap import UMAP, umap_
 
+        umap_.pairwise_distances = _pairwise_distances
         report(0.2, "Looking for neighbours")
         with warnings.catch_warnings(), _released_progress_bar():
             # It warns that a seed means one core, and of duplicates, which `np.unique` removed.
@@ -235,6 +236,24 @@ def _fit_umap(
     umap_opened.set()
     report(1.0, "Done")
     return fitted
+
+
+def _pairwise_distances(
+    vectors: Floats, others: Floats | None = None, *, metric: Callable[..., float]
+) -> Floats:
+    """Return the distances of all pairs, [N, M], for UMAP's maps of fewer than 4,096 points.
+
+    UMAP hands its own compiled function of two vectors to scikit-learn, which calls it from Python
+    for each pair: 3,000 points took 7 s, and could not be stopped meanwhile.
+    """
+    from sklearn.metrics import pairwise_distances
+
+    if metric.__name__ == "correlation":
+        vectors = vectors - vectors.mean(1, keepdims=True)
+        others = None if others is None else others - others.mean(1, keepdims=True)
+    name = {"correlation": "cosine"}.get(metric.__name__, metric.__name__)
+    distances: Floats = pairwise_distances(vectors, others, metric=name)
+    return distances
 
 
 def align(coordinates: Floats, target: Floats) -> NDArray[np.float32]:

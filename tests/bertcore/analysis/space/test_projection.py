@@ -5,10 +5,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from sklearn.metrics import pairwise_distances
 from tqdm.auto import tqdm
 
+from bertcore.analysis.space import projection
 from bertcore.analysis.space.projection import MIN_EMBEDDED, align, embed, map_layers, pca
-from bertcore.configs.maps import UmapSettings
+from bertcore.configs.maps import METRICS, UmapSettings
 
 QUICK = UmapSettings(n_neighbors=5, seed=3)
 
@@ -193,6 +195,18 @@ def test_umap_parts_what_is_apart_and_takes_its_parameters() -> None:
     assert nearest[1] > nearest[0]
     # More neighbours than there are points: lowered, not refused.
     assert np.isfinite(embed(points[:MIN_EMBEDDED], 2, UmapSettings(n_neighbors=50))).all()
+
+
+@pytest.mark.slow  # opening UMAP compiles its kernels
+def test_umap_measures_all_pairs_at_once_as_one_by_one() -> None:
+    distances, (points, others) = pytest.importorskip("umap.distances"), (cloud(12, 6), cloud(5, 6))
+    points[3] = 0  # has no direction
+    for name in METRICS:
+        by_umap = getattr(distances, name)
+        for second in (None, others):
+            asked = pairwise_distances(points, second, metric=by_umap)
+            found = projection._pairwise_distances(points, second, metric=by_umap)
+            np.testing.assert_allclose(found, asked, atol=3e-6)
 
 
 def test_umap_refuses_too_few_and_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
