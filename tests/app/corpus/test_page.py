@@ -16,6 +16,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from app.corpus import senses as senses_view
+from app.shell import stored
 from app.sources import encoded_corpus as source
 from bertcore import load
 from bertcore.corpus import EncodeSettings, encode_corpus, open_encoded
@@ -143,6 +144,32 @@ def test_the_stories_are_read_on_first_use_and_kept(
     shutil.rmtree(place)  # as when others needed the room
     assert len(shown(ok(with_results(page_of("corpus", text_a=TEXT).run())))) == 25
     assert place.is_dir()
+
+
+def test_the_first_hits_are_stored_and_the_stories_unread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(source.CACHE, str(tmp_path))
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", "default")
+    monkeypatch.setattr(stored, "_is_of_sources", lambda called: True)
+    app = ok(page_of("corpus").run())
+    assert not app.get("progress")
+    assert len(shown(app)) == 25
+    assert [button.label for button in app.button if button.key == "anew_nearest"]
+    assert "sentences. *The Wind in the Willows*" in said(app)
+    (code,) = {element.value.partition("\n\nencoded")[0] for element in app.code}
+    assert "encode_corpus(bert, STORIES, 'vectors', " in code.replace('"', "'")
+    assert shown(ok(app.select_slider(key="corpus_layer").set_value(1).run())).size
+    assert not list(tmp_path.iterdir())
+    monkeypatch.setattr(source, "_encode", _is_refused)
+    other = with_results(page_of("corpus", corpus_token="2").run())  # is not stored
+    assert "It is read now" in complaints(other)
+    anew = with_results(app.button(key="anew_nearest").click().run())
+    assert "It is read now" in complaints(anew)
+
+
+def _is_refused(*_: object) -> None:
+    raise ValueError("It is read now")
 
 
 def test_the_longest_unused_stories_make_room(tmp_path: Path) -> None:
