@@ -3,6 +3,7 @@
 // or has changed nothing for a while, so that a screen reader finds all of it.
 
 import { closingFirst, type Mounted } from "../browser/component";
+import { isQuiet } from "../browser/quiet";
 
 const NEAR = "25%"; // of the window's height, above and below it
 const REST_MS = 10_000; // after which all that a page has is computed
@@ -25,7 +26,7 @@ export default closingFirst(({ data, parentElement, setTriggerValue }: Mounted<S
   let isNear = data.isShown, reportedAt = -Infinity;
 
   const check = () => {
-    if (isRunning()) return;
+    if (!isQuiet()) return;
     if (data.isShown) section.style.minHeight = isNear ? "" : `${section.offsetHeight}px`;
     const isAwaited = data.isShown && section.querySelector('[data-testid="stProgress"]');
     const now = performance.now();
@@ -62,10 +63,6 @@ export default closingFirst(({ data, parentElement, setTriggerValue }: Mounted<S
     removeEventListener("beforeprint", come);
   };
 });
-
-function isRunning(): boolean {
-  return document.querySelector<HTMLElement>('[data-testid="stApp"]')?.dataset.testScriptState === "running";
-}
 
 function note(): HTMLElement {
   const line = document.createElement("p");
