@@ -8,8 +8,8 @@ let lastMove = -Infinity;
 let watched: HTMLElement | null = null;
 
 const stateOf = (app: HTMLElement | null) => app?.dataset.testScriptState;
-const answered = () => { if (stateOf(watched) === "running") lastMove = -Infinity; };
-const changes = new MutationObserver(answered);
+// A run that begins answers the click; one that was under way does not.
+const changes = new MutationObserver(() => { if (stateOf(watched) === "running") lastMove = -Infinity; });
 
 for (const name of ["click", "popstate"]) addEventListener(name, () => { lastMove = performance.now(); }, true);
 
@@ -19,7 +19,6 @@ export function isQuiet(): boolean {
     watched = app;
     changes.observe(app, { attributeFilter: ["data-test-script-state"] });
   }
-  answered();
   return stateOf(app) !== "running" && performance.now() - lastMove >= ANSWER_MS
     && !document.querySelector('[data-testid="stSkeleton"]');
 }

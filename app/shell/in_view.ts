@@ -23,10 +23,11 @@ let lastReport = -Infinity; // of any section
 export default closingFirst(({ data, parentElement, setTriggerValue }: Mounted<SectionData>) => {
   const section = document.querySelector<HTMLElement>(`.st-key-${data.section}`);
   if (!section) return () => {};
+  const page = location.pathname;
   let isNear = data.isShown, reportedAt = -Infinity;
 
   const check = () => {
-    if (!isQuiet()) return;
+    if (!isQuiet() || location.pathname !== page) return; // of a page that is left, it goes in a moment
     if (data.isShown) section.style.minHeight = isNear ? "" : `${section.offsetHeight}px`;
     const isAwaited = data.isShown && section.querySelector('[data-testid="stProgress"]');
     const now = performance.now();
