@@ -4,14 +4,26 @@
 
 const ANSWER_MS = 5000; // most clicks start no run, and a slow server may take long to start one
 
-let lastMove = -Infinity;
+let lastMove = -Infinity; // a click or a step back that no run has answered yet
+let lastLink = -Infinity, leftPage = ""; // a click on a link, and the page that it may lead away from
+let isAsked = false; // the next run answers us, not a click
 let watched: HTMLElement | null = null;
 
 const stateOf = (app: HTMLElement | null) => app?.dataset.testScriptState;
-// A run that begins answers the click; one that was under way does not.
-const changes = new MutationObserver(() => { if (stateOf(watched) === "running") lastMove = -Infinity; });
+const changes = new MutationObserver(() => {
+  if (stateOf(watched) !== "running") return;
+  if (!isAsked) lastMove = -Infinity;
+  isAsked = false;
+});
 
-for (const name of ["click", "popstate"]) addEventListener(name, () => { lastMove = performance.now(); }, true);
+const move = (event: Event) => {
+  lastMove = performance.now();
+  if (event.target instanceof Element && event.target.closest("a[href]")) {
+    lastLink = lastMove;
+    leftPage = location.pathname;
+  }
+};
+for (const name of ["click", "popstate"]) addEventListener(name, move, true);
 
 export function isQuiet(): boolean {
   const app = document.querySelector<HTMLElement>('[data-testid="stApp"]');
@@ -19,6 +31,14 @@ export function isQuiet(): boolean {
     watched = app;
     changes.observe(app, { attributeFilter: ["data-test-script-state"] });
   }
-  return stateOf(app) !== "running" && performance.now() - lastMove >= ANSWER_MS
+  const now = performance.now();
+  const isLeaving = now - lastLink < ANSWER_MS && location.pathname === leftPage;
+  return stateOf(app) !== "running" && now - lastMove >= ANSWER_MS && !isLeaving
     && !document.querySelector('[data-testid="stSkeleton"]');
+}
+
+/** Ask for a run, when it is quiet. */
+export function ask(request: () => void): void {
+  isAsked = true;
+  request();
 }

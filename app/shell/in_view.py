@@ -1,7 +1,7 @@
 """Which sections of a page are in the window: an edit computes those alone.
 
-A browser reports when a section leaves the window and when it comes near. A client that reports
-nothing gets the whole page.
+While a visitor writes, the browser reports the sections that are out of the window, and later when
+one comes near. A client that reports nothing gets the whole page.
 """
 
 from collections.abc import Iterator
@@ -23,20 +23,16 @@ class _Sections:
     """What a browser reported of the page that it shows."""
 
     page: str
-    unknown: bool
-    """Whether a section of which nothing was reported counts as in the window: on the first page,
-    before it is known that this browser reports."""
     reported: dict[str, bool] = field(default_factory=dict)
+    """Whether a section is in the window or near it, by its key."""
 
 
 def is_in_view(section: str) -> bool:
-    """Return whether a section is to be computed."""
+    """Return whether a section is to be computed: all of a page that was just opened are."""
     sections: _Sections | None = st.session_state.get(_SECTIONS)
-    if sections is None:
+    if sections is None or sections.page != page_hash():
         return True
-    if sections.page != page_hash():  # of a browser that reports: this page is just opened
-        sections = st.session_state[_SECTIONS] = _Sections(page_hash(), unknown=False)
-    return sections.reported.get(section, sections.unknown)
+    return sections.reported.get(section, True)
 
 
 @contextmanager
@@ -70,8 +66,7 @@ def watch(section: str, *, is_shown: bool) -> None:
     def report(is_near: bool) -> None:
         sections: _Sections | None = st.session_state.get(_SECTIONS)
         if sections is None or sections.page != page:
-            unknown = sections is None
-            sections = st.session_state[_SECTIONS] = _Sections(page, unknown=unknown)
+            sections = st.session_state[_SECTIONS] = _Sections(page)
         sections.reported[section] = is_near is True
 
     kind = "leaving" if is_shown else "coming"

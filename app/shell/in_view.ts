@@ -1,16 +1,15 @@
-// Reports that a section has left the window, or comes near it. While it is away, its element keeps its
-// height: nothing moves when it is computed again. It also comes when a visitor is about to search or print the page,
-// or has changed nothing for a while, so that a screen reader finds all of it.
+// Reports that a section is out of the window when the visitor begins to write, and when it comes near again.
+// While it is away, its element keeps its height: nothing moves when it is computed again. It also comes when a
+// visitor is about to search or print the page, or has changed nothing for a while, so that a screen reader finds it.
 
 import { closingFirst, type Mounted } from "../browser/component";
-import { isQuiet } from "../browser/quiet";
+import { ask, isQuiet } from "../browser/quiet";
 
 const NEAR = "25%"; // of the window's height, above and below it
 const REST_MS = 10_000; // after which all that a page has is computed
 const CHECK_MS = 100; // a report waits for the end of the run
 const APART_MS = 150; // between reports of two sections: of two at once, one would be lost
 const AGAIN_MS = 3000; // a report that was lost all the same is sent again
-const EMPTY_HEIGHT = "24rem"; // of a section that was not shown yet
 
 interface SectionData {
   /** Key of its container. */
@@ -29,11 +28,10 @@ export default closingFirst(({ data, parentElement, setTriggerValue }: Mounted<S
   const check = () => {
     if (!isQuiet() || location.pathname !== page) return; // of a page that is left, it goes in a moment
     if (data.isShown) section.style.minHeight = isNear ? "" : `${section.offsetHeight}px`;
-    const isAwaited = data.isShown && section.querySelector('[data-testid="stProgress"]');
     const now = performance.now();
-    if (isNear === data.isShown || isAwaited || now < Math.max(lastReport + APART_MS, reportedAt + AGAIN_MS)) return;
+    if (isNear === data.isShown || (data.isShown && !mayLeave(section)) || now < Math.max(lastReport + APART_MS, reportedAt + AGAIN_MS)) return;
     lastReport = reportedAt = now;
-    setTriggerValue("near", isNear);
+    ask(() => setTriggerValue("near", isNear));
   };
   const come = () => {
     if (data.isShown) return;
@@ -44,10 +42,7 @@ export default closingFirst(({ data, parentElement, setTriggerValue }: Mounted<S
     if ((event.ctrlKey || event.metaKey) && ["f", "p"].includes(event.key.toLowerCase())) come();
   };
 
-  if (!data.isShown) {
-    section.style.minHeight ||= EMPTY_HEIGHT;
-    parentElement.replaceChildren(note());
-  }
+  if (!data.isShown) parentElement.replaceChildren(note());
   const seen = new IntersectionObserver(
     (entries) => { isNear = entries[entries.length - 1]?.isIntersecting ?? true; check(); },
     { root: document.querySelector('[data-testid="stMain"]'), rootMargin: `${NEAR} 0px` },
@@ -64,6 +59,12 @@ export default closingFirst(({ data, parentElement, setTriggerValue }: Mounted<S
     removeEventListener("beforeprint", come);
   };
 });
+
+// An edit may follow, and nothing is awaited in the section. Who only reads the page causes no run.
+function mayLeave(section: HTMLElement): boolean {
+  return document.activeElement instanceof HTMLTextAreaElement && !section.contains(document.activeElement)
+    && !section.querySelector('[data-testid="stProgress"]');
+}
 
 function note(): HTMLElement {
   const line = document.createElement("p");

@@ -2,7 +2,7 @@
 // the page is rendered whole: a box that is not there yet would lose the text that it was sent.
 
 import { closingFirst, type Mounted } from "../browser/component";
-import { isQuiet } from "../browser/quiet";
+import { ask, isQuiet } from "../browser/quiet";
 
 const CHECK_MS = 100;
 const AGAIN_MS = 5000; // a request that was lost with the connection is sent again
@@ -20,7 +20,7 @@ export default closingFirst(({ data, setTriggerValue }: Mounted<SignalData>) => 
     if (!document.querySelector(`.st-key-${data.sign}`)) return;
     if (performance.now() - lastRequest < AGAIN_MS) return;
     lastRequest = performance.now();
-    setTriggerValue("arrived", true);
+    ask(() => setTriggerValue("arrived", true));
   };
 
   const timer = setInterval(check, CHECK_MS);

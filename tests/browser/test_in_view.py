@@ -26,7 +26,8 @@ def test_an_edit_computes_what_is_in_the_window(new_visit: Callable[..., Visit])
     masking = visit.page.locator(MASKING)
     expect(masking.locator(".js-plotly-plot")).to_be_attached()  # all of it, at first
     expect(note_in(visit.page.locator("body"))).to_have_count(0)
-    masking.evaluate("section => new Promise(done => setTimeout(done, 1500))")
+    visit.box("A").focus()
+    visit.page.wait_for_timeout(1500)  # it reports what is out of the window
     main = visit.page.get_by_test_id("stMain")
     before = main.evaluate("main => main.scrollHeight"), masking.evaluate("s => s.offsetHeight")
     visit.write(OTHER)
@@ -43,12 +44,14 @@ def test_an_edit_computes_what_is_in_the_window(new_visit: Callable[..., Visit])
     expect(masking.get_by_text(f"of its {len(OTHER.split()) + 2} tokens")).to_be_visible()
     visit.check()
 
-    visit.go_to("sentence-pairs")  # this browser reports: only the window of the next page
-    several = visit.page.locator(".st-key-section_several")
-    expect(note_in(several)).to_be_attached()
+    visit.box("A").focus()
+    visit.page.wait_for_timeout(1500)
+    visit.write(TEXT_A)
+    expect(note_in(masking)).to_be_attached()
     visit.page.keyboard.press("Control+f")
-    expect(several.get_by_role("textbox")).to_be_attached()
     expect(note_in(visit.page.locator("body"))).to_have_count(0)
+    visit.go_to("sentence-pairs")
+    expect(visit.page.locator(".st-key-section_several").get_by_role("textbox")).to_be_attached()
     visit.check()
 
 
@@ -57,7 +60,8 @@ def test_after_a_rest_all_of_the_page_is_there(visit: Visit) -> None:
     visit.open("minimal-pair", text_a=TEXT_A, text_b=TEXT_B)
     vectors = visit.page.locator(".st-key-section_vectors")
     expect(vectors.locator(".js-plotly-plot")).to_be_attached()
-    vectors.evaluate("section => new Promise(done => setTimeout(done, 1500))")
+    visit.box("A").focus()
+    visit.page.wait_for_timeout(1500)
     visit.write(OTHER)
     expect(note_in(vectors)).to_be_attached()
     expect(vectors.locator(".js-plotly-plot")).to_be_attached()  # nobody scrolled
