@@ -31,13 +31,6 @@ def _opened(name: str) -> Model:
     return load(name)
 
 
-def _example(
-    bert: Model, objective: str, text_a: str, text_b: str | None, seed: int
-) -> ObjectiveExample:
-    """Return a draw; ValueError if the text does not suit the objective."""
-    return objective_example(bert, objective, text_a, text_b, seed=seed)
-
-
 def _expected(example: ObjectiveExample) -> list[str]:
     """Return what has to come out of the network, one entry for each place with a loss."""
     if example.verdict:
@@ -50,7 +43,7 @@ def number_asked(
     bert: Model, text_a: str, text_b: str | None, objective: str, seed: int = SEED
 ) -> Found:
     """Number of places of the text at which an objective measures a loss, in one draw."""
-    example = _example(_reader(bert, objective), objective, text_a, text_b, seed)
+    example = objective_example(_reader(bert, objective), objective, text_a, text_b, seed=seed)
     expected, num_tokens = _expected(example), len(example.original)
     facts: dict[str, Fact] = {
         "num_tokens": num_tokens,
@@ -80,7 +73,7 @@ def number_seen(
     bert: Model, text_a: str, text_b: str | None, objective: str, seed: int = SEED
 ) -> Found:
     """Number of tokens that the first place with a loss may attend to."""
-    example = _example(_reader(bert, objective), objective, text_a, text_b, seed)
+    example = objective_example(_reader(bert, objective), objective, text_a, text_b, seed=seed)
     places = [place for place, token in enumerate(example.reads) if token.target]
     if not places:
         raise NotShownError("Nothing of this text is asked for in this draw.")
@@ -107,7 +100,8 @@ def must_come_out(
     All on the tokens of this checkpoint.
     """
     examples = {
-        name: _example(bert, name, text_a, text_b, seed) for name in (objective, *beside.split())
+        name: objective_example(bert, name, text_a, text_b, seed=seed)
+        for name in (objective, *beside.split())
     }
     written = {" ".join(_expected(one)): OBJECTIVES[name].title for name, one in examples.items()}
     options = tuple(Option(text, text, written[text]) for text in sorted(written))
@@ -118,7 +112,9 @@ def must_come_out(
 @answer(Kind.TOKEN, facts="token original position num_tokens")
 def replaced_token(bert: Model, text_a: str, text_b: str | None, seed: int = SEED) -> Found:
     """The token that ELECTRA's generator has replaced; any, if there are several."""
-    example = _example(_reader(bert, "replaced-tokens"), "replaced-tokens", text_a, text_b, seed)
+    example = objective_example(
+        _reader(bert, "replaced-tokens"), "replaced-tokens", text_a, text_b, seed=seed
+    )
     places = [at for at, token in enumerate(example.reads) if token.target == REPLACED[1]]
     if not places:
         raise NotShownError("The generator has put back what stood there, so there is no fake.")
@@ -145,7 +141,6 @@ def answers_right(
     first one.
     """
     reader = _reader(bert, objective)
-    _example(reader, objective, text_a, text_b, seed)
     found = objective_answer(reader, objective, text_a, text_b, seed=seed)
     best = [max(place.best, key=lambda guess: guess[1]) for place in found.places]
     is_right = [guess == place.target for (guess, _), place in zip(best, found.places, strict=True)]
