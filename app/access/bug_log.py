@@ -7,6 +7,7 @@ import sys
 import threading
 import traceback
 import warnings
+from collections.abc import Callable
 from typing import Any, TextIO
 
 from bertcore.base.control_characters import escaped
@@ -35,7 +36,7 @@ def guard_log(*, is_closed: bool) -> None:
     values at all, except numbers and what `bertscope.app` writes. A guard replaces the one before
     it: behind an open guard, a record has its values in its text already.
     """
-    make = inspect.unwrap(logging.getLogRecordFactory())
+    make: Callable[..., logging.LogRecord] = inspect.unwrap(logging.getLogRecordFactory())
 
     @functools.wraps(make)
     def make_guarded(*args: Any, **options: Any) -> logging.LogRecord:
