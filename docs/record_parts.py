@@ -49,23 +49,23 @@ def score(train: Path, dev: Path, part: str, seed: int, num_labels: int, folder:
     text = "\n".join("\t".join(row) for row in (head, *drawn)) + "\n"
     part_file.write_text(text, encoding="utf-8")
     task = find_task("classify")
-    tables = [
+    examples, held_out = (
         read_task_data(path, task, model.tokenizer, max_length=128, labels=("0", "1"))
         for path in (part_file, dev)
-    ]
+    )
     config = FinetuneConfig(
         learning_rate=HEAD_RATE if part == "head" else RATE,
         epochs=max(EPOCHS, math.ceil(LEAST_STEPS * BATCH / num_labels)),
         batch_size=BATCH,
         seed=seed,
     )
-    run = Finetuning(model, *tables, config, folder / "run")
+    run = Finetuning(model, examples, held_out, config, folder / "run")
     while not run.is_over():
         run.take_step()
     return float(run.take_scores()["dev_accuracy"])
 
 
-def record(train: Path, dev: Path) -> None:
+def record_all(train: Path, dev: Path) -> None:
     """Write RECORDED_PARTS."""
     rows = []
     for num_labels in LABELS:
@@ -77,11 +77,17 @@ def record(train: Path, dev: Path) -> None:
                     {"part": part, "labels": num_labels, "seed": seed, "accuracy": accuracy}
                 )
                 print(rows[-1], flush=True)
-    settings = {"epochs": EPOCHS, "least_steps": LEAST_STEPS, "batch_size": BATCH}
-    settings |= {"learning_rate": RATE, "learning_rate_head": HEAD_RATE}
-    found = {"command": "python docs/record_parts.py train.tsv dev.tsv", **settings, "rows": rows}
-    RECORDED_PARTS.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    record = {
+        "command": "python docs/record_parts.py train.tsv dev.tsv",
+        "epochs": EPOCHS,
+        "least_steps": LEAST_STEPS,
+        "batch_size": BATCH,
+        "learning_rate": RATE,
+        "learning_rate_head": HEAD_RATE,
+        "rows": rows,
+    }
+    RECORDED_PARTS.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    record(Path(sys.argv[1]), Path(sys.argv[2]))
+    record_all(Path(sys.argv[1]), Path(sys.argv[2]))
