@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 from .bundle import Bundle, read_bundle
-from .html_file.document import Part
+from .html_file.document import ScriptedPicture
 
 log = logging.getLogger("bertscope.app")
 
@@ -89,7 +89,7 @@ class Component:
         }
         return _registered(self)(key=key, data=data, **changes)
 
-    def part(self, *messages: bytes, note: str = "") -> Part:
+    def part(self, *messages: bytes, note: str = "") -> ScriptedPicture:
         """Return it as a part of an HTML file, for a module that exports `standAlone`.
 
         Args:
@@ -99,7 +99,7 @@ class Component:
         data = [base64.b64encode(message).decode() for message in messages]
         style = json.dumps(self.bundle.style)
         script = f"{self.bundle.script}bundle.standAlone(%PLACE%, {style}, %DATA%);\n"
-        return Part(script=script, data=data, note=note)
+        return ScriptedPicture(script=script, data=data, note=note)
 
 
 @cache

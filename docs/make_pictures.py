@@ -38,7 +38,7 @@ from sklearn.metrics import adjusted_rand_score  # noqa: E402
 
 import bertcore  # noqa: E402
 from app.heads import answer as head_answer  # noqa: E402
-from app.heads.names import QUESTIONS, Measured  # noqa: E402
+from app.heads.names import QUESTIONS, NamedMeasure  # noqa: E402
 from app.shell import sentence_box  # noqa: E402
 from bertcore.analysis.heads.report import HeadReport, report_heads  # noqa: E402
 from bertcore.analysis.heads.texts import (  # noqa: E402
@@ -79,8 +79,8 @@ COLOURS = 200
 SCALE = 1.5
 """Pixels of a picture for one of the page: letters stay sharp on fine screens."""
 MARGIN = 12
-PREVIOUS, OBJECT = Measured("to_previous"), Measured("obj", "to_dependent")
-TO_VERB = Measured("obj", "to_head")
+PREVIOUS, OBJECT = NamedMeasure("to_previous"), NamedMeasure("obj", "to_dependent")
+TO_VERB = NamedMeasure("obj", "to_head")
 CLASSIFIER = "sentiment"
 REVIEW = sentence_box.REVIEW.text_a
 NEGATION = "The film was not good."
@@ -117,7 +117,7 @@ OFTEN = 5
 # ---- numbers ----
 
 
-def answers(report: HeadReport, questions: Sequence[Measured]) -> str:
+def answers(report: HeadReport, questions: Sequence[NamedMeasure]) -> str:
     """Return the app's sentence about the best head for each question, as a Markdown list."""
     lines = []
     for measured in questions:
@@ -392,7 +392,7 @@ def heads_page(visit: Visit) -> Sequence[Locator]:
     return [visit.page.get_by_role("heading", level=1), grid, bars]
 
 
-def ask(visit: Visit, measured: Measured) -> None:
+def ask(visit: Visit, measured: NamedMeasure) -> None:
     """Click a question on the Heads page and wait for the answer."""
     visit.page.get_by_text(QUESTIONS[measured.key], exact=True).click()
     visit.wait_for_query("heads_measure", measured.key)

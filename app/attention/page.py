@@ -11,7 +11,7 @@ from bertcore.architecture.modern_config import ModernBertConfig
 from ..bertviz_views.controls import draw_bertviz
 from ..canvas.shared.attention_data import shown_heads
 from ..canvas.views import HEADS, LAYER, draw_lines, draw_map, draw_neurons, draw_overview
-from ..plots import BERT, Marks, own_text, plain
+from ..plots import BERT, SpecialTokens, own_text, plain
 from ..shell import frame, one_of, open_page
 from ..shell.links import ATTENTION_VIEW as VIEW
 from ..shell.links import name_of, switch_off, want_question
@@ -32,7 +32,7 @@ def head_sentence(
     layer: int,
     heads: Sequence[int],
     num_tokens: int,
-    marks: Marks = BERT,
+    marks: SpecialTokens = BERT,
 ) -> str:
     """Return the strongest habit of a head, with its number.
 
@@ -103,7 +103,7 @@ def views(page: frame.Page) -> None:
     with frame.guard():
         summary = draw_overview(page, layer, heads)
         measures = summary.measures.of(layer, heads)
-        marks = Marks(*map(plain, summary.marks))
+        marks = SpecialTokens(*map(plain, summary.marks))
         row = st.container(horizontal=True, vertical_alignment="center", key="attention_open")
         sentence = head_sentence(measures, layer, heads, trace.num_tokens, marks)
         row.markdown(sentence, width="stretch")

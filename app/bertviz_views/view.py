@@ -22,7 +22,7 @@ from typing import Any
 from torch import Tensor
 
 from ..bundle import read_bundle
-from ..html_file.document import Part, hash_of
+from ..html_file.document import ScriptedPicture, hash_of
 
 HEAD_VIEW_TOKENS = 64
 MODEL_VIEW_TOKENS = 32
@@ -59,7 +59,7 @@ class BertvizView:
     total: int
     """Number of tokens of the text."""
 
-    def part(self) -> Part:
+    def part(self) -> ScriptedPicture:
         """Return it as a part of an HTML file: BertViz's page in a frame."""
         # A frame of the same file is subject to the file's policy too: scripts by their hashes.
         scripts = re.findall(r"<script[^>]*>(.*?)</script>", self.html, re.S)
@@ -67,7 +67,7 @@ class BertvizView:
         note = ""
         if self.shown < self.total:
             note = f"BertViz shows the first {self.shown} of {self.total} tokens."
-        return Part(
+        return ScriptedPicture(
             script=f"{script}bundle.default(%PLACE%, %DATA%, {self.height});\n",
             data=[base64.b64encode(self.html.encode("utf-8", "replace")).decode()],
             note=note,

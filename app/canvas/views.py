@@ -13,7 +13,7 @@ from bertcore import BertConfig, Trace
 from bertcore.analysis.mixing.neurons import allowed_keys
 from bertcore.architecture.modern_config import ModernBertConfig
 
-from ..html_file.document import Part
+from ..html_file.document import ScriptedPicture
 from ..shell import Field, Picture, cache, frame
 from .heat_map import heat_map
 from .lines import lines
@@ -147,7 +147,9 @@ def mask_sentence(config: BertConfig, layer: int, allowed: Tensor | None) -> str
     return LATER_MASKED
 
 
-def part_of(page: frame.Page, draw: Callable[[Trace], Part]) -> Callable[[], Part]:
+def part_of(
+    page: frame.Page, draw: Callable[[Trace], ScriptedPicture]
+) -> Callable[[], ScriptedPicture]:
     """Return the function that draws a view for its HTML file; it holds the page, not the trace."""
     return lambda: draw(page.trace)
 
@@ -235,7 +237,7 @@ def draw_neurons(page: frame.Page, layer: int, heads: list[int]) -> None:
         look=partial(keep_options, NEURONS_OPTIONS, neurons),
     )
 
-    def draw(trace: Trace) -> Part:
+    def draw(trace: Trace) -> ScriptedPicture:
         mask = allowed_keys(page.bert, layer, trace.num_tokens)
         return neurons.part(trace, layer, head, options, mask)
 

@@ -16,7 +16,7 @@ from ..plots.charts import Curve, LayerCurves
 from ..second_checkpoint import Side
 from ..shell import Compute, Field, Picture, Progress, one_of
 from ..sources import head_texts as sources
-from ..sources.head_texts import Chosen
+from ..sources.head_texts import HeadTextSource
 from .case import Case, code_of, questions_of
 from .heads import divergence_grid, turn_to
 
@@ -150,7 +150,9 @@ def show_layers(case: Case) -> None:
     _show_answers(case, comparison, code)
 
 
-def _compared(first: Side, second: Side, chosen: Chosen, *, progress: Progress) -> TextsComparison:
+def _compared(
+    first: Side, second: Side, chosen: HeadTextSource, *, progress: Progress
+) -> TextsComparison:
     questions = questions_of(first, second)
     sentences = chosen.texts.sentences
     return compare_texts(first.bert, second.bert, sentences, questions, progress=progress)

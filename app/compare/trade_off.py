@@ -44,14 +44,14 @@ _GAP = 0.16  # of a row: how far the two marks of a metric are from its middle
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class SizesAndSpeeds:
     """Size and speed of two checkpoints."""
 
     sizes: tuple[Size, Size]
     speeds: tuple[TextSpeed, TextSpeed]
 
 
-def size_bars(measured: Measured, names: tuple[str, str]) -> Figure:
+def size_bars(measured: SizesAndSpeeds, names: tuple[str, str]) -> Figure:
     """Draw size and speed as pairs of bars, each row relative to its longest bar.
 
     Thin lines go from the slowest to the fastest pass.
@@ -123,7 +123,7 @@ def _add_ranges(fig: Figure, rows: "Sequence[_Row]", number: int) -> None:
     )
 
 
-def size_table(measured: Measured) -> pd.DataFrame:
+def size_table(measured: SizesAndSpeeds) -> pd.DataFrame:
     """Return size and speed as a table."""
     shapes = [
         ("layers", [size.num_layers for size in measured.sizes]),
@@ -235,7 +235,7 @@ class _Row:
         return self.ranges[number]
 
 
-def _rows(measured: Measured) -> list[_Row]:
+def _rows(measured: SizesAndSpeeds) -> list[_Row]:
     sizes, speeds = measured.sizes, measured.speeds
     one, two = speeds
     alone, together = (one.alone_range, two.alone_range), (one.together_range, two.together_range)
@@ -330,7 +330,7 @@ def _show_size(case: Case) -> None:
     )
 
 
-def _measured(case: Case, times: int, *, progress: Progress) -> Measured:
+def _measured(case: Case, times: int, *, progress: Progress) -> SizesAndSpeeds:
     """Return size and speed of both; `times` makes each measurement another one."""
     models = [side.bert for side in case.sides]
     texts = [
@@ -345,7 +345,7 @@ def _measured(case: Case, times: int, *, progress: Progress) -> Measured:
         for name, model in zip(case.names, models, strict=True)
     )
     speeds = text_speeds(models, texts, on_stage=lambda name, part: progress(part or 0.0, name))
-    return Measured((one, two), (speeds[0], speeds[1]))
+    return SizesAndSpeeds((one, two), (speeds[0], speeds[1]))
 
 
 def _measure_again() -> None:

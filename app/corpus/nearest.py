@@ -10,7 +10,7 @@ import streamlit as st
 from bertcore import Model
 from bertcore.configs.encode import Unit
 from bertcore.corpus.search import ExactIndex, Neighbours, Query, neighbours, query_of
-from bertcore.corpus.search.places import Share, shares, tag_shares
+from bertcore.corpus.search.places import WordCount, shares, tag_shares
 
 from ..plots import Figure, own_markdown, percent, plain, records, shorten, subplots, theme
 from ..plots.charts import Curve, LayerCurves
@@ -52,7 +52,7 @@ def tag_bars(found: Neighbours) -> Figure:
     return _parts(tags, len(found.hits), [""] * len(tags))
 
 
-def _parts(parts: Mapping[str, Sequence[Share]], num: int, own: Sequence[str]) -> Figure:
+def _parts(parts: Mapping[str, Sequence[WordCount]], num: int, own: Sequence[str]) -> Figure:
     """Draw the fractions of the hits side by side, the less frequent ones as one bar.
 
     Args:
@@ -129,7 +129,7 @@ LAYER_CURVES = LayerCurves(
 )
 
 
-class Row(NamedTuple):
+class HitInSentence(NamedTuple):
     """A hit in its sentence; all of it untrusted text."""
 
     before: str
@@ -150,7 +150,7 @@ _HIDDEN = '<span style="position:absolute;clip-path:inset(50%)">{name}</span>'
 _LINK = "color:light-dark(#2a48b8,#a5b6ff)"
 
 
-def table(rows: Sequence[Row]) -> str:
+def table(rows: Sequence[HitInSentence]) -> str:
     """Return a table as HTML, every text escaped; contexts are cut on their outer side."""
     with_tokens = any(row.token for row in rows)
     widths = ("", "5.8rem", "") if with_tokens else ("",)
@@ -170,7 +170,7 @@ def table(rows: Sequence[Row]) -> str:
     )
 
 
-def _row(row: Row, with_tokens: bool) -> str:
+def _row(row: HitInSentence, with_tokens: bool) -> str:
     before, token, after = (html.escape(text) for text in row[:3])
     if with_tokens:
         # Written from right to left, a cell is cut on the left; the text itself is not.
@@ -351,7 +351,7 @@ def show(page: frame.Page, corpus: Opened | Stories) -> None:
 def _show_hits(page: frame.Page, found: Neighbours, target: str) -> None:
     """Draw the hits, one under the other with their words in one column."""
     rows = [
-        Row(
+        HitInSentence(
             before=hits.left(hit),
             token=hit.text[hit.start : hit.end] if hit.word else "",
             after=hits.right(hit, hit.end if hit.word else 0),

@@ -5,7 +5,7 @@ import streamlit as st
 
 from ..canvas.views import HEADS, LAYER, LAYERS
 from ..html_file.chart import Data
-from ..html_file.document import Part
+from ..html_file.document import ScriptedPicture
 from ..navigation import PAGES
 from ..shell import Field, Picture, frame, open_page
 from ..shell.links import (
@@ -104,7 +104,7 @@ def show(page: frame.Page, first_step: int) -> None:
     if page_name is not None:
         open_page(page_name)
 
-    def part() -> Part:
+    def part() -> ScriptedPicture:
         return drawing.COMPONENT.part(drawing.message(bert, glance, steps, STEP.value))
 
     texts = "trace.text_a, trace.text_b"

@@ -13,7 +13,7 @@ from ..plots import plain
 from ..second_checkpoint import Side
 from ..shell import Compute, Progress, frame
 from ..shell.jobs.waiting import Pending
-from .sources import Chosen
+from .sources import ExamSource
 
 EXAM_CODE = """
 from pathlib import Path
@@ -66,7 +66,7 @@ class Exam(NamedTuple):
 
 
 def take(
-    side: Side, chosen: Chosen, scoring: Scoring, name: str, saved: SavedLens | None = None
+    side: Side, chosen: ExamSource, scoring: Scoring, name: str, saved: SavedLens | None = None
 ) -> Exam | None:
     """Return the exam; until it is finished, draw its progress and return None.
 
@@ -88,7 +88,7 @@ def take(
 
 
 def _taken(
-    side: Side, chosen: Chosen, scoring: Scoring, saved: SavedLens | None, *, progress: Progress
+    side: Side, chosen: ExamSource, scoring: Scoring, saved: SavedLens | None, *, progress: Progress
 ) -> tuple[tuple[PairScore, ...], tuple[str, ...]]:
     """Return the scores of the pairs, and notes on them."""
     reader = plain(side.name) + ("" if saved is None else " through its tuned lens")
@@ -116,7 +116,7 @@ def has_layers(side: Side) -> bool:
     return "lens" in side.bert.capabilities
 
 
-def setup_code(page: frame.Page, side: Side, chosen: Chosen, scoring: Scoring) -> str:
+def setup_code(page: frame.Page, side: Side, chosen: ExamSource, scoring: Scoring) -> str:
     """Return Python that makes `scores`; the code of each picture follows it."""
     return page.setup_code + EXAM_CODE.format(
         chosen=chosen.code, scoring=scoring, by_layer=has_layers(side)

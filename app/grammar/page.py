@@ -17,7 +17,7 @@ from ..sources import tuned_lens
 from . import PAGE, exam, sources
 from .exam import Exam
 from .figures import Graded, TwoLenses, accuracy_rows, graded_table, lens_maps, lens_table
-from .sources import Chosen
+from .sources import ExamSource
 
 MOST_ROWS = 200  # most pairs that are listed: those that the first checkpoint fails worst
 
@@ -189,7 +189,7 @@ LENSES = Picture(
 
 
 @frame.fragment
-def views(page: frame.Page, chosen: Chosen, takers: Sequence[Side], column: str) -> None:
+def views(page: frame.Page, chosen: ExamSource, takers: Sequence[Side], column: str) -> None:
     """Draw the pictures; a click in them reruns only this, not the page."""
     scoring = cast(Scoring, SCORING.value)
     exams = [
@@ -252,7 +252,7 @@ def _graded(names: Sequence[str], taken: Sequence[Exam], column: str) -> Graded:
 def _show_lenses(
     page: frame.Page,
     side: Side,
-    chosen: Chosen,
+    chosen: ExamSource,
     scoring: Scoring,
     plain_exam: Exam,
     column: str,

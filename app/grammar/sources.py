@@ -30,7 +30,7 @@ _OPTION = re.compile(r"Name one with --\w+\.")
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ExamSource:
     """Minimal pairs, and a key that identifies them."""
 
     file: PairFile = field(compare=False)
@@ -40,14 +40,14 @@ class Chosen:
     """Python that makes `file`."""
 
 
-def choose() -> Chosen | None:
+def choose() -> ExamSource | None:
     """Draw the choice of a source and its input; return None while there are no pairs.
 
     Raises:
         ValueError: If what was uploaded cannot be read.
     """
     if one_of("Pairs", SOURCES, SOURCE, with_label=True) == "own":
-        return Chosen(bundled_pairs(), "own", "file = bundled_pairs()\n")
+        return ExamSource(bundled_pairs(), "own", "file = bundled_pairs()\n")
     return _FILE.choose()
 
 
@@ -74,12 +74,12 @@ def choose_column(file: PairFile) -> str:
     return COLUMN.value
 
 
-def _chosen(copies: Sequence[Copy]) -> Chosen:
+def _chosen(copies: Sequence[Copy]) -> ExamSource:
     (copy,) = copies
     file = _read(copy)
     most = f"most={MOST_PAIRS:_}, " if len(file.pairs) < file.num_pairs else ""
     code = f"file = read_pairs(Path({copy.name!r}), {most}bad_rows=BadRows(skip=True))\n"
-    return Chosen(file, copy.digest, code)
+    return ExamSource(file, copy.digest, code)
 
 
 _FILE = UploadSource(

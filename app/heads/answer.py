@@ -7,7 +7,7 @@ from bertcore.analysis.heads.statistics import BROAD, STANDS_OUT
 
 from ..plots import plain
 from .grid_figures import NOT_A_NUMBER, uncertainty
-from .names import HABITS, OTHER_MEASURES, RELATIONS, Measured
+from .names import HABITS, OTHER_MEASURES, RELATIONS, NamedMeasure
 
 ENDS = {
     "obj": ("a verb", "its direct object"),
@@ -36,7 +36,7 @@ BETWEEN = {"a_to_b": ("text A", "text B"), "b_to_a": ("text B", "text A")}
 
 
 def sentences(
-    report: HeadReport, measured: Measured, head: tuple[int, int], *, is_best: bool
+    report: HeadReport, measured: NamedMeasure, head: tuple[int, int], *, is_best: bool
 ) -> str:
     """Return a head's value of a measure as a sentence, in Markdown.
 
@@ -76,7 +76,7 @@ def sentences(
     )
 
 
-def best(report: HeadReport, measured: Measured) -> tuple[int, int] | None:
+def best(report: HeadReport, measured: NamedMeasure) -> tuple[int, int] | None:
     """Return the head with the highest value; None if there is no number."""
     if not measured.direction:
         return report.statistics.best(measured.name)
@@ -85,7 +85,13 @@ def best(report: HeadReport, measured: Measured) -> tuple[int, int] | None:
 
 
 def _relation(
-    report: HeadReport, measured: Measured, mean: float, low: float, high: float, *, is_best: bool
+    report: HeadReport,
+    measured: NamedMeasure,
+    mean: float,
+    low: float,
+    high: float,
+    *,
+    is_best: bool,
 ) -> str:
     offset, baseline = report.scores.baseline(measured.name, measured.direction)
     start, end = map(plain, ends(measured))
@@ -103,10 +109,10 @@ def _relation(
     )
 
 
-def ends(measured: Measured) -> tuple[str, str]:
+def ends(measured: NamedMeasure) -> tuple[str, str]:
     """Return the attending word and the word to be found, in plain words.
 
-    >>> ends(Measured("obj", "to_dependent"))
+    >>> ends(NamedMeasure("obj", "to_dependent"))
     ('a verb', 'its direct object')
     """
     is_forward = measured.direction == "to_dependent"
@@ -134,7 +140,7 @@ def place_name(offset: int) -> str:
     return f"word {side}" if abs(offset) == 1 else f"word {abs(offset)} places {side}"
 
 
-def is_habit(measured: Measured, mean: float, uniform: float) -> bool:
+def is_habit(measured: NamedMeasure, mean: float, uniform: float) -> bool:
     """Return whether a fraction counts as a habit, as in `HeadStatistics.dominant`."""
     if measured.name == "evenness":
         return mean >= BROAD

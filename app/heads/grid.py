@@ -9,7 +9,7 @@ from bertcore.interventions.what_if import parse_head
 
 from ..plots import own_markdown, own_text
 from ..shell import Field, Picture, frame
-from ..sources.head_texts import Chosen
+from ..sources.head_texts import HeadTextSource
 from . import answer, job
 from .grid_figures import (
     MeasuredHeads,
@@ -20,7 +20,7 @@ from .grid_figures import (
     head_bars,
     head_grid,
 )
-from .names import QUESTIONS, Measured, all_measured
+from .names import QUESTIONS, NamedMeasure, all_measured
 from .ranked_heads import example, link
 
 HIGHEST = "best"  # instead of a head's name: the head with the highest value
@@ -53,7 +53,9 @@ BARS = Picture(
 )
 
 
-def show_grid(page: frame.Page, chosen: Chosen, report: HeadReport) -> tuple[int, int] | None:
+def show_grid(
+    page: frame.Page, chosen: HeadTextSource, report: HeadReport
+) -> tuple[int, int] | None:
     """Draw the question and its answer, grid, bars and controls; return the open head."""
     known = all_measured(report)
     first = MEASURE.default if MEASURE.default in known else next(iter(known))
@@ -100,7 +102,7 @@ def show_grid(page: frame.Page, chosen: Chosen, report: HeadReport) -> tuple[int
     return opened
 
 
-def cell_meaning(report: HeadReport, measured: Measured) -> str:
+def cell_meaning(report: HeadReport, measured: NamedMeasure) -> str:
     """Return what the number in a cell is, for the caption."""
     count = count_text(measured, report)
     if measured.direction:
@@ -109,7 +111,9 @@ def cell_meaning(report: HeadReport, measured: Measured) -> str:
     return f"the mean over {count}, in {unit}"
 
 
-def _show_questions(page: frame.Page, known: Mapping[str, Measured], measured: Measured) -> None:
+def _show_questions(
+    page: frame.Page, known: Mapping[str, NamedMeasure], measured: NamedMeasure
+) -> None:
     """Draw the prepared questions; the chosen one is the measure, if it is among them."""
     offered = [key for key in QUESTIONS if key in known]
     st.session_state["heads_find"] = measured.key if measured.key in offered else None
@@ -131,7 +135,7 @@ def _show_questions(page: frame.Page, known: Mapping[str, Measured], measured: M
 
 def _controls(
     page: frame.Page,
-    known: Mapping[str, Measured],
+    known: Mapping[str, NamedMeasure],
     names: list[str],
     best: tuple[int, int] | None,
 ) -> None:
@@ -161,9 +165,9 @@ def _head_names(report: HeadReport) -> list[str]:
 
 def _answer(
     page: frame.Page,
-    chosen: Chosen,
+    chosen: HeadTextSource,
     report: HeadReport,
-    measured: Measured,
+    measured: NamedMeasure,
     opened: tuple[int, int],
     *,
     is_best: bool,
@@ -176,7 +180,7 @@ def _answer(
     st.markdown(text)
 
 
-def _numbers(measured: Measured) -> str:
+def _numbers(measured: NamedMeasure) -> str:
     """Return the Python of a measure's means."""
     if measured.direction:
         return f"report.scores.accuracy({measured.name!r}, {measured.direction!r}).mean"

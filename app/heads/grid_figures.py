@@ -11,11 +11,11 @@ from bertcore.analysis.heads.report import HeadReport
 from bertcore.analysis.heads.statistics import measure_index
 from bertcore.analysis.heads.syntax import DIRECTIONS
 
-from ..plots import BERT, Figure, Marks, bar, error_bars, theme
+from ..plots import BERT, Figure, SpecialTokens, bar, error_bars, theme
 from ..plots.before_after import head_table
 from ..plots.cells import clickable_heads, heat_from_zero
 from ..plots.special_tokens import relabelled
-from .names import HABITS, Measured, relation_title
+from .names import HABITS, NamedMeasure, relation_title
 
 NOT_A_NUMBER = "not a number: no sentence has it, or the weights contain NaN"
 
@@ -24,7 +24,7 @@ class MeasuredHeads(NamedTuple):
     """All heads of a checkpoint and the measure that colours them."""
 
     report: HeadReport
-    measured: Measured
+    measured: NamedMeasure
 
 
 class OneHead(NamedTuple):
@@ -36,7 +36,7 @@ class OneHead(NamedTuple):
 
 
 def head_grid(
-    heads_of: MeasuredHeads, *, opened: tuple[int, int] | None, marks: Marks = BERT
+    heads_of: MeasuredHeads, *, opened: tuple[int, int] | None, marks: SpecialTokens = BERT
 ) -> Figure:
     """Return the grid: rows are layers, columns heads, colour the mean of a measure.
 
@@ -73,7 +73,7 @@ def head_grid(
     return relabelled(fig, marks)
 
 
-def head_bars(one: OneHead, *, marks: Marks = BERT) -> Figure:
+def head_bars(one: OneHead, *, marks: SpecialTokens = BERT) -> Figure:
     """Return a head's habits as bars with their intervals, and what a uniform head would have.
 
     Without `evenness`, which is not a fraction of the attention.
@@ -81,7 +81,7 @@ def head_bars(one: OneHead, *, marks: Marks = BERT) -> Figure:
     report, layer, head = one
     names, means, lows, highs, uniform, words = [], [], [], [], [], []
     for name in reversed(HABITS):
-        measured = Measured(name)
+        measured = NamedMeasure(name)
         mean, low, high = (float(part[layer, head]) for part in measured.values(report))
         if math.isnan(mean) or name == "evenness":  # entropy, not a part of the attention
             continue
@@ -132,7 +132,7 @@ def grid_height(report: HeadReport) -> int:
     return int(min(640, max(380, 110 + 34 * num_layers)))
 
 
-def interval_text(measured: Measured, report: HeadReport, layer: int, head: int) -> str:
+def interval_text(measured: NamedMeasure, report: HeadReport, layer: int, head: int) -> str:
     """Return a value with its interval and number of cases, in words."""
     mean = float(measured.values(report).mean[layer, head])
     if math.isnan(mean):
@@ -140,7 +140,7 @@ def interval_text(measured: Measured, report: HeadReport, layer: int, head: int)
     return f"{_written(measured, mean)} ({uncertainty(measured, report, layer, head)})"
 
 
-def uncertainty(measured: Measured, report: HeadReport, layer: int, head: int) -> str:
+def uncertainty(measured: NamedMeasure, report: HeadReport, layer: int, head: int) -> str:
     """Return the interval of a value and its number of cases, in words."""
     _, low, high = (float(part[layer, head]) for part in measured.values(report))
     count = count_text(measured, report)
@@ -149,13 +149,13 @@ def uncertainty(measured: Measured, report: HeadReport, layer: int, head: int) -
     return f"95%: {_written(measured, low)} to {_written(measured, high)}; {count}"
 
 
-def count_text(measured: Measured, report: HeadReport) -> str:
+def count_text(measured: NamedMeasure, report: HeadReport) -> str:
     """Return the number of sentences or cases, in words."""
     number = measured.count(report)
     return f"{number:,} {'case' if measured.direction else 'sentence'}{'s' * (number != 1)}"
 
 
-def _written(measured: Measured, value: float) -> str:
+def _written(measured: NamedMeasure, value: float) -> str:
     return f"{value:.1%}" if measured.is_fraction else f"{value:.2f}"
 
 

@@ -11,11 +11,11 @@ from bertcore.analysis.heads.report import HeadReport
 from bertcore.analysis.heads.similarity import HeadMap
 from bertcore.analysis.heads.statistics import PATTERNS
 
-from ..plots import BERT, Figure, Marks, theme
+from ..plots import BERT, Figure, SpecialTokens, theme
 from ..plots.label_places import label_places
 from ..plots.special_tokens import relabelled
 from ..shell import Field, Picture, frame, one_of
-from ..sources.head_texts import Chosen
+from ..sources.head_texts import HeadTextSource
 from . import job
 from .grid import OPEN
 from .names import HABITS
@@ -41,7 +41,7 @@ def head_scatter(
     *,
     colour: str,
     opened: tuple[int, int] | None = None,
-    marks: Marks = BERT,
+    marks: SpecialTokens = BERT,
 ) -> Figure:
     """Return the map of heads.
 
@@ -157,7 +157,7 @@ head_map(report.distances).positions        # [L * H, 2]
 
 
 def show_map(
-    page: frame.Page, chosen: Chosen, report: HeadReport, opened: tuple[int, int] | None
+    page: frame.Page, chosen: HeadTextSource, report: HeadReport, opened: tuple[int, int] | None
 ) -> None:
     """Draw the map when it is laid out, with the open head ringed."""
     st.header("Heads that attend alike", anchor=False)

@@ -7,7 +7,7 @@ from bertcore.analysis.heads.report import HeadReport, report_heads
 from bertcore.analysis.heads.similarity import HeadMap, head_map
 
 from ..shell import Compute, Progress, frame
-from ..sources.head_texts import Chosen
+from ..sources.head_texts import HeadTextSource
 
 REPORT_CODE = """
 from pathlib import Path
@@ -24,7 +24,7 @@ FEW_SENTENCES = 200
 flickers."""
 
 
-def report(page: frame.Page, chosen: Chosen) -> HeadReport:
+def report(page: frame.Page, chosen: HeadTextSource) -> HeadReport:
     """Return the report; its progress is drawn until it is computed.
 
     Raises:
@@ -44,7 +44,7 @@ def head_places(report: HeadReport) -> HeadMap:
     return Compute(name="heads-map", stage="Laying out the map")(_head_map, report)
 
 
-def _report(bert: Model, chosen: Chosen, *, progress: Progress) -> HeadReport:
+def _report(bert: Model, chosen: HeadTextSource, *, progress: Progress) -> HeadReport:
     return report_heads(bert, chosen.texts, chosen.trees, progress=progress)
 
 
@@ -53,6 +53,6 @@ def _head_map(report: HeadReport, *, on_fraction: Callable[[float], None]) -> He
     return head_map(report.distances)
 
 
-def setup_code(page: frame.Page, chosen: Chosen) -> str:
+def setup_code(page: frame.Page, chosen: HeadTextSource) -> str:
     """Return Python that makes `report`; the code of each picture follows it."""
     return page.setup_code + REPORT_CODE.format(chosen=chosen.code)

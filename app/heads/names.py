@@ -80,10 +80,10 @@ QUESTIONS = {
     "to_same_word": "the same word",
     "to_separator": "[SEP]",
 }
-"""What one searches for first, by the key of a `Measured`; each continues "attends to"."""
+"""What one searches for first, by the key of a `NamedMeasure`; each continues "attends to"."""
 
 
-class Measured(NamedTuple):
+class NamedMeasure(NamedTuple):
     """What is measured of each head: a head measure, or finding a relation."""
 
     name: str
@@ -133,12 +133,12 @@ def relation_title(relation: str) -> str:
     return f"{relation}: {meaning}" if meaning else relation
 
 
-def all_measured(report: HeadReport) -> dict[str, Measured]:
+def all_measured(report: HeadReport) -> dict[str, NamedMeasure]:
     """Return all that was measured and has a value, by key: habits, other measures, relations."""
-    measures = [Measured(name) for name in (*HABITS, *OTHER_MEASURES)]
+    measures = [NamedMeasure(name) for name in (*HABITS, *OTHER_MEASURES)]
     assert {measured.name for measured in measures} == set(MEASURES)
     relations = [
-        Measured(name, direction)
+        NamedMeasure(name, direction)
         for name in report.scores.relations
         for direction in DIRECTION_NAMES
     ]

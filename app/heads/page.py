@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ..shell import frame
-from ..sources.head_texts import Chosen, choose
+from ..sources.head_texts import HeadTextSource, choose
 from . import PAGE, job
 from .grid import show_grid
 from .head_map import show_map
@@ -11,7 +11,7 @@ from .ranked_heads import show_ranked
 
 
 @frame.fragment
-def views(page: frame.Page, chosen: Chosen) -> None:
+def views(page: frame.Page, chosen: HeadTextSource) -> None:
     """Draw grid, list and map; a click in them reruns only this, not the page."""
     report = job.report(page, chosen)
     if report.num_cut:

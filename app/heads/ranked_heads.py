@@ -11,11 +11,11 @@ from bertcore.analysis.heads.statistics import measure_index
 from ..plots import own_text, plain
 from ..shell import Field, Picture, cache, frame, one_of
 from ..shell.links import address
-from ..sources.head_texts import Chosen
+from ..sources.head_texts import HeadTextSource
 from . import job
 from .answer import best, is_habit
 from .grid_figures import measures_table, relations_table
-from .names import DIRECTION_NAMES, HABITS, Measured, relation_title
+from .names import DIRECTION_NAMES, HABITS, NamedMeasure, relation_title
 
 LISTS = {"habits": "Habits", **DIRECTION_NAMES}
 ORDERS = {"common": "commonest", "gain": "most above the baseline", "value": "highest"}
@@ -63,14 +63,14 @@ best.layer, best.head, best.accuracy, best.baseline
 )
 
 
-def show_ranked(page: frame.Page, chosen: Chosen, report: HeadReport) -> None:
+def show_ranked(page: frame.Page, chosen: HeadTextSource, report: HeadReport) -> None:
     """Draw the list and its controls."""
     st.header("The best head for each job", anchor=False)
     row = st.container(horizontal=True, vertical_alignment="bottom")
     kind = one_of("Jobs", LISTS, LIST, where=row)
     table, setup = st.container(key="heads_table"), job.setup_code(page, chosen)
     if kind == LIST.default:
-        rows = [m for m in map(Measured, HABITS) if m.count(report)]
+        rows = [m for m in map(NamedMeasure, HABITS) if m.count(report)]
         table.markdown(_table(page, chosen, report, rows))
         BEST_HABITS.offer(page, report, setup=setup)
         return
@@ -88,7 +88,7 @@ def show_ranked(page: frame.Page, chosen: Chosen, report: HeadReport) -> None:
 
 def _relations(
     row: st.delta_generator.DeltaGenerator, report: HeadReport, kind: str
-) -> list[Measured]:
+) -> list[NamedMeasure]:
     order = row.selectbox(
         "Order",
         list(ORDERS),
@@ -98,7 +98,7 @@ def _relations(
     )
     rare = row.toggle(f"Under {FEW_CASES} cases too", key=RARE.key())
     least = 1 if rare else FEW_CASES
-    rows = [Measured(name, kind) for name in report.scores.relations]
+    rows = [NamedMeasure(name, kind) for name in report.scores.relations]
     rows = [measured for measured in rows if measured.count(report) >= least]
     if order == "value":
         rows.sort(key=lambda m: -float(m.values(report).mean.max()))
@@ -107,7 +107,9 @@ def _relations(
     return rows
 
 
-def _table(page: frame.Page, chosen: Chosen, report: HeadReport, rows: list[Measured]) -> str:
+def _table(
+    page: frame.Page, chosen: HeadTextSource, report: HeadReport, rows: list[NamedMeasure]
+) -> str:
     """Return the list as a table in Markdown."""
     key, marks = page.bert_key, page.marks
     if not rows:
@@ -141,7 +143,7 @@ def _table(page: frame.Page, chosen: Chosen, report: HeadReport, rows: list[Meas
 
 
 def example(
-    chosen: Chosen, report: HeadReport, measured: Measured, head: tuple[int, int]
+    chosen: HeadTextSource, report: HeadReport, measured: NamedMeasure, head: tuple[int, int]
 ) -> tuple[tuple[str, str | None] | None, str]:
     """Return a sentence that shows what a head does, and the same as Markdown; None, "" if none.
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..bundle import read_bundle
 from ..plots import Figure
-from .document import Part, Table, hash_of
+from .document import ScriptedPicture, Table, hash_of
 
 Data: TypeAlias = pd.DataFrame | Mapping[str, NDArray[Any]]
 """The numbers of a picture: a table, or arrays by name."""
@@ -23,7 +23,7 @@ Data: TypeAlias = pd.DataFrame | Mapping[str, NDArray[Any]]
 MOST_ROWS = 500  # most rows of a table that are written into the file; the CSV has all
 
 
-def chart(fig: Figure) -> Part:
+def chart(fig: Figure) -> ScriptedPicture:
     """Return a figure, as interactive as in the app: numbers on hover, zoom, legend."""
     figure = json.loads(fig.to_json())
     # Streamlit's template stands for colours that only Streamlit's page knows.
@@ -31,7 +31,7 @@ def chart(fig: Figure) -> Part:
     packed = base64.b64encode(json.dumps(figure).encode()).decode()
     library = _library()
     script = read_bundle(__file__).script
-    return Part(
+    return ScriptedPicture(
         script=f"{script}await bundle.default(%PLACE%, %DATA%);\n",
         data=[library.deflated, packed],
         extra_hashes=[library.hash],

@@ -70,7 +70,7 @@ _SCHEMES = {"auto": "light dark", "light": "light", "dark": "dark"}
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ScriptedPicture:
     """A picture in a file, drawn by a script."""
 
     script: str
@@ -87,11 +87,11 @@ class Part:
     extra_hashes: Sequence[str] = ()
     """Of scripts that it adds to the page, as `hash_of` gives them."""
 
-    def with_note(self, note: str) -> "Part":
+    def with_note(self, note: str) -> "ScriptedPicture":
         """Return it with another note."""
         return replace(self, note=note)
 
-    def among_others(self, title: str, caption: str) -> "Part":
+    def among_others(self, title: str, caption: str) -> "ScriptedPicture":
         """Return it with its own title and caption, for a file of several parts."""
         return replace(self, title=title, caption=caption)
 
@@ -122,7 +122,7 @@ class Report:
     """What is written into a file."""
 
     title: str
-    parts: Sequence[Part]
+    parts: Sequence[ScriptedPicture]
     how_to_read: str = ""
     """Markdown."""
     texts: Mapping[str, str] = field(default_factory=dict)

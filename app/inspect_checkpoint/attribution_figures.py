@@ -39,7 +39,7 @@ class WordRows(NamedTuple):
     """Each [W]; NaN where a word has no number."""
 
 
-class Compared(NamedTuple):
+class FaithfulnessByOrder(NamedTuple):
     """Faithfulness of several orders of the words, and of random ones."""
 
     by_order: Mapping[str, Faithfulness]
@@ -142,7 +142,7 @@ def _lay_out(
     fig.update_layout(margin={"t": top, "b": below})
 
 
-def faithfulness_dots(result: Compared, *, unit: str) -> Figure:
+def faithfulness_dots(result: FaithfulnessByOrder, *, unit: str) -> Figure:
     """Draw both measures of each method beside those of words in random order.
 
     The random orders are drawn as their mean and their range.
@@ -212,7 +212,7 @@ def word_table(result: WordRows) -> pd.DataFrame:
     return table.assign(**result.rows)
 
 
-def faithfulness_table(result: Compared) -> pd.DataFrame:
+def faithfulness_table(result: FaithfulnessByOrder) -> pd.DataFrame:
     """Return a row for each method and bin."""
     random = [(f"{RANDOM} {i}", one) for i, one in enumerate(result.random)]
     named = [*result.by_order.items(), *random]
@@ -273,7 +273,7 @@ def conductance_arrays(result: LayerRows) -> dict[str, NDArray[Any]]:
     return {"conductance": result.values, "deltas": result.deltas}
 
 
-def layer_faithfulness(result: Compared, *, unit: str) -> Figure:
+def layer_faithfulness(result: FaithfulnessByOrder, *, unit: str) -> Figure:
     """Draw both measures of each layer's order of words over that of random orders (dotted).
 
     Args:

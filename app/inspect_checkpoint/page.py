@@ -19,7 +19,7 @@ from ..shell.sentence_box import DEFAULT, REVIEW
 from ..task_model import model as inspection
 from ..task_model.choices import VIEW, VIEWS
 from ..task_model.model import Inputs, Query, setup
-from ..task_model.task_views import Chosen, TaskView, view_of
+from ..task_model.task_views import ExplainedTarget, TaskView, view_of
 from . import PAGE, counterfactuals, file_results
 from .shares import can_share, show_shares
 from .words import show_layers, show_parts, show_words
@@ -30,7 +30,7 @@ NUM_STEPS = Field("inspect_steps", STEPS[1], STEPS)
 OCCLUSION = Field("inspect_erase", OCCLUSIONS[0])
 
 
-def show_answer(page: frame.Page, view: TaskView) -> tuple[Inputs, Chosen] | None:
+def show_answer(page: frame.Page, view: TaskView) -> tuple[Inputs, ExplainedTarget] | None:
     """Draw the answer and the choice of what is explained; None if there is nothing to explain."""
     texts = view.read(page)
     source = texts.source
@@ -42,7 +42,7 @@ def show_answer(page: frame.Page, view: TaskView) -> tuple[Inputs, Chosen] | Non
     return None if chosen is None else (texts, chosen)
 
 
-def choose_how(page: frame.Page, texts: Inputs, chosen: Chosen) -> Query:
+def choose_how(page: frame.Page, texts: Inputs, chosen: ExplainedTarget) -> Query:
     """Draw where gradients begin, their steps, and how words are occluded."""
     can_drop = not inspection.model(page.bert_key).task.answers_each_token
     ways = OCCLUSIONS if can_drop else OCCLUSIONS[:1]

@@ -18,7 +18,7 @@ from ..task_model.model import (
     stand_ins,
 )
 from .attribution_figures import (
-    Compared,
+    FaithfulnessByOrder,
     LayerRows,
     WordRows,
     attributed_text,
@@ -231,7 +231,7 @@ def show_words(page: frame.Page, query: Query) -> None:
         st.caption(_NO_GRADIENTS)
     st.header("Which method is faithful to the model?", anchor=False)
     named = {METHODS[name]: one for name, one in explanation.faithfulness.items()}
-    compared = Compared(named, explanation.random)
+    compared = FaithfulnessByOrder(named, explanation.random)
     lost: dict[str, Any] = {"unit": measured(query), "num": len(explanation.random)}
     left, right = st.container(key="inspect_true").columns([5, 4], gap="large")
     with left:
@@ -288,7 +288,7 @@ def show_layers(page: frame.Page, query: Query) -> None:
     _warn_of_delta(max(layers.deltas.tolist(), key=abs), layers.change)
     named = {f"layer {layer}": one for layer, one in enumerate(layers.faithfulness)}
     drawn = {"unit": measured(query)}
-    LAYER_FAITHFULNESS.show(page, Compared(named, layers.random), drawn=drawn, **code)
+    LAYER_FAITHFULNESS.show(page, FaithfulnessByOrder(named, layers.random), drawn=drawn, **code)
 
 
 def _code_values(query: Query) -> dict[str, Any]:

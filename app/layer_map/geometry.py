@@ -13,10 +13,10 @@ from ..plots import Figure, bar, theme
 from ..plots.cells import similarity_map, similarity_table
 from ..plots.charts import Curve, LayerCurves, over_layers
 from ..shell import Picture, columns, frame
-from .view import Measured
+from .view import MeasuredGeometry
 
 
-def _table(measured: Measured) -> pd.DataFrame:
+def _table(measured: MeasuredGeometry) -> pd.DataFrame:
     """Return a row for each layer with all measures."""
     found = measured.geometry
     low, middle, high = found.length
@@ -36,7 +36,7 @@ def _table(measured: Measured) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def _rogue_bars(measured: Measured) -> Figure:
+def _rogue_bars(measured: MeasuredGeometry) -> Figure:
     """Draw the dimensions with the largest share of the mean cosine, a stack for each layer."""
     found, layers = measured.geometry, measured.layers
     fig = Figure()
@@ -61,7 +61,7 @@ def _rogue_bars(measured: Measured) -> Figure:
     return fig
 
 
-def _similarity_map(measured: Measured) -> Figure:
+def _similarity_map(measured: MeasuredGeometry) -> Figure:
     """Draw the debiased CKA of every two layers."""
     assert measured.similarity is not None
     fig = similarity_map(measured.similarity.debiased, ("", ""))
@@ -72,7 +72,7 @@ def _similarity_map(measured: Measured) -> Figure:
     return fig
 
 
-def _similarity_table(measured: Measured) -> pd.DataFrame:
+def _similarity_table(measured: MeasuredGeometry) -> pd.DataFrame:
     assert measured.similarity is not None
     return similarity_table(measured.similarity, measured.layers)
 
@@ -169,7 +169,7 @@ similarity.debiased, similarity.debiased_chance
 )
 
 
-def show_geometry(page: frame.Page, measured: Measured, code: str, width: int) -> None:
+def show_geometry(page: frame.Page, measured: MeasuredGeometry, code: str, width: int) -> None:
     """Draw the measures two to a row, then the CKA between the layers."""
     found, places = measured.geometry, columns()
     with next(places):

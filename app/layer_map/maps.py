@@ -17,7 +17,7 @@ from ..shell.links import MAP_LAYER as LAYER
 from .points import (
     SYMBOLS,
     Mapped,
-    Marks,
+    PointMarks,
     at,
     bare_axes,
     display_places,
@@ -87,7 +87,7 @@ def overview_arrays(mapped: Mapped) -> dict[str, NDArray[Any]]:
     }
 
 
-def small_marker(marks: Marks, rows: NDArray[np.int64]) -> dict[str, Any]:
+def small_marker(marks: PointMarks, rows: NDArray[np.int64]) -> dict[str, Any]:
     """Return one marker for many points, a colour for each; it makes no legend."""
     colouring, codes = marks.colouring, marks.colouring.codes[rows]
     marker: dict[str, Any] = {"size": 5, "opacity": 0.85}

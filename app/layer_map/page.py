@@ -15,7 +15,7 @@ from .corpus.show import show_corpus
 from .curves import show_curves
 from .geometry import show_geometry
 from .maps import OVERVIEW, show_map
-from .points import Mapped, Marks, colouring, hover_texts, point_labels
+from .points import Mapped, PointMarks, colouring, hover_texts, point_labels
 from .seeds import show_second_seed
 from .sources import NO_SENTENCES, choose_source, chosen_source, sentences_of
 
@@ -74,7 +74,7 @@ def _draw_map(page: frame.Page, sentences: Sequence[Sentence]) -> None:
                 line.caption(f"Shown by PCA: {plain(str(error))}")
     for note in (*table.notes, *layer_map.notes):
         notes.caption(plain(note))
-    marks = Marks(
+    marks = PointMarks(
         colouring=colouring(table, colour),
         hover=hover_texts(table),
         labels=point_labels(table),

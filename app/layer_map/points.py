@@ -198,7 +198,7 @@ def bare_axes(fig: Figure, reach: NDArray[np.floating]) -> None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Marks:
+class PointMarks:
     """What is drawn at each point besides its place."""
 
     colouring: Colouring
@@ -215,10 +215,10 @@ class Mapped(NamedTuple):
 
     table: VectorTable
     layer_map: LayerMap
-    marks: Marks
+    marks: PointMarks
 
 
-def parts_of(marks: Marks) -> list[tuple[NDArray[np.int64], int]]:
+def parts_of(marks: PointMarks) -> list[tuple[NDArray[np.int64], int]]:
     """Return the rows and code of each group; a scale is one group."""
     codes = marks.colouring.codes
     if not marks.colouring.groups:
@@ -226,7 +226,7 @@ def parts_of(marks: Marks) -> list[tuple[NDArray[np.int64], int]]:
     return [(np.flatnonzero(codes == code), code) for code in range(len(marks.colouring.groups))]
 
 
-def names_at(places: NDArray[np.floating], marks: Marks) -> tuple[list[str], list[str]]:
+def names_at(places: NDArray[np.floating], marks: PointMarks) -> tuple[list[str], list[str]]:
     """Return the name written at each point and its side; only few, so that they do not overlap."""
     dims = places.shape[-1]
     written = np.ones(len(marks.labels), dtype=bool)
@@ -252,7 +252,7 @@ def kind_of(dims: int) -> str:
 
 def points(
     places: NDArray[np.floating],
-    marks: Marks,
+    marks: PointMarks,
     part: tuple[NDArray[np.int64], int],
     names: tuple[list[str], list[str]],
     ink: str,

@@ -17,7 +17,7 @@ from ..plots.charts import Curve, LayerCurves
 from ..shell import Compute, Field, Picture, frame
 from ..shell.links import MAP_LAYER as LAYER
 from .maps import small_marker
-from .points import Mapped, Marks, at, bare_axes, reach_of
+from .points import Mapped, PointMarks, at, bare_axes, reach_of
 from .view import Points, View, code_of, embed
 
 SECOND_SEED = Field("map_second_seed", False)
@@ -34,7 +34,7 @@ class TwoSeeds(NamedTuple):
     seeds: tuple[int, int]
 
 
-def _pair(two: TwoSeeds, marks: Marks, *, layer: int) -> Figure:
+def _pair(two: TwoSeeds, marks: PointMarks, *, layer: int) -> Figure:
     """Draw both maps of a layer with a slider; lines lead from the first place to the second.
 
     Of a 3-D map the first two axes.

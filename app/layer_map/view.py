@@ -65,7 +65,7 @@ class Points(NamedTuple):
         return cache.computed(_table, self)
 
 
-class Measured(NamedTuple):
+class MeasuredGeometry(NamedTuple):
     """The geometry of some points."""
 
     layers: tuple[int, ...]
@@ -130,7 +130,7 @@ def separation(points: Points) -> Separation | None:
     return map_quality.separation(table.vectors, table.labels, groups=table.sentence_ids)
 
 
-def measured(points: Points) -> Measured:
+def measured(points: Points) -> MeasuredGeometry:
     """Return the geometry of each layer."""
     table = points.table
     # First pieces of a word are compared with its first pieces elsewhere, second with second; two
@@ -249,11 +249,11 @@ def matches(collected: VectorTable, word: str) -> NDArray[np.bool_]:
 
 def measure(
     layers: tuple[int, ...], vectors: NDArray[np.floating], words: Sequence[str]
-) -> Measured:
+) -> MeasuredGeometry:
     """Return the geometry of vectors [L, N, D] of some layers."""
     found = geometry(vectors, words)
     rows = np.flatnonzero(np.isfinite(vectors).all((0, 2)))
     rows = rows[np.unique(np.linspace(0, len(rows) - 1, MAX_EXAMPLES).astype(int))]
     states = torch.from_numpy(np.ascontiguousarray(vectors[:, rows], dtype=np.float32))
     similarity = layer_similarity(states, states) if len(rows) > 1 else None
-    return Measured(layers, found, similarity)
+    return MeasuredGeometry(layers, found, similarity)

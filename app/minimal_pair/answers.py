@@ -9,7 +9,7 @@ from bertcore.analysis.compare.before_after import WordShift
 
 from ..plots.before_after import next_bars, next_table, word_bars, word_table
 from ..shell import Picture, capabilities, frame
-from .compared import COMPARE_CODE, RUNS, Compared, token_rows
+from .compared import COMPARE_CODE, RUNS, ComparedRuns, token_rows
 from .likelihood import can_score, show_likelihood
 
 HOW_TOKENS = (
@@ -69,7 +69,7 @@ NEXT_SENTENCE = Picture(
 )
 
 
-def show_tokens(compared: Compared) -> bool:
+def show_tokens(compared: ComparedRuns) -> bool:
     """Draw the aligned tokens; return whether any differ."""
     st.html(token_rows(compared.first, compared.second, compared.pair))
     differ = any(compared.pair.changed)
@@ -81,7 +81,7 @@ def show_tokens(compared: Compared) -> bool:
     return differ
 
 
-def show_answers(page: frame.Page, compared: Compared) -> None:
+def show_answers(page: frame.Page, compared: ComparedRuns) -> None:
     """Draw the words at each common [MASK], and the next-sentence answers."""
     pair = compared.pair
     if pair.shifts:

@@ -172,7 +172,7 @@ pair.hidden_change, pair.attention_change               # [L+1, N], [L, H]
 """Python that compares both versions; {texts} is from `written`."""
 
 
-class Compared(NamedTuple):
+class ComparedRuns(NamedTuple):
     """Both runs and what differs."""
 
     first: Trace
@@ -211,14 +211,14 @@ def written(texts: Sequence[str | None]) -> str:
     return ", ".join(repr(text) for text in texts if text is not None)
 
 
-def compared(page: frame.Page, second: Versions) -> Compared:
+def compared(page: frame.Page, second: Versions) -> ComparedRuns:
     """Return the comparison of the page's text with its second version.
 
     ValueError if the weights contain NaN.
     """
     first, other = (Texts(page.bert_key, *texts) for texts in (page.texts, second))
     pair = cache.computed(compare_pair, page.bert_key, first, other, TOP_WORDS)
-    return Compared(first.trace, other.trace, pair, written(second))
+    return ComparedRuns(first.trace, other.trace, pair, written(second))
 
 
 def drawn_columns(pair: MinimalPair, scores: NDArray[np.float32]) -> list[int]:

@@ -17,7 +17,7 @@ from .compared import (
     ALL_TOKENS,
     COMPARE_CODE,
     MOST_DRAWN,
-    Compared,
+    ComparedRuns,
     column_axis,
     drawn_columns,
     gap,
@@ -37,7 +37,7 @@ HEAD = Field("pair_head", MEAN)
 class Attention(NamedTuple):
     """The attention of both versions over the aligned columns."""
 
-    compared: Compared
+    compared: ComparedRuns
     first: NDArray[np.float32]
     """[N, N]; NaN where the version has no such token."""
     second: NDArray[np.float32]
@@ -136,7 +136,7 @@ HEADS = Picture(
 )
 
 
-def show_attention(page: frame.Page, compared: Compared) -> None:
+def show_attention(page: frame.Page, compared: ComparedRuns) -> None:
     """Draw the signed difference of a head, or of a layer's mean."""
     num_layers, num_heads = compared.pair.attention_change.shape
     LAYER.key(default=num_layers - 1, options=list(range(num_layers)))
@@ -161,7 +161,7 @@ def show_attention(page: frame.Page, compared: Compared) -> None:
     ATTENTION.caption()
 
 
-def show_heads(page: frame.Page, compared: Compared) -> None:
+def show_heads(page: frame.Page, compared: ComparedRuns) -> None:
     """Draw how much each head differs, and offer those that differ most."""
     st.markdown("**Which heads differ most**")
     HEADS.show(page, compared.pair.attention_change, with_caption=False, texts=compared.texts)
@@ -197,7 +197,7 @@ def _open_head(layer: int, head: int) -> None:
     HEAD.put(head)
 
 
-def _strips(compared: Compared, *, drawn: list[int]) -> Figure:
+def _strips(compared: ComparedRuns, *, drawn: list[int]) -> Figure:
     """Draw a strip for each layer: how much the vector of each column turned."""
     change = compared.pair.hidden_change[:, drawn]
     return layer_map(
@@ -218,7 +218,7 @@ def _strips(compared: Compared, *, drawn: list[int]) -> Figure:
     )
 
 
-def _table(compared: Compared) -> pd.DataFrame:
+def _table(compared: ComparedRuns) -> pd.DataFrame:
     """Return a row for each layer (0: embeddings) and column; empty where a token is missing."""
     change = compared.pair.hidden_change
     return cell_table({"layer": range(len(change))}, compared.columns(), one_minus_cosine=change)
@@ -237,7 +237,7 @@ VECTORS = Picture(
 )
 
 
-def show_vectors(page: frame.Page, compared: Compared) -> None:
+def show_vectors(page: frame.Page, compared: ComparedRuns) -> None:
     """Draw how much the vector of each token differs after each layer."""
     drawn = drawn_columns(compared.pair, np.nan_to_num(compared.pair.hidden_change).max(0))
     VECTORS.show(page, compared, drawn={"drawn": drawn}, with_caption=False, texts=compared.texts)

@@ -14,7 +14,7 @@ from bertcore.grammar.exam import TIE
 
 from ..plots import Figure, exactly, heatmap, numbered, theme
 from ..shell import Compute, Picture, cache, frame
-from .compared import RUNS, Compared, column_axis, drawn_columns, gap, label_room, note_left_out
+from .compared import RUNS, ComparedRuns, column_axis, drawn_columns, gap, label_room, note_left_out
 
 AT_ONCE = 64
 """Most tokens of a version that is scored within the page's run; a longer one is queued."""
@@ -43,7 +43,7 @@ for text in texts:
 class Likelihoods(NamedTuple):
     """The log-probability of each token of two versions."""
 
-    compared: Compared
+    compared: ComparedRuns
     first: NDArray[np.float64]
     """Nats, [T]; NaN for added tokens."""
     second: NDArray[np.float64]
@@ -162,7 +162,7 @@ texts = [bert.tokenize(one.text_a, one.text_b) for one in (trace, second)]
 )
 
 
-def can_score(page: frame.Page, compared: Compared) -> bool:
+def can_score(page: frame.Page, compared: ComparedRuns) -> bool:
     """Return whether both versions are whole texts that the checkpoint gives a probability."""
     bert = page.bert
     if not (reads_from_left(bert) or {"mlm", "mask"} <= bert.capabilities):
@@ -170,7 +170,7 @@ def can_score(page: frame.Page, compared: Compared) -> bool:
     return bert.tokenizer.mask_id not in {*compared.first.input_ids, *compared.second.input_ids}
 
 
-def show_likelihood(page: frame.Page, compared: Compared) -> None:
+def show_likelihood(page: frame.Page, compared: ComparedRuns) -> None:
     """Draw the verdict, and the log-probability of each token in both versions."""
     with frame.guard():
         traces = (compared.first, compared.second)

@@ -115,7 +115,7 @@ found.shares.mean, found.shares.low, found.shares.high
 )
 
 
-class Chosen(NamedTuple):
+class PairSource(NamedTuple):
     """Pairs, a short key of them, and the Python that makes them."""
 
     texts: tuple[PatchText, ...]
@@ -131,7 +131,7 @@ def show_many(page: frame.Page) -> None:
         return
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     if one_of("Pairs", SOURCES, SOURCE, where=row, with_label=True) == "own":
-        chosen: Chosen | None = Chosen(bundled_texts(), "own", "bundled_texts()")
+        chosen: PairSource | None = PairSource(bundled_texts(), "own", "bundled_texts()")
     else:
         chosen = _FILE.choose()
     direction, part = choose_way(row, has_parts="parts" in page.bert.capabilities)
@@ -171,7 +171,7 @@ def _left_out(found: ManyPatched) -> str:
     return f"{pairs} left out. {found.left_out[0]}"
 
 
-def _read(copies: Sequence[Copy]) -> Chosen:
+def _read(copies: Sequence[Copy]) -> PairSource:
     """Return the pairs of a file, at most MOST_PAIRS."""
     (copy,) = copies
     bad_rows = BadRows(skip=True)
@@ -182,7 +182,7 @@ def _read(copies: Sequence[Copy]) -> Chosen:
     code = f"read_texts(Path({copy.name!r}), bad_rows=BadRows(skip=True))"
     if len(texts) > MOST_PAIRS:
         code += f"[:{MOST_PAIRS}]"
-    return Chosen(texts[:MOST_PAIRS], copy.digest, code, notes)
+    return PairSource(texts[:MOST_PAIRS], copy.digest, code, notes)
 
 
 _FILE = UploadSource(

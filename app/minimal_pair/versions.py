@@ -7,7 +7,7 @@ import streamlit as st
 
 from bertcore.analysis.words.training_example import example_version
 
-from ..plots import Marks, own_text, plain
+from ..plots import SpecialTokens, own_text, plain
 from ..shell import TEXT_A, TEXT_B, Field, frame, sentence_box
 
 OTHER_A = Field("other_a", "")
@@ -27,7 +27,7 @@ class Example:
     note: str = ""
     """What to see in it, as Markdown."""
 
-    def with_mask(self, marks: Marks) -> "Example":
+    def with_mask(self, marks: SpecialTokens) -> "Example":
         """Return the example with the checkpoint's own mask."""
         return replace(self, first=own_text(self.first, marks), second=own_text(self.second, marks))
 

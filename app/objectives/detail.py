@@ -28,7 +28,17 @@ from bertcore.objectives.attention_masks import DIRECTIONS, Direction
 from bertcore.objectives.counting import Counted, Counts
 
 from ..epoch_masks.epochs import show_epochs
-from ..plots import ON_AXIS, Figure, Marks, Properties, error_bars, own_text, plain, shorten, theme
+from ..plots import (
+    ON_AXIS,
+    Figure,
+    Properties,
+    SpecialTokens,
+    error_bars,
+    own_text,
+    plain,
+    shorten,
+    theme,
+)
 from ..plots.source_tables import links, markdown_table
 from ..shell import Field, Picture, frame, one_of, sidebar
 from ..sources.documents import DOCUMENTS
@@ -126,7 +136,7 @@ def _shares(counts: Counts) -> list[Counted]:
     return [rate for rate in counts.rates if not rate.unit]
 
 
-def _counts_figure(counts: Counts, marks: Marks) -> Figure:
+def _counts_figure(counts: Counts, marks: SpecialTokens) -> Figure:
     """Draw each share as a point with its interval, and the paper's as a line if it gives one."""
     rates = _shares(counts)
     means, places = [rate.mean for rate in rates], list(range(len(rates)))

@@ -14,7 +14,7 @@ from .formats import (
     shorten_middle,
     signed,
 )
-from .special_tokens import BERT, Marks, marks_of, own_markdown, own_text
+from .special_tokens import BERT, SpecialTokens, marks_of, own_markdown, own_text
 from .untrusted_text import label_name, plain
 
 __all__ = [
@@ -22,8 +22,8 @@ __all__ = [
     "METRIC_NAMES",
     "ON_AXIS",
     "Figure",
-    "Marks",
     "Properties",
+    "SpecialTokens",
     "bar",
     "cell_table",
     "display_width",

@@ -23,7 +23,7 @@ from ..plots import (
 from ..shell import Picture, columns, frame
 from . import grid_figures
 from .grid_figures import Recall
-from .source import Chosen
+from .source import TaskSentences
 from .work import Probed, controlled
 
 REPORT_CODE = """
@@ -348,7 +348,9 @@ found = label_scores(bert, reports[0])
 )
 
 
-def code_values(chosen: Chosen, found: list[Probed], *, alone: bool = False) -> dict[str, str]:
+def code_values(
+    chosen: TaskSentences, found: list[Probed], *, alone: bool = False
+) -> dict[str, str]:
     """Return what fills the braces of REPORT_CODE.
 
     Args:
@@ -366,7 +368,7 @@ def code_values(chosen: Chosen, found: list[Probed], *, alone: bool = False) -> 
     }
 
 
-def show(page: frame.Page, chosen: Chosen, found: list[Probed]) -> None:
+def show(page: frame.Page, chosen: TaskSentences, found: list[Probed]) -> None:
     """Draw the pictures; those of the control task and the baselines when they are measured."""
     st.header("By layer", anchor=False)
     place = st.container()

@@ -16,7 +16,7 @@ from ..shell import TEXT_A, TEXT_B, Field, Picture, cache, frame, one_of
 from . import drawing, grid_figures, source
 from .by_layer import REPORT_CODE, code_values
 from .grid_figures import Sentence
-from .source import Chosen
+from .source import TaskSentences
 from .work import Probed
 
 LAYER = Field("probe_layer", -1)
@@ -27,7 +27,7 @@ VIEWS = {"one": "One layer", "all": "All layers"}
 VIEW = Field("probe_view", "one", tuple(VIEWS))
 
 
-class Shown(NamedTuple):
+class DrawnText(NamedTuple):
     """A text that was drawn, by the probe of one layer."""
 
     text: str
@@ -148,7 +148,7 @@ list(zip(found.layers, found.labels))
 
 
 @frame.fragment
-def show(page: frame.Page, chosen: Chosen, found: list[Probed]) -> None:
+def show(page: frame.Page, chosen: TaskSentences, found: list[Probed]) -> None:
     """Draw the sentence at one layer; runs alone when another layer is chosen."""
     report = found[0].report
     st.header("On this sentence", anchor=False)
@@ -165,7 +165,7 @@ def show(page: frame.Page, chosen: Chosen, found: list[Probed]) -> None:
     if is_grid:
         _show_grid(page, chosen, found, texts)
         return
-    shown: list[Shown] = []
+    shown: list[DrawnText] = []
     for one in found:
         if len(found) > 1:
             st.markdown(f"**{plain(one.name)}**")
@@ -177,7 +177,9 @@ def show(page: frame.Page, chosen: Chosen, found: list[Probed]) -> None:
         _offer(page, chosen, found[0], shown)
 
 
-def _show_grid(page: frame.Page, chosen: Chosen, found: list[Probed], texts: list[str]) -> None:
+def _show_grid(
+    page: frame.Page, chosen: TaskSentences, found: list[Probed], texts: list[str]
+) -> None:
     """Draw the labels by the probes of all layers."""
     shown = []
     try:
@@ -204,7 +206,9 @@ def _show_grid(page: frame.Page, chosen: Chosen, found: list[Probed], texts: lis
     ALL_LAYERS.show(page, shown, drawn=drawn, record=record, **values)
 
 
-def _draw(chosen: Chosen, one: Probed, text: str, layer: int, number: int) -> Shown | None:
+def _draw(
+    chosen: TaskSentences, one: Probed, text: str, layer: int, number: int
+) -> DrawnText | None:
     """Draw a text by the probes of a checkpoint; None if a sentence says why not."""
     layers = [result.layer for result in one.report.layers]
     place = min(range(len(layers)), key=lambda each: abs(layers[each] - layer))
@@ -227,10 +231,10 @@ def _draw(chosen: Chosen, one: Probed, text: str, layer: int, number: int) -> Sh
     drawing.draw(data, key=f"probe_drawing_{number}")
     if summary:
         st.caption(summary)
-    return Shown(text, layers[place], place, data, result)
+    return DrawnText(text, layers[place], place, data, result)
 
 
-def _offer(page: frame.Page, chosen: Chosen, one: Probed, shown: list[Shown]) -> None:
+def _offer(page: frame.Page, chosen: TaskSentences, one: Probed, shown: list[DrawnText]) -> None:
     """Draw downloads and caption; numbers and Python are those of the first drawing."""
     picture = {"distance": TREE, "depth": DEPTH}.get(chosen.task, LABELS)
     first = shown[0]

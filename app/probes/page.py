@@ -6,7 +6,7 @@ from ..plots import plain
 from ..second_checkpoint import NOBODY, UNTRAINED, choices, choose_second, open_second
 from ..shell import Field, frame
 from . import PAGE, by_layer, live, source
-from .source import Chosen
+from .source import TaskSentences
 from .work import Probed, probed
 
 SECOND = Field("probe_with", NOBODY)  # source of the second checkpoint
@@ -46,7 +46,7 @@ def draw() -> None:
     st.caption(TELLS)
 
 
-def _describe(chosen: Chosen, found: list[Probed]) -> None:
+def _describe(chosen: TaskSentences, found: list[Probed]) -> None:
     """State how many sentences and words there are, and what was left out."""
     report = found[0].report
     sentences, words = report.num_sentences, report.num_words

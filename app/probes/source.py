@@ -49,7 +49,7 @@ _CONLLU_COLUMNS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class TaskSentences:
     """Sentences for a task, not read yet."""
 
     task: Task
@@ -62,7 +62,7 @@ class Chosen:
     """Python that reads them: `data`."""
 
 
-def choose(row: DeltaGenerator) -> Chosen | None:
+def choose(row: DeltaGenerator) -> TaskSentences | None:
     """Draw the choice of file, task and number of sentences; return None without a file."""
     source = one_of("Sentences", SOURCES, SOURCE, where=row, with_label=True)
     offered = {name: title for name, title in TASKS.items() if source == "file" or name != "ner"}
@@ -77,7 +77,7 @@ def choose(row: DeltaGenerator) -> Chosen | None:
     )
     if source == "own":
         code = f"from bertcore.probes import bundled_data\n\ndata = bundled_data({task!r})"
-        return Chosen(task, OWN, lambda: bundled_data(task), count or None, code)
+        return TaskSentences(task, OWN, lambda: bundled_data(task), count or None, code)
     copy = FILE.choose()
     if copy is None:
         st.info(ABOUT)
@@ -90,7 +90,7 @@ def choose(row: DeltaGenerator) -> Chosen | None:
     # disk, and of two equal files, one after the other, only the last is still there.
     read = partial(read_file, copy.path, copy.name, task)
     most = min(count or MOST_SENTENCES, MOST_SENTENCES)
-    return Chosen(task, str(copy.path), read, most, code)
+    return TaskSentences(task, str(copy.path), read, most, code)
 
 
 class Unreadable(ValueError):  # noqa: N818 - the error is a sentence, as any ValueError of a reader

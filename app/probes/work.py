@@ -16,7 +16,7 @@ from ..plots import plain
 from ..second_checkpoint import Side
 from ..shell import Compute, Progress
 from ..shell.jobs.waiting import Pending
-from .source import Chosen
+from .source import TaskSentences
 
 STOPPED = "Stopped. Control task, untrained network and code length are not measured."
 
@@ -35,7 +35,7 @@ class Probed(NamedTuple):
         return self.side.name
 
 
-def probed(side: Side, chosen: Chosen, place: int) -> Probed | None:
+def probed(side: Side, chosen: TaskSentences, place: int) -> Probed | None:
     """Return the probes of a checkpoint; draw the progress and return None until then.
 
     Args:
@@ -48,7 +48,7 @@ def probed(side: Side, chosen: Chosen, place: int) -> Probed | None:
     return None
 
 
-def controlled(one: Probed, chosen: Chosen, place: int) -> Probed | None:
+def controlled(one: Probed, chosen: TaskSentences, place: int) -> Probed | None:
     """Return the same with control task, baselines and code length; draw the progress until then.
 
     ValueError or RuntimeError: see `run_probes`.
@@ -60,7 +60,7 @@ def controlled(one: Probed, chosen: Chosen, place: int) -> Probed | None:
 
 
 def _probed(
-    side: Side, chosen: Chosen, is_whole: bool, *, progress: Progress
+    side: Side, chosen: TaskSentences, is_whole: bool, *, progress: Progress
 ) -> tuple[ProbeReport, LabelScores | None]:
     """Return the probes of a checkpoint and, of the whole of them, the scores by label.
 

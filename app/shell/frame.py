@@ -21,7 +21,7 @@ from ..access.bug_log import log_bug
 from ..access.checkpoints import NotOfferedError
 from ..access.policy import policy
 from ..page_info import PageInfo
-from ..plots import BERT, Marks, marks_of, own_markdown, plain
+from ..plots import BERT, SpecialTokens, marks_of, own_markdown, plain
 from ..plots.special_tokens import filled_markdown
 from . import cache, consent, fetch, in_view, sidebar, state
 from .compute import Compute
@@ -97,7 +97,7 @@ class Page:
         return Compute()(function, self.bert_key, *args, **kwargs)
 
     @property
-    def marks(self) -> Marks:
+    def marks(self) -> SpecialTokens:
         """The checkpoint's own [CLS], [SEP] and [MASK]."""
         return marks_of(self.bert.tokenizer)
 
@@ -363,7 +363,7 @@ def own_filled(template: str, /, **values: object) -> str:
     return filled_markdown(template, _chosen_marks(), **values)
 
 
-def _chosen_marks() -> Marks:
+def _chosen_marks() -> SpecialTokens:
     """Return the special tokens of the chosen checkpoint, BERT's before it is open."""
     try:
         key = sidebar.chosen_key()

@@ -15,8 +15,8 @@ from bertcore.base.json_data import to_json
 
 from ..component import Listener, clicked_point, hear
 from ..html_file.chart import Data
-from ..html_file.document import Part, Scheme
-from ..plots import Figure, Marks
+from ..html_file.document import Scheme, ScriptedPicture
+from ..plots import Figure, SpecialTokens
 from ..plots.charts import Chart
 from ..plots.special_tokens import filled_markdown
 from ..streamlit_internals import plotly_chart
@@ -140,7 +140,7 @@ class Picture:
         result: Any,
         *,
         title: str = "",
-        part: Callable[[], Part] | None = None,
+        part: Callable[[], ScriptedPicture] | None = None,
         setup: str | None = None,
         record: object = None,
         width: Width = "stretch",
@@ -181,7 +181,7 @@ class Picture:
         """Return how to read it, as Markdown with the checkpoint's own special tokens."""
         return frame.own_filled(self.how, **values)
 
-    def reading_of(self, marks: Marks, /, **values: object) -> str:
+    def reading_of(self, marks: SpecialTokens, /, **values: object) -> str:
         """Return how to read it outside of a page, with the special tokens of a checkpoint."""
         return filled_markdown(self.how, marks, **values)
 

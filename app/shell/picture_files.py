@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..html_file import chart
-from ..html_file.document import File, Part, Report, Scheme, to_html
+from ..html_file.document import File, Report, Scheme, ScriptedPicture, to_html
 from ..plots import Figure, theme
 from . import cache, state
 
@@ -75,7 +75,7 @@ def origin(page: str, key: cache.BertKey | None) -> Origin:
 
 
 def view_file(
-    of: Origin, *, title: str, part: Callable[[], Part], code: str, how_to_read: str
+    of: Origin, *, title: str, part: Callable[[], ScriptedPicture], code: str, how_to_read: str
 ) -> bytes:
     """Return one of our views as an HTML file; `part` makes it."""
     return _written(of, title, part(), code, how_to_read)
@@ -101,7 +101,9 @@ def figure_file(
     return _written(of, title, part, code, how_to_read, table=table, files=files, scheme=scheme)
 
 
-def _written(of: Origin, title: str, part: Part, code: str, how_to_read: str, **more: Any) -> bytes:
+def _written(
+    of: Origin, title: str, part: ScriptedPicture, code: str, how_to_read: str, **more: Any
+) -> bytes:
     report = Report(
         title=f"{of.page}: {title}" if title else of.page,
         parts=[part],

@@ -30,7 +30,7 @@ NOTHING_YET = {
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class HeadTextSource:
     """Sentences to measure heads on, and a key that identifies them."""
 
     texts: HeadTexts = field(compare=False)
@@ -47,7 +47,7 @@ class Chosen:
         return self.trees is not self.texts
 
 
-def choose() -> Chosen | None:
+def choose() -> HeadTextSource | None:
     """Draw the choice of a source and its input; return None while there are no sentences.
 
     Raises:
@@ -63,12 +63,12 @@ def choose() -> Chosen | None:
     return chosen
 
 
-def _own() -> Chosen:
+def _own() -> HeadTextSource:
     code = "texts, trees = bundled_sentences(), bundled_trees()\n"
-    return Chosen(bundled_sentences(), bundled_trees(), "own", code)
+    return HeadTextSource(bundled_sentences(), bundled_trees(), "own", code)
 
 
-def _pasted() -> Chosen | None:
+def _pasted() -> HeadTextSource | None:
     text = pasted(
         "heads_pasted",
         "One sentence per line, or a pair with ||| between its texts",
@@ -77,12 +77,12 @@ def _pasted() -> Chosen | None:
     if not text.strip():
         return None
     code = f"texts, trees = read_pasted_texts({text!r}), bundled_trees()\n"
-    return Chosen(
+    return HeadTextSource(
         read_pasted_texts(text), bundled_trees(), hashlib.sha256(text.encode()).hexdigest(), code
     )
 
 
-def _read(copies: Sequence[Copy]) -> Chosen:
+def _read(copies: Sequence[Copy]) -> HeadTextSource:
     (copy,) = copies
     name = copy.name
     texts = copy.apart(read_texts, copy.inner)
@@ -90,7 +90,7 @@ def _read(copies: Sequence[Copy]) -> Chosen:
         f"texts = read_texts(Path({name!r}).read_bytes(), {name!r})\n"
         f"trees = {'texts' if texts.trees else 'bundled_trees()'}\n"
     )
-    return Chosen(texts, texts if texts.trees else bundled_trees(), copy.digest, code)
+    return HeadTextSource(texts, texts if texts.trees else bundled_trees(), copy.digest, code)
 
 
 _FILE = UploadSource(

@@ -52,7 +52,7 @@ LONG_SECONDS = 1800
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
+class FinetuneChoices:
     """All that the visitor has chosen."""
 
     table: TableFile
@@ -316,7 +316,7 @@ def problem_of(reading: Reading, found: Survey) -> str:
 
 def _choose_run(
     table: TableFile, reading: Reading, found: Survey, skip_bad_rows: bool
-) -> Chosen | None:
+) -> FinetuneChoices | None:
     """Draw the options of the run; None while a file to score on is missing or unfit."""
     row = st.container(horizontal=True, vertical_alignment="bottom")
     epochs = row.number_input("Epochs", 1, 100, key=fields.EPOCHS.key(low=1, high=100), width=110)
@@ -368,7 +368,7 @@ def _choose_run(
         num_in_dev_file=num_dev,
         epochs=epochs,
     )
-    return Chosen(
+    return FinetuneChoices(
         table=table,
         reading=reading,
         found=found,
@@ -392,7 +392,7 @@ def _survey_dev(dev: TableFile, reading: Reading, found: Survey) -> Survey | Non
     return found_dev
 
 
-def _start_box(folder: Path, key: cache.BertKey, chosen: Chosen) -> None:
+def _start_box(folder: Path, key: cache.BertKey, chosen: FinetuneChoices) -> None:
     """Draw the estimate, the name, the button and the command."""
     bert = cache.opened(key)
     task = find_task(chosen.reading.task)
@@ -446,7 +446,7 @@ def _check_length(minutes: float | None) -> None:
         )
 
 
-def written_bytes(bert: Model, chosen: Chosen) -> int:
+def written_bytes(bert: Model, chosen: FinetuneChoices) -> int:
     """Estimate what a run writes: data, and float32 weights with the optimizer's two moments.
 
     The weights are in its state, in the best checkpoint, and in the result.
@@ -456,7 +456,7 @@ def written_bytes(bert: Model, chosen: Chosen) -> int:
     return 4 * 5 * num_parameters + 2 * sum(file.path.stat().st_size for file in files)
 
 
-def _tell_time(chosen: Chosen, speed: Speed, config: FinetuneConfig) -> None:
+def _tell_time(chosen: FinetuneChoices, speed: Speed, config: FinetuneConfig) -> None:
     plan = chosen.plan
     st.markdown(plan.sentence(speed))
     if speed.fraction_cut:
@@ -476,7 +476,7 @@ def _tell_time(chosen: Chosen, speed: Speed, config: FinetuneConfig) -> None:
         st.caption(f"A sample of {size:,} examples takes about {time}: choose it above.")
 
 
-def _options(run: Path, key: cache.BertKey, chosen: Chosen) -> list[str]:
+def _options(run: Path, key: cache.BertKey, chosen: FinetuneChoices) -> list[str]:
     """Return the options of `bertscope finetune`, except --out; uploads are read beside the run."""
 
     def place(file: TableFile, part: str) -> str:

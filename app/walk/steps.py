@@ -6,7 +6,7 @@ from typing import NamedTuple
 from bertcore import Model
 from bertcore.architecture.modern_config import ModernBertConfig
 
-from ..plots import Marks, percent, shorten
+from ..plots import SpecialTokens, percent, shorten
 from .summary import Glance
 
 
@@ -40,7 +40,7 @@ PHRASES = {
 """What a sentence has of one text, with fields in braces."""
 
 
-def walk(bert: Model, glance: Glance, marks: Marks) -> list[Step]:
+def walk(bert: Model, glance: Glance, marks: SpecialTokens) -> list[Step]:
     """Return the steps; parts that the checkpoint lacks are left out."""
     values = fixed_values(bert, marks) | _values(bert, glance)
     return [step._replace(text=step.text.format(**values)) for step in outline(bert, glance)]
@@ -69,7 +69,7 @@ def outline(bert: Model, glance: Glance) -> list[Step]:
     return steps
 
 
-def fixed_values(bert: Model, marks: Marks) -> dict[str, str]:
+def fixed_values(bert: Model, marks: SpecialTokens) -> dict[str, str]:
     """Return the fields that are the same for all texts."""
     return {
         "vocabulary": f"{bert.tokenizer.vocab_size:,}",

@@ -22,7 +22,7 @@ from ..plots.before_after import (
 )
 from ..shell import Picture, cache, frame
 from ..task_model.model import task_head
-from .changes import LAYERS_SKIPPED, Case, Compared, compare
+from .changes import LAYERS_SKIPPED, Case, EffectOfChanges, compare
 
 TOP_WORDS = 5
 MOST_NAMED = 8  # most words with another tag that are named
@@ -187,7 +187,7 @@ def _offer_change(layer: int) -> None:
     row.button(f"Skip layer {layer}", on_click=LAYERS_SKIPPED.put, args=([layer],))
 
 
-def show_answers(page: frame.Page, case: Case) -> Compared:
+def show_answers(page: frame.Page, case: Case) -> EffectOfChanges:
     """Draw the answers of both runs: task, words, next sentence; return the comparison."""
     compared = cache.computed(compare, case, TOP_WORDS)
     runs = compared.runs
@@ -210,7 +210,7 @@ def show_answers(page: frame.Page, case: Case) -> Compared:
     return compared
 
 
-def _show_task(page: frame.Page, case: Case, compared: Compared) -> bool:
+def _show_task(page: frame.Page, case: Case, compared: EffectOfChanges) -> bool:
     """Draw the answer of the task head, or say why it cannot be read; return whether there is one.
 
     Without a task head nothing is drawn.

@@ -60,7 +60,7 @@ class Question(NamedTuple):
     """The label of the task head that is followed; empty: the best guess."""
 
 
-class Compared(NamedTuple):
+class EffectOfChanges(NamedTuple):
     """What the changes do."""
 
     runs: BeforeAfter
@@ -200,7 +200,7 @@ def parse_blocks(text: str) -> tuple[Block, ...]:
 # ---- runs with and without the changes ----
 
 
-def compare(case: Case, top_k: int) -> Compared:
+def compare(case: Case, top_k: int) -> EffectOfChanges:
     """Return what the changes do.
 
     ValueError if the changes are not possible, or the weights contain NaN.
@@ -210,7 +210,7 @@ def compare(case: Case, top_k: int) -> Compared:
     reader = readable_task_head(case.key)
     runs = compare_runs(bert, plain, changed, top_k)
     task = None if reader is None else compare_task(bert, reader, plain, changed)
-    return Compared(runs, task)
+    return EffectOfChanges(runs, task)
 
 
 def rank(question: Question, *, on_fraction: Callable[[float], None]) -> HeadImportance:

@@ -13,7 +13,7 @@ from ..plots.before_after import AFTER, BEFORE, attention_grid, divergence_table
 from ..shell import Picture, frame
 from ..shell.picture import offer_json
 from .answers import RUNS_CODE
-from .changes import Case, Compared
+from .changes import Case, EffectOfChanges
 
 
 class Hidden(NamedTuple):
@@ -90,7 +90,7 @@ ATTENTION = Picture(
 )
 
 
-def show_inside(page: frame.Page, case: Case, compared: Compared) -> None:
+def show_inside(page: frame.Page, case: Case, compared: EffectOfChanges) -> None:
     """Draw how much each layer's vectors and each head's attention changed; offer all as JSON."""
     runs = compared.runs
     tokens = case.before.tokens

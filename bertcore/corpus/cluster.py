@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bertcore.corpus.parts import Manifest, Part, check_checkpoint, read_manifest
-from bertcore.corpus.run import PartRun, Share, Watch, encode_share, not_written
+from bertcore.corpus.parts import Manifest, PartContent, check_checkpoint, read_manifest
+from bertcore.corpus.run import PartRun, PartTexts, Watch, encode_share, not_written
 from bertcore.data.corpus import Corpus
 from bertcore.model import Model
 
@@ -56,9 +56,9 @@ class ClusterRun(PartRun):
         super().__init__(model.tokenizer, corpus, folder, manifest, part_bytes, watch)
         self.cluster = cluster
         self.num_tokens = 0
-        self.running: dict[Any, tuple[Any, Share]] = {}
+        self.running: dict[Any, tuple[Any, PartTexts]] = {}
         """Call -> its worker and part."""
-        self.finished: dict[int, tuple[Part, Share]] = {}
+        self.finished: dict[int, tuple[PartContent, PartTexts]] = {}
         """Parts on the disk before which another one is missing."""
 
     def go(self) -> bool:
@@ -161,7 +161,7 @@ class Worker:
         asked = replace(settings, dtype=dtype)
         self.model = choose_precision(model, (), self.manifest.layers, asked).model
 
-    def encode(self, share: Share) -> Part:
+    def encode(self, share: PartTexts) -> PartContent:
         """Encode and write a part."""
         if self.problem is not None:
             raise ValueError(self.problem)

@@ -48,7 +48,7 @@ _TYPES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PartContent:
     """The content of one part; equal in all layers."""
 
     texts: int
@@ -97,7 +97,7 @@ class Manifest:
     version: str
     word_columns: tuple[str, ...] = ()
     """Those of them that are tags of words."""
-    parts: list[Part] = field(default_factory=list)
+    parts: list[PartContent] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     """Sentences on what was cut or left out; written at the end."""
     complete: bool = False
@@ -157,7 +157,7 @@ def read_manifest(folder: Path) -> Manifest:
                 "columns": tuple(values["columns"]),
                 "word_columns": tuple(values.get("word_columns", ())),
                 "settings": EncodeSettings(**settings),
-                "parts": [Part(*part) for part in values["parts"]],
+                "parts": [PartContent(*part) for part in values["parts"]],
             }
         )
     except FileNotFoundError:

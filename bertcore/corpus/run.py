@@ -14,7 +14,7 @@ import pyarrow as pa
 from bertcore.base.spare_memory import SpareMemory
 from bertcore.configs.encode import EncodeSettings
 from bertcore.corpus.batch import Encoded, encode_texts
-from bertcore.corpus.parts import Manifest, Part, write_manifest, write_part
+from bertcore.corpus.parts import Manifest, PartContent, write_manifest, write_part
 from bertcore.data.corpus import Corpus, CorpusText, sampled
 from bertcore.data.word_tags import RowTags, row_tags
 from bertcore.model import Model
@@ -56,7 +56,7 @@ class Watch:
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class PartTexts:
     """The texts of one part, in order, and their place in the corpus."""
 
     number: int
@@ -105,7 +105,7 @@ class PartRun(ABC):
     def go(self) -> bool:
         """Encode what is left; return whether it came to the end."""
 
-    def shares(self) -> Iterator[Share]:
+    def shares(self) -> Iterator[PartTexts]:
         """Yield the rest of the corpus."""
         settings = self.manifest.settings
         stream = sampled(self.corpus.texts(self._on_read), settings.sample, settings.seed)
@@ -114,10 +114,10 @@ class PartRun(ABC):
         parts = parts_of(left, self.tokenizer, self.rows_per_part)
         for number, (texts, pieces) in enumerate(parts, start=len(self.manifest.parts)):
             begin = self.read_bytes if begin is None else begin
-            yield Share(number, texts, pieces, (begin, self.read_bytes))
+            yield PartTexts(number, texts, pieces, (begin, self.read_bytes))
             begin = self.read_bytes
 
-    def commit(self, part: Part) -> None:
+    def commit(self, part: PartContent) -> None:
         """Add the next part, which is on the disk, to the manifest.
 
         ValueError if the corpus changed meanwhile. RuntimeError if the disk is full.
@@ -172,7 +172,7 @@ class LocalRun(PartRun):
         super().__init__(model.tokenizer, corpus, folder, manifest, part_bytes, watch)
         self.model = model
         self.num_tokens = 0
-        self.written: Future[Part] | None = None
+        self.written: Future[PartContent] | None = None
 
     def go(self) -> bool:
         spare = SpareMemory()
@@ -191,7 +191,7 @@ class LocalRun(PartRun):
             self._await()
         return True
 
-    def _encode(self, share: Share) -> "EncodedShare":
+    def _encode(self, share: PartTexts) -> "EncodedShare":
         num_tokens = sum(len(piece.ids) for piece in share.pieces)
 
         def on_batch(done: float) -> None:
@@ -219,14 +219,14 @@ class LocalRun(PartRun):
 class EncodedShare:
     """A part that is encoded but not yet written."""
 
-    share: Share
+    share: PartTexts
     kept: list[CorpusText]
     """The texts that have a row."""
     encoded: Encoded
 
     def write(
         self, folder: Path, fields: Sequence[pa.Field], word_fields: Sequence[pa.Field]
-    ) -> Part:
+    ) -> PartContent:
         """Write it; return its entry for the manifest."""
         tags = self._tags(word_fields) if word_fields else RowTags(())
         # A text without a piece has no row, so none of its words has one.
@@ -250,7 +250,7 @@ class EncodedShare:
             )
         number = self.share.number
         write_part(folder, number, self.encoded, self.kept, fields, word_fields, tags)
-        return Part(
+        return PartContent(
             texts=len(self.share.texts),
             rows=len(self.encoded),
             tokens=self.encoded.num_tokens,
@@ -275,7 +275,7 @@ class EncodedShare:
 
 def encode_share(
     model: Model,
-    share: Share,
+    share: PartTexts,
     layers: Sequence[int],
     settings: EncodeSettings,
     on_batch: Callable[[float], None] = lambda fraction: None,

@@ -28,7 +28,7 @@ Labels = Mapping[int, frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Marks:
+class Delimiters:
     """The signs between and around the cells of a row."""
 
     separator: str
@@ -64,7 +64,7 @@ def sep_line(line: str) -> str | None:
     return named[1] if named else None
 
 
-def find_marks(lines: Sequence[str], ending: str) -> Marks:
+def find_marks(lines: Sequence[str], ending: str) -> Delimiters:
     """Return the likely dialect of a table from its first lines.
 
     Each separator that occurs is tried with each way of quoting. The best one gives most rows the
@@ -83,7 +83,7 @@ def find_marks(lines: Sequence[str], ending: str) -> Marks:
     fit = [one for one in tried if one.share > least.get(one.marks.separator, 0.5)]
     if not fit:
         is_table = usual is not None and usual in lines[0]
-        return Marks(usual or "" if is_table else ONE_COLUMN, '"' * (usual == ","))
+        return Delimiters(usual or "" if is_table else ONE_COLUMN, '"' * (usual == ","))
 
     def rank(one: _Tried) -> tuple[object, ...]:
         share = round(one.share, 1)
@@ -96,7 +96,7 @@ def find_marks(lines: Sequence[str], ending: str) -> Marks:
 class _Tried(NamedTuple):
     """How a dialect fits some lines."""
 
-    marks: Marks
+    marks: Delimiters
     share: float
     """Of the rows, those with the most frequent number of cells from two."""
     fits_first: bool
@@ -111,25 +111,25 @@ class _Tried(NamedTuple):
 
 def _best_quote(lines: Sequence[str], separator: str, content: str) -> _Tried:
     """Return the best way of quoting with a separator."""
-    double = _try(lines, Marks(separator, '"'))
+    double = _try(lines, Delimiters(separator, '"'))
     best = double
     if separator == "\t":
         # Quotation marks of a TSV are text, unless nearly all of them are those of CSV.
-        plain = _try(lines, Marks(separator))
+        plain = _try(lines, Delimiters(separator))
         if double.num_quoted <= 20 * double.num_broken or double.share < plain.share:
             best = plain
     if best is double and double.num_broken > 1 and '\\"' in content:
-        escaped = _try(lines, Marks(separator, '"', "\\"))
+        escaped = _try(lines, Delimiters(separator, '"', "\\"))
         if escaped.num_broken < double.num_broken:
             best = escaped
     if "'" in content and not best.num_needed:
-        single = _try(lines, Marks(separator, "'"))
+        single = _try(lines, Delimiters(separator, "'"))
         if single.num_needed and not single.num_broken and single.share >= best.share:
             best = single
     return best
 
 
-def _try(lines: Sequence[str], marks: Marks) -> _Tried:
+def _try(lines: Sequence[str], marks: Delimiters) -> _Tried:
     rows = list(records(lines, marks))
     widths = [len(row.cells) for row in rows]
     several = Counter(width for width in widths if width > 1).most_common(1)
@@ -165,7 +165,7 @@ def label_values(rows: Sequence[Sequence[str]]) -> Labels:
 
 
 def records(
-    lines: Iterable[str], marks: Marks, width: int = 0, labels: Labels | None = None
+    lines: Iterable[str], marks: Delimiters, width: int = 0, labels: Labels | None = None
 ) -> Iterator[Record]:
     """Yield the rows of a table; blank ones, and those of empty cells, are left out.
 
@@ -229,7 +229,7 @@ class _Lines:
         self._size = len(self.taken[0])
 
 
-def _quoted(source: _Lines, marks: Marks, width: int, labels: Labels) -> Iterator[Record]:
+def _quoted(source: _Lines, marks: Delimiters, width: int, labels: Labels) -> Iterator[Record]:
     csv.field_size_limit(2**31 - 1)  # of the process; lines and records have limits of their own
     reader = csv.reader(
         source,
@@ -265,7 +265,7 @@ def _quoted(source: _Lines, marks: Marks, width: int, labels: Labels) -> Iterato
 
 
 def _is_swallowing(
-    lines: Sequence[str], cells: Sequence[str], marks: Marks, width: int, labels: Labels
+    lines: Sequence[str], cells: Sequence[str], marks: Delimiters, width: int, labels: Labels
 ) -> bool:
     """Return whether a row over several lines has other rows in a cell."""
     if width and len(cells) != width:
@@ -278,7 +278,7 @@ def _is_swallowing(
     return False
 
 
-def _mended(line: str, marks: Marks, *, is_open: bool) -> list[str] | None:
+def _mended(line: str, marks: Delimiters, *, is_open: bool) -> list[str] | None:
     """Return the cells of a line whose quotes are not those of the dialect.
 
     A quoted cell ends at a quotation mark before a separator or the end, without a backslash before

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, Literal, TextIO
 from bertcore.data import columnar, files, packed_files
 from bertcore.data.dialects import (
     ONE_COLUMN,
-    Marks,
+    Delimiters,
     Record,
     find_marks,
     label_values,
@@ -86,7 +86,7 @@ class Dialect:
 
     form: str
     """"CSV", "JSON lines", ..."""
-    marks: Marks | None = None
+    marks: Delimiters | None = None
     """Of a table that is text."""
     encoding: Encoding = UTF8
     has_header: bool = True
@@ -264,7 +264,7 @@ def _text_table(
     if start[0].startswith("__label__"):
         dialect = Dialect(form="lines of fastText", encoding=encoding, is_usual=False)
         return _plain_table(map(_fast_text, source), 2, path, bad_rows, _no_header, dialect)
-    marks = Marks(named, '"') if named is not None else find_marks(start, kind)
+    marks = Delimiters(named, '"') if named is not None else find_marks(start, kind)
     if marks.separator == ONE_COLUMN and _are_labelled(start):
         dialect = Dialect(form="a label before each text", encoding=encoding, is_usual=False)
         return _plain_table(map(_label_first, source), 2, path, bad_rows, _no_header, dialect)
@@ -282,10 +282,10 @@ def _text_table(
         marks=marks,
         encoding=encoding,
         is_usual=not encoding.is_guessed
-        and marks in (Marks(usual), Marks(usual, '"'), Marks(ONE_COLUMN, '"')),
+        and marks in (Delimiters(usual), Delimiters(usual, '"'), Delimiters(ONE_COLUMN, '"')),
     )
     # Without quotes, a tab is in no text: later columns may be left out, as in STS-B.
-    width = 0 if marks == Marks("\t") else width
+    width = 0 if marks == Delimiters("\t") else width
     return _plain_table(found, width, path, bad_rows, has_header, dialect)
 
 

@@ -53,7 +53,7 @@ class Scored(NamedTuple):
     """A JSON object each, in the order of the file."""
 
 
-class Part(NamedTuple):
+class ExampleBlock(NamedTuple):
     """Consecutive examples of a file, and the corresponding inputs of the network."""
 
     first: int
@@ -144,7 +144,7 @@ class Judged(NamedTuple):
     errors: list[WrongAnswer]
 
 
-FileJudge = Callable[[Part, Sequence[NDArray[np.float32]]], Judged]
+FileJudge = Callable[[ExampleBlock, Sequence[NDArray[np.float32]]], Judged]
 """Judges a part of a file by the logits of its rows, [C] or [T, C]."""
 
 NO_SENTENCES: NDArray[np.int32] = np.empty(0, dtype=np.int32)

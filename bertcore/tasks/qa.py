@@ -36,12 +36,12 @@ from bertcore.tasks.answers import Goal, TaskAnswer
 from bertcore.tasks.inputs import TaskInput
 from bertcore.tasks.judged import (
     NO_SENTENCES,
+    ExampleBlock,
     FileJudge,
     Judged,
     JudgedAnswers,
     MetricTable,
     Outputs,
-    Part,
     Scored,
     ScoreOptions,
     WrongAnswer,
@@ -300,7 +300,7 @@ class Extract(Task):
     def judge(
         self,
         labels: Sequence[str],
-        part: Part,
+        part: ExampleBlock,
         logits: Sequence[NDArray[np.float32]],
         *,
         may_be_none: bool = True,

@@ -14,7 +14,7 @@ from bertcore.data.examples import Example, QuestionExample
 from bertcore.data.files import BadRows
 from bertcore.data.labels import Counted, FileLabels, read_label_map, read_named
 from bertcore.data.tag_schemes import FileTags
-from bertcore.tasks.judged import ROWS_AT_ONCE, Part
+from bertcore.tasks.judged import ROWS_AT_ONCE, ExampleBlock
 from bertcore.tasks.registry import find_task
 from bertcore.tasks.task import Task
 from bertcore.tasks.task_data import TaskData, counting
@@ -155,7 +155,7 @@ def stream_examples(
     bad_rows: BadRows,
     rows_at_once: int = ROWS_AT_ONCE,
     read: ReadParts | None = None,
-) -> Iterator[Part]:
+) -> Iterator[ExampleBlock]:
     """Yield a file part by part.
 
     Memory is bounded by one part, whatever the size of the file; only SQuAD's JSON is read whole.
@@ -182,7 +182,7 @@ def stream_examples(
     first = 0
     for chosen, counted in parts:
         data = task.rows(chosen, tokenizer, max_length=max_length, labels=known, is_train=False)
-        yield Part(first, chosen, counting(data, counted))
+        yield ExampleBlock(first, chosen, counting(data, counted))
         first += len(chosen)
 
 

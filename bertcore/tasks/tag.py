@@ -30,12 +30,12 @@ from bertcore.tasks.answers import Goal, TaskAnswer
 from bertcore.tasks.inputs import TaskInput
 from bertcore.tasks.judged import (
     ROWS_AT_ONCE,
+    ExampleBlock,
     FileJudge,
     Judged,
     JudgedAnswers,
     MetricTable,
     Outputs,
-    Part,
     Scored,
     ScoreOptions,
     WrongAnswer,
@@ -250,7 +250,7 @@ class Tag(Task):
         """Return the judge of a file, whose first part decides on the scheme of the answers."""
         is_iob1: bool | None = None
 
-        def judge(part: Part, logits: Sequence[NDArray[np.float32]]) -> Judged:
+        def judge(part: ExampleBlock, logits: Sequence[NDArray[np.float32]]) -> Judged:
             nonlocal is_iob1
             best = np.concatenate([one.argmax(-1) for one in logits])
             best = best[part.data.rows.targets != IGNORED]
@@ -262,7 +262,7 @@ class Tag(Task):
         return judge
 
     def judge(
-        self, labels: Sequence[str], part: Part, logits: Sequence[NDArray[np.float32]]
+        self, labels: Sequence[str], part: ExampleBlock, logits: Sequence[NDArray[np.float32]]
     ) -> Judged:
         """Compare the tag of each word with the true one."""
         return self._judge(labels, part, logits, is_iob1=False)
@@ -270,7 +270,7 @@ class Tag(Task):
     def _judge(
         self,
         labels: Sequence[str],
-        part: Part,
+        part: ExampleBlock,
         logits: Sequence[NDArray[np.float32]],
         *,
         is_iob1: bool,

@@ -26,12 +26,12 @@ from bertcore.evaluation.slices import Slice, by_label
 from bertcore.tasks.answers import TaskAnswer
 from bertcore.tasks.inputs import TaskInput
 from bertcore.tasks.judged import (
+    ExampleBlock,
     FileJudge,
     Judged,
     JudgedAnswers,
     MetricTable,
     Outputs,
-    Part,
     Scored,
     ScoreOptions,
     WrongAnswer,
@@ -358,7 +358,7 @@ class Task(ABC):
         return partial(self.judge, labels)
 
     def judge(
-        self, labels: Sequence[str], part: Part, logits: Sequence[NDArray[np.float32]]
+        self, labels: Sequence[str], part: ExampleBlock, logits: Sequence[NDArray[np.float32]]
     ) -> Judged:
         """Return the answers to a part of a labelled file; see `FileJudge`."""
         table = np.stack(logits)

@@ -94,7 +94,7 @@ _LISTS = ("additional_special_tokens", "extra_special_tokens")
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class TokenizerClass:
     """The class that reads a folder."""
 
     name: str
@@ -123,7 +123,7 @@ class Built:
     """The settings that it was handed and that tokenizer.json does not contain."""
 
 
-def choose_class(files: TokenizerFolder, model_type: str | None) -> Chosen:
+def choose_class(files: TokenizerFolder, model_type: str | None) -> TokenizerClass:
     """Return the class that AutoTokenizer would choose.
 
     Where that one reads none of the files and nothing but the checkpoint's family asks for it, the
@@ -149,15 +149,15 @@ def choose_class(files: TokenizerFolder, model_type: str | None) -> Chosen:
     else:
         name, reads = _resolved(files, named, model_type)
     if files.has(TOKENIZER_FILE):
-        return Chosen(name, named, (files / TOKENIZER_FILE,))
+        return TokenizerClass(name, named, (files / TOKENIZER_FILE,))
     lacking = [file for file in reads if not files.has(file)]
     if not lacking and reads:
-        return Chosen(name, named, tuple(files / file for file in reads))
+        return TokenizerClass(name, named, tuple(files / file for file in reads))
     if named is None:
         return _by_files(files, name)
     if files.has(VOCAB_FILE) and _is_berts(named, None):
         # The family asks for another class, but the one that is named reads what is there.
-        return Chosen(BERTS, named, (files / VOCAB_FILE,))
+        return TokenizerClass(BERTS, named, (files / VOCAB_FILE,))
     there = [file for file in VOCABULARIES if files.has(file)]
     if not there:
         raise _nothing(files)
@@ -212,21 +212,21 @@ def _resolved(
     return class_name, reads
 
 
-def _by_files(files: TokenizerFolder, usual: str | None) -> Chosen:
+def _by_files(files: TokenizerFolder, usual: str | None) -> TokenizerClass:
     """Return the class of the files that are there, where none is named.
 
     Args:
         usual: The class of the checkpoint's family, which reads none of them.
     """
     if files.has(TOKENIZER_FILE):
-        return Chosen(FOLLOWS_RULES, None, (files / TOKENIZER_FILE,), is_by_files=True)
+        return TokenizerClass(FOLLOWS_RULES, None, (files / TOKENIZER_FILE,), is_by_files=True)
     if files.has(VOCAB_JSON_FILE, MERGES_FILE):
         reads = (files / VOCAB_JSON_FILE, files / MERGES_FILE)
-        return Chosen("RobertaTokenizer", None, reads, is_by_files=True)
+        return TokenizerClass("RobertaTokenizer", None, reads, is_by_files=True)
     if files.has(VOCAB_FILE) and set(SPECIAL_TOKENS[1:4]) <= set(
         read_vocabulary(files / VOCAB_FILE).decode().split()
     ):
-        return Chosen(BERTS, None, (files / VOCAB_FILE,), is_by_files=True)
+        return TokenizerClass(BERTS, None, (files / VOCAB_FILE,), is_by_files=True)
     there = [file for file in VOCABULARIES if files.has(file)]
     pair = [file for file in (VOCAB_JSON_FILE, MERGES_FILE) if file in there]
     if len(pair) == 1:
@@ -300,7 +300,7 @@ def _has_bytes(rules: Mapping[str, Any]) -> bool:
     return '"ByteLevel"' in json.dumps(parts)
 
 
-def build(files: TokenizerFolder, chosen: Chosen) -> Built:
+def build(files: TokenizerFolder, chosen: TokenizerClass) -> Built:
     """Let a class build the tokenizer from copies of what it reads.
 
     Raises:

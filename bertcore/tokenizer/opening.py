@@ -9,7 +9,7 @@ from typing import Any
 from tokenizers import Tokenizer as FastTokenizer
 
 from bertcore.tokenizer.bounds import checked_rules
-from bertcore.tokenizer.classes import BERTS, Chosen, build, choose_class
+from bertcore.tokenizer.classes import BERTS, TokenizerClass, build, choose_class
 from bertcore.tokenizer.files import (
     CONFIG_FILE,
     MALFORMED,
@@ -87,7 +87,7 @@ def open_wordpiece(folder: str | Path) -> Tokenizer:
     return tokenizer
 
 
-def _plain(files: TokenizerFolder, chosen: Chosen, lines: Lines | None) -> Tokenizer | None:
+def _plain(files: TokenizerFolder, chosen: TokenizerClass, lines: Lines | None) -> Tokenizer | None:
     """Return a tokenizer with nothing unusual as BertTokenizer builds it, or None.
 
     Only for this, the most frequent one, it is told here without `transformers`, which takes half
@@ -141,7 +141,7 @@ def _is_one(token: Any, expected: Collection[str | None]) -> bool:
 
 def _built(
     files: TokenizerFolder,
-    chosen: Chosen,
+    chosen: TokenizerClass,
     lines: Lines | None,
     tokens: Mapping[str, str] | None,
 ) -> Tokenizer:

@@ -14,7 +14,7 @@ from tokenizers import Tokenizer as FastTokenizer
 from bertcore.base.links import read_file
 from bertcore.tokenizer.bounds import checked_rules
 from bertcore.tokenizer.characters import is_chinese
-from bertcore.tokenizer.classes import BERTS, FOLLOWS_RULES, PLAIN, Chosen, read_vocabulary
+from bertcore.tokenizer.classes import BERTS, FOLLOWS_RULES, PLAIN, TokenizerClass, read_vocabulary
 from bertcore.tokenizer.errors import library_errors
 from bertcore.tokenizer.files import (
     ADDED_TOKENS_FILE,
@@ -77,7 +77,7 @@ class Lines:
         return is_plain and "" not in pieces and len(pieces) == len(self.pieces)
 
 
-def read_lines(chosen: Chosen) -> Lines | None:
+def read_lines(chosen: TokenizerClass) -> Lines | None:
     """Return the lines of vocab.txt; None if something else is read.
 
     Raises:
@@ -90,7 +90,7 @@ def read_lines(chosen: Chosen) -> Lines | None:
 
 
 def remarks(
-    files: TokenizerFolder, chosen: Chosen, lines: Lines | None, tokenizer: Tokenizer
+    files: TokenizerFolder, chosen: TokenizerClass, lines: Lines | None, tokenizer: Tokenizer
 ) -> Iterator[str]:
     """Yield what is odd.
 
@@ -135,7 +135,7 @@ def _count(text: str, mark: str) -> int:
     return text.count(line) - text.count(f"\n{mark}\n")
 
 
-def _class(files: TokenizerFolder, chosen: Chosen) -> Iterator[str]:
+def _class(files: TokenizerFolder, chosen: TokenizerClass) -> Iterator[str]:
     own, of_model = files.config.get("tokenizer_class"), files.model_config.get("tokenizer_class")
     if own and of_model and str(own).removesuffix("Fast") != str(of_model).removesuffix("Fast"):
         yield (
@@ -155,7 +155,9 @@ def _class(files: TokenizerFolder, chosen: Chosen) -> Iterator[str]:
         )
 
 
-def _settings(files: TokenizerFolder, chosen: Chosen, tokenizer: Tokenizer) -> Iterator[str]:
+def _settings(
+    files: TokenizerFolder, chosen: TokenizerClass, tokenizer: Tokenizer
+) -> Iterator[str]:
     stated = files.config.get("do_lower_case")
     if isinstance(stated, bool) and stated != tokenizer.do_lower_case:
         yield (
@@ -172,7 +174,9 @@ def _settings(files: TokenizerFolder, chosen: Chosen, tokenizer: Tokenizer) -> I
         )
 
 
-def _ignored_rules(files: TokenizerFolder, chosen: Chosen, tokenizer: Tokenizer) -> Iterator[str]:
+def _ignored_rules(
+    files: TokenizerFolder, chosen: TokenizerClass, tokenizer: Tokenizer
+) -> Iterator[str]:
     """Yield a sentence if a class does not follow tokenizer.json, with a text that shows it."""
     if chosen.name == FOLLOWS_RULES or not files.has(TOKENIZER_FILE):
         return

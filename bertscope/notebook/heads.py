@@ -29,7 +29,7 @@ def show_heads(
     grids, answers = app_module("app.heads.grid_figures"), app_module("app.heads.answer")
     names = app_module("app.heads.names")
     known = names.all_measured(report)
-    measured = names.Measured(measure, direction)
+    measured = names.NamedMeasure(measure, direction)
     if measured.key not in known:
         listed = ", ".join(f"{one.name} {one.direction}".strip() for one in known.values())
         wanted = f"{measure} {direction}".strip()

@@ -52,7 +52,7 @@ def show_minimal_pair(
         drawn.append(Drawn("Next sentence", fig, how))
     inside = app_module(_INSIDE)
     texts = compared.written((second.text_a, second.text_b))
-    versions = compared.Compared(first, second, comparison, texts)
+    versions = compared.ComparedRuns(first, second, comparison, texts)
     every = list(range(len(comparison.columns)))
     maps = aligned_attention(first, second, comparison.columns, layer, head)
     weights = inside.Attention(versions, *(each.numpy() for each in maps))

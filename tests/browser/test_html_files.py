@@ -23,7 +23,7 @@ from app.canvas.lines import lines
 from app.canvas.neurons import neurons
 from app.canvas.overview import overview
 from app.html_file import chart
-from app.html_file.document import File, Part, Report, to_html
+from app.html_file.document import File, Report, ScriptedPicture, to_html
 from app.inside_layer import drawing as inside_layer
 from app.inside_layer.all_tokens import STAGES, AllTokens
 from app.mixing.figures import OneToken, strips
@@ -38,7 +38,7 @@ pytestmark = pytest.mark.browser
 
 LONG = "x" * 10_000
 TEXT = f"</script>{IMAGE}<!-- \u202e\u200b\u2028 ]]> \ud800 {LONG}"
-PARTS: dict[str, Callable[[Trace], Part]] = {
+PARTS: dict[str, Callable[[Trace], ScriptedPicture]] = {
     "overview": lambda trace: overview.part(trace, 0, [1]),
     "lines": lambda trace: lines.part(trace, 0, [1]),
     "map": lambda trace: heat_map.part(trace, [0], [1]),
@@ -46,7 +46,7 @@ PARTS: dict[str, Callable[[Trace], Part]] = {
 }
 
 
-def report(part: Part, **more: object) -> str:
+def report(part: ScriptedPicture, **more: object) -> str:
     """Return a file with hostile words in every place."""
     given = {
         "title": f"Lines {TEXT}",
@@ -256,7 +256,7 @@ def test_a_figure_of_a_file_is_alive_and_has_its_table(opened: Opened) -> None:
     assert rows[2][0] == tokens[1]
 
 
-def strips_of(trace: Trace) -> Part:
+def strips_of(trace: Trace) -> ScriptedPicture:
     """Return all tokens of a layer, whose strips have other colours on dark ground."""
     places = list(range(trace.num_tokens))
     bands = np.random.default_rng(0).normal(size=(5, len(places), 24)).astype(np.float32)
@@ -265,7 +265,7 @@ def strips_of(trace: Trace) -> Part:
     return inside_layer.COMPONENT.part(inside_layer.all_message(found, trace, 1))
 
 
-def figure_of(trace: Trace) -> Part:
+def figure_of(trace: Trace) -> ScriptedPicture:
     shares = {"weights": trace.attentions[0, 0, 1].numpy()}
     return chart.chart(strips(OneToken({"weights": shares}, trace.tokens, 1)))
 

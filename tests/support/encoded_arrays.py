@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bertcore.corpus import EncodedCorpus, EncodeSettings, Manifest, open_encoded
 from bertcore.corpus.batch import Encoded
-from bertcore.corpus.parts import Part, make_folders, write_manifest, write_part
+from bertcore.corpus.parts import PartContent, make_folders, write_manifest, write_part
 from bertcore.data.corpus import CorpusText
 
 WORDS = 5
@@ -43,7 +43,7 @@ def encoded_arrays(
         own = places[number * each : (number + 1) * each]
         encoded, texts = _part(own, vectors)
         write_part(folder, number, encoded, texts, ())
-        manifest.parts.append(Part(len(texts), len(own), len(own), 0, 0))
+        manifest.parts.append(PartContent(len(texts), len(own), len(own), 0, 0))
     manifest.complete = True
     write_manifest(folder, manifest)
     return open_encoded(folder)

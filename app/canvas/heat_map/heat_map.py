@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bertcore import Trace
 
 from ...component import Component
-from ...html_file.document import Part
+from ...html_file.document import ScriptedPicture
 from ...plots import theme
 from ..overview.overview import colour_table
 from ..shared import transport
@@ -93,7 +93,7 @@ def _missing(trace: Trace, layers: Sequence[int], heads: Sequence[int]) -> str:
 
 def part(
     trace: Trace, layers: Sequence[int], heads: Sequence[int], options: ViewOptions | None = None
-) -> Part:
+) -> ScriptedPicture:
     """Return the map of one head or of a mean for a file; no heads for all."""
     weights, title = mean_weights(trace, layers, heads)
     drawn = message(trace, weights, title, layers, heads, 0, options or DEFAULT_OPTIONS)

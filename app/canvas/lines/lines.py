@@ -16,7 +16,7 @@ from bertcore import Trace
 from bertcore.analysis.shared.inputs import sentence_numbers
 
 from ...component import Component
-from ...html_file.document import Part
+from ...html_file.document import ScriptedPicture
 from ...plots import theme
 from ..shared import transport
 from ..shared.attention_data import count_missing, missing_sentence, words_of
@@ -122,7 +122,7 @@ def message(
 
 def part(
     trace: Trace, layer: int, heads: Sequence[int] = (), options: ViewOptions | None = None
-) -> Part:
+) -> ScriptedPicture:
     """Return the lines of all layers for a file, or of one if all would make it too large.
 
     Args:

@@ -11,7 +11,7 @@ from bertcore import Trace
 from bertcore.analysis.mixing.neurons import head_neurons
 
 from ...component import Component
-from ...html_file.document import Part
+from ...html_file.document import ScriptedPicture
 from ...plots import theme
 from ..shared import transport
 from ..shared.view_options import ViewOptions
@@ -71,7 +71,7 @@ def part(
     head: int,
     options: ViewOptions | None = None,
     allowed: Tensor | None = None,
-) -> Part:
+) -> ScriptedPicture:
     """Return the queries, keys, scores and weights of one head for a file; see `message`."""
     drawn = message(trace, layer, head, 0, options or DEFAULT_OPTIONS, allowed)
     return COMPONENT.part(transport.change(drawn, alone=[layer]))

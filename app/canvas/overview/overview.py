@@ -14,8 +14,8 @@ from bertcore import Trace
 from bertcore.analysis.heads.measures import HeadMeasures, measure_heads
 
 from ...component import Component
-from ...html_file.document import Part
-from ...plots import BERT, Marks, own_text, theme
+from ...html_file.document import ScriptedPicture
+from ...plots import BERT, SpecialTokens, own_text, theme
 from ..shared import transport
 from ..shared.attention_data import count_missing, missing_sentence
 from ..shared.view_options import ViewOptions
@@ -72,11 +72,11 @@ class Summary:
     """How many weights of each head are not numbers, [L, H]."""
     measures: HeadMeasures
     """Each [L, H]."""
-    marks: Marks = BERT
+    marks: SpecialTokens = BERT
     """What the checkpoint calls [CLS] and [SEP]."""
 
 
-def summary_of(trace: Trace, marks: Marks = BERT, *, is_causal: bool = False) -> Summary:
+def summary_of(trace: Trace, marks: SpecialTokens = BERT, *, is_causal: bool = False) -> Summary:
     """Return thumbnails and measures of a trace.
 
     Args:
@@ -149,10 +149,10 @@ def part(
     layer: int,
     heads: Sequence[int] = (),
     options: ViewOptions | None = None,
-    marks: Marks = BERT,
+    marks: SpecialTokens = BERT,
     *,
     is_causal: bool = False,
-) -> Part:
+) -> ScriptedPicture:
     """Return all heads as small pictures with their measures for a file; see `summary_of`."""
     summary = summary_of(trace, marks, is_causal=is_causal)
     drawn = message(summary, trace.num_tokens, layer, heads, options or DEFAULT_OPTIONS)

@@ -27,7 +27,7 @@ from ..curves import QUALITY as FAITHFUL
 from ..curves import Quality, note_copies
 from ..geometry import show_geometry
 from ..parameters import choose_parameters
-from ..view import Measured, measure
+from ..view import MeasuredGeometry, measure
 from . import point_map
 from .points import Drawn, colour_columns, colours_of, drawn
 
@@ -241,7 +241,7 @@ table = SimpleNamespace(vectors=without_rogue(vectors, words, {off}), words=word
 """
 
 
-def _measured(stamp: tuple[str, int, int], off: int, *, progress: Progress) -> Measured:
+def _measured(stamp: tuple[str, int, int], off: int, *, progress: Progress) -> MeasuredGeometry:
     """Return the geometry of rows drawn at random of the corpus of a stamp."""
     corpus = source.at(Path(stamp[0])).encoded
     num = len(corpus)

@@ -11,9 +11,9 @@ from .multilabel import LabelsView
 from .scores import ScoreView
 from .spans import SpanView
 from .tags import TagView
-from .view import Chosen, TaskView
+from .view import ExplainedTarget, TaskView
 
-__all__ = ["TASK_VIEWS", "Chosen", "TaskView", "view_of"]
+__all__ = ["TASK_VIEWS", "ExplainedTarget", "TaskView", "view_of"]
 
 TASK_VIEWS: dict[str, TaskView] = {
     "classify": LabelView(),

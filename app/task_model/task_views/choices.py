@@ -12,7 +12,7 @@ from ...shell import Picture, frame
 from ..answer_figures import AnswerBars, label_table
 from ..choices import LABEL, PREDICTED, TEXT_CHOICES
 from ..model import ANSWER_CODE, Inputs
-from .view import Chosen, TaskView
+from .view import ExplainedTarget, TaskView
 
 _NAME_LENGTH = 60
 EXAMPLE = (
@@ -64,7 +64,9 @@ class ChoiceView(TaskView):
         )
         return Inputs(page.bert_key, text, None, choices)
 
-    def show(self, page: frame.Page, answer: ChoiceAnswer, source: TaskInput, setup: str) -> Chosen:
+    def show(
+        self, page: frame.Page, answer: ChoiceAnswer, source: TaskInput, setup: str
+    ) -> ExplainedTarget:
         """Draw the choices as bars, and the choice of one that is explained."""
         p = percent(float(answer.probabilities[answer.best]))
         st.header(f"The model chooses **“{_name(answer, answer.best)}”**, with {p}", anchor=False)
@@ -80,7 +82,7 @@ class ChoiceView(TaskView):
 
         st.selectbox("Explain the choice", numbers, format_func=name, key=key, width=400)
         CHOICES.caption()
-        return Chosen(ClassTarget(chosen), None)
+        return ExplainedTarget(ClassTarget(chosen), None)
 
     def in_words(self, answer: ChoiceAnswer, word: int | None) -> str:
         """Return the most probable choice."""

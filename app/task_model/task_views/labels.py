@@ -20,7 +20,7 @@ from ..answer_figures import AnswerBars, label_table, named
 from ..choices import LABEL, PREDICTED
 from ..model import ANSWER_CODE, FILE_CODE
 from ..score_figures import Confusion, confusion_map, confusion_table, which_labels
-from .view import Chosen, TaskView
+from .view import ExplainedTarget, TaskView
 
 CONFUSION = Picture(
     name="inspect-confusion",
@@ -70,13 +70,15 @@ class LabelView(TaskView):
     reads_pair: ClassVar[bool | None] = False
     upload = "A table with a text and its label in each row"
 
-    def show(self, page: frame.Page, answer: LabelAnswer, source: TaskInput, setup: str) -> Chosen:
+    def show(
+        self, page: frame.Page, answer: LabelAnswer, source: TaskInput, setup: str
+    ) -> ExplainedTarget:
         """Draw the labels as bars, and the choice of one."""
         predicted = shorten_middle(label_name(answer.labels[answer.best]))
         p = percent(float(answer.probabilities[answer.best]))
         st.header(f"The model says **{plain(predicted)}**, with {p}", anchor=False)
         label = show_labels(page, LABELS, answer, setup, "the predicted one")
-        return Chosen(ClassTarget(label), None)
+        return ExplainedTarget(ClassTarget(label), None)
 
     def in_words(self, answer: LabelAnswer, word: int | None) -> str:
         """Return the most probable label."""

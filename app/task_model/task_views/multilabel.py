@@ -15,7 +15,7 @@ from ..answer_figures import AnswerBars, labels_table, named
 from ..model import ANSWER_CODE, FILE_CODE
 from ..score_figures import label_dots, label_score_table, which_labels
 from .labels import label_in_words, show_labels
-from .view import Chosen, TaskView
+from .view import ExplainedTarget, TaskView
 
 MOST_NAMED = 4
 """Most labels that a sentence names."""
@@ -56,11 +56,13 @@ class LabelsView(TaskView):
     metric_names: ClassVar[Mapping[str, str]] = {"accuracy": "Exact match"}
     errors = TaskView.errors._replace(is_long=True)
 
-    def show(self, page: frame.Page, answer: LabelsAnswer, source: TaskInput, setup: str) -> Chosen:
+    def show(
+        self, page: frame.Page, answer: LabelsAnswer, source: TaskInput, setup: str
+    ) -> ExplainedTarget:
         """Draw the labels as bars, and the choice of one."""
         st.header(f"The model gives it {_listed(answer)}", anchor=False)
         label = show_labels(page, LABELS, answer, setup, "the most probable one")
-        return Chosen(LabelTarget(label), None)
+        return ExplainedTarget(LabelTarget(label), None)
 
     def in_words(self, answer: LabelsAnswer, word: int | None) -> str:
         """Return the labels that are given, with their probabilities."""

@@ -12,7 +12,7 @@ from ..answer_figures import score_table
 from ..choices import SCORE_CHANGE
 from ..model import ANSWER_CODE, FILE_CODE
 from ..score_figures import score_dots, score_dots_table
-from .view import Chosen, Errors, TaskView
+from .view import Errors, ExplainedTarget, TaskView
 
 SCORE = Picture(
     name="inspect-score",
@@ -45,13 +45,15 @@ class ScoreView(TaskView):
         answer="score",
     )
 
-    def show(self, page: frame.Page, answer: ScoreAnswer, source: TaskInput, setup: str) -> Chosen:
+    def show(
+        self, page: frame.Page, answer: ScoreAnswer, source: TaskInput, setup: str
+    ) -> ExplainedTarget:
         """Draw the score."""
         st.header(f"The model gives the score **{answer.score:.3f}**", anchor=False)
         if answer.output is not None:
             st.caption(f"The sigmoid of the head's output, {answer.output:.3f}.")
         SCORE.offer(page, answer, setup=setup)
-        return Chosen(answer.target(source), None)
+        return ExplainedTarget(answer.target(source), None)
 
     def in_words(self, answer: ScoreAnswer, word: int | None) -> str:
         """Return the score."""

@@ -12,7 +12,7 @@ from ...shell import Picture, frame
 from ..answer_figures import AnswerBars, span_table
 from ..choices import SPAN
 from ..model import ANSWER_CODE
-from .view import Chosen, TaskView
+from .view import ExplainedTarget, TaskView
 
 SPANS = Picture(
     name="inspect-spans",
@@ -45,7 +45,7 @@ class SpanView(TaskView):
 
     def show(
         self, page: frame.Page, answer: SpanAnswers, source: TaskInput, setup: str
-    ) -> Chosen | None:
+    ) -> ExplainedTarget | None:
         """Draw the best answers as bars, and the choice of one."""
         if not answer.spans:
             st.info("Sentence B contains no word that could be an answer. Write a longer text.")
@@ -72,7 +72,7 @@ class SpanView(TaskView):
         )
         SPANS.caption()
         span = answer.spans[SPAN.value]
-        return Chosen(SpanTarget(span.start, span.end), None)
+        return ExplainedTarget(SpanTarget(span.start, span.end), None)
 
     def in_words(self, answer: SpanAnswers, word: int | None) -> str:
         """Return the best answer, or that there is none."""

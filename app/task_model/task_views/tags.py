@@ -17,7 +17,7 @@ from ..answer_figures import TaggedText, tag_table, tagged_words
 from ..choices import LABEL, PREDICTED, WORD
 from ..model import ANSWER_CODE, Inputs
 from .labels import choose_label, label_in_words, show_confusion
-from .view import Chosen, TaskView
+from .view import ExplainedTarget, TaskView
 
 TAGS = Picture(
     name="inspect-tags",
@@ -48,7 +48,9 @@ class TagView(TaskView):
             st.caption("A tagger reads one text: sentence B is left out.")
         return Inputs(page.bert_key, page.text_a, None)
 
-    def show(self, page: frame.Page, answer: TagAnswer, source: TaskInput, setup: str) -> Chosen:
+    def show(
+        self, page: frame.Page, answer: TagAnswer, source: TaskInput, setup: str
+    ) -> ExplainedTarget:
         """Draw the words with their tags, and the choice of a word and a tag."""
         tagged = [w for w in source.text_words if answer.labels[answer.tag(w)] != "O"]
         usual = (tagged or source.text_words)[0]
@@ -89,7 +91,7 @@ class TagView(TaskView):
             choose_label(answer.labels, label_key, predicted)
         TAGS.caption()
         label = answer.tag(word) if LABEL.value == PREDICTED else LABEL.value
-        return Chosen(TagTarget(source.words[word].start, label), word)
+        return ExplainedTarget(TagTarget(source.words[word].start, label), word)
 
     def in_words(self, answer: TagAnswer, word: int | None) -> str:
         """Return the tag of a word."""

@@ -20,7 +20,7 @@ from ..model import Inputs
 _BLOCK = 1 << 20
 
 
-class Chosen(NamedTuple):
+class ExplainedTarget(NamedTuple):
     """What is to be explained."""
 
     target: Target
@@ -93,7 +93,9 @@ class TaskView(ABC):
         return Inputs(page.bert_key, page.text_a, text_b)
 
     @abstractmethod
-    def show(self, page: frame.Page, answer: Any, source: TaskInput, setup: str) -> Chosen | None:
+    def show(
+        self, page: frame.Page, answer: Any, source: TaskInput, setup: str
+    ) -> ExplainedTarget | None:
         """Draw the answer and the choice of what is explained; None if there is nothing.
 
         Args:

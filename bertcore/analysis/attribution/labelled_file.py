@@ -18,10 +18,10 @@ from bertcore.evaluation.slices import Slice, by_length
 from bertcore.tasks import Task
 from bertcore.tasks.judged import (
     ROWS_AT_ONCE,
+    ExampleBlock,
     FileJudge,
     JudgedAnswers,
     MetricTable,
-    Part,
     WorstAnswers,
     WrongAnswer,
     joined,
@@ -143,7 +143,7 @@ class _Gathered:
     _parts: list[JudgedAnswers] = field(default_factory=list)
     _worst: WorstAnswers = field(default_factory=lambda: WorstAnswers(NUM_ERRORS, _LONGEST_TEXT))
 
-    def take(self, part: Part, on_rows: OnRows) -> None:
+    def take(self, part: ExampleBlock, on_rows: OnRows) -> None:
         """Run a part and keep its answers and worst errors."""
 
         def on_fraction(fraction: float) -> None:

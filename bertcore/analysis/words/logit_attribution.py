@@ -57,7 +57,7 @@ masked-word head's linear layer and LayerNorm, and of a final LayerNorm (ModernB
 "decoder_bias": the word's own."""
 
 
-class Part(NamedTuple):
+class PartContribution(NamedTuple):
     """A part of the network and its share."""
 
     kind: PartKind
@@ -79,7 +79,7 @@ class LogitAttribution:
     """The other word, if the shares are of the difference of two logits; else None."""
     logit: float
     """The sum of the parts: the word's logit, or its difference from that of the other word."""
-    parts: tuple[Part, ...]
+    parts: tuple[PartContribution, ...]
     """In the order of computation."""
     sources: Tensor
     """Share of each head from each token, [L, H, T]; sums to the heads' shares."""
@@ -223,7 +223,7 @@ def held(norm: nn.LayerNorm, summed: Tensor) -> Norm:
 class _Shares(NamedTuple):
     """The fields of LogitAttribution of that name, layer by layer from the first."""
 
-    parts: list[Part]
+    parts: list[PartContribution]
     sources: list[Tensor]
     neurons: list[Tensor]
 
@@ -314,13 +314,13 @@ class HeldRun:
         )
 
     def _shares(self, read: Readout) -> _Shares:
-        parts = [Part("decoder_bias", None, None, read.own_bias)]
+        parts = [PartContribution("decoder_bias", None, None, read.own_bias)]
         direction, final = read.direction, torch.tensor(read.final_bias, dtype=torch.float64)
         after_last = self.norms[-1][1]
         if after_last is not None and self.network.final_norm is not None:
             final = final + direction @ after_last.bias
             direction = after_last.backward(direction)
-        parts.append(Part("final_bias", None, None, float(final)))
+        parts.append(PartContribution("final_bias", None, None, float(final)))
         sources: list[Tensor] = []
         neurons: list[Tensor] = []
         for index in reversed(range(len(self.norms))):
@@ -332,7 +332,7 @@ class HeldRun:
         self,
         index: int,
         direction: Tensor,
-        parts: list[Part],
+        parts: list[PartContribution],
         sources: list[Tensor],
         neurons: list[Tensor],
     ) -> Tensor:
@@ -349,23 +349,26 @@ class HeldRun:
             (output.weight.detach().to(direction).T @ direction) * self.activations[index]
         )
         bias = bias + _share_of(output.bias, direction)
-        parts.append(Part("feed_forward_bias", index, None, float(bias)))
-        parts.append(Part("feed_forward", index, None, float(neurons[-1].sum())))
+        parts.append(PartContribution("feed_forward_bias", index, None, float(bias)))
+        parts.append(PartContribution("feed_forward", index, None, float(neurons[-1].sum())))
         bias = direction.new_zeros(())
         if after_attention is not None:
             bias = direction @ after_attention.bias
             direction = after_attention.backward(direction)
         output = layer.attention.output
         bias = bias + _share_of(output.bias, direction)
-        parts.append(Part("attention_bias", index, None, float(bias)))
+        parts.append(PartContribution("attention_bias", index, None, float(bias)))
         back = output.weight.detach().to(direction).T @ direction  # [D] of the joined heads
         fetched = self.weighted_values[index]  # [H, T, K]
         sources.append(torch.einsum("htk,hk->ht", fetched, back.view(len(fetched), -1)))
         shares = sources[-1].sum(-1).tolist()
-        parts += [Part("head", index, head, shares[head]) for head in reversed(range(len(shares)))]
+        parts += [
+            PartContribution("head", index, head, shares[head])
+            for head in reversed(range(len(shares)))
+        ]
         return direction
 
-    def _back_to_embeddings(self, direction: Tensor, parts: list[Part]) -> None:
+    def _back_to_embeddings(self, direction: Tensor, parts: list[PartContribution]) -> None:
         """Add the shares of the embeddings, the last first."""
         embeddings, traced = self.network.embeddings, self.trace.embeddings
         bias = direction.new_zeros(())
@@ -374,7 +377,7 @@ class HeldRun:
             direction = embeddings.projection.weight.detach().to(direction).T @ direction
         bias = bias + direction @ self.embedding_norm.bias
         direction = self.embedding_norm.backward(direction)
-        parts.append(Part("embedding_bias", None, None, float(bias)))
+        parts.append(PartContribution("embedding_bias", None, None, float(bias)))
         looked_up: list[tuple[PartKind, Tensor | None]] = [
             ("position", traced.position),
             ("segment", traced.segment),
@@ -383,7 +386,7 @@ class HeldRun:
         for kind, vectors in looked_up:
             if vectors is not None:
                 share = direction @ vectors[self.position].to(direction)
-                parts.append(Part(kind, None, None, float(share)))
+                parts.append(PartContribution(kind, None, None, float(share)))
 
 
 class _WordRun(HeldRun):

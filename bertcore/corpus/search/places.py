@@ -44,7 +44,7 @@ class Hit:
     """What the corpus's file says of the word, such as upos; {} where words have no tags."""
 
 
-class Share(NamedTuple):
+class WordCount(NamedTuple):
     """A word, and the number of rows that have it."""
 
     word: str
@@ -174,7 +174,7 @@ class Places:
             return part
 
 
-def tag_shares(hits: Sequence[Hit]) -> dict[str, list[Share]]:
+def tag_shares(hits: Sequence[Hit]) -> dict[str, list[WordCount]]:
     """Return for each word tag (upos, deprel, ner ...) its values, the most frequent first.
 
     Words without the tag are counted as "none". Numbers such as head_distance and tags that no word
@@ -185,11 +185,11 @@ def tag_shares(hits: Sequence[Hit]) -> dict[str, list[Share]]:
         values = [hit.tags[name] for hit in hits]
         if any(isinstance(value, str) for value in values):
             counts = Counter("none" if value is None else str(value) for value in values)
-            found[name] = [Share(value, num) for value, num in counts.most_common()]
+            found[name] = [WordCount(value, num) for value, num in counts.most_common()]
     return found
 
 
-def shares(words: Iterable[str]) -> list[Share]:
+def shares(words: Iterable[str]) -> list[WordCount]:
     """Return the words, ignoring case, the most frequent first; "" is not a word and is left out.
 
     A word is shown in lower case unless it always has the same other spelling.
@@ -201,6 +201,6 @@ def shares(words: Iterable[str]) -> list[Share]:
             counts[word.casefold()] += 1
             written.setdefault(word.casefold(), set()).add(word)
     return [
-        Share(next(iter(written[key])) if len(written[key]) == 1 else key, count)
+        WordCount(next(iter(written[key])) if len(written[key]) == 1 else key, count)
         for key, count in counts.most_common()
     ]

@@ -10,7 +10,7 @@ import pytest
 from app.heads.answer import ends, place_name, sentences
 from app.heads.grid import cell_meaning
 from app.heads.grid_figures import OneHead, head_bars
-from app.heads.names import HABITS, QUESTIONS, Measured, all_measured
+from app.heads.names import HABITS, QUESTIONS, NamedMeasure, all_measured
 from bertcore.analysis.heads.report import HeadReport, report_heads
 from bertcore.analysis.heads.texts import HeadTexts, bundled_trees, of_trees, split_pairs
 from tests.support.tiny import tiny_bert, tiny_config
@@ -43,7 +43,7 @@ def test_every_measure_and_relation_has_a_sentence(report: HeadReport) -> None:
 
 
 def test_a_relation_is_held_against_the_fixed_place(report: HeadReport) -> None:
-    measured = Measured("obj", "to_dependent")
+    measured = NamedMeasure("obj", "to_dependent")
     offset, baseline = report.scores.baseline("obj", "to_dependent")
     assert 0.1 < baseline < 0.9
     for share, verdict in ((1.0, "than any one place"), (0.0, "does worse"), (baseline, "cannot")):
@@ -56,7 +56,7 @@ def test_a_relation_is_held_against_the_fixed_place(report: HeadReport) -> None:
 
 def test_a_share_no_larger_than_a_uniform_heads_is_no_habit(report: HeadReport) -> None:
     """A random head attends to all tokens about alike."""
-    said = sentences(report, Measured("to_previous"), (0, 1), is_best=True)
+    said = sentences(report, NamedMeasure("to_previous"), (0, 1), is_best=True)
     value = report.statistics.of("to_previous").mean[0, 1]
     assert f"{value:.1%} of its attention" in said
     assert said.endswith("so this is no habit.")
@@ -65,39 +65,39 @@ def test_a_share_no_larger_than_a_uniform_heads_is_no_habit(report: HeadReport) 
 def test_what_no_head_does_is_done_most_by_none() -> None:
     bert = tiny_bert(tiny_config(is_decoder=True), heads=frozenset({"mlm"}))
     report = report_heads(bert, TEXTS, of_trees(bundled_trees().trees[:20]))
-    said = sentences(report, Measured("a_to_b"), (0, 0), is_best=True)
+    said = sentences(report, NamedMeasure("a_to_b"), (0, 0), is_best=True)
     assert said.startswith("**Layer 0 head 0**: from tokens of text A, 0.0% of its attention")
     assert "gives 0.0%, so this is no habit." in said
 
 
 def test_between_texts_and_units_are_in_words(report: HeadReport) -> None:
     value = report.statistics.of("a_to_b").mean[0, 1]
-    said = sentences(report, Measured("a_to_b"), (0, 1), is_best=True)
+    said = sentences(report, NamedMeasure("a_to_b"), (0, 1), is_best=True)
     # One of the texts is a pair.
     expected = f"from tokens of text A, {value:.1%} of its attention goes to text B (1 sentence: "
     assert expected in said
     layer, head = report.statistics.best("entropy") or (-1, -1)
     mean, low, high = (float(part[layer, head]) for part in report.statistics.of("entropy"))
-    assert sentences(report, Measured("entropy"), (layer, head), is_best=True) == (
+    assert sentences(report, NamedMeasure("entropy"), (layer, head), is_best=True) == (
         f"**Layer {layer} head {head}** has the highest entropy: {mean:.2f} nats (95%: {low:.2f} "
         f"to {high:.2f}; 2 sentences)."
     )
-    said = sentences(report, Measured("distance"), (0, 1), is_best=False)
+    said = sentences(report, NamedMeasure("distance"), (0, 1), is_best=False)
     distance = report.statistics.of("distance").mean[0, 1]
     assert f"its mean distance is {distance:.2f} tokens (" in said
 
 
 def test_cells_are_explained_with_the_sentences_that_have_the_measure(report: HeadReport) -> None:
-    assert cell_meaning(report, Measured("to_previous")).startswith("the mean over 2 sentences")
-    assert cell_meaning(report, Measured("b_to_a")) == "the mean over 1 sentence, in percent"
-    assert cell_meaning(report, Measured("entropy")) == "the mean over 2 sentences, in nats"
-    relation = Measured("obj", "to_head")
+    assert cell_meaning(report, NamedMeasure("to_previous")).startswith("the mean over 2 sentences")
+    assert cell_meaning(report, NamedMeasure("b_to_a")) == "the mean over 1 sentence, in percent"
+    assert cell_meaning(report, NamedMeasure("entropy")) == "the mean over 2 sentences, in nats"
+    relation = NamedMeasure("obj", "to_head")
     assert f" {relation.count(report)} cases" in cell_meaning(report, relation)
 
 
 def test_bars_are_fractions_of_the_attention_alone(report: HeadReport) -> None:
     bars, uniform = head_bars(OneHead(report, 0, 1)).traces
-    shown = [name for name in HABITS if name != "evenness" and Measured(name).count(report)]
+    shown = [name for name in HABITS if name != "evenness" and NamedMeasure(name).count(report)]
     assert list(bars["y"]) == list(uniform["y"]) == [HABITS[name] for name in reversed(shown)]
 
 
@@ -108,5 +108,5 @@ def test_names_of_places_and_ends() -> None:
         "word after",
         "word 2 places after",
     ]
-    assert ends(Measured("obj", "to_head")) == ("a direct object", "its verb")
-    assert ends(Measured("x:y", "to_dependent")) == ("a head word", "its x:y")
+    assert ends(NamedMeasure("obj", "to_head")) == ("a direct object", "its verb")
+    assert ends(NamedMeasure("x:y", "to_dependent")) == ("a head word", "its x:y")

@@ -15,8 +15,8 @@ import streamlit as st
 from app.html_file import chart
 from app.html_file.document import (
     File,
-    Part,
     Report,
+    ScriptedPicture,
     Table,
     as_html,
     caption_html,
@@ -27,7 +27,7 @@ from app.html_file.document import (
 from app.plots.figure import Figure, bar
 from app.shell import picture_files, state
 
-PART = Part(script="draw(%PLACE%, %DATA%);", data=["AAEC", "/w=="])
+PART = ScriptedPicture(script="draw(%PLACE%, %DATA%);", data=["AAEC", "/w=="])
 
 
 def test_a_file_holds_all_that_it_is_given() -> None:
@@ -62,7 +62,7 @@ def test_a_file_holds_all_that_it_is_given() -> None:
 
 def test_the_policy_allows_the_scripts_of_the_file_and_nothing_else() -> None:
     extra = hash_of("library")
-    parts = [PART, Part("more(%PLACE%, %DATA%);", [], extra_hashes=[extra])]
+    parts = [PART, ScriptedPicture("more(%PLACE%, %DATA%);", [], extra_hashes=[extra])]
     written = to_html(Report(title="", parts=parts))
     (policy,) = re.findall(r'Content-Security-Policy" content="([^"]*)"', written)
     rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
@@ -76,7 +76,7 @@ def test_the_policy_allows_the_scripts_of_the_file_and_nothing_else() -> None:
 @pytest.mark.parametrize("letters", ["</script", "</SCRIPT >", "<!--"])
 def test_a_script_that_would_end_itself_is_refused(letters: str) -> None:
     with pytest.raises(ValueError, match="would end it"):
-        to_html(Report(title="", parts=[Part(f"x = '{letters}';", [])]))
+        to_html(Report(title="", parts=[ScriptedPicture(f"x = '{letters}';", [])]))
 
 
 def test_words_of_strangers_are_text() -> None:

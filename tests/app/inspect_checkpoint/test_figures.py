@@ -38,7 +38,7 @@ def test_the_numbers_of_faithfulness_stand_where_nothing_is_drawn() -> None:
         for c, s in ((0.4, -0.1), (0.1, 0.3))
     )
     fig = attribution_figures.faithfulness_dots(
-        attribution_figures.Compared({"one": one}, [other, one]), unit="probability"
+        attribution_figures.FaithfulnessByOrder({"one": one}, [other, one]), unit="probability"
     )
     for dots, numbers in (fig.plotly().data[:2], fig.plotly().data[2:]):
         drawn = [*dots.x, dots.x[1] + dots.error_x.array[1]]

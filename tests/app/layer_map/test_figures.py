@@ -12,7 +12,7 @@ from app.layer_map.points import (
     COLOUR_BY,
     MAX_GROUPS,
     Mapped,
-    Marks,
+    PointMarks,
     colouring,
     display_places,
     hover_texts,
@@ -42,16 +42,16 @@ def pair() -> VectorTable:
     return table_of(Sentence("The river bank was steep.", "It had rained fishing dogs.", "a"))
 
 
-def marks_of(table: VectorTable, by: str = "word", word: str = "") -> Marks:
+def marks_of(table: VectorTable, by: str = "word", word: str = "") -> PointMarks:
     highlighted = np.array([bool(word) and w == word for w in table.words])
-    return Marks(colouring(table, by), hover_texts(table), point_labels(table), highlighted)
+    return PointMarks(colouring(table, by), hover_texts(table), point_labels(table), highlighted)
 
 
-def travel(layer_map: LayerMap, marks: Marks, *, layer: int) -> Figure:
+def travel(layer_map: LayerMap, marks: PointMarks, *, layer: int) -> Figure:
     return maps.travel(Mapped(pair(), layer_map, marks), layer=layer)
 
 
-def overview(layer_map: LayerMap, marks: Marks, *, columns: int = 5) -> Figure:
+def overview(layer_map: LayerMap, marks: PointMarks, *, columns: int = 5) -> Figure:
     return maps.overview(Mapped(pair(), layer_map, marks), columns=columns)
 
 

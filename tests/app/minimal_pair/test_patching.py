@@ -189,7 +189,7 @@ def test_a_file_of_pairs_is_read_or_refused(
 ) -> None:
     data = b"first,second,word_first,word_second\na [MASK],b [MASK],is,are\n,b,c,d\n"
 
-    def read(name: str, data: bytes) -> many_pairs.Chosen:
+    def read(name: str, data: bytes) -> many_pairs.PairSource:
         return many_pairs._read([uploads.write_copy(name, data, 10**9, "")])
 
     chosen = read("../x<b>.csv", data)

@@ -11,7 +11,7 @@ import plotly.subplots
 import pytest
 
 from app.plots import figure
-from app.plots.special_tokens import Marks, relabelled
+from app.plots.special_tokens import SpecialTokens, relabelled
 from tests.support.figures import as_json, difference
 
 VALUES = np.arange(12, dtype=np.float32).reshape(3, 4) / 7
@@ -100,7 +100,7 @@ def test_figures_of_one_grid_share_nothing() -> None:
 def test_other_special_tokens_change_the_words_alone() -> None:
     fig = figure.Figure(figure.bar(x=VALUES[0], text=["[CLS]", "b"]), {"title": {"text": "[SEP]"}})
     fig.stages = [{"name": "[MASK]", "data": [{"type": "bar", "x": VALUES[1]}]}]
-    own = relabelled(fig, Marks("<s>", "</s>", "<mask>"))
+    own = relabelled(fig, SpecialTokens("<s>", "</s>", "<mask>"))
     expected = fig.plotly()
     expected.data[0].text = ["&lt;s&gt;", "b"]
     expected.layout.title.text = "&lt;/s&gt;"
