@@ -16,9 +16,20 @@ const changes = new MutationObserver(() => {
   isAsked = false;
 });
 
+function watchApp(): HTMLElement | null {
+  const app = document.querySelector<HTMLElement>('[data-testid="stApp"]');
+  if (app && app !== watched) {
+    watched = app;
+    changes.observe(app, { attributeFilter: ["data-test-script-state"] });
+  }
+  return app;
+}
+
 const move = (event: Event) => {
+  watchApp();
   lastMove = performance.now();
-  if (event.target instanceof Element && event.target.closest("a[href]")) {
+  const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>("a[href]") : null;
+  if (link && link.pathname !== location.pathname) {
     lastLink = lastMove;
     leftPage = location.pathname;
   }
@@ -26,11 +37,7 @@ const move = (event: Event) => {
 for (const name of ["click", "popstate"]) addEventListener(name, move, true);
 
 export function isQuiet(): boolean {
-  const app = document.querySelector<HTMLElement>('[data-testid="stApp"]');
-  if (app && app !== watched) {
-    watched = app;
-    changes.observe(app, { attributeFilter: ["data-test-script-state"] });
-  }
+  const app = watchApp();
   const now = performance.now();
   const isLeaving = now - lastLink < ANSWER_MS && location.pathname === leftPage;
   return stateOf(app) !== "running" && now - lastMove >= ANSWER_MS && !isLeaving

@@ -20,7 +20,7 @@ from ..shell.state import Field
 FOLDER = Path(__file__).with_name("words")
 LANGUAGE = Field("lesson_language", ENGLISH)
 _UNKNOWN = "_lesson_language_unknown"
-_MARK = Component("bertscope_language", __file__)
+COMPONENT = Component("bertscope_language", __file__)
 
 
 @functools.cache
@@ -103,4 +103,4 @@ def in_words(found: Found, code: str = "") -> Found:
 
 def mark(container: str, code: str) -> None:
     """Name the language of a container's texts, for screen readers; draws nothing itself."""
-    _MARK(key=f"{container}_language", data={"container": container, "code": code})
+    COMPONENT(key=f"{container}_language", data={"container": container, "code": code})

@@ -18,7 +18,16 @@ from bertscope.app_root import find_app_root
 from bertscope.notebook.notebook_view import app_module
 
 PICTURES = ("plotly_chart", "bidi_component", "component_instance", "iframe", "arrow_data_frame")
-"""Elements of a page that count as one."""
+"""Elements of a page that count as one, but for components that draw nothing."""
+SIGNALS = (
+    "app.guide.language",
+    "app.shell.in_view",
+    "app.shell.live_text",
+    "app.shell.page_top",
+    "app.shell.upload_errors",
+)
+"""Modules of these: they report, or mark what others draw. A page that still computes has another,
+which waits for its picture and counts as one."""
 SECONDS = 300.0
 _WARNS = "streamlit.runtime.scriptrunner_utils.script_run_context"
 
@@ -119,7 +128,9 @@ def _open(
         return
     for choice, wanted in choices.items():
         yield from _refused(state.read_value(app.session_state, choice), choice, wanted)
-    if not any(app.get(kind) for kind in PICTURES):
+    signals = {app_module(module).COMPONENT.name for module in SIGNALS}
+    shown = (element.proto for kind in PICTURES for element in app.get(kind))
+    if all(getattr(proto, "component_name", None) in signals for proto in shown):
         yield f"{name} shows no picture with these choices. Choose another view."
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from playwright.sync_api import expect
+from playwright.sync_api import Response, expect
 
 from tests.support.browser.visit import TEXT_A, TEXT_B, Visit
 
@@ -28,11 +28,17 @@ class Program:
         return os.mkdir, (str(self.trace),)
 
 
+def is_of_upload(response: Response) -> bool:
+    """Return whether a response answers an upload, and not the removal of the file before."""
+    return "upload_file" in response.url and response.request.method == "PUT"
+
+
 def upload(visit: Visit, path: Path) -> None:
     """Upload a file; a next one that came before its end would cancel it."""
     box = visit.page.locator('[data-testid="stFileUploader"] input[type=file]')
-    with visit.page.expect_response(re.compile("upload_file")):
+    with visit.page.expect_response(is_of_upload) as answer:
         box.set_input_files(path)
+    answer.value.finished()
 
 
 def refused(visit: Visit, pattern: str) -> str:

@@ -110,7 +110,15 @@ def test_a_large_data_file_stays_out_and_is_named(monkeypatch: pytest.MonkeyPatc
     frame = pd.DataFrame({"a": [1]})
     for size, is_in in ((10, True), (11, False)):
         file = File("x.csv", "text/csv", bytes(size))
-        made = picture_files.figure_file(of, fig, frame, lambda held=file: held, "", "", "light")
+        made = picture_files.figure_file(
+            of,
+            fig=fig,
+            data=frame,
+            file=lambda held=file: held,
+            code="",
+            how_to_read="",
+            scheme="light",
+        )
         assert (b"download=" in made) == is_in
         assert (b"not in this file" in made) != is_in
         assert b"<h1>Heads: All heads</h1>" in made
