@@ -154,7 +154,8 @@ def _times(page: Page, *names: str) -> dict[str, float]:
 
 
 def _text(length: int) -> str:
-    return " ".join(WORDS[k % len(WORDS)] for k in range(length - 2))
+    """Return a text that has `length` tokens after a letter more, which is a piece of its own."""
+    return " ".join(WORDS[k % len(WORDS)] for k in range(length - 3))
 
 
 def _typed(page: Page, length: int) -> tuple[str, ...]:

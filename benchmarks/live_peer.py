@@ -45,7 +45,7 @@ const tokenizer = await AutoTokenizer.from_pretrained("bert");
 const model = await AutoModelForMaskedLM.from_pretrained("bert", options);
 const answer = async () => {
   const start = performance.now();
-  const output = await model(await tokenizer(box.value));
+  const output = await model(await tokenizer(box.value, { truncation: true, max_length: 512 }));
   window.answered = { text: box.value, seconds: (performance.now() - start) / 1e3,
     length: output.logits.dims[1], outputs: Object.keys(output) };
 };
