@@ -54,8 +54,8 @@ def check_steps(
     Args:
         source: What the app opens the checkpoint by.
     """
-    # Streamlit warns of each page that it is not on a server.
-    logging.getLogger(_WARNS).setLevel(logging.ERROR)
+    # Streamlit warns of each page that it is not on a server, and sets this log's level itself.
+    logging.getLogger(_WARNS).disabled = True
     opened: dict[str, list[str]] = {}
     texts = ((lesson.text_a, lesson.text_b or None), (lesson.other_a, lesson.other_b or None))
     for number, step in enumerate(steps, start=1):
