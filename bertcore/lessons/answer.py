@@ -4,6 +4,10 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bertcore.model import Model
 from bertcore.trace import Trace
@@ -47,6 +51,16 @@ class Found:
     options: tuple[Option, ...] = ()
     also: tuple[str, ...] = ()
     """Names of further options that are right."""
+
+
+def head_options(
+    values: NDArray[np.floating[Any]], write: Callable[[float], str]
+) -> tuple[Option, ...]:
+    """Return all heads to pick from, with the number of each, [L, H], as text."""
+    return tuple(
+        Option(f"{layer}.{head}", f"layer {layer}, head {head}", write(float(value)))
+        for (layer, head), value in np.ndenumerate(values)
+    )
 
 
 class NotShownError(ValueError):

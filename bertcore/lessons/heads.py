@@ -16,9 +16,9 @@ from bertcore.lessons.answer import (
     Found,
     Kind,
     NotShownError,
-    Option,
     answer,
     check_layer_head,
+    head_options,
     percent,
     subject,
     token_options,
@@ -192,11 +192,7 @@ def head_of_habit(bert: Model, text_a: str, text_b: str | None, habit: str) -> F
     """The head with the largest measure on this text, such as to_previous or to_separator."""
     shares, even = _habits(bert, bert.trace(text_a, text_b), habit)
     layer, head = _largest(shares)
-    options = tuple(
-        Option(f"{one}.{two}", f"layer {one}, head {two}", percent(float(shares[one, two])))
-        for one in range(shares.shape[0])
-        for two in range(shares.shape[1])
-    )
+    options = head_options(shares.cpu().numpy(), percent)
     facts: dict[str, Fact] = {
         "layer": layer,
         "head": head,

@@ -7,7 +7,7 @@ import math
 from typing import Any, NamedTuple
 
 from bertcore.analysis.heads.entropy_history import head_history
-from bertcore.lessons.answer import Fact, Found, Kind, Option, answer, percent
+from bertcore.lessons.answer import Fact, Found, Kind, Option, answer, head_options, percent
 from bertcore.model import Model
 from bertcore.pretraining.data.bundled import RECORDED_RUNS
 from bertcore.training.probes import Probe, SentenceProbe, read_probes
@@ -185,11 +185,7 @@ def sharpest_head(bert: Model, text_a: str, text_b: str | None, run: str) -> Fou
     history = head_history(list(recorded(run).probes))
     spread = history.spread[-1]
     layer, head = divmod(int(spread.argmin()), spread.shape[1])
-    options = tuple(
-        Option(f"{one}.{two}", f"layer {one}, head {two}", f"{spread[one, two]:.2f}")
-        for one in range(spread.shape[0])
-        for two in range(spread.shape[1])
-    )
+    options = head_options(spread, "{:.2f}".format)
     facts: dict[str, Fact] = {
         "layer": layer,
         "head": head,

@@ -1,7 +1,7 @@
 """Answers about what a model has learned of groups of people from its texts."""
 
-import functools
 import math
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -155,20 +155,21 @@ def association_of(bert: Model, text_a: str, text_b: str | None, test: str) -> F
     return Found("expected" if p <= 0.05 else "opposite" if p >= 0.95 else "unclear", facts)
 
 
-_KEPT = 32
-"""Results that are kept: a class asks the same of the same checkpoint."""
+_scores: WeakKeyDictionary[Model, dict[str, TemplateScores]] = WeakKeyDictionary()
+"""Of the open checkpoints, by audit: several steps ask about one, and a class asks all the same."""
 
 
-@functools.lru_cache(_KEPT)
 def _scored(bert: Model, audit: str) -> TemplateScores:
-    audits = {each.name: each for each in template_audits()}
-    if audit not in audits:
-        raise ValueError(f"there is no audit {audit!r}; expected one of {', '.join(audits)}.")
-    asked = audits[audit]
-    return score_templates(bert, asked.templates, asked.groups, asked.fillers)
+    kept = _scores.setdefault(bert, {})
+    if audit not in kept:
+        audits = {each.name: each for each in template_audits()}
+        if audit not in audits:
+            raise ValueError(f"there is no audit {audit!r}; expected one of {', '.join(audits)}.")
+        asked = audits[audit]
+        kept[audit] = score_templates(bert, asked.templates, asked.groups, asked.fillers)
+    return kept[audit]
 
 
-@functools.lru_cache(_KEPT)
 def _tested(bert: Model, test: str) -> tuple[NamedAssociation, Association]:
     tests = {each.name: each for each in association_tests()}
     if test not in tests:
