@@ -64,6 +64,23 @@ _DECODERS = frozenset(family.decoder_weight for family in FAMILIES.values())
 """Names of tensors that a base need not store, because they are tied to its token table."""
 
 
+def _module(name: str) -> str:
+    return name.rpartition(".")[0]
+
+
+_TASKS = ("SEQ_CLS", "TOKEN_CLS", "QUESTION_ANS", "MULTIPLE_CHOICE")
+"""Task types of peft whose model has one head, for a task, and none of those of pretraining."""
+_PRETRAINED_HEADS = frozenset(
+    _module(name)
+    for family in FAMILIES.values()
+    for head, names in family.heads.items()
+    # A task's head of ModernBERT begins with a part of its head for words.
+    if head != "pooler" and not any(name.startswith(_HEADS) for name in dict(names).values())
+    for name in (*dict(names).values(), family.decoder_weight)
+)
+"""Names of the modules of heads for words and pairs."""
+
+
 @dataclass(frozen=True, slots=True)
 class Adapter:
     """The settings of a LoRA adapter, from peft's adapter_config.json."""
@@ -215,6 +232,8 @@ class MergedWeights(OpenWeights):
     """The weights of a base, with W + scale B A instead of W if there is a LoRA pair.
 
     Tensors that the adapter saved whole (a classifier, biases) replace the base's, or are added.
+    With a head for a task, the base's heads of pretraining are left out, as in the model that peft
+    trained: the encoder that they read is another one.
     """
 
     def __init__(self, base: OpenWeights, adapter: OpenWeights, settings: Adapter) -> None:
@@ -226,6 +245,7 @@ class MergedWeights(OpenWeights):
         self._old: dict[str, str] = {}
         """Name -> name in the base of a tensor that the adapter replaces."""
         stored = dict(base.stored)
+        self._left_out = self._heads_to_leave_out(adapter.stored)
         modules: dict[str, dict[str, str]] = {}
         for name in adapter.stored:
             plain = name.removeprefix(_PREFIX)
@@ -248,6 +268,8 @@ class MergedWeights(OpenWeights):
                 raise self._twice(key, self._pairs[key][0], module)
             self._pairs[key] = (module, parts)
         stored |= {key: StoredTensor(stored[key].shape, "F32") for key in self._pairs}
+        for name in self._left_out:
+            del stored[name]
         super().__init__(stored)
 
     def _add_whole(self, plain: str, name: str) -> None:
@@ -269,6 +291,13 @@ class MergedWeights(OpenWeights):
         if found is None and not is_new:
             raise self._other_base(f"saves {name[:150]}")
         return found or name
+
+    def _heads_to_leave_out(self, adapted: Iterable[str]) -> list[str]:
+        """Return the names of the base's heads for words and pairs, if the adapter has a task's."""
+        has_head = any(name.removeprefix(_PREFIX).startswith(_HEADS) for name in adapted)
+        if self._settings.task_type not in _TASKS or not has_head:
+            return []
+        return [name for name in self._base.stored if _module(name) in _PRETRAINED_HEADS]
 
     @property
     def task_type(self) -> str | None:
@@ -311,6 +340,11 @@ class MergedWeights(OpenWeights):
         )
         if self._whole:
             line += f" Saved whole in the adapter: {', '.join(sorted(self._whole)[:4])}."
+        if self._left_out:
+            line += (
+                f" Left out: the base's heads of pretraining ({len(self._left_out)} tensors), "
+                "which the adapter was trained without."
+            )
         return line
 
     def read(self, name: str) -> Tensor:

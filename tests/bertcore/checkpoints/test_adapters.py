@@ -230,6 +230,31 @@ def test_the_report_says_what_was_merged(made: Path) -> None:
     assert report.to_dict()["adapter"] == line
 
 
+@pytest.mark.parametrize("family", TARGETS)
+def test_heads_of_the_base_are_left_out_beside_a_head_for_a_task(
+    family: str, tmp_path: Path
+) -> None:
+    """As in peft's model; an adapter without a task keeps them, and an old name is one, too."""
+    base = make_base(family, tmp_path / "base")
+    if family == "bert":
+        tensors = load_file(base / "model.safetensors")
+        old = {key.replace("LayerNorm.weight", "LayerNorm.gamma"): t for key, t in tensors.items()}
+        save_file(old, base / "model.safetensors")
+    heads = bertcore.load(base, device="cpu").capabilities
+    assert "mlm" in heads
+    merged = make_adapter(base, tmp_path / "a", "SEQ_CLS", target_modules=TARGETS[family])
+    assert_same_states(tmp_path / "a", merged)
+    bert = bertcore.load(tmp_path / "a", device="cpu")
+    # ModernBERT's classifier reads the first part of the head for words.
+    kept = heads if family == "modernbert" else heads - {"mlm", "nsp"}
+    assert bert.capabilities == kept
+    assert not bert.report.incomplete_heads
+    said = [line for line in bert.report.sentences() if "heads of pretraining" in line]
+    assert bool(said) == (family != "modernbert")
+    make_adapter(base, tmp_path / "b", None, target_modules=TARGETS[family])
+    assert bertcore.load(tmp_path / "b", device="cpu").capabilities == heads
+
+
 def test_the_fingerprint_follows_the_settings(made: Path, tmp_path: Path) -> None:
     folder = copy_adapter(made / "adapter", tmp_path / "a")
     first = bertcore.load(folder, device="cpu").report.fingerprint
