@@ -1,26 +1,34 @@
 """Put a checkpoint among those that ship: float16 weights, and answers of the originals for a test.
 
-    python docs/ship_checkpoint.py FOLDER NAME      # NAME: one of SHIPPED
+    python docs/ship_checkpoint.py FOLDER NAME          # NAME: one of SHIPPED
+    python docs/ship_checkpoint.py FOLDER NAME RANK     # as an adapter of the default
 
 Copies config.json, the tokenizer, the weights, and what tells of the training text or the
 fine-tuning (its files without their folders). The card (README.md) and the labelled file are
 written by hand. The tests say by how much float16 changes a probability.
+
+An adapter has what fine-tuning changed of each matrix of the encoder and of the embeddings, cut at
+a rank; pooler and head are whole; LayerNorms, biases and the tokenizer are the default's.
 """
 
 import json
 import shutil
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from safetensors.torch import load_file, save_file
+from torch import Tensor
 
 from bertcore import load
 from bertcore.analysis.attribution import answer, task_input
 from bertcore.bert import with_parts
-from bertcore.checkpoints.source import SHIPPED
+from bertcore.checkpoints.folder import ADAPTER_CONFIG, ADAPTER_WEIGHTS, SAFETENSORS
+from bertcore.checkpoints.source import DEFAULT, SHIPPED
 from bertcore.tasks.classify import LabelAnswer
 from bertcore.tasks.model import open_task_model
 from bertcore.tasks.tag import TagAnswer
@@ -101,25 +109,107 @@ def without_folders(record: dict[str, Any]) -> dict[str, Any]:
 
 def ship(folder: Path, name: str) -> None:
     """Write a checkpoint's files into SHIPPED[name] and its answers into ANSWERS."""
+    _write_answers(folder, name)
+    target = SHIPPED[name]
+    target.mkdir(exist_ok=True)
+    tensors = load_file(folder / SAFETENSORS)
+    for file in COPIED:
+        if folder != target and (folder / file).is_file():
+            shutil.copyfile(folder / file, target / file)
+    _copy_record(folder, target)
+    _save(tensors, target / SAFETENSORS)
+
+
+_LABEL_FIELDS = ("id2label", "label2id", "problem_type", "bertscope")
+
+
+def ship_adapter(folder: Path, name: str, rank: int) -> None:
+    """Write SHIPPED[name] as a LoRA adapter of the default in peft's format.
+
+    Its recorded answers are those of the same change in float32.
+    """
+    target = SHIPPED[name]
+    target.mkdir(exist_ok=True)
+    base = load_file(SHIPPED[DEFAULT] / SAFETENSORS)
+    adapter: dict[str, Tensor] = {}
+    merged: dict[str, Tensor] = {}
+    for key, tensor in load_file(folder / SAFETENSORS).items():
+        tensor = tensor.float()
+        if key not in base or ".pooler." in key:
+            merged[key] = adapter[f"base_model.model.{key}"] = tensor
+        elif tensor.ndim == 1:
+            merged[key] = base[key].float()
+        else:
+            b, a = _cut(tensor - base[key].float(), rank)
+            merged[key] = base[key].float() + b @ a
+            adapter |= _pair(f"base_model.model.{key.removesuffix('.weight')}", b, a)
+    with tempfile.TemporaryDirectory() as whole:
+        shutil.copytree(folder, whole, dirs_exist_ok=True)
+        save_file(merged, Path(whole) / SAFETENSORS, metadata={"format": "pt"})
+        _write_answers(Path(whole), name)
+    config = json.loads((folder / "config.json").read_text())
+    named = {key: config[key] for key in ("architectures", *_LABEL_FIELDS) if key in config}
+    (target / "config.json").write_text(json.dumps(named, indent=2) + "\n")
+    _copy_record(folder, target)
+    settings = {
+        "base_model_name_or_path": DEFAULT,
+        "lora_alpha": rank,
+        "modules_to_save": [part for part in ("classifier", "pooler") if _has(adapter, part)],
+        "peft_type": "LORA",
+        "r": rank,
+        "target_modules": r"bert\.(embeddings|encoder)\..*(query|key|value|dense|embeddings)",
+        "task_type": {"sentiment": "SEQ_CLS", "pos": "TOKEN_CLS"}[name],
+    }
+    (target / ADAPTER_CONFIG).write_text(json.dumps(settings, indent=2) + "\n")
+    _save(adapter, target / ADAPTER_WEIGHTS)
+
+
+def _has(tensors: dict[str, Tensor], module: str) -> bool:
+    return any(f".{module}." in key for key in tensors)
+
+
+def _cut(change: Tensor, rank: int) -> tuple[Tensor, Tensor]:
+    """Return B [out, R] and A [R, in], whose product is nearest to a change [out, in] of R ranks.
+
+    PEFT wants R ranks of each matrix: where it has fewer (two segments), the others are 0.
+    """
+    u, s, v = torch.linalg.svd(change, full_matrices=False)
+    root = s[:rank].sqrt()
+    b, a = u[:, :rank] * root, root[:, None] * v[:rank]
+    missing = rank - len(root)
+    return torch.nn.functional.pad(b, (0, missing)), torch.nn.functional.pad(a, (0, 0, 0, missing))
+
+
+def _pair(module: str, b: Tensor, a: Tensor) -> dict[str, Tensor]:
+    """Return the two matrices by the names that PEFT gives them."""
+    if module.endswith("_embeddings"):  # a table is the transpose of a matrix product's
+        return {f"{module}.lora_embedding_A": b.T, f"{module}.lora_embedding_B": a.T}
+    return {f"{module}.lora_A.weight": a, f"{module}.lora_B.weight": b}
+
+
+def _write_answers(folder: Path, name: str) -> None:
     ANSWERS.mkdir(parents=True, exist_ok=True)
     answers: dict[str, Any] = {
         **answers_of(folder, name)
     }  # savez takes its own option the same way
     np.savez_compressed(ANSWERS / f"{name}.npz", **answers)
-    target = SHIPPED[name]
-    target.mkdir(exist_ok=True)
-    tensors = load_file(folder / "model.safetensors")
-    tensors = {key: tensor.half() for key, tensor in tensors.items()}
-    for file in COPIED:
-        if folder != target and (folder / file).is_file():
-            shutil.copyfile(folder / file, target / file)
+
+
+def _copy_record(folder: Path, target: Path) -> None:
     if (record := folder / "finetune.json").is_file():
         text = json.dumps(without_folders(json.loads(record.read_text())), indent=2)
         (target / "finetune.json").write_text(f"{text}\n")
-    weights = target / "model.safetensors"
-    save_file(tensors, weights, metadata={"format": "pt"})
-    weights.chmod(0o644)  # safetensors keeps others from reading
+
+
+def _save(tensors: dict[str, Tensor], file: Path) -> None:
+    halves = {key: tensor.half().contiguous() for key, tensor in tensors.items()}
+    save_file(halves, file, metadata={"format": "pt"})
+    file.chmod(0o644)  # safetensors keeps others from reading
 
 
 if __name__ == "__main__":
-    ship(Path(sys.argv[1]).resolve(), sys.argv[2])
+    folder, name, *ranks = sys.argv[1:]
+    if ranks:
+        ship_adapter(Path(folder).resolve(), name, int(ranks[0]))
+    else:
+        ship(Path(folder).resolve(), name)

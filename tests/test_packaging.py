@@ -58,8 +58,7 @@ def python(installed: Path, cwd: Path, *arguments: str) -> subprocess.CompletedP
 
 
 def test_the_wheel_stays_small_enough_to_be_shared(wheel: Path) -> None:
-    """PyPI takes files of up to 100 MiB; the weights that ship are bounded by kind elsewhere."""
-    assert wheel.stat().st_size < 102_000_000
+    assert wheel.stat().st_size < 75_000_000
 
 
 def test_only_our_own_names_reach_site_packages(names: set[str]) -> None:

@@ -20,6 +20,7 @@ import numpy as np
 
 import bertcore
 from bertcore.base import typed_json
+from bertcore.checkpoints.adapter import adapter_base
 from bertcore.checkpoints.source import SHIPPED
 
 from . import cache
@@ -185,8 +186,13 @@ def _identity(key: cache.BertKey) -> tuple[str, ...]:
 
 @lru_cache(maxsize=len(SHIPPED))
 def _files_of(place: str) -> str:
-    """Return the digest of the files of a shipped checkpoint: settings, words, heads, weights."""
+    """Return the digest of the files of a shipped checkpoint: settings, words, heads, weights.
+
+    An adapter's are those of its base too.
+    """
     digest = hashlib.sha256()
+    if (base := adapter_base(SHIPPED[place])) is not None:
+        digest.update(_files_of(base).encode())
     for path in sorted(path for path in SHIPPED[place].iterdir() if path.suffix != ".md"):
         digest.update(f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
     return digest.hexdigest()

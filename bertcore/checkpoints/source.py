@@ -20,6 +20,7 @@ from bertcore.checkpoints.folder import (
     ADAPTER_CONFIG,
     find_checkpoint,
     has_weights,
+    is_adapter,
     is_checkpoint,
 )
 from bertcore.checkpoints.hub import cached, download, is_hub_id
@@ -176,7 +177,7 @@ def _local_folder(source: str | Path) -> Path | None:
     if not text or "\0" in text:
         raise ValueError(f"checkpoint is {text!r}; expected 'default', a folder, or a hub id.")
     if isinstance(source, str) and source in SHIPPED:
-        if not has_weights(SHIPPED[source]):
+        if not (has_weights(SHIPPED[source]) or is_adapter(SHIPPED[source])):
             raise ValueError(
                 f"this installation has no {source} checkpoint (bertcore/checkpoints/{source} is "
                 "empty). Pass a folder or a hub id such as bert-base-uncased."
