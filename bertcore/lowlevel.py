@@ -1,18 +1,19 @@
 """BERT in plain tensors: a dictionary of weights, lookups, matrix products, LayerNorm and softmax.
 
-One file to read from top to bottom, without a module of `torch.nn`. It computes what
+One file to read from top to bottom, of functions only: no `nn.Module`. It computes what
 `bertcore.Bert` and `transformers` compute, within 1e-5, from the files of a checkpoint folder:
 
-    tensors = safetensors.torch.load_file(folder / "model.safetensors")
+    stored = safetensors.torch.load_file(folder / "model.safetensors")
+    tensors = {name: tensor.float() for name, tensor in stored.items()}
     config = json.loads((folder / "config.json").read_text())
     hidden = forward(tensors, config, input_ids)              # [B, T, D]
 
 `docs/read-the-code.md` reads it beside the code of `transformers`. Dropout is left out: this is
 the network after training. Dimension letters: B batch, T tokens, D hidden, H heads, K = D / H head
-width, F feed-forward, V vocabulary, P positions.
+width, N neurons, V vocabulary, P positions, M tokens with a label.
 
 Source: Devlin et al. 2019, section 3; Vaswani et al. 2017, section 3; google-research/bert,
-modeling.py. The names of the tensors are those of `transformers`.
+modeling.py. The names of the tensors are those that `transformers` writes.
 """
 
 import re
@@ -39,7 +40,7 @@ LINEARS = (
 )
 NORMS = ("attention.output.LayerNorm", "output.LayerNorm")
 IGNORED = -100
-"""Label of a token without loss."""
+"""Label of a token without loss, as in PyTorch's cross-entropy."""
 
 
 # 1. The input: three lookups, summed and normalised.
@@ -48,10 +49,10 @@ IGNORED = -100
 def embed(tensors: Tensors, config: Config, input_ids: Tensor, segment_ids: Tensor) -> Tensor:
     """Return the input of the first layer, [B, T, D], of ids int64 [B, T].
 
-    A token's vector is the sum of three rows: its piece's, its segment's and its position's.
+    A token's vector is the sum of three rows: of its word piece, its segment and its position.
     """
     position_ids = torch.arange(input_ids.shape[1], device=input_ids.device)
-    ids = (input_ids, segment_ids, position_ids)
+    ids = (input_ids, segment_ids, position_ids)  # in the order of TABLES
     token, segment, position = (
         F.embedding(rows, tensors[f"bert.embeddings.{table}.weight"])
         for rows, table in zip(ids, TABLES, strict=True)
@@ -79,14 +80,15 @@ def attend(
     """Return what attention adds to each token, [B, T, D].
 
     Args:
-        mask: True at tokens, False at padding, which nothing attends to, [B, T]; None: no padding.
+        mask: True at tokens, False at padding, [B, T]; None: no padding. No token attends to
+            padding; the vectors at padding are computed too, and mean nothing.
     """
     name = f"bert.encoder.layer.{number}.attention"
     query, key, value = (
         split_heads(linear(tensors, f"{name}.self.{part}", hidden), config)  # [B, H, T, K]
         for part in ("query", "key", "value")
     )
-    # Each query with each key; divided, or softmax would be too sharp for wide heads.
+    # A row for each query, a column for each key; divided, or softmax of wide heads is too sharp.
     scores = query @ key.transpose(-1, -2) / query.shape[-1] ** 0.5  # [B, H, T, T]
     if mask is not None:
         scores = scores.masked_fill(~mask[:, None, None, :], torch.finfo(scores.dtype).min)
@@ -102,19 +104,19 @@ def split_heads(vectors: Tensor, config: Config) -> Tensor:
 
 
 def feed_forward(tensors: Tensors, number: int, hidden: Tensor) -> Tensor:
-    """Return what the neurons add to each token by itself, [B, T, D]."""
+    """Return what the neurons add to each token, [B, T, D]; here tokens do not mix."""
     name = f"bert.encoder.layer.{number}"
-    neurons = F.gelu(linear(tensors, f"{name}.intermediate.dense", hidden))  # [B, T, F]
+    neurons = F.gelu(linear(tensors, f"{name}.intermediate.dense", hidden))  # [B, T, N]
     return linear(tensors, f"{name}.output.dense", neurons)
 
 
 def linear(tensors: Tensors, name: str, vectors: Tensor) -> Tensor:
-    """Return x W' + b."""
+    """Return each vector times the transposed weight, plus the bias."""
     return F.linear(vectors, tensors[f"{name}.weight"], tensors[f"{name}.bias"])
 
 
 def normalize(tensors: Tensors, config: Config, name: str, vectors: Tensor) -> Tensor:
-    """Return vectors with mean 0 and variance 1, times a learned scale, plus a learned shift."""
+    """Return each vector with mean 0 and variance 1 over its D numbers, scaled and shifted."""
     weight, bias = tensors[f"{name}.weight"], tensors[f"{name}.bias"]
     return F.layer_norm(vectors, weight.shape, weight, bias, config.get("layer_norm_eps", 1e-12))
 
@@ -160,16 +162,17 @@ def forward(
 def masked_word_logits(tensors: Tensors, config: Config, hidden: Tensor) -> Tensor:
     """Return a logit for each piece of the vocabulary, [..., V], of hidden [..., D].
 
-    The matrix of the last product is the token table itself, unless the file has another.
+    The matrix of the last product is the token table itself, unless config.json unties it.
     """
     name = "cls.predictions"
     require(tensors, f"{name}.transform.dense.weight", "masked-word head")
     vectors = F.gelu(linear(tensors, f"{name}.transform.dense", hidden))
     vectors = normalize(tensors, config, f"{name}.transform.LayerNorm", vectors)
-    table = tensors["bert.embeddings.word_embeddings.weight"]
-    if not config.get("tie_word_embeddings", True):
-        table = tensors[f"{name}.decoder.weight"]
-    return F.linear(vectors, table, tensors[f"{name}.bias"])
+    if config.get("tie_word_embeddings", True):
+        table, bias = tensors["bert.embeddings.word_embeddings.weight"], tensors[f"{name}.bias"]
+        return F.linear(vectors, table, bias)
+    require(tensors, f"{name}.decoder.weight", "matrix of its own for words")
+    return linear(tensors, f"{name}.decoder", vectors)
 
 
 def pool(tensors: Tensors, hidden: Tensor) -> Tensor:
@@ -194,15 +197,15 @@ def class_logits(tensors: Tensors, hidden: Tensor) -> Tensor:
 
 
 def masked_word_loss(logits: Tensor, labels: Tensor) -> Tensor:
-    """Return the mean of -ln p(right piece) over the hidden tokens.
+    """Return the mean of -ln p(right piece) over the M tokens with a label.
 
     Args:
         logits: [B, T, V].
-        labels: The right piece at a hidden token, IGNORED at all others, int64, [B, T].
+        labels: The right piece of a chosen token, IGNORED at all others, int64, [B, T].
     """
-    is_hidden = labels != IGNORED
-    log_p = torch.log_softmax(logits[is_hidden], dim=-1)  # [M, V]
-    return -log_p.gather(1, labels[is_hidden][:, None]).mean()
+    is_chosen = labels != IGNORED
+    log_p = torch.log_softmax(logits[is_chosen], dim=-1)  # [M, V]
+    return -log_p.gather(1, labels[is_chosen][:, None]).mean()
 
 
 def next_sentence_loss(logits: Tensor, labels: Tensor) -> Tensor:
@@ -223,8 +226,8 @@ def check(tensors: Tensors, config: Config) -> None:
                 f"config.json has {field} {config[field]!r}; this file reads BERT only, with "
                 f"{value!r}. Open the checkpoint with bertcore.load, which reads other families."
             )
-    layers = [f"encoder.layer.{number}" for number in range(config["num_hidden_layers"])]
-    parts = [f"{layer}.{part}" for layer in layers for part in (*LINEARS, *NORMS)]
+    prefixes = [f"encoder.layer.{number}" for number in range(config["num_hidden_layers"])]
+    parts = [f"{prefix}.{part}" for prefix in prefixes for part in (*LINEARS, *NORMS)]
     needed = {f"bert.embeddings.{table}.weight" for table in TABLES}
     for part in ("embeddings.LayerNorm", *parts):
         needed |= {f"bert.{part}.weight", f"bert.{part}.bias"}
@@ -232,8 +235,8 @@ def check(tensors: Tensors, config: Config) -> None:
     if missing:
         raise ValueError(
             f"{len(missing)} tensors of BERT are missing, such as {missing[0]!r}; the file has "
-            f"{next(iter(tensors), 'none')!r}. Open the checkpoint with bertcore.load, which reads "
-            "other families and names."
+            f"{min(tensors.keys() - needed, default='no other')!r}. Open the checkpoint with "
+            "bertcore.load, which reads other families and names."
         )
     known = re.compile(r"bert\.(pooler\.dense\.(weight|bias)|embeddings\.position_ids)")
     for name in tensors:

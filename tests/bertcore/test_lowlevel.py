@@ -106,6 +106,24 @@ def test_the_state_of_transformers_is_a_dictionary_of_tensors(opened: Opened) ->
 
 
 @torch.no_grad()
+def test_a_matrix_for_words_of_its_own_has_a_bias_of_its_own(tmp_path: Path) -> None:
+    shape = {"vocab_size": 40, "hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2}
+    config = transformers.BertConfig(**shape, intermediate_size=24, tie_word_embeddings=False)
+    model = transformers.BertForPreTraining(config).eval()
+    for name, parameter in model.named_parameters():
+        if name.endswith("bias"):
+            parameter.normal_()
+    model.save_pretrained(tmp_path)
+    tensors, stated = read(tmp_path)
+    ids = torch.tensor([[2, 9, 17, 3]])
+    words = lowlevel.masked_word_logits(tensors, stated, lowlevel.forward(tensors, stated, ids))
+    torch.testing.assert_close(words, model(ids).prediction_logits, atol=1e-5, rtol=1e-5)
+    left = {key: one for key, one in tensors.items() if "decoder" not in key}
+    with pytest.raises(ValueError, match=r"no matrix of its own for words"):
+        lowlevel.masked_word_logits(left, stated, torch.zeros(1, 4, 32))
+
+
+@torch.no_grad()
 def test_a_classifier(tmp_path: Path) -> None:
     shape = {"vocab_size": 40, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
     config = transformers.BertConfig(**shape, intermediate_size=64, initializer_range=0.3)
@@ -157,6 +175,11 @@ def test_what_would_be_read_wrongly_is_refused(opened: Opened) -> None:
     left = {name: tensor for name, tensor in tensors.items() if not name.startswith(cut)}
     with pytest.raises(ValueError, match=r"2 tensors of BERT are missing.*the file has '"):
         lowlevel.check(left, config)
+    old = {
+        name.replace("LayerNorm.weight", "LayerNorm.gamma"): one for name, one in tensors.items()
+    }
+    with pytest.raises(ValueError, match=r"the file has 'bert\.embeddings\.LayerNorm\.gamma'"):
+        lowlevel.check(old, config)
 
 
 def test_a_gpt2_is_refused(tmp_path: Path) -> None:
