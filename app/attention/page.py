@@ -6,13 +6,16 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from bertcore.analysis.heads.sinks import MOSTLY, SINKS, find_sinks
+from bertcore.analysis.heads.texts import bundled_sentences
 from bertcore.architecture.modern_config import ModernBertConfig
 
 from ..bertviz_views.controls import draw_bertviz
 from ..canvas.shared.attention_data import shown_heads
 from ..canvas.views import HEADS, LAYER, draw_lines, draw_map, draw_neurons, draw_overview
 from ..plots import BERT, SpecialTokens, own_text, plain
-from ..shell import frame, one_of, open_page
+from ..plots.sinks import sink_sentence
+from ..shell import Compute, frame, one_of, open_page
 from ..shell.links import ATTENTION_VIEW as VIEW
 from ..shell.links import name_of, switch_off, want_question
 from . import PAGE, decoder
@@ -109,6 +112,8 @@ def views(page: frame.Page) -> None:
         row.markdown(sentence, width="stretch")
         _offer_switch_off(row, layer, heads, num_heads)
         _note_window(page, layer)
+        if len(heads) == 1 and any(measures[target] >= MOSTLY for target in SINKS):
+            _note_sinks(page, layer, heads[0])
     names = VIEWS | (decoder.VIEW if "decoder" in page.bert.capabilities else {})
     view = one_of("View", names, VIEW)
     with frame.guard():
@@ -141,6 +146,20 @@ def _offer_switch_off(
         switch_off(names)
         want_question()
         open_page("what_if")
+
+
+def _note_sinks(page: frame.Page, layer: int, head: int) -> None:
+    """Write what kind of sink a head has over our sentences, if it has one there."""
+    if "parts" not in page.bert.capabilities:
+        return
+    texts = bundled_sentences().sentences
+    sinks = Compute(name="sinks", stage="Zeroing values")(find_sinks, page.bert_key, texts)
+    for sink in sinks:
+        if (sink.layer, sink.head) == (layer, head):
+            said = frame.own_tokens(
+                sink_sentence(sink, f"the {len(texts)} texts of the page Heads")
+            )
+            st.caption(f"{said} The kinds are explained there.")
 
 
 def _note_window(page: frame.Page, layer: int) -> None:

@@ -8,6 +8,7 @@ from . import PAGE, job
 from .grid import show_grid
 from .head_map import show_map
 from .ranked_heads import show_ranked
+from .sinks import show_sinks
 
 
 @frame.fragment
@@ -21,6 +22,8 @@ def views(page: frame.Page, chosen: HeadTextSource) -> None:
         )
     opened = show_grid(page, chosen, report)
     show_ranked(page, chosen, report)
+    with frame.guard():
+        show_sinks(page, chosen)
     show_map(page, chosen, report, opened)
 
 

@@ -9,6 +9,7 @@ import torch
 
 from bertcore import Bert, BertConfig, Tokenizer
 from bertcore.network import ALL_HEADS, Network
+from bertcore.network.attention import SelfAttention
 from bertcore.network.initialize import initialize
 from bertcore.tokenizer import SPECIAL_TOKENS
 
@@ -77,3 +78,28 @@ def tiny_bert(
     tokenizer = tiny_tokenizer(cased=cased)
     config = config or tiny_config(vocab_size=tokenizer.vocab_size)
     return Bert(tiny_network(config, heads=heads, seed=seed), tokenizer, name="tiny")
+
+
+@torch.no_grad()
+def bert_with_sink(word: str) -> Bert:
+    """Return a BERT of one layer whose head 1 attends mostly to [CLS], which is such a sink there.
+
+    Args:
+        word: "idle" (its value there is 0) or "constant" (its values are a bias).
+    """
+    bert = tiny_bert(tiny_config(num_hidden_layers=1))
+    block = bert.module.layers[0].attention
+    assert isinstance(block, SelfAttention)
+    rows = slice(bert.config.head_size, 2 * bert.config.head_size)
+    states = bert.trace("The river bank was steep .").hidden_states[0]
+    first = states[0]  # the same in every text
+    block.query.weight[rows] = 0
+    block.query.bias[rows] = 1
+    block.key.weight[rows] = first - states[1:].mean(0)
+    block.key.bias[rows] = 0
+    if word == "idle":
+        block.value.bias[rows] = -block.value.weight[rows] @ first
+    else:
+        block.value.weight[rows] = 0
+        block.value.bias[rows] = 3
+    return bert

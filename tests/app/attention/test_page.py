@@ -10,8 +10,10 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from bertcore import load
+from bertcore.analysis.heads.sinks import find_sinks
+from bertcore.analysis.heads.texts import bundled_sentences
 from tests.support.opened import ok, page_of, said
-from tests.support.tiny import tiny_bert, tiny_config
+from tests.support.tiny import bert_with_sink, tiny_bert, tiny_config
 from tests.support.tiny_families import make
 
 
@@ -141,3 +143,17 @@ def test_the_neurons_name_the_mask_and_their_python_gives_the_weights(
     exec(next(code.value for code in app.code if "head_neurons(" in code.value), names)
     weights = load(tmp_path, device="cpu").trace(text).attentions[layer, 2]
     torch.testing.assert_close(names["neurons"].weights, weights, rtol=0, atol=1e-6)
+
+
+def test_the_open_heads_sink_is_said_with_its_numbers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bert = bert_with_sink("constant")
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(bert.save(tmp_path / "sink")))
+    (sink,) = find_sinks(bert, bundled_sentences().sentences)
+    app = ok(page_of("attention", layer="0", heads=["1"]).run())
+    assert "Over the 60 texts of the page Heads, **constant**: layer 0 head 1 adds" in said(app)
+    for number in (sink.attention, sink.value_norm, sink.share, sink.constancy):
+        assert f"{number:.0%}" in said(app)
+    app = ok(page_of("attention", layer="0", heads=["0"]).run())
+    assert "Over the 60 texts" not in said(app)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 import time
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
@@ -16,10 +17,12 @@ from app.shell.jobs import background, waiting
 from bertcore import load
 from bertcore.analysis.heads.report import HeadReport, report_heads
 from bertcore.analysis.heads.similarity import head_map
+from bertcore.analysis.heads.sinks import find_sinks
 from bertcore.analysis.heads.texts import bundled_sentences, bundled_trees
 from tests.support.opened import PAGES, ok, said
 from tests.support.opened import charts as figures
 from tests.support.opened import numbers as values
+from tests.support.tiny import bert_with_sink
 
 ROW = "{}\t{}\t_\t_\t_\t_\t{}\t{}\t_\t_\n"
 
@@ -36,7 +39,9 @@ def page(checkpoint: str, monkeypatch: pytest.MonkeyPatch) -> AppTest:
 
 
 def table(app: AppTest) -> str:
-    (found,) = [m.value for m in app.markdown if m.value.startswith("| ")]
+    (found,) = [
+        m.value for m in app.markdown if m.value.startswith("| ") and "| head |" not in m.value
+    ]
     return str(found)
 
 
@@ -226,10 +231,31 @@ def test_the_python_shown_computes_the_numbers(page: AppTest, own: HeadReport) -
     page.query_params["heads_list"] = "to_head"
     app = ok(page.run())
     codes = [block.value for block in app.code]
-    assert len(codes) == 4
+    assert len(codes) == 5
     for code in codes:
         scope: dict[str, object] = {}
         exec(code, scope)
         found = scope["report"]
         assert isinstance(found, HeadReport)
         np.testing.assert_array_equal(found.distances.matrix, own.distances.matrix)
+
+
+def test_sinks_with_their_words_and_numbers_and_none(
+    page: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "No head gives half of its attention to one of [CLS]" in said(ok(page.run()))
+    bert = bert_with_sink("idle")
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(bert.save(tmp_path / "sink")))
+    app = ok(AppTest.from_file(str(PAGES / "heads.py"), default_timeout=120).run())
+    (rows,) = [m.value for m in app.markdown if m.value.startswith("| head |")]
+    found = find_sinks(bert, bundled_sentences().sentences)
+    assert len(found) == len(rows.splitlines()) - 2 == 1
+    (row,) = rows.splitlines()[2:]
+    assert row.startswith("| [**0.1**](attention?")
+    numbers = " | ".join(
+        f"{number:.0%}"
+        for sink in found
+        for number in (sink.attention, sink.value_norm, sink.share, sink.constancy, sink.rank_one)
+    )
+    assert row.endswith(f" | \\[CLS\\] | idle | {numbers} |")
+    assert "Measured on 60 texts" in said(app)

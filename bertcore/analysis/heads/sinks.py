@@ -1,0 +1,237 @@
+"""Kinds of sink: whether a head that attends mostly to one kind of token does anything by it.
+
+A head whose weights must sum to 1 parks them somewhere when it has nothing to add. The same picture
+is drawn by a head whose sink token has gathered something from the text and hands it to all.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from torch import Tensor
+
+from bertcore.analysis.heads.measures import is_mark
+from bertcore.analysis.heads.statistics import MeasureSurvey, measure_index
+from bertcore.analysis.heads.stream import run_surveys
+from bertcore.analysis.mixing.norm_weighted import passed_on
+from bertcore.analysis.shared.inputs import require_finite
+from bertcore.bert import Bert, with_parts
+from bertcore.data.texts_file import Sentence
+from bertcore.model import Model
+from bertcore.network.encoder import Layer
+from bertcore.trace import Trace
+
+SINKS = ("to_first", "to_separator", "to_punctuation")
+"""The measures of attention that goes to a kind of token which may be a sink."""
+MOSTLY = 0.5
+"""Mean fraction of a head's attention from which a kind of token is its sink."""
+SMALL_NORM = 0.4
+"""Norm of what a sink passes on, by that of the other tokens, up to which it is small."""
+SMALL_CHANGE = 0.25
+"""Change without the sink's value, by that without a head, up to which the sink does nothing."""
+SAME_VECTOR = 0.9
+"""Part of the sinks' vectors that is one vector in all texts, from which it is a constant."""
+FEW_TEXTS = 5
+"""Fewer texts with a sink than this give no word: one vector is the same in all of one text."""
+MAX_TEXTS = 100
+"""Texts that are measured, the first so many."""
+
+_NUMBERS = ("value_norm", "change", "change_rest", "change_off", "change_head", "rank_one")
+
+
+@dataclass(frozen=True, slots=True)
+class Sink:
+    """A head and the kind of token that it attends to mostly; means over texts that have one.
+
+    A change is 1 - cosine between a token's vectors after the layer with and without something, the
+    mean over the tokens, as in value zeroing, but in one head: weights stay, values become 0.
+    """
+
+    layer: int
+    head: int
+    target: str
+    """One of SINKS."""
+    attention: float
+    """Fraction of its attention that goes there, over all texts; at least MOSTLY."""
+    num_texts: int
+    """Texts that have such a token, and others."""
+    value_norm: float
+    """Norm of what the head passes on from the sink, ||f(x)||, by the mean norm from the other
+    tokens: near 0, its output is small wherever it attends to the sink."""
+    change: float
+    """Change when this head's values at the sink are 0."""
+    change_rest: float
+    """Change when this head's values at all other tokens are 0."""
+    change_off: float
+    """Change when the whole head is off."""
+    change_head: float
+    """Change when a head of the layer is off: the mean over its heads."""
+    rank_one: float
+    """Part of the head's squared output that lies along one direction, 0 to 1, in each text: near
+    1, all tokens get the same vector, if of other lengths."""
+    constancy: float
+    """||mean over texts of f(x)||^2 / mean of ||f(x)||^2, 0 to 1: 1 if the sink passes on the same
+    vector in every text, and so nothing about the text."""
+
+    @property
+    def share(self) -> float:
+        """`change` / `change_head`: the effect of the sink's value, by that of a head of the layer.
+
+        Not by `change_off`: a head that does nothing at all may owe most of that to its sink.
+        """
+        return self.change / self.change_head if self.change_head else float("nan")
+
+    @property
+    def word(self) -> str:
+        """What the sink is, in one word, by the thresholds above (ours).
+
+        "idle": small norm and small change: it does nothing. "constant": its value matters and is
+        the same in every text, as a bias is. "spreads": its value matters and differs from text to
+        text: it gathered something, and hands it on. "unclear": the two numbers disagree, or there
+        are fewer than FEW_TEXTS.
+        """
+        numbers = (self.share, self.value_norm, self.constancy)
+        if self.num_texts < FEW_TEXTS or not np.isfinite(numbers).all():
+            return "unclear"
+        if self.share > SMALL_CHANGE:
+            return "constant" if self.constancy >= SAME_VECTOR else "spreads"
+        return "idle" if self.value_norm <= SMALL_NORM else "unclear"
+
+
+@torch.inference_mode()
+def find_sinks(
+    bert: Model,
+    sentences: Sequence[Sentence],
+    *,
+    on_fraction: Callable[[float], None] | None = None,
+) -> tuple[Sink, ...]:
+    """Return the sinks of all heads that have one, layer by layer.
+
+    Args:
+        sentences: At least one; the first MAX_TEXTS are measured.
+        on_fraction: Called with the fraction done; an exception in it ends the work.
+
+    ValueError if there is no sentence, the network's parts cannot be read, or states are NaN or
+    infinite.
+
+    Source: Fesser et al. 2026, "A Unifying View of Attention Sinks", arXiv 2606.08105: sinks that
+        do nothing have small values, those that broadcast give outputs of low rank. They studied
+        vision transformers. Ours: the thresholds, the constancy over texts, without which a bias
+        would count as a broadcast, and the test by value zeroing (Mohebbi et al. 2023, section 3).
+    """
+    parts = with_parts(bert)
+    texts = sentences[:MAX_TEXTS]
+    survey = MeasureSurvey(len(texts), bert.config)
+    run_surveys(bert, texts, [survey])
+    entropies = torch.from_numpy(survey.values[..., measure_index("entropy")])
+    require_finite(entropies.transpose(0, 1), "attention weights")
+    with np.errstate(invalid="ignore"):
+        has_it = ~np.isnan(survey.values)
+        means = np.nansum(survey.values, 0, dtype=np.float64) / has_it.sum(0)
+    found = {
+        (int(layer), int(head), target): _Sums()
+        for target in SINKS
+        for layer, head in np.argwhere(means[..., measure_index(target)] >= MOSTLY)
+    }
+    for number, sentence in enumerate(texts):
+        if found:
+            trace = bert.trace(sentence.text, sentence.text_pair)
+            require_finite(trace.hidden_states, "hidden states")
+            _add(parts, trace, found)
+        if on_fraction is not None:
+            on_fraction((number + 1) / len(texts))
+    return tuple(
+        sums.sink(layer, head, target, float(means[layer, head, measure_index(target)]))
+        for (layer, head, target), sums in sorted(found.items())
+    )
+
+
+class _Sums:
+    """What is added up over the texts for one head and its sink."""
+
+    def __init__(self) -> None:
+        self.numbers: list[list[float]] = []
+        self.vector: NDArray[np.float64] | float = 0.0
+        self.square = 0.0
+
+    def add(self, numbers: list[float], vector: Tensor) -> None:
+        self.numbers.append(numbers)
+        self.vector = self.vector + vector.double().numpy()
+        self.square += float(vector.double().square().sum())
+
+    def sink(self, layer: int, head: int, target: str, attention: float) -> Sink:
+        count = len(self.numbers)
+        if not count:
+            return Sink(layer, head, target, attention, 0, *[float("nan")] * (len(_NUMBERS) + 1))
+        whole = self.square * count
+        constancy = float(np.square(self.vector).sum()) / whole if whole else float("nan")
+        means = np.mean(self.numbers, axis=0).tolist()
+        return Sink(layer, head, target, attention, count, *means, constancy)
+
+
+def _add(bert: Bert, trace: Trace, found: dict[tuple[int, int, str], _Sums]) -> None:
+    """Count one text in."""
+    places = sink_tokens(trace)
+    for depth, layer in enumerate(bert.module.layers):
+        asked = [
+            key
+            for key in found
+            if key[0] == depth and 0 < int(places[key[2]].sum()) < trace.num_tokens
+        ]
+        if not asked:
+            continue
+        device = layer.attention.output.weight.device
+        weights, values = (each[depth].to(device) for each in (trace.attentions, trace.values))
+        hidden, usual = (trace.hidden_states[at].to(device) for at in (depth, depth + 1))
+        context = weights @ values  # [H, T, K]
+        change = partial(_change, layer, context, hidden, F.normalize(usual.float(), dim=-1))
+        passed = passed_on(layer.attention, trace.values[depth])  # [H, T, D]
+        outputs = trace.attentions[depth].float() @ passed
+        off = change(torch.zeros_like(context), range(len(context)))
+        for key in asked:
+            head, is_sink = key[1], places[key[2]]
+            there = is_sink.to(device)
+            from_sink = weights[head][:, there] @ values[head][there]
+            without = torch.stack([context[head] - from_sink, from_sink])
+            norms = passed[head].norm(dim=-1)
+            squares = torch.linalg.eigvalsh(outputs[head].double() @ outputs[head].double().T)
+            numbers = [
+                float(norms[is_sink].mean() / norms[~is_sink].mean()),
+                *change(without, [head, head]).tolist(),
+                float(off[head]),
+                float(off.mean()),
+                float(squares[-1] / squares.clamp_min(0).sum()),
+            ]
+            found[key].add(numbers, passed[head][is_sink].mean(0))
+
+
+def _change(
+    layer: Layer, context: Tensor, hidden: Tensor, unit: Tensor, left: Tensor, heads: Sequence[int]
+) -> Tensor:
+    """Return the change of a layer if one head's context is another one, [N].
+
+    Args:
+        context: All heads', [H, T, K].
+        hidden: Its input, [T, D].
+        unit: Its usual output, each of length 1, [T, D].
+        left: What remains of the context of each of `heads`, [N, T, K].
+    """
+    changed = context.repeat(len(heads), 1, 1, 1)
+    changed[range(len(heads)), list(heads)] = left
+    after = layer.feed_forward(layer.attention.combine(changed, hidden[None]))
+    turned = 0.5 * (F.normalize(after.float(), dim=-1) - unit).square().sum(-1)
+    return turned.mean(-1)
+
+
+def sink_tokens(trace: Trace) -> dict[str, Tensor]:
+    """Return which tokens of a trace are of a kind, bool [T], by the name in SINKS."""
+    special = torch.tensor(trace.text_ids) == -1
+    first = special & (special.cumsum(0) == 1)
+    marks = [
+        of >= 0 and is_mark(token) for of, token in zip(trace.text_ids, trace.tokens, strict=True)
+    ]
+    return dict(zip(SINKS, (first, special & ~first, torch.tensor(marks)), strict=True))
