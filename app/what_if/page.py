@@ -18,6 +18,7 @@ from .answers import show_answers
 from .changes import forget_all
 from .inside import show_inside
 from .ranking import show_ranking
+from .removal import show_removal
 
 HOW_SAVED = (
     "Writes a checkpoint in which the heads that are off contribute zeros permanently. It opens "
@@ -111,6 +112,8 @@ def show(page: frame.Page) -> None:
                 show_inside(page, case, compared)
             with frame.guard():
                 show_ranking(page, case)
+            with frame.guard():
+                show_removal(page)
             show_saving(page, case.changes)
 
 

@@ -36,8 +36,14 @@ VIEWS: dict[str, tuple[str, dict[str, str | list[str]], int]] = {
     "every token": ("mixing", {"mix_view": "all", "mix_layer": "0"}, 2),
     "what if": (
         "what_if",
-        {"off": ["0.3", "1.0"], "segment": ["2.1"], "cell": ["0.1:2-5:0.75"], "rank": "1"},
-        2,
+        {
+            "off": ["0.3", "1.0"],
+            "segment": ["2.1"],
+            "cell": ["0.1:2-5:0.75"],
+            "rank": "1",
+            "removal": "1",
+        },
+        3,
     ),
     "minimal pair": ("minimal_pair", {"other_a": "the 'other' bank", "pair_head": "1"}, 2),
     "heads": ("heads", {"heads_open": "1.2"}, 4),

@@ -43,7 +43,10 @@ class LayerCurves(Chart):
     ticks: str = ""
     """Of the numbers along the axis."""
     x: str = "layer"
-    """Column of the layers."""
+    """Column of the layers, or of what the curves go over instead."""
+    x_title: str = "Layer (0: embeddings)"
+    x_name: str = "layer"
+    """What a number of `x` is called in the hover text."""
     marked: int | None = None
     """A layer that a dotted line marks."""
     height: int = HEIGHT
@@ -89,7 +92,7 @@ class LayerCurves(Chart):
                         "dash": curve.dash,
                     },
                     marker={"size": 6},
-                    hovertemplate=f"layer %{{x}}: %{{y:{self.form}}}<extra>{name}</extra>",
+                    hovertemplate=f"{self.x_name} %{{x}}: %{{y:{self.form}}}<extra>{name}</extra>",
                 )
             )
         if self.chance is not None:
@@ -105,6 +108,7 @@ class LayerCurves(Chart):
         if self.marked is not None:
             fig.add_vline(self.marked, line={"color": theme.SPECIAL, "width": 1, "dash": "dot"})
         over_layers(fig, x, self.title, self.unit, self.height)
+        fig.update_xaxes(title_text=self.x_title)
         if not self.is_fraction:
             fig.update_yaxes(rangemode="tozero")
         else:

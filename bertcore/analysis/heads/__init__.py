@@ -3,8 +3,8 @@
 from bertcore.base.moved import moved
 
 __all__ = (
-    "entropy_history importance measures pruning readings report similarity sinks statistics "
-    "stream syntax texts"
+    "entropy_history importance measures pruning readings removal report similarity sinks "
+    "statistics stream syntax texts"
 ).split()
 
 __getattr__ = moved(__name__, readings="importance")

@@ -4,6 +4,7 @@ A head whose weights must sum to 1 parks them somewhere when it has nothing to a
 is drawn by a head whose sink token has gathered something from the text and hands it to all.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -83,7 +84,7 @@ class Sink:
 
         Not by `change_off`: a head that does nothing at all may owe most of that to its sink.
         """
-        return self.change / self.change_head if self.change_head else float("nan")
+        return self.change / self.change_head if self.change_head else math.nan
 
     @property
     def word(self) -> str:
@@ -164,13 +165,11 @@ class _Sums:
         self.square += float(vector.double().square().sum())
 
     def sink(self, layer: int, head: int, target: str, attention: float) -> Sink:
-        count = len(self.numbers)
-        if not count:
-            return Sink(layer, head, target, attention, 0, *[float("nan")] * (len(_NUMBERS) + 1))
-        whole = self.square * count
-        constancy = float(np.square(self.vector).sum()) / whole if whole else float("nan")
-        means = np.mean(self.numbers, axis=0).tolist()
-        return Sink(layer, head, target, attention, count, *means, constancy)
+        count, whole = len(self.numbers), self.square * len(self.numbers)
+        means = np.mean(self.numbers, axis=0) if count else [math.nan] * len(_NUMBERS)
+        constancy = float(np.square(self.vector).sum()) / whole if whole else math.nan
+        numbers = dict(zip(_NUMBERS, map(float, means), strict=True))
+        return Sink(layer, head, target, attention, count, **numbers, constancy=constancy)
 
 
 def _add(bert: Bert, trace: Trace, found: dict[tuple[int, int, str], _Sums]) -> None:

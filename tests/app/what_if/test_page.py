@@ -4,14 +4,27 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app.shell.links import name_of
 from bertcore import Bert, load
+from bertcore.analysis.heads.removal import remove_heads
+from bertcore.analysis.heads.texts import bundled_sentences
 from bertcore.checkpoints.save import zeroed_heads
 from bertcore.interventions.what_if import Changes
 from bertcore.network import ALL_HEADS
-from tests.support.opened import button, charts, complaints, ok, page_of, said
+from tests.support.opened import (
+    button,
+    charts,
+    complaints,
+    named_charts,
+    ok,
+    page_of,
+    said,
+    with_results,
+)
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
 from tests.support.tiny_families import make
 
@@ -237,6 +250,28 @@ def test_a_ranking_does_not_outlive_its_checkpoint(
 def test_a_link_with_a_ranking_ranks(page: AppTest) -> None:
     page.query_params["rank"] = "1"
     assert "The 8 strongest" in said(ranked(page.run()))
+
+
+def test_heads_go_off_step_by_step_and_the_least_important_together(
+    page: AppTest, bert: Bert
+) -> None:
+    app = ok(page.run())
+    assert "step by step" in said(app)
+    app = ok(with_results(button(app, "Switch heads off step by step").click().run()))
+    assert app.query_params["removal"] == "1"
+    found = remove_heads(bert, bundled_sentences().sentences)
+    curves = {each["name"]: each for each in named_charts(app, "what-if")["removal"]}
+    for name, losses in (
+        ("least important first", found.least_first),
+        ("most important first", found.most_first),
+        (f"mean of {len(found.random)} random orders", found.random.mean(0)),
+    ):
+        np.testing.assert_allclose(curves[name]["x"], found.counts)
+        np.testing.assert_allclose(curves[name]["y"], losses, rtol=1e-4)
+    assert f"{found.num_hidden} hidden words in 60 shipped texts" in said(app)
+    app = app.number_input(key="removal_count_8").set_value(3).run()
+    app = ok(button(app, "Switch these off above").click().run())
+    assert set(app.session_state["off"]) == {name_of(*head) for head in found.order[:3]}
 
 
 def test_the_chosen_heads_are_removed_for_good(page: AppTest, tmp_path: Path) -> None:
