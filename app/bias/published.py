@@ -37,9 +37,10 @@ from bertcore.model import Model
 
 from ..plots import plain
 from ..plots.charts import Intervals
-from ..shell import Compute, Field, Picture, Progress, UploadSource, frame
+from ..shell import Compute, Field, Picture, Progress, UploadSource, frame, one_of
 from ..shell.source import Incomplete
 from ..shell.uploads import Copy, read_apart
+from ..sources import my_sentences
 
 MOST_ITEMS = 3000
 """Items that the page scores; `bertscope bias` scores all."""
@@ -52,6 +53,9 @@ ABOUT = (
 _WINOBIAS = re.compile(rb"(?:\xef\xbb\xbf)?\d+\s+[^\[\],]*\[[^\[\]]+\].*\[[^\[\]]+\]")
 """The first line of one of its files."""
 
+SOURCES = {"published": "Published sets", **my_sentences.OFFERED}
+SOURCE = Field("bias_pairs", "published", tuple(SOURCES))
+
 Items = tuple[StereotypePair, ...] | tuple[GapItem, ...] | tuple[PronounItem, ...]
 
 
@@ -63,6 +67,8 @@ class Uploaded(NamedTuple):
     notes: tuple[str, ...]
     files: str
     """The files in Python, as the arguments of the reader."""
+    mine: str = ""
+    """Python that makes the items, if they are of the visitor's list."""
 
 
 def choose() -> Uploaded | None:
@@ -71,7 +77,30 @@ def choose() -> Uploaded | None:
     Raises:
         ValueError: If what was uploaded cannot be read.
     """
-    return _FILES.choose()
+    if one_of("Pairs", SOURCES, SOURCE) == my_sentences.MINE:
+        mine = my_sentences.choose()
+        return None if mine is None else _of_list(mine)
+    chosen = _FILES.choose()
+    if chosen is None:
+        st.caption(ABOUT)
+    return chosen
+
+
+def _of_list(mine: my_sentences.MySentences) -> Uploaded:
+    """Return the lines with two sentences; ValueError if there is none."""
+    items = tuple(
+        StereotypePair(line.text, line.other, "my sentences", row)
+        for row, line in enumerate(mine.found.lines, start=1)
+        if line.other
+    )
+    if not items:
+        raise ValueError(
+            "no line of the list has two sentences. Write two that differ in the group they are "
+            "about, with a tab or ||| between them: the more stereotyping one first."
+        )
+    single = len(mine.found.lines) - len(items)
+    notes = (f"Lines of one sentence are left out: {single:,}.",) if single else ()
+    return Uploaded(items, mine.key, notes, "", mine.code)
 
 
 def read_uploaded(copies: Sequence[Copy]) -> Uploaded:
@@ -182,6 +211,26 @@ for measure in MEASURES[:3]:
 """,
     needs=frozenset({"mlm"}),
 )
+MY_PAIRS = Picture(
+    name="bias-my-pairs",
+    chart=replace(SHARES, x_title="first sentence scores higher"),
+    how=(
+        "How often the first sentence of a line scores higher than the second; 50% is no "
+        "preference. The measures are those of CrowS-Pairs: *pll* sums over the words that both "
+        "sentences share (Nangia et al. 2020), *aul* and *aula* over all words with nothing masked "
+        "(Kaneko and Bollegala 2022), *frequency* knows the words' frequency alone. So write pairs "
+        "that differ in the group's words only. Lines are 95% intervals (Wilson)."
+    ),
+    code="""
+from bertcore.bias import MEASURES, StereotypePair, score_crows_pairs, stereotype_shares
+{mine}
+items = [StereotypePair(more, less, "mine", row) for row, (more, less) in enumerate(mine.pairs)]
+scores = score_crows_pairs(bert, items)
+for measure in MEASURES[:3]:
+    print(measure, stereotype_shares(scores, measure)[0])
+""",
+    needs=frozenset({"mlm"}),
+)
 STEREOSET = Picture(
     name="bias-stereoset",
     chart=SHARES,
@@ -227,7 +276,6 @@ def show(page: frame.Page) -> None:
     """Draw the box for files, then shares and items of what was uploaded."""
     chosen = choose()
     if chosen is None:
-        st.caption(ABOUT)
         return
     for note in chosen.notes:
         st.caption(plain(note))
@@ -276,7 +324,11 @@ def _show_crows(
     with place, frame.guard():
         measures = [measure for measure in MEASURES if measure in table.columns]
         by_measure = {str(measure): stereotype_shares(left, measure) for measure in measures}
-        CROWS.show(page, share_rows(by_measure), files=chosen.files)
+        if chosen.mine:
+            everything = {measure: shares[:1] for measure, shares in by_measure.items()}
+            MY_PAIRS.show(page, share_rows(everything), mine=chosen.mine)
+        else:
+            CROWS.show(page, share_rows(by_measure), files=chosen.files)
 
 
 def _show_stereoset(

@@ -18,10 +18,12 @@ from bertcore.bias import (
     score_templates,
     template_audits,
 )
+from bertcore.bias.templates import GROUP_SLOT
 from bertcore.model import Model
 
 from ..plots import Figure, own_markdown, plain, scatter, shorten, subplots, theme
-from ..shell import Compute, Field, Picture, Progress, frame
+from ..shell import Compute, Field, Picture, Progress, frame, one_of
+from ..sources import my_sentences
 
 ROW_PIXELS = 24
 MOST_FILLERS = 60
@@ -35,6 +37,10 @@ WORDS = (
     Field("bias_words_2", ", ".join(FIRST.groups[1].words)),
 )
 FILLERS = Field("bias_fillers", ", ".join(FIRST.fillers))
+
+
+SOURCES = {"box": "This box", **my_sentences.OFFERED}
+SOURCE = Field("bias_templates_source", "box", tuple(SOURCES))
 
 
 class Asked(NamedTuple):
@@ -184,12 +190,18 @@ def _choose(page: frame.Page) -> Asked:
     st.selectbox("Audit", list(AUDITS), key=AUDIT.key(), on_change=_take, width=420)
     mask = page.bert.tokenizer.mask_token
     with st.expander("Templates and words", icon=":material/edit:"):
-        st.text_area(
-            own_markdown("Templates, one per line, each with \\[X\\] and \\[MASK\\]", page.marks),
-            key=TEMPLATES.key(),
-            height=100,
-            max_chars=1000,
-        )
+        if one_of("Templates", SOURCES, SOURCE, with_label=True) == my_sentences.MINE:
+            lines = _of_list(mask)
+        else:
+            st.text_area(
+                own_markdown(
+                    "Templates, one per line, each with \\[X\\] and \\[MASK\\]", page.marks
+                ),
+                key=TEMPLATES.key(),
+                height=100,
+                max_chars=1000,
+            )
+            lines = TEMPLATES.value.splitlines()
         for name, words, column in zip(NAMES, WORDS, st.columns(2), strict=True):
             column.text_input("Group", key=name.key(), max_chars=60)
             column.text_area("Its words, at \\[X\\]", key=words.key(), height=80, max_chars=1000)
@@ -205,13 +217,28 @@ def _choose(page: frame.Page) -> Asked:
             f"there are {len(fillers)} fillers; at most {MOST_FILLERS} are drawn. Use fewer, or "
             "run `bertscope bias`."
         )
-    lines = (line.strip() for line in TEMPLATES.value.splitlines())
-    templates = tuple(line.replace("[MASK]", mask) for line in lines if line)
+    stripped = (line.strip() for line in lines)
+    templates = tuple(line.replace("[MASK]", mask) for line in stripped if line)
     first, second = (
         Group(name.value.strip() or f"group {number}", parse_candidates(words.value))
         for number, (name, words) in enumerate(zip(NAMES, WORDS, strict=True), start=1)
     )
     return Asked(templates, (first, second), fillers)
+
+
+def _of_list(mask: str) -> list[str]:
+    """Draw the visitor's list; return its sentences that are templates, each once."""
+    mine = my_sentences.choose()
+    if mine is None:
+        return []
+    texts = dict.fromkeys(line.text for line in mine.found.lines)
+    found = [t for t in texts if GROUP_SLOT in t and ("[MASK]" in t or mask in t)]
+    if len(found) < len(texts):
+        st.caption(
+            f"Sentences of the list without \\[X\\] or {plain(mask)} are left out: "
+            f"{len(texts) - len(found):,}."
+        )
+    return found
 
 
 def _known(bert: Model, words: tuple[str, ...], name: str) -> tuple[str, ...]:

@@ -74,11 +74,12 @@ from pathlib import Path
 
 from bertcore.analysis.compare.texts import compare_texts
 from bertcore.analysis.heads.texts import (
+    HeadTexts,
     bundled_sentences,
     bundled_trees,
-    read_pasted_texts,
     read_texts,
 )
+from bertcore.data.sentence_list import read_sentence_list
 
 {chosen}
 many = compare_texts(first, second, texts.sentences, all_questions)

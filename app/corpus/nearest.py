@@ -328,6 +328,8 @@ def show(page: frame.Page, corpus: Opened | Stories) -> None:
     }
     if isinstance(corpus, Stories):
         values["setup"] = page.setup_code + _ENCODE.format(layers=layers, share=corpus.share)
+    elif corpus.code:
+        values["setup"] = page.setup_code + corpus.code
     elif not corpus.is_small and isinstance(source.index_of(corpus, layer), ExactIndex):
         # Without it, the Python builds an index of a corpus of this size.
         values["exact"] = ", exact=True"

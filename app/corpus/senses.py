@@ -23,13 +23,15 @@ WORD = Field("senses_word", "bank")
 NUM_GROUPS = Field("senses_groups", "", tuple(GROUPS))
 
 _CONTEXT = 40
+MARKED = "the marked words"
+"""What the words marked in the visitor's list are called where no word is typed."""
 
 _CODE = """
 from bertcore.corpus import open_encoded
 from bertcore.corpus.search import Places, word_senses
 
 encoded = open_encoded({folder!r})
-found = word_senses(Places(encoded), {word!r}, {layers}, num_groups={num})
+found = word_senses(Places(encoded), {word!r}, {layers}, num_groups={num}{marked})
 """
 
 
@@ -139,11 +141,14 @@ def show(page: frame.Page, corpus: Opened) -> None:
         width=150,
     )
     target = hits.choose_target(row)
+    marked = () if word else corpus.marked
+    if marked:
+        word = MARKED
     if not word:
         st.info("Type a word that occurs in the corpus.")
         return
     num = int(groups) if groups else None
-    found = Compute(name="senses")(_grouped, source.hashable(corpus), word, num)
+    found = Compute(name="senses")(_grouped, source.hashable(corpus), word, num, marked)
     senses = next(one for one in found.by_layer if one.layer == layer)
     _say(found, senses)
     values: dict[str, Any] = {
@@ -151,6 +156,8 @@ def show(page: frame.Page, corpus: Opened) -> None:
         "word": word,
         "layers": corpus.encoded.layers,
         "num": num,
+        "marked": f", marked={list(marked)}" if marked else "",
+        "setup": page.setup_code + corpus.code if corpus.code else "",
         "layer": layer,
     }
     for number, sense in enumerate(senses.groups):
@@ -161,16 +168,17 @@ def show(page: frame.Page, corpus: Opened) -> None:
         st.subheader(f"{title} · {words}" if words else title, anchor=False)
         examples = [found.occurrences[place] for place in sense.examples]
         st.markdown("\n".join(_line(page, hit, target) for hit in examples))
-    OCCURRENCES.show(page, AtLayer(found, senses), record=senses, setup="", **values)
+    OCCURRENCES.show(page, AtLayer(found, senses), record=senses, **values)
     if len(found.by_layer) > 1:
         st.header("By layer", anchor=False)
-        CLEARNESS.show(page, found, drawn={"marked": layer}, setup="", **values)
+        CLEARNESS.show(page, found, drawn={"marked": layer}, **values)
 
 
 def _say(found: WordSenses, senses: Senses) -> None:
     """Write how many occurrences there are, and whether the groups are more than chance."""
     num, used = found.num_found, len(found.occurrences)
-    sentence = f"{plain(found.word)} occurs {num:,} times in the corpus"
+    verb = "occur" if found.word == MARKED else "occurs"
+    sentence = f"{plain(found.word)} {verb} {num:,} times in the corpus"
     sentence += "." if used == num else f"; {used:,} of them are grouped."
     if found.num_copies:
         sentence += (
@@ -199,9 +207,15 @@ def _line(page: frame.Page, hit: Hit, target: str) -> str:
 
 
 def _grouped(
-    stamp: tuple[str, int, int], word: str, num_groups: int | None, *, progress: Progress
+    stamp: tuple[str, int, int],
+    word: str,
+    num_groups: int | None,
+    marked: tuple[tuple[int, int, int], ...],
+    *,
+    progress: Progress,
 ) -> WordSenses:
     """Return the senses of a word in the corpus of a stamp; see `source.hashable`."""
     opened = source.at(Path(stamp[0]))
     progress(0.1, f"Grouping the occurrences of {plain(word)}")
-    return word_senses(opened.places, word, opened.encoded.layers, num_groups=num_groups)
+    layers = opened.encoded.layers
+    return word_senses(opened.places, word, layers, num_groups=num_groups, marked=marked)

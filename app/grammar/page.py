@@ -348,8 +348,9 @@ def draw() -> None:
     if not is_causal:
         capabilities.needs(page, "mlm")
     row = st.container(horizontal=True, vertical_alignment="bottom", key="grammar_choice")
+    below = st.container()
     with row, frame.guard(stop=True):
-        chosen = sources.choose()
+        chosen = sources.choose(below)
     with row:
         if not is_causal or SECOND.value != NOBODY:
             one_of("Hidden with a piece", SCORING_NAMES, SCORING, with_label=True)
@@ -358,7 +359,6 @@ def draw() -> None:
     own, *others = open_second(page, SECOND)
     takers = [own, *filter(_can_take, others)]
     if chosen is None:
-        st.caption(sources.ABOUT_FILES)
         frame.end_page()
     for note in chosen.file.notes:
         st.caption(plain(note))

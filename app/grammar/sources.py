@@ -1,19 +1,21 @@
-"""Where the minimal pairs come from: our own, or a file."""
+"""Where the minimal pairs come from: ours, the visitor's list, or a file."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from bertcore.data.files import BadRows
 from bertcore.data.tables import TABLE_FILES
-from bertcore.grammar import PairFile, bundled_pairs, read_pairs
+from bertcore.grammar import PairFile, bundled_pairs, pairs_of_list, read_pairs
 
 from ..shell import Field, UploadSource, one_of
 from ..shell.uploads import Copy
+from ..sources import my_sentences
 
-SOURCES = {"own": "Our 200", "file": "Upload a file"}
+SOURCES = {"own": "Our 200", **my_sentences.OFFERED, "file": "Upload a file"}
 SOURCE = Field("grammar_source", "own", tuple(SOURCES))
 COLUMN = Field("grammar_column", "")
 MOST_PAIRS = 10_000
@@ -40,15 +42,33 @@ class ExamSource:
     """Python that makes `file`."""
 
 
-def choose() -> ExamSource | None:
+def choose(below: DeltaGenerator) -> ExamSource | None:
     """Draw the choice of a source and its input; return None while there are no pairs.
+
+    Args:
+        below: Where the visitor's list is drawn, which is too wide for the row of choices.
 
     Raises:
         ValueError: If what was uploaded cannot be read.
     """
-    if one_of("Pairs", SOURCES, SOURCE, with_label=True) == "own":
+    source = one_of("Pairs", SOURCES, SOURCE, with_label=True)
+    if source == "own":
         return ExamSource(bundled_pairs(), "own", "file = bundled_pairs()\n")
-    return _FILE.choose()
+    if source == my_sentences.MINE:
+        with below:
+            return _mine()
+    chosen = _FILE.choose()
+    if chosen is None:
+        st.caption(ABOUT_FILES)
+    return chosen
+
+
+def _mine() -> ExamSource | None:
+    mine = my_sentences.choose()
+    if mine is None:
+        return None
+    code = f"from bertcore.grammar import pairs_of_list\n\n{mine.code}file = pairs_of_list(mine)\n"
+    return ExamSource(pairs_of_list(mine.found), mine.key, code)
 
 
 def choose_column(file: PairFile) -> str:

@@ -13,8 +13,9 @@ REPORT_CODE = """
 from pathlib import Path
 from bertcore.analysis.heads.report import report_heads
 from bertcore.analysis.heads.texts import (
-    bundled_sentences, bundled_trees, read_pasted_texts, read_texts,
+    HeadTexts, bundled_sentences, bundled_trees, read_texts,
 )
+from bertcore.data.sentence_list import read_sentence_list
 
 {chosen}report = report_heads(bert, texts, trees)
 """

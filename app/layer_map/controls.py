@@ -1,6 +1,5 @@
 """The controls of the layer map: points, method, colours, search, and a map's progress."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
@@ -9,12 +8,12 @@ from streamlit.delta_generator import DeltaGenerator
 from bertcore.analysis.shared.collect import VectorTable
 from bertcore.analysis.space.geometry import NUM_ROGUE
 from bertcore.analysis.space.projection import METHODS, LayerMap, umap_opened
-from bertcore.data.texts_file import Sentence
+from bertcore.data.sentence_list import Span
 
 from ..shell import Compute, Field, Job, cache, one_of
 from .parameters import choose_parameters
 from .points import COLOUR_BY
-from .view import UNITS, Points, View, embed, read
+from .view import UNITS, Chosen, Points, View, embed, read
 
 MANY_SENTENCES = 50
 SPACE_NAMES = {"joint": "one map for all", "separate": "each by itself"}
@@ -31,17 +30,17 @@ PARAMETERS = "umap"
 """Begins the names of a method's parameters, as in links made when UMAP was the only one."""
 
 
-def choose_points(key: cache.BertKey, sentences: Sequence[Sentence]) -> Points:
+def choose_points(key: cache.BertKey, chosen: Chosen) -> Points:
     """Draw the row of controls of the view Geometry; return which points are measured."""
     row = st.container(horizontal=True, vertical_alignment="bottom", key="map_controls")
     unit = _select(row, "Points", UNIT, UNITS, 150)
     word = _word(row, unit) if unit == "word" else ""
     off = rogue_off(row)
     hide = row.toggle("Hide special tokens", key=HIDE_SPECIAL.key())
-    return Points(key, tuple(sentences), unit, word, hide, off)
+    return Points(key, chosen.sentences, unit, word, hide, off, _marks(unit, word, chosen))
 
 
-def choose_view(key: cache.BertKey, sentences: Sequence[Sentence]) -> tuple[Points, View, str]:
+def choose_view(key: cache.BertKey, chosen: Chosen) -> tuple[Points, View, str]:
     """Draw the row of controls; return which points are drawn, how, and what colours them."""
     row = st.container(horizontal=True, vertical_alignment="bottom", key="map_controls")
     unit = _select(row, "Points", UNIT, UNITS, 135)
@@ -49,7 +48,7 @@ def choose_view(key: cache.BertKey, sentences: Sequence[Sentence]) -> tuple[Poin
     dims = int(one_of("View", {"2": "2-D", "3": "3-D"}, DIMS, where=row, with_label=True))
     method = one_of("Method", METHODS, METHOD, where=row, with_label=True)
     colours = {name: name for name in COLOUR_BY}
-    if not any(sentence.label for sentence in sentences):
+    if not any(sentence.label for sentence in chosen.sentences):
         colours.pop("label")
     colour = _select(row, "Colour by", COLOUR, colours, 115)
     with row.popover("More", icon=":material/tune:"):
@@ -64,8 +63,14 @@ def choose_view(key: cache.BertKey, sentences: Sequence[Sentence]) -> tuple[Poin
         off = rogue_off(st)
         settings = choose_parameters(st, method, PARAMETERS)
     word = word if unit == "word" else ""
-    points = Points(key, tuple(sentences), unit, word, hide, off)
+    marks = _marks(unit, word, chosen)
+    points = Points(key, chosen.sentences, unit, word, hide, off, marks)
     return points, View(dims, method, space, level, settings), colour
+
+
+def _marks(unit: str, word: str, chosen: Chosen) -> tuple[tuple[int, Span], ...]:
+    """Return the marked words, if they are drawn: those of one word that is not typed."""
+    return chosen.marks if unit == "word" and not word else ()
 
 
 def _word(row: DeltaGenerator, unit: str) -> str:

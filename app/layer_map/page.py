@@ -1,11 +1,8 @@
 """Layer map: points that travel through the layers."""
 
-from collections.abc import Sequence
-
 import streamlit as st
 
 from bertcore.analysis.space.projection import METHODS, TooManyPointsError
-from bertcore.data.texts_file import Sentence
 
 from ..plots import plain
 from ..shell import Field, cache, frame, one_of
@@ -17,7 +14,8 @@ from .geometry import show_geometry
 from .maps import OVERVIEW, show_map
 from .points import Mapped, PointMarks, colouring, hover_texts, point_labels
 from .seeds import show_second_seed
-from .sources import NO_SENTENCES, choose_source, chosen_source, sentences_of
+from .sources import choose_source, chosen_source, sentences_of
+from .view import Chosen
 
 VIEWS = {"map": "Map", "geometry": "Geometry"}
 VIEW = Field("map_view", "map", tuple(VIEWS))
@@ -35,17 +33,16 @@ def draw() -> None:
         show_corpus(page, shown)
         return
     with frame.guard(stop=True):
-        sentences = sentences_of(source, page.text_a, page.text_b)
-    if not sentences:
-        st.info(NO_SENTENCES[source])
+        chosen = sentences_of(source, page.text_a, page.text_b)
+    if chosen is None:
         frame.end_page()
     if shown == "geometry":
-        _draw_geometry(page, sentences)
+        _draw_geometry(page, chosen)
     else:
-        _draw_map(page, sentences)
+        _draw_map(page, chosen)
 
 
-def _draw_geometry(page: frame.Page, sentences: Sequence[Sentence]) -> None:
+def _draw_geometry(page: frame.Page, sentences: Chosen) -> None:
     points = choose_points(page.bert_key, sentences)
     with frame.guard(stop=True):
         table = read_points(points)
@@ -55,7 +52,7 @@ def _draw_geometry(page: frame.Page, sentences: Sequence[Sentence]) -> None:
     show_geometry(page, measured, view.code_of(points, None), table.vectors.shape[-1])
 
 
-def _draw_map(page: frame.Page, sentences: Sequence[Sentence]) -> None:
+def _draw_map(page: frame.Page, sentences: Chosen) -> None:
     points, chosen, colour = choose_view(page.bert_key, sentences)
     with frame.guard(stop=True):
         table = read_points(points)

@@ -1,4 +1,4 @@
-"""Where the sentences of the layer map come from: the sentence box, a paste, a file, a demo."""
+"""Where the layer map's sentences come from: the sentence box, the list, a file, a demo."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -7,29 +7,27 @@ from typing import Any
 import streamlit as st
 
 from bertcore.analysis.space.sense_sets import SETS
-from bertcore.data.texts_file import Sentence, Texts, read_pasted, read_upload
+from bertcore.data.texts_file import Sentence, Texts, read_upload
 
 from ..plots import plain
-from ..shell import Field, UploadSource, one_of, pasted
+from ..shell import Field, UploadSource, one_of
 from ..shell.uploads import Copy
+from ..sources import my_sentences
 from .controls import COLOUR, UNIT, WORD
+from .view import UNITS, Chosen
 
 SOURCES = {
     "sentence": "This sentence",
     "senses": "A word's senses",
-    "pasted": "Paste",
+    **my_sentences.OFFERED,
     "file": "Upload",
     "corpus": "Corpus",
 }
 SOURCE = Field("map_source", "sentence", tuple(SOURCES))
 SENSES_OF = Field("map_set", next(iter(SETS)), tuple(SETS))
-NO_SENTENCES = {
-    "pasted": "Paste some sentences above, one per line. Ten to a few hundred make a good map.",
-    "file": (
-        "Upload a text or CSV file above. The first 2,000 sentences and 2,000 tokens are drawn."
-    ),
-}
-"""Shown while a source has no sentences yet."""
+NO_FILE = "Upload a text or CSV file above. The first 2,000 sentences and 2,000 tokens are drawn."
+LONGEST_LABEL = 200
+"""Characters of a label that are shown."""
 
 
 def choose_source() -> str:
@@ -42,22 +40,43 @@ def chosen_source() -> str:
     return SOURCE.value if SOURCE.value in SOURCES else SOURCE.default
 
 
-def sentences_of(source: str, text_a: str, text_b: str | None) -> tuple[Sentence, ...]:
-    """Draw the input of a source and return its sentences; () while there are none.
+def sentences_of(source: str, text_a: str, text_b: str | None) -> Chosen | None:
+    """Draw the input of a source and return its sentences; None while there are none.
 
     Raises:
-        ValueError: If the pasted text or the uploaded file contains no sentence or cannot be read.
+        ValueError: If the list or the uploaded file contains no sentence or cannot be read.
     """
     if source == "sentence":
-        return (Sentence(text_a, text_b),)
+        return Chosen((Sentence(text_a, text_b),))
     if source == "senses":
-        return SETS[_word()]
-    texts = _pasted() if source == "pasted" else _uploaded()
+        return Chosen(SETS[_word()])
+    if source == my_sentences.MINE:
+        return _mine()
+    texts = _uploaded()
     if texts is None:
-        return ()
+        st.info(NO_FILE)
+        return None
     for note in texts.notes:
         st.caption(plain(note))
-    return texts.sentences
+    return Chosen(_with_short_labels(texts.sentences))
+
+
+def _mine() -> Chosen | None:
+    mine = my_sentences.choose()
+    if mine is None:
+        return None
+    marks = mine.found.marks
+    if marks:
+        words = "1 word is" if len(marks) == 1 else f"{len(marks)} words are"
+        st.caption(
+            f"{words} marked. To draw them alone, choose *{UNITS['word']}* as the points, and type "
+            "no word."
+        )
+    return Chosen(_with_short_labels(mine.found.sentences), marks)
+
+
+def _with_short_labels(sentences: Sequence[Sentence]) -> tuple[Sentence, ...]:
+    return tuple(sentence._replace(label=sentence.label[:LONGEST_LABEL]) for sentence in sentences)
 
 
 def _suit_to_source() -> None:
@@ -82,15 +101,6 @@ def _word() -> str:
         label_visibility="collapsed",
     )
     return SENSES_OF.value
-
-
-def _pasted() -> Texts | None:
-    text = pasted(
-        "map_pasted",
-        "One sentence per line; after a tab its label, if you have one",
-        "The bat hung in the cave.\tanimal\nHe swung the bat.\tsport",
-    )
-    return read_pasted(text) if text.strip() else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from bertcore.analysis.space.projection import (
     method_of,
     num_distinct,
 )
+from bertcore.data.sentence_list import Span
 from bertcore.data.texts_file import Sentence
 
 from ..shell import Progress, cache
@@ -42,6 +43,14 @@ UNITS = {
 """What a point stands for, and its label."""
 
 
+class Chosen(NamedTuple):
+    """The sentences of a source."""
+
+    sentences: tuple[Sentence, ...]
+    marks: tuple[tuple[int, Span], ...] = ()
+    """Marked words: the number of the sentence, from 0, and characters of its text."""
+
+
 class Points(NamedTuple):
     """Which points are drawn; hashable, as part of a cache key."""
 
@@ -55,6 +64,8 @@ class Points(NamedTuple):
     """Leave out [CLS] and [SEP]."""
     rogue_off: int = 0
     """Dimensions of each layer set to 0: those with the largest part in its mean cosine."""
+    marks: tuple[tuple[int, Span], ...] = ()
+    """The words drawn in place of `word`: number of the sentence, and characters of its text."""
 
     @property
     def table(self) -> VectorTable:
@@ -174,7 +185,10 @@ def code_of(points: Points, view: View | None) -> str:
         lines.append("table = collect_tokens(bert, sentences)")
     if points.unit in ("words", "word"):
         lines.append("table = whole_words(table)")
-    if points.unit == "word":
+    if points.marks:
+        marks = [(number, *span) for number, span in points.marks]
+        lines.append(f"table = table.select(table.covered_by({marks}))")
+    elif points.unit == "word":
         lines += [
             "import numpy as np",
             f"table = table.select(np.array([w.lower() == {points.word.lower()!r} "
@@ -215,6 +229,8 @@ def _collected(bert: Model, points: Points) -> VectorTable:
     collected = collect_tokens(bert, points.sentences)
     if points.unit in ("words", "word"):
         collected = whole_words(collected)
+    if points.marks:
+        return _marked(collected, points.marks)
     if points.unit == "word":
         return _one_word(collected, points.word)
     if points.hide_special and not collected.is_special.all():
@@ -232,6 +248,16 @@ def _one_word(collected: VectorTable, word: str) -> VectorTable:
         )
         more = f" and {len(there) - 12} more" if len(there) > 12 else ""
         raise ValueError(f"{problem}. Type one of these: {listed}{more}.")
+    return collected.select(keep)
+
+
+def _marked(collected: VectorTable, marks: Sequence[tuple[int, Span]]) -> VectorTable:
+    keep = collected.covered_by([(number, *span) for number, span in marks])
+    if not keep.any():
+        raise ValueError(
+            "no marked word has a token: its characters are not in the vocabulary, or its sentence "
+            "was left out. Mark others, or type a word."
+        )
     return collected.select(keep)
 
 

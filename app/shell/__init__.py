@@ -7,7 +7,7 @@ from .jobs import background, waiting
 from .jobs.background import Job, Progress, Work
 from .links import open_page
 from .picture import Picture
-from .sentence_box import TEXT_A, TEXT_B, pasted, texts
+from .sentence_box import TEXT_A, TEXT_B, texts
 from .source import UploadSource
 from .state import Field
 
@@ -28,7 +28,6 @@ __all__ = [
     "draw_again",
     "one_of",
     "open_page",
-    "pasted",
     "texts",
     "waiting",
 ]

@@ -182,19 +182,3 @@ def _use_example(by_name: Mapping[str, Example]) -> None:
         if example.checkpoint:
             sidebar.choose(example.checkpoint)
     st.session_state["example"] = None
-
-
-def pasted(key: str, label: str, placeholder: str) -> str:
-    """Draw the box and return its text, which may be blank.
-
-    It is kept in the session and not by `state`: thirty sentences would make the address too long
-    to send.
-
-    Args:
-        key: Key of the box; the kept text has the same key with "_" in front.
-    """
-    if key not in st.session_state:
-        st.session_state[key] = st.session_state.get(f"_{key}", "")
-    text: str = st.text_area(label, key=key, height=160, placeholder=placeholder)
-    st.session_state[f"_{key}"] = text
-    return text

@@ -1,9 +1,11 @@
 """The corpus that a page reads: the shipped stories, encoded on first use, or a folder."""
 
+import json
 import os
 import shutil
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,7 +23,10 @@ from bertcore.corpus.search.index import build_graph, index_folder
 
 from ..access import visits
 from ..access.policy import policy
+from ..access.room import check_room
 from ..shell import Field, Progress, Work, background, cache, frame, one_of, waiting
+from ..shell.uploads import keep_newest
+from . import my_sentences
 
 CACHE = "BERTSCOPE_CORPORA"
 """Environment variable: where the encoded stories are kept; unset, ~/.cache/bertscope/corpora."""
@@ -42,6 +47,7 @@ STARTS = {"part": 0.1, "whole": 1.0}  # shares of the stories' sentences
 SOURCES = {
     "part": "Stories, a tenth",
     "whole": "Stories, all of them",
+    **my_sentences.OFFERED,
     "folder": "Your own folder",
 }
 SOURCE = Field("searched_corpus", "part", tuple(SOURCES), url="corpus")
@@ -50,6 +56,16 @@ HOW_TO_ENCODE = (
     "Encode a corpus with `bertscope encode books.txt --layers 0 2 4 --out vectors`, then type the "
     "path of `vectors`."
 )
+LIST_CODE = """
+import json
+from pathlib import Path
+from bertcore.corpus import EncodeSettings, encode_corpus
+
+rows = [json.dumps({"text": line.text}) + "\\n" for line in mine.lines]
+Path("sentences.jsonl").write_text("".join(rows))
+layers = tuple(range(bert.config.num_hidden_layers + 1))
+encode_corpus(bert, "sentences.jsonl", "vectors", EncodeSettings(layers=layers, split=False))
+"""
 ABOUT = (
     "*The Wind in the Willows*, *Life on the Mississippi*, *The Hound of the Baskervilles*, and "
     "stories by O. Henry and Leacock."
@@ -88,6 +104,10 @@ class Opened:
     manifest: Path
     """Its file: results that depend on it are recomputed when it changes."""
     stories: Stories | None = None
+    marked: tuple[tuple[int, int, int], ...] = ()
+    """Words marked in the visitor's list, as for `Places.covering`."""
+    code: str = ""
+    """Python that encodes the visitor's list."""
 
     @property
     def name(self) -> Name:
@@ -124,6 +144,8 @@ def choose_unread(page: frame.Page, *, is_searched: bool = True) -> Opened | Sto
     RuntimeError or OSError if it cannot be read or written.
     """
     offered = {**SOURCES}
+    if not is_searched:
+        del offered[my_sentences.MINE]
     if policy().is_closed:
         del offered["folder"]
         if page.bert_key.source not in SHIPPED:
@@ -141,10 +163,79 @@ def choose_unread(page: frame.Page, *, is_searched: bool = True) -> Opened | Sto
             opened.encoded.check_model(page.bert)
         _describe(opened)
         return opened
+    if chosen == my_sentences.MINE:
+        mine = my_sentences.choose()
+        return None if mine is None else _of_list(page, mine)
     config = page.bert.config
     num_bytes = TOKENS * (config.num_hidden_layers + 1) * 2 * config.hidden_size
     stories = Stories(min(STARTS[chosen], float(f"{MOST_BYTES / num_bytes:.1g}")))
     return read(page, stories) if stories.folder(page.bert).is_dir() else stories
+
+
+def _of_list(page: frame.Page, mine: my_sentences.MySentences) -> Opened | None:
+    """Return the visitor's list encoded; draw the progress and return None until then.
+
+    ValueError if its vectors would take more than MOST_BYTES, or there is no room for them.
+    """
+    key, config, texts = page.bert_key, page.bert.config, [line.text for line in mine.found.lines]
+    place = _lists() / f"{fingerprint_of_model(page.bert)[:16]}-{mine.key[:16]}"
+    if place.is_dir():
+        os.utime(place)
+    else:
+        num_tokens = sum(map(len, page.bert.tokenizer.encode_ids(texts)))
+        num_bytes = num_tokens * (config.num_hidden_layers + 1) * 2 * config.hidden_size
+        if num_bytes > MOST_BYTES:
+            raise ValueError(
+                f"your list has {num_tokens:,} tokens, whose vectors at all layers take "
+                f"{num_bytes / 1e6:,.0f} MB; at most {MOST_BYTES / 1e6:.0f} MB are kept. Use fewer "
+                "or shorter sentences, or a smaller checkpoint."
+            )
+
+        def work(progress: Progress) -> bool:
+            _encode_list(cache.opened(key), texts, place, progress)
+            return True
+
+        job = ("corpus-list", str(place))
+        check_room(num_bytes)
+        if waiting.result(Work(job, work), "corpus-list") is None:
+            return None
+        if not place.is_dir():  # deleted since, to make room for others
+            background.forget(job)
+            st.rerun()
+    marked = tuple((number, *span) for number, span in mine.found.marks)
+    opened = replace(at(about(place) / "manifest.json"), marked=marked, code=mine.code + LIST_CODE)
+    _describe(opened)
+    return opened
+
+
+def _encode_list(bert: Model, texts: Sequence[str], place: Path, progress: Progress) -> None:
+    """Encode a list at all layers, a document for each sentence, into a complete folder."""
+    building = place.with_name(f".{place.name}-{os.getpid()}-{threading.get_ident()}")
+    building.mkdir(mode=0o700, parents=True)
+    try:
+        file = building / "sentences.jsonl"
+        file.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts), "utf-8")
+        layers = tuple(range(bert.config.num_hidden_layers + 1))
+        settings = EncodeSettings(layers=layers, split=False)
+        encode_corpus(
+            bert,
+            file,
+            building / "vectors",
+            settings,
+            on_progress=lambda done: progress(done.fraction, f"Reading {len(texts):,} sentences"),
+        )
+        keep_newest(MOST_KEPT - 1, place)
+        os.replace(building / "vectors", place)
+    finally:
+        shutil.rmtree(building, ignore_errors=True)
+
+
+def _lists() -> Path:
+    """Return the folder of the visitors' encoded lists, which goes with the visit or the server."""
+    root = visits.current().folder if policy().is_closed else visits.root()
+    folder = root / "lists"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
 
 
 def read(page: frame.Page, stories: Stories) -> Opened | None:
@@ -342,7 +433,7 @@ def _graph(about_file: Path, manifest: Path, layer: int) -> GraphIndex:
 
 def shown_folder(opened: Opened) -> str:
     """Return the folder as the page's Python names it; a closed server reveals no path."""
-    return "vectors" if policy().is_closed else str(opened.encoded.folder)
+    return "vectors" if policy().is_closed or opened.code else str(opened.encoded.folder)
 
 
 def hashable(opened: Opened) -> tuple[str, int, int]:

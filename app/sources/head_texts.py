@@ -1,32 +1,23 @@
-"""Where the sentences of the Heads page come from: our own, a paste, a file."""
+"""Where the sentences of the Heads page come from: ours, the visitor's list, a file."""
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import streamlit as st
 
-from bertcore.analysis.heads.texts import (
-    HeadTexts,
-    bundled_sentences,
-    bundled_trees,
-    read_pasted_texts,
-    read_texts,
-)
+from bertcore.analysis.heads.texts import HeadTexts, bundled_sentences, bundled_trees, read_texts
 
 from ..plots import plain
-from ..shell import Field, UploadSource, one_of, pasted
+from ..shell import Field, UploadSource, one_of
 from ..shell.uploads import Copy
+from . import my_sentences
 
-SOURCES = {"own": "Our sentences", "pasted": "Paste sentences", "file": "Upload a file"}
+SOURCES = {"own": "Our sentences", **my_sentences.OFFERED, "file": "Upload a file"}
 SOURCE = Field("heads_source", "own", tuple(SOURCES))
-NOTHING_YET = {
-    "pasted": "Paste some sentences above, one per line. A few dozen make the intervals narrow.",
-    "file": (
-        "Upload a text or CSV file of at most 10,000 sentences above, or sentences with their "
-        "trees in CoNLL-U, as Universal Dependencies provides them for 150 languages."
-    ),
-}
+NO_FILE = (
+    "Upload a text or CSV file of at most 10,000 sentences above, or sentences with their trees in "
+    "CoNLL-U, as Universal Dependencies provides them for 150 languages."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +42,14 @@ def choose() -> HeadTextSource | None:
     """Draw the choice of a source and its input; return None while there are no sentences.
 
     Raises:
-        ValueError: If what was pasted or uploaded contains no sentence or cannot be read.
+        ValueError: If what was uploaded contains no sentence or cannot be read.
     """
     source = one_of("Sentences", SOURCES, SOURCE)
-    chosen = _own() if source == "own" else _pasted() if source == "pasted" else _FILE.choose()
+    if source == my_sentences.MINE:
+        return _mine()
+    chosen = _own() if source == "own" else _FILE.choose()
     if chosen is None:
-        st.info(NOTHING_YET[source])
+        st.info(NO_FILE)
         return None
     for note in dict.fromkeys((*chosen.texts.notes, *chosen.trees.notes)):
         st.caption(plain(note))
@@ -68,18 +61,12 @@ def _own() -> HeadTextSource:
     return HeadTextSource(bundled_sentences(), bundled_trees(), "own", code)
 
 
-def _pasted() -> HeadTextSource | None:
-    text = pasted(
-        "heads_pasted",
-        "One sentence per line, or a pair with ||| between its texts",
-        "The river rose during the night.\nHe was late. ||| The train had left.",
-    )
-    if not text.strip():
+def _mine() -> HeadTextSource | None:
+    mine = my_sentences.choose()
+    if mine is None:
         return None
-    code = f"texts, trees = read_pasted_texts({text!r}), bundled_trees()\n"
-    return HeadTextSource(
-        read_pasted_texts(text), bundled_trees(), hashlib.sha256(text.encode()).hexdigest(), code
-    )
+    code = f"{mine.code}texts, trees = HeadTexts(mine.sentences, ()), bundled_trees()\n"
+    return HeadTextSource(HeadTexts(mine.found.sentences, ()), bundled_trees(), mine.key, code)
 
 
 def _read(copies: Sequence[Copy]) -> HeadTextSource:

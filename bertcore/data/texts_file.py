@@ -1,4 +1,4 @@
-"""Read sentences from pasted text and uploads: a sentence a line, or any table."""
+"""Read sentences from uploads: a sentence a line, or any table."""
 
 from __future__ import annotations
 
@@ -50,18 +50,6 @@ class Texts:
     """The column of the labels, or ""."""
     notes: tuple[str, ...]
     """What was cut off or assumed, one sentence each."""
-
-
-def read_pasted(text: str, *, max_rows: int = MAX_ROWS) -> Texts:
-    """Read one sentence per line; the text after a tab is its label.
-
-    Raises:
-        ValueError: If there is no sentence.
-    """
-    sentences = list(_of_lines(text.splitlines()))
-    notes: list[str] = []
-    kept = _bounded(sentences, max_rows, notes, "the text")
-    return Texts(kept, (), "", "", "", tuple(notes))
 
 
 def read_upload(
@@ -205,7 +193,9 @@ def _bounded(
         notes.append(f"{some} cut at {MAX_CHARACTERS:,} characters.")
     return tuple(
         Sentence(
-            s.text[:MAX_CHARACTERS], s.text_pair and s.text_pair[:MAX_CHARACTERS], s.label[:200]
+            s.text[:MAX_CHARACTERS],
+            s.text_pair and s.text_pair[:MAX_CHARACTERS],
+            s.label[:MAX_CHARACTERS],
         )
         for s in kept
     )

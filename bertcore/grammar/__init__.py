@@ -14,6 +14,7 @@ from bertcore.grammar.pairs import (
     MinimalPair,
     PairFile,
     bundled_pairs,
+    pairs_of_list,
     read_pairs,
 )
 from bertcore.grammar.pseudo_log_likelihood import (
@@ -40,6 +41,7 @@ __all__ = [
     "bundled_pairs",
     "file_fingerprint",
     "log_likelihoods",
+    "pairs_of_list",
     "pseudo_log_likelihoods",
     "read_pairs",
     "reads_from_left",

@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from bertcore.data.files import BadRows, listed_columns
+from bertcore.data.sentence_list import SentenceList
 from bertcore.data.tables import always, column_place, open_table
 
 BUNDLED = Path(__file__).parent / "data" / "minimal_pairs.tsv"
@@ -117,6 +118,41 @@ def read_pairs(
 def bundled_pairs() -> PairFile:
     """Return our own pairs: 20 phenomena of English, 10 pairs each."""
     return read_pairs(BUNDLED)
+
+
+def pairs_of_list(sentences: SentenceList) -> PairFile:
+    """Return the lines of a list that have two sentences, the acceptable one first, as pairs.
+
+    An asterisk before the second sentence, as linguists write it, does not belong to it.
+
+    ValueError if no line has two sentences.
+    """
+    pairs, num_stars = [], 0
+    for row, line in enumerate(sentences.lines, start=1):
+        bad = line.other.removeprefix("*").lstrip()
+        if bad:
+            pairs.append(MinimalPair(line.text, bad, (), row))
+            num_stars += line.other != bad
+    if not pairs:
+        raise ValueError(
+            "no line of the list has two sentences. Write an acceptable one, a tab or |||, and an "
+            "unacceptable one."
+        )
+    notes = []
+    single = len(sentences.lines) - len(pairs)
+    if single:
+        lines = "1 line has" if single == 1 else f"{single:,} lines have"
+        notes.append(f"{lines} one sentence, and cannot be graded.")
+    if num_stars:
+        stars = "1 second sentence" if num_stars == 1 else f"{num_stars:,} second sentences"
+        notes.append(f"The asterisk before {stars} is left out.")
+    return PairFile(
+        tuple(pairs),
+        (),
+        ("sentence_good", "sentence_bad"),
+        (*notes, *_notes(pairs, ())),
+        len(pairs),
+    )
 
 
 def _notes(pairs: Sequence[MinimalPair], columns: Sequence[str]) -> tuple[str, ...]:

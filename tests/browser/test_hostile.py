@@ -80,14 +80,14 @@ def test_a_vocabulary_a_folder_and_a_card(visit: Visit, hostile_folder: Path) ->
 
 
 def test_labels_of_the_layer_map(visit: Visit) -> None:
-    words = {"map_source": "pasted", "map_unit": "sentences"}
+    words = {"map_source": "mine", "map_unit": "sentences"}
     visit.open("layer-map", **words, map_colour="label", map_method="pca")
     lines = [
         f"{SCRIPT} one\t{IMAGE}",
         f"{MARKUP}\t<b onmouseover=window.__pwned=1>b</b>",
         "fish\tx",
     ]
-    visit.page.get_by_label("One sentence per line").fill("\n".join(lines * 2))
+    visit.page.get_by_label("My sentences, one per line").fill("\n".join(lines * 2))
     visit.page.keyboard.press("Control+Enter")
     visit.settle()
     figure = visit.picture("figure_layer-map")

@@ -1,4 +1,4 @@
-"""The sentences on which heads are measured: bundled, pasted, or files of text or trees."""
+"""The sentences on which heads are measured: bundled, or files of text or trees."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,11 +9,11 @@ from pathlib import Path
 from bertcore.analysis.heads.syntax import as_inputs
 from bertcore.data.conllu import ParsedSentence, read_conllu
 from bertcore.data.files import kind_of, lines_of, open_text
+from bertcore.data.sentence_list import PAIR_MARK
 from bertcore.data.texts_file import (
     MAX_FILE_BYTES,
     MAX_READ,
     Sentence,
-    read_pasted,
     read_upload,
     shown_name,
 )
@@ -22,8 +22,6 @@ BUNDLED = Path(__file__).parent / "data" / "sentences.txt"
 """Sixty varied sentences and pairs, written for this project."""
 BUNDLED_TREES = Path(__file__).parent / "data" / "trees.conllu"
 """Short sentences with their syntax, written for this project."""
-PAIR_MARK = "|||"
-"""Separates the texts of a pair, as in Google's extract_features.py."""
 MAX_LINES = 10_000
 """Maximum number of sentences taken from a file: a text, a table or a treebank."""
 
@@ -57,15 +55,6 @@ def of_trees(trees: Sequence[ParsedSentence], notes: Sequence[str] = ()) -> Head
         notes = (*notes, f"There are more than {MAX_LINES:,} sentences; the rest is left out.")
     kept = tuple(trees[:MAX_LINES])
     return HeadTexts(as_inputs(kept), kept, tuple(notes))
-
-
-def read_pasted_texts(text: str) -> HeadTexts:
-    """Read one sentence per line, or a pair with ||| between its texts.
-
-    ValueError if there is no sentence.
-    """
-    texts = read_pasted(text, max_rows=MAX_LINES)
-    return HeadTexts(_split(texts.sentences), (), texts.notes)
 
 
 def read_texts(data: bytes | Path, name: str) -> HeadTexts:

@@ -1,6 +1,6 @@
 """Vectors of the tokens, or of the sentences, of many texts at every layer."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -61,6 +61,20 @@ class VectorTable:
     def labels(self) -> tuple[str, ...]:
         """The label of each point's sentence, [N]; "" where none was given."""
         return tuple(self.sentences[i].label for i in self.sentence_ids)
+
+    def covered_by(self, spans: Iterable[tuple[int, int, int]]) -> NDArray[np.bool_]:
+        """Return which points have a character in one of some stretches of the texts A, [N].
+
+        Args:
+            spans: For each stretch the number of the sentence, the first character, and the one
+                after the last.
+        """
+        keep = np.zeros(len(self), dtype=bool)
+        starts, ends = np.array(self.spans).reshape(-1, 2).T
+        is_text = (self.segment_ids == 0) & ~self.is_special
+        for number, start, end in spans:
+            keep |= is_text & (self.sentence_ids == number) & (starts < end) & (ends > start)
+        return keep
 
     def select(self, keep: NDArray[np.bool_]) -> "VectorTable":
         """Return the table of the points where `keep` is True, [N].

@@ -1,6 +1,6 @@
 """The next-sentence laboratory: what changes BERT's answer to "does B follow A?"."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +8,7 @@ import torch
 from numpy.typing import NDArray
 
 from bertcore.analysis.shared.inputs import run_rows
+from bertcore.evaluation.intervals import share_interval
 from bertcore.likelihood.hidden_tokens import Row
 from bertcore.model import Model, NextSentence
 from bertcore.tokenizer import Encoding
@@ -41,6 +42,27 @@ class Variant:
         return 1.0 - self.is_next
 
 
+CHANGES = ("as written", "order swapped", "B repeats A", "B of another pair")
+"""What is asked of each pair by `pair_rates`."""
+_PAIRS_AT_ONCE = 64
+
+
+@dataclass(frozen=True, slots=True)
+class PairRate:
+    """How often B follows A over many pairs, by the probability of each."""
+
+    change: str
+    """One of CHANGES."""
+    num_pairs: int
+    follows: float
+    """Share of the pairs in which the probability that B follows A is above one half."""
+    low: float
+    """95% interval of `follows` (Wilson)."""
+    high: float
+    mean: float
+    """Mean probability that B follows A."""
+
+
 @dataclass(frozen=True, slots=True)
 class AttentionMass:
     """How the attention of A, of B and of the special tokens is divided among the three groups."""
@@ -63,6 +85,47 @@ def score_pairs(bert: Model, pairs: Sequence[tuple[str, str]]) -> list[NextSente
     """
     encodings = [bert.tokenize(a, b) for a, b in pairs]
     return _score_rows(bert, [Row(e.input_ids, e.segment_ids) for e in encodings])
+
+
+def pair_rates(
+    bert: Model,
+    pairs: Sequence[tuple[str, str]],
+    *,
+    on_fraction: Callable[[float], None] = lambda done: None,
+) -> tuple[PairRate, ...]:
+    """Return how often B follows A over pairs, as written and after each change of CHANGES.
+
+    The other B is that of the pair half the list away: random texts, if the pairs are. A single
+    pair has no other. The intervals take the pairs as independent.
+
+    ValueError if there is no pair, or the checkpoint has no next-sentence head.
+    """
+    if not pairs:
+        raise ValueError("there is no pair of sentences. Give at least one.")
+    bert.require("nsp")
+    half = len(pairs) // 2
+    asked = [
+        list(pairs),
+        [(b, a) for a, b in pairs],
+        [(a, a) for a, _ in pairs],
+        [(a, pairs[(place + half) % len(pairs)][1]) for place, (a, _) in enumerate(pairs)],
+    ]
+    rates = []
+    done, total = 0, len(CHANGES) * len(pairs)
+    for change, changed in zip(CHANGES, asked, strict=True):
+        if change == CHANGES[-1] and not half:
+            continue
+        found: list[float] = []
+        for start in range(0, len(changed), _PAIRS_AT_ONCE):
+            part = changed[start : start + _PAIRS_AT_ONCE]
+            found += [score.is_next for score in score_pairs(bert, part)]
+            done += len(part)
+            on_fraction(done / total)
+        num_next = sum(p > 0.5 for p in found)
+        low, high = share_interval(num_next, len(found))
+        mean = sum(found) / len(found)
+        rates.append(PairRate(change, len(found), num_next / len(found), low, high, mean))
+    return tuple(rates)
 
 
 def pair_variants(

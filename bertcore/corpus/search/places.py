@@ -165,6 +165,27 @@ class Places:
         none = np.empty(0, np.int64)
         return Occurrences(np.concatenate([none, *rows]), np.concatenate([none, *ends]))
 
+    def covering(self, spans: Sequence[tuple[int, int, int]]) -> Occurrences:
+        """Return the rows that have a character in each of some stretches of text.
+
+        Args:
+            spans: For each stretch the document, whose first sentence is meant, the first
+                character, and the one after the last; a stretch without a row is left out.
+        """
+        encoded, layer = self.encoded, self.encoded.layers[0]
+        rows, ends = [], []
+        for number in range(len(encoded.manifest.parts)):
+            file = pq.ParquetFile(layer_file(encoded.folder, layer, number))
+            table = file.read(columns=["document", "sentence", "start", "end"])
+            document, sentence, start, end = (column.to_numpy() for column in table.columns)
+            for wanted, low, high in spans:
+                is_it = (document == wanted) & (sentence == 0) & (start < high) & (end > low)
+                places = np.flatnonzero(is_it & (start < end))
+                if len(places):
+                    rows.append(int(places[0] + self._firsts[number]))
+                    ends.append(int(places[-1] + 1 + self._firsts[number]))
+        return Occurrences(np.array(rows, np.int64), np.array(ends, np.int64))
+
     def _part(self, number: int) -> _Part:
         with self._lock:
             part = self._parts.pop(number, None) or _Part(self.encoded, number)

@@ -90,6 +90,7 @@ def word_senses(
     *,
     num_groups: int | None = None,
     seed: int = 0,
+    marked: Sequence[tuple[int, int, int]] = (),
 ) -> WordSenses:
     """Group the occurrences of a word by k-means, at each of some layers.
 
@@ -102,13 +103,15 @@ def word_senses(
         layers: Layers of the corpus.
         num_groups: 2 to 5; None: the number with the highest silhouette, at each layer.
         seed: Seed of the drawn occurrences and of k-means.
+        marked: The occurrences instead of those of `word`, as for `Places.covering`; `word` then
+            only names them.
 
     ValueError if the word occurs in the corpus fewer than eight times, the rows are sentences, or a
     number or layer does not exist.
     """
     if num_groups is not None and not 2 <= num_groups <= MOST_GROUPS:
         raise ValueError(f"num_groups is {num_groups}; expected 2 to {MOST_GROUPS}.")
-    found = places.occurrences(word)
+    found = places.covering(marked) if marked else places.occurrences(word)
     starts, ends = found.rows, found.ends
     if len(starts) > MOST_OCCURRENCES:
         drawn = np.random.default_rng(seed).permutation(len(starts))[:MOST_OCCURRENCES]
@@ -118,9 +121,11 @@ def word_senses(
     for vectors in by_layer.values():
         usable &= has_direction(vectors)
     if usable.sum() < FEWEST:
+        what = word.strip() if marked else repr(word.strip())
+        advice = "Mark more" if marked else "Choose another word, or a larger corpus"
         raise ValueError(
-            f"the corpus has {word.strip()!r} {_times(int(usable.sum()))}; grouping needs at "
-            f"least {FEWEST}. Choose another word, or a larger corpus."
+            f"the corpus has {what} {_times(int(usable.sum()))}; grouping needs at least "
+            f"{FEWEST}. {advice}."
         )
     occurrences = places.hits(starts[usable], np.full(int(usable.sum()), np.nan))
     with one_thread():

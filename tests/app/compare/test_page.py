@@ -26,7 +26,7 @@ from bertcore.analysis.compare.checkpoints import (
 from bertcore.analysis.compare.decision import open_decisions
 from bertcore.analysis.compare.texts import compare_texts
 from bertcore.analysis.compare.weight_drift import weight_drift
-from bertcore.analysis.heads.texts import read_pasted_texts
+from bertcore.data.sentence_list import read_sentence_list
 from bertcore.tasks import open_task_model
 from tests.support.adapters import make_adapter
 from tests.support.opened import named_charts, numbers, ok, page_of, said
@@ -171,12 +171,12 @@ def _kinds() -> list[str]:
 
 def test_many_texts_are_the_cores(page: AppTest, folders: dict[str, Path]) -> None:
     page.query_params["compare_view"] = "texts"
-    page.query_params["heads_source"] = "pasted"
-    page.session_state["_heads_pasted"] = PASTED
+    page.query_params["heads_source"] = "mine"
+    page.session_state["_my_sentences"] = PASTED
     app = with_chart(page, "cka")
     found = charts(app)
     (berts, asked, _), _ = truth(folders["start"], folders["classify"])
-    true = compare_texts(*berts, read_pasted_texts(PASTED).sentences, asked)
+    true = compare_texts(*berts, read_sentence_list(PASTED).sentences, asked)
     np.testing.assert_allclose(numbers(found["cka"][0]["z"]), true.similarity.plain, atol=1e-6)
     diagonal = np.diagonal(true.similarity.plain)
     np.testing.assert_allclose(numbers(found["cka-diagonal"][0]["y"]), diagonal, atol=1e-6)

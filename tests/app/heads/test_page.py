@@ -140,12 +140,12 @@ def test_another_measure_opens_its_best_head_and_any_head_can_be_chosen(
 
 
 def test_pasted_sentences(page: AppTest) -> None:
-    page.query_params["heads_source"] = "pasted"
+    page.query_params["heads_source"] = "mine"
     app = ok(page.run())
-    assert "Paste some sentences" in said(app)
+    assert "Write or paste your sentences" in said(app)
     assert not figures(app)
     hostile = "</script><img src=x onerror=alert(1)> | [a](http://evil) `b` $c$ **d** ![e](f)"
-    app.text_area(key="heads_pasted").set_value(f"the river bank\n{hostile}\n{hostile}").run()
+    app.text_area(key="my_sentences").set_value(f"the river bank\n{hostile}\n{hostile}").run()
     ok(app)
     assert "mean over 3 sentences" in said(app)
     shown = table(app)
@@ -153,7 +153,7 @@ def test_pasted_sentences(page: AppTest) -> None:
     assert "<img" not in shown.replace("\\<img", "")
     assert all(len(re.findall(r"(?<!\\)\|", line)) == 7 for line in shown.splitlines())
     assert "from text A to text B" not in shown  # no pair, no such habit
-    app.text_area(key="heads_pasted").set_value("hi").run()
+    app.text_area(key="my_sentences").set_value("hi").run()
     ok(app)
     assert "too few for an interval" in said(app)
 

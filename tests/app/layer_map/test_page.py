@@ -105,17 +105,21 @@ def test_a_words_senses_with_one_click(page: AppTest) -> None:
 
 
 def test_pasted_sentences_with_labels(page: AppTest) -> None:
-    page.query_params["map_source"] = "pasted"
+    page.query_params["map_source"] = "mine"
     app = ok(page.run())
-    assert "Paste some sentences" in said(app)
+    assert "Write or paste your sentences" in said(app)
     assert not charts(app)
     text = "the river bank\twater\nmoney in the bank\tcash\nthe dog\twater\nhe bought fish\tcash"
-    app.text_area(key="map_pasted").set_value(text).run()
+    app.text_area(key="my_sentences").set_value(text).run()
     app.selectbox(key="map_colour").set_value("label").run()
     assert names(charts(ok(app))[0]) == ["water", "cash"]
-    assert "map_pasted" not in app.query_params  # too long for an address
-    app.text_area(key="map_pasted").set_value(" \n ").run()
-    assert "Paste some sentences" in said(ok(app))
+    assert "my_sentences" not in app.query_params  # too long for an address
+    app.text_area(key="my_sentences").set_value(text.replace("bank", "*bank*")).run()
+    app.selectbox(key="map_unit").set_value("word").run()
+    assert "2 words are marked" in said(ok(app))
+    assert num_points(charts(app)[0]) == 2
+    app.text_area(key="my_sentences").set_value(" \n ").run()
+    assert "Write or paste your sentences" in said(ok(app))
 
 
 def test_an_uploaded_table(page: AppTest) -> None:

@@ -5,17 +5,14 @@ import csv
 import pytest
 
 from bertcore.data import texts_file
-from bertcore.data.texts_file import Sentence, read_pasted, read_upload, shown_name
+from bertcore.data.texts_file import Sentence, read_upload, shown_name
 
 TABLE = 'id,text,label\n1,"The bank, again",money\n2,Crème brûlée,food\n'
 
 
-def test_pasted_lines_with_and_without_labels() -> None:
-    texts = read_pasted("  One line.  \r\n\n \t \nA bat\tanimal \n")
+def test_lines_with_and_without_labels() -> None:
+    texts = read_upload(b"  One line.  \r\n\n \t \nA bat\tanimal \n", "a.txt")
     assert texts.sentences == (Sentence("One line."), Sentence("A bat", None, "animal"))
-    for blank in ("", " \n \t \n"):
-        with pytest.raises(ValueError, match="no sentence in the text"):
-            read_pasted(blank)
 
 
 @pytest.mark.parametrize("name", ["a.csv", "A.CSV", "folder/x.y.csv"])
@@ -133,7 +130,7 @@ def test_one_endless_line_is_cut_and_it_is_said() -> None:
 
 
 def test_rows_are_bounded_and_it_is_said() -> None:
-    texts = read_pasted("a\nb\nc", max_rows=2)
+    texts = read_upload(b"a\nb\nc", "a.txt", max_rows=2)
     assert [sentence.text for sentence in texts.sentences] == ["a", "b"]
     assert texts.notes == ("There are more than 2 sentences: the first 2 were taken.",)
 

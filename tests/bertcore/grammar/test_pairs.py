@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from bertcore.data.files import BadRows
-from bertcore.grammar import bundled_pairs, read_pairs
+from bertcore.data.sentence_list import read_sentence_list
+from bertcore.grammar import bundled_pairs, pairs_of_list, read_pairs
 
 LINES = [
     {"sentence_good": "He sings.", "sentence_bad": "He sing.", "field": "syntax", "id": 1},
@@ -116,3 +117,22 @@ def test_a_pair_of_equal_sentences_is_kept_and_told(tmp_path: Path) -> None:
     assert len(file.pairs) == 2
     told = "1 pair has the same sentence twice (row 2): a tie, which counts as wrong."
     assert file.notes == (told,)
+
+
+def test_the_pairs_of_a_list() -> None:
+    text = "The keys *are* here.\t*The keys is here.\nAlone.\nHe goes. ||| He go.\nSame.\tSame."
+    found = pairs_of_list(read_sentence_list(text))
+    assert [(pair.good, pair.bad, pair.row) for pair in found.pairs] == [
+        ("The keys are here.", "The keys is here.", 1),
+        ("He goes.", "He go.", 3),
+        ("Same.", "Same.", 4),
+    ]
+    assert found.columns == ()
+    assert found.num_pairs == 3
+    assert found.notes == (
+        "1 line has one sentence, and cannot be graded.",
+        "The asterisk before 1 second sentence is left out.",
+        "1 pair has the same sentence twice (row 4): a tie, which counts as wrong.",
+    )
+    with pytest.raises(ValueError, match="no line of the list has two sentences"):
+        pairs_of_list(read_sentence_list("Alone.\nAlone too."))

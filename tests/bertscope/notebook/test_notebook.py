@@ -23,7 +23,7 @@ from bertcore.analysis.compare.minimal_pair import aligned_attention, compare_pa
 from bertcore.analysis.heads.importance import rank_heads
 from bertcore.analysis.heads.report import HeadReport, report_heads
 from bertcore.analysis.heads.similarity import head_map
-from bertcore.analysis.heads.texts import bundled_trees, read_pasted_texts
+from bertcore.analysis.heads.texts import bundled_trees, read_texts
 from bertcore.analysis.shared.inputs import masked_encoding
 from bertcore.interventions.what_if import Changes
 from bertscope import notebook
@@ -43,7 +43,7 @@ def bert() -> Bert:
 @pytest.fixture(scope="module")
 def report(bert: Bert) -> HeadReport:
     trees = bundled_trees()
-    texts = read_pasted_texts("The river bank was steep.\nIt had rained all night.")
+    texts = read_texts(b"The river bank was steep.\nIt had rained all night.", "two.txt")
     return report_heads(bert, texts, trees, num_resamples=100)
 
 

@@ -17,7 +17,7 @@ from bertcore.analysis.heads.statistics import (
     measure_index,
 )
 from bertcore.analysis.heads.stream import AttentionBatch, attention_batches, run_surveys
-from bertcore.analysis.heads.texts import bundled_sentences, read_pasted_texts, read_texts
+from bertcore.analysis.heads.texts import bundled_sentences, read_texts
 from bertcore.data.texts_file import Sentence
 from tests.support.tiny import tiny_bert, tiny_config
 
@@ -173,8 +173,8 @@ def test_pairs_run_without_segments_too() -> None:
 
 
 def test_texts_are_read_from_lines_tables_and_trees() -> None:
-    pasted = read_pasted_texts("He ran. ||| He was late.\n\nIt rained.")
-    assert pasted.sentences == (Sentence("He ran.", "He was late."), Sentence("It rained."))
+    lines = read_texts(b"He ran. ||| He was late.\n\nIt rained.", "x.txt")
+    assert lines.sentences == (Sentence("He ran.", "He was late."), Sentence("It rained."))
     table = read_texts(b"text,text_b\nHe ran.,He was late.\n", "x.csv")
     assert table.sentences == (Sentence("He ran.", "He was late."),)
     trees = read_texts(b"1\tGo\t_\t_\t_\t_\t0\troot\t_\t_\n\n", "x.CoNLLU")

@@ -128,3 +128,16 @@ def test_whole_words_are_the_mean_of_their_pieces(bert: Bert) -> None:
     np.testing.assert_allclose(words.vectors[:, 1], table.vectors[:, 1:3].mean(1), atol=1e-6)
     np.testing.assert_allclose(words.vectors[:, -2:], table.vectors[:, -2:])
     assert whole_words(words) is words
+
+
+def test_stretches_of_the_texts_cover_their_tokens(bert: Bert) -> None:
+    table = whole_words(collect_tokens(bert, SENTENCES))
+    text = SENTENCES[3].text
+    bank = text.index("bank")
+    keep = table.covered_by([(3, bank, bank + 4), (0, 0, 3), (1, 500, 600), (9, 0, 4)])
+    kept = table.select(keep)
+    assert kept.words == ("the", "bank")
+    assert kept.sentence_ids.tolist() == [0, 3]
+    assert not table.covered_by([]).any()
+    first = table.covered_by([(1, 0, 2)])  # of text A, whatever B has there
+    assert table.select(first).words == ("he",)

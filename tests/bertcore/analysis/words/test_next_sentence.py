@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from scipy.stats import binomtest
 
 from bertcore import Bert
 from bertcore.analysis.words.next_sentence import (
@@ -13,6 +14,7 @@ from bertcore.analysis.words.next_sentence import (
     SEGMENTS,
     attention_mass,
     next_sentence_matrix,
+    pair_rates,
     pair_variants,
     score_pairs,
     segment_ids,
@@ -165,3 +167,30 @@ def test_without_a_second_segment_no_segment_ids_are_changed() -> None:
     assert list(variants) == ["as written", "order swapped", "no [SEP] between", "another B"]
     assert variants["as written"] == pytest.approx(single.next_sentence(A, B).is_next, abs=1e-6)
     assert variants["another B"] == pytest.approx(single.next_sentence(A, C).is_next, abs=1e-6)
+
+
+def test_rates_over_pairs_count_the_answers_of_each(bert: Bert) -> None:
+    pairs = [(A, B), (B, C), (C, A), (A, C), (B, A)]
+    done: list[float] = []
+    rates = pair_rates(bert, pairs, on_fraction=done.append)
+    asked = {
+        "as written": pairs,
+        "order swapped": [(b, a) for a, b in pairs],
+        "B repeats A": [(a, a) for a, _ in pairs],
+        "B of another pair": list(zip((A, B, C, A, B), (A, C, A, B, C), strict=True)),
+    }
+    assert [rate.change for rate in rates] == list(asked)
+    for rate, changed in zip(rates, asked.values(), strict=True):
+        answers = [bert.next_sentence(a, b).is_next for a, b in changed]
+        num = sum(p > 0.5 for p in answers)
+        assert rate.num_pairs == 5
+        assert rate.follows == num / 5
+        assert rate.mean == pytest.approx(np.mean(answers), abs=1e-6)
+        interval = binomtest(num, 5).proportion_ci(method="wilson")
+        assert (rate.low, rate.high) == pytest.approx((interval.low, interval.high))
+    assert done[-1] == 1
+    assert [rate.change for rate in pair_rates(bert, pairs[:1])] == list(asked)[:3]
+    with pytest.raises(ValueError, match="no pair of sentences"):
+        pair_rates(bert, [])
+    with pytest.raises(ValueError, match="next-sentence"):
+        pair_rates(tiny_bert(heads=ALL_HEADS - {"nsp"}), pairs)

@@ -155,3 +155,22 @@ def test_the_likelihood_ratio_is_scipys() -> None:
         table = [[a, n - a], [b, m - b]]
         expected = chi2_contingency(table, correction=False, lambda_="log-likelihood").statistic
         assert likelihood_ratio(a, n, b, m) == pytest.approx(expected / 2)
+
+
+def test_marked_words_are_grouped_as_those_that_are_found(tmp_path: Path) -> None:
+    texts = (RIVER + MONEY) * 2
+    corpus = write_documents(tmp_path / "text.txt", [[text] for text in texts])
+    settings = EncodeSettings(layers=(0, 1), split=False)
+    encode_corpus(tiny_bert(), corpus, tmp_path / "out", settings)
+    places = Places(open_encoded(tmp_path / "out"))
+    starts = [text.lower().index("bank") for text in texts]
+    marked = [(number, start, start + 4) for number, start in enumerate(starts)]
+    found = word_senses(places, "these", (1,), marked=marked)
+    wanted = word_senses(places, "bank", (1,))
+    assert found.word == "these"
+    assert [hit.row for hit in found.occurrences] == [hit.row for hit in wanted.occurrences]
+    np.testing.assert_array_equal(found.by_layer[0].labels, wanted.by_layer[0].labels)
+    with pytest.raises(
+        ValueError, match=r"has these 7 times; grouping needs at least 8\. Mark more"
+    ):
+        word_senses(places, "these", (1,), marked=[*marked[:7], (3, 900, 901)])

@@ -1,0 +1,137 @@
+"""My sentences: up to 500 of the visitor's own, one list for all pages that offer it."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import streamlit as st
+
+from bertcore.data.sentence_list import MOST_LINES, SentenceList, list_text, read_sentence_list
+from bertcore.data.texts_file import MAX_CHARACTERS, Texts, read_upload
+
+from ..access import visits
+from ..access.policy import policy
+from ..access.room import check_room
+from ..plots import plain
+from ..shell import UploadSource, frame
+from ..shell.uploads import Copy
+
+MINE = "mine"
+OFFERED = {MINE: "My sentences"}
+"""What every page that offers the list calls it: the value of its field, and the button's text."""
+NOTHING_YET = (
+    f"Write or paste your sentences above, one per line, at most {MOST_LINES}, or fill the list "
+    "from a file. It is the same list on every page that offers it, and is kept for your visit."
+)
+FORMAT = (
+    "Asterisks mark a word: the \\*bank\\* of the river. A tab or ||| separates two texts: "
+    "sentence A and B, or an acceptable and an unacceptable sentence. What follows a tab is a "
+    "label where labels are used."
+)
+_PLACEHOLDER = "He sat on the *bank* of the river.\nThe *bank* lent him money."
+_BOX, _TEXT, _NOTES = "my_sentences", "_my_sentences", "_my_sentences_notes"
+_FEW = 60
+"""Most lines that the Python shown repeats; longer lists are read from a file there."""
+
+
+@dataclass(frozen=True, slots=True)
+class MySentences:
+    """The list, and a key that identifies it."""
+
+    found: SentenceList = field(compare=False)
+    key: str
+    """Equal for equal lists, and short."""
+    code: str = field(compare=False)
+    """Python that makes it, as `mine`."""
+
+
+def choose() -> MySentences | None:
+    """Draw the list; return it, None while it is empty.
+
+    Raises:
+        ValueError: If there is no sentence in what was written, or no room for it on this server.
+    """
+    place = st.container()
+    with st.popover("Fill from a file", icon=":material/upload_file:"), frame.guard():
+        uploaded = _FILE.choose()
+        if uploaded is not None:
+            _FILE.replace(None)  # the list is what stays, with what is changed in it
+            _put(list_text(uploaded.sentences), uploaded.notes)
+    if _BOX not in st.session_state:
+        st.session_state[_BOX] = _kept()
+    place.text_area(
+        "My sentences, one per line",
+        key=_BOX,
+        height=160,
+        placeholder=_PLACEHOLDER,
+        help=FORMAT,
+        on_change=lambda: _put(st.session_state[_BOX]),
+    )
+    text = _kept()
+    if not text.strip():
+        st.info(NOTHING_YET)
+        return None
+    found = read_sentence_list(text)
+    for note in (*st.session_state.get(_NOTES, ()), *found.notes):
+        st.caption(plain(note))
+    return MySentences(found, hashlib.sha256(text.encode()).hexdigest(), _code(text, found))
+
+
+def _code(text: str, found: SentenceList) -> str:
+    read = "from bertcore.data.sentence_list import read_sentence_list\n\n"
+    if len(found.lines) <= _FEW:
+        return f"{read}mine = read_sentence_list({text!r})\n"
+    return (
+        f"from pathlib import Path\n{read}"
+        f"# Your {len(found.lines)} sentences, saved one per line.\n"
+        'mine = read_sentence_list(Path("sentences.txt").read_text(encoding="utf-8"))\n'
+    )
+
+
+def _put(text: str, notes: Sequence[str] = ()) -> None:
+    """Keep a text, without lines beyond MOST_LINES and what is too long, which the notes state."""
+    lines = [line[: 2 * MAX_CHARACTERS] for line in text.splitlines()]
+    filled = [number for number, line in enumerate(lines) if line.strip()]
+    if len(filled) > MOST_LINES:
+        lines = lines[: filled[MOST_LINES]]
+        notes = (
+            *notes,
+            f"There were {len(filled):,} sentences: the first {MOST_LINES} were taken.",
+        )
+    text = "\n".join(lines)
+    st.session_state[_BOX] = st.session_state[_TEXT] = text
+    st.session_state[_NOTES] = notes
+    place = _file()
+    if place is not None:
+        with frame.guard():
+            check_room(len(text.encode()))
+            place.write_text(text, encoding="utf-8")
+
+
+def _kept() -> str:
+    """Return the list as it was written; of a closed server also in another tab of the visit."""
+    if _TEXT not in st.session_state:
+        place = _file()
+        has_file = place is not None and place.is_file()
+        st.session_state[_TEXT] = place.read_text(encoding="utf-8") if has_file else ""
+    text: str = st.session_state[_TEXT]
+    return text
+
+
+def _file() -> Path | None:
+    """Return the file of the visit, which goes with it; None on an open server."""
+    return visits.current().folder / "my_sentences.txt" if policy().is_closed else None
+
+
+def _read(copies: Sequence[Copy]) -> Texts:
+    (copy,) = copies
+    return copy.apart(read_upload, copy.inner, max_rows=MOST_LINES)
+
+
+_FILE = UploadSource(
+    key="my_sentences_upload",
+    label="A text with a sentence per line, or a table (CSV, JSON, Parquet, ...)",
+    read=_read,
+    about=lambda texts: f"{len(texts.sentences):,} sentences",
+)

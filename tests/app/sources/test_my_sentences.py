@@ -1,0 +1,188 @@
+"""The visitor's list: one for all pages that offer it, with the numbers of the core."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from app.access import visits
+from app.sources import my_sentences
+from bertcore import Bert, load
+from bertcore.analysis.words.next_sentence import CHANGES, pair_rates
+from bertcore.bias import StereotypePair, score_crows_pairs, stereotype_shares
+from bertcore.data.sentence_list import read_sentence_list
+from bertcore.grammar import accuracies, pairs_of_list, score_pairs
+from tests.support.opened import (
+    charts,
+    complaints,
+    named_charts,
+    numbers,
+    ok,
+    page_of,
+    said,
+    with_results,
+)
+from tests.support.tiny import tiny_bert
+
+PAGES = {
+    "heads": {"heads_source": "mine"},
+    "layer_map": {"map_source": "mine", "map_method": "pca"},
+    "sentence_pairs": {"sentences_source": "mine"},
+    "corpus": {"corpus": "mine"},
+    "grammar": {"grammar_source": "mine"},
+    "bias": {"bias_view": "published", "bias_pairs": "mine"},
+}
+PAIRS = "the river bank was steep\tthe dog bank was steep\nhe was late ||| she was late\n"
+HOSTILE = (
+    "</script><img src=x onerror=alert(1)> *x* ![e](http://evil)\t{braces} $c$\n"
+    "\x00 a\x00b \u202eabc\tשלום *עולם*\n" + "word " * 700 + "\tthe bank\n"
+)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    st.cache_resource.clear()
+    place = tiny_bert().save(tmp_path_factory.mktemp("mine") / "tiny")
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(place))
+    return place
+
+
+@pytest.fixture
+def bert(folder: Path) -> Bert:
+    return load(folder, device="cpu")
+
+
+def opened(name: str, text: str | None = None, **query: str) -> AppTest:
+    page = page_of(name, **PAGES[name], text_a="The river bank was steep.", text_b="", **query)
+    app = page.run()
+    if text is not None:
+        app.text_area(key="my_sentences").set_value(text).run()
+    return with_results(app)
+
+
+def test_every_page_names_it_in_the_same_words_and_waits_for_it() -> None:
+    for name in PAGES:
+        app = ok(opened(name))
+        assert my_sentences.NOTHING_YET in [info.value for info in app.info], name
+        box = app.text_area(key="my_sentences")
+        assert (box.label, box.help) == ("My sentences, one per line", my_sentences.FORMAT), name
+
+
+def test_it_is_kept_across_pages_and_read_from_a_file() -> None:
+    app = opened("heads")
+    data = b"text,label\nthe *bank* was old,river\nmoney in the bank,cash\n"
+    app.file_uploader(key="my_sentences_upload").upload("a.csv", data, "text/csv").run()
+    written = "the *bank* was old\triver\nmoney in the bank\tcash"
+    assert ok(app).text_area(key="my_sentences").value == written
+    assert "mean over 2 sentences" in said(with_results(app))
+    app.text_area(key="my_sentences").set_value(f"{written}\nthe dog").run()
+    assert "mean over 3 sentences" in said(ok(with_results(app)))  # the file does not come back
+    app.switch_page("../pages/layer_map.py")
+    app.query_params.update(PAGES["layer_map"])
+    app = ok(with_results(app.run()))
+    assert app.text_area(key="my_sentences").value == f"{written}\nthe dog"
+    assert "1 word is marked" in said(app)
+    assert "my_sentences" not in app.query_params
+
+
+def test_how_often_b_follows_a(bert: Bert) -> None:
+    text = "it had rained\nthe river rose\nhe was late\nthe dog sat on the mat"
+    app = ok(opened("sentence_pairs", text))
+    rates = pair_rates(bert, read_sentence_list(text).consecutive)
+    (drawn,) = [c for c in charts(app) if "pairs in which" in str(c["layout"])]
+    np.testing.assert_allclose(numbers(drawn["data"][0]["x"]), [rate.follows for rate in rates])
+    names = str(drawn["layout"]["yaxis"])
+    assert all(f"{change} (3)" in names for change in CHANGES)
+    app = ok(opened("sentence_pairs", f"alone\n{PAIRS}"))
+    assert "over 2 pairs" in " ".join(heading.value for heading in app.subheader)
+    assert "Lines of one sentence are left out: 1." in said(app)
+    code = next(block.value for block in app.code if "pair_rates" in block.value)
+    names_of_code: dict[str, object] = {}
+    exec(compile(code, "shown", "exec"), names_of_code)
+    assert names_of_code["rates"] == pair_rates(bert, read_sentence_list(PAIRS).pairs)
+
+
+def test_its_pairs_are_graded(bert: Bert) -> None:
+    app = ok(opened("grammar", f"alone\n{PAIRS}"))
+    pairs = pairs_of_list(read_sentence_list(PAIRS)).pairs
+    scores = [score for part in score_pairs(bert, pairs, by_layer=True) for score in part]
+    everything = accuracies(scores, ())[0]
+    assert f"{everything.num_right} of 2 pairs right" in said(app)
+    assert "1 line has one sentence" in said(app)
+    assert "no line of the list has two" in complaints(opened("grammar", "alone"))
+
+
+def test_its_pairs_are_scored_as_those_of_crows_pairs(bert: Bert) -> None:
+    app = ok(opened("bias", PAIRS))
+    items = [
+        StereotypePair(more, less, "", row)
+        for row, (more, less) in enumerate(read_sentence_list(PAIRS).pairs)
+    ]
+    share = stereotype_shares(score_crows_pairs(bert, items), "pll")[0]
+    (drawn,) = [c for c in charts(app) if "first sentence scores" in str(c["layout"])]
+    assert numbers(drawn["data"][0]["x"]).tolist() == [share.mean]
+    assert "no line of the list has two" in complaints(opened("bias", "alone"))
+
+
+def test_its_templates_are_those_of_the_audit() -> None:
+    text = "the [X] was a [MASK]\nno slot\nthe [X] was a [MASK]\nher [X] had a [MASK]"
+    fields = {"bias_view": "templates", "bias_templates_source": "mine"}
+    words = {"bias_words_1": "he", "bias_words_2": "she", "bias_fillers": "dog, bank"}
+    app = page_of("bias", **fields, **words).run()
+    app = ok(with_results(app.text_area(key="my_sentences").set_value(text).run()))
+    assert "without [X] or [MASK] are left out: 1." in said(app)
+    grey = [t for t in named_charts(app, "bias")["templates"] if t["hovertemplate"][:4] != "<b>%"]
+    assert [trace["hovertemplate"].partition(":")[0] for trace in grey] == [
+        "the [X] was a [MASK]",
+        "her [X] had a [MASK]",
+    ]
+
+
+def test_it_is_searched_and_its_marked_words_are_grouped() -> None:
+    lines = ["the *bank* was old", "he had money in the *bank*"] * 5
+    app = ok(opened("corpus", "\n".join(lines)))
+    assert "tokens of 10 sentences" in said(app)
+    html = " ".join(element.proto.body for element in app.get("html"))
+    assert "he had money in the" in html
+    senses = {"corpus_view": "senses", "senses_word": ""}
+    app = ok(opened("corpus", "\n".join(lines), **senses))
+    assert "the marked words occur 10 times" in said(app)
+    few = complaints(opened("corpus", "\n".join(lines[:3]), **senses))
+    assert "has the marked words 3 times" in few
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_hostile_lines_are_a_sentence_and_no_crash(name: str) -> None:
+    app = ok(opened(name, HOSTILE))
+    assert "![e](http" not in " ".join(str(m.value) for m in (*app.markdown, *app.caption))
+    assert read_sentence_list(app.session_state["_my_sentences"]).lines
+
+
+def test_of_too_many_lines_the_first_are_kept_and_it_is_said() -> None:
+    app = ok(opened("sentence_pairs", "\n".join(f"it {i}" for i in range(100_000))))
+    assert "There were 100,000 sentences: the first 500 were taken." in said(app)
+    assert len(app.text_area(key="my_sentences").value.splitlines()) == 500
+    equal = ok(opened("sentence_pairs", "the same\n" * 500))
+    assert "499 lines repeat an earlier one" in said(equal)
+    assert "over 499 pairs" in " ".join(heading.value for heading in equal.subheader)
+
+
+def test_on_a_closed_server_it_is_the_visits(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    closed = replace(my_sentences.policy(), is_closed=True)
+    monkeypatch.setattr(my_sentences, "policy", lambda: closed)
+    visit = visits.Visit(tmp_path)
+    monkeypatch.setattr(visits, "current", lambda: visit)
+    ok(opened("heads", "the dog sat\nthe bank"))
+    again = ok(opened("heads"))  # another tab of the same browser
+    assert again.text_area(key="my_sentences").value == "the dog sat\nthe bank"
+    assert "mean over 2 sentences" in said(again)
+    visits_of_others = visits.Visit(tmp_path / "other")
+    monkeypatch.setattr(visits, "current", lambda: visits_of_others)
+    assert not ok(opened("heads")).text_area(key="my_sentences").value
