@@ -12,6 +12,8 @@ from bertcore.grammar import GroupAccuracy
 from ..plots import Figure, error_bars, heatmap, numbered, scatter, shorten, subplots, theme
 
 ROW_PIXELS = 20
+FEWEST_ROWS = 4
+"""Rows for which there is room at least: the axes overlap in a lower picture."""
 _LONGEST_NAME = 34
 _MOST_NUMBERED = 13  # most layers for which each cell shows its number
 
@@ -58,7 +60,7 @@ def accuracy_rows(result: Graded, opened: str, *, is_dark: bool) -> Figure:
         f"<b>{name}</b>" if group == opened else name
         for name, group in zip(names, result.order, strict=True)
     ]
-    theme.plot_layout(fig, "", "", "", ROW_PIXELS * len(names) + 92)
+    theme.plot_layout(fig, "", "", "", ROW_PIXELS * max(FEWEST_ROWS, len(names)) + 92)
     fig.update_yaxes(**theme.named_rows(names, 0.4), ticklen=0)
     fig.update_xaxes(title_text="right", range=[-0.03, 1.06], row=1, col=1)
     fig.update_xaxes(tickformat=".0%", tickvals=[0, 0.5, 1], row=1, col=1)
@@ -108,7 +110,7 @@ def lens_maps(result: TwoLenses, *, is_dark: bool) -> Figure:
     for col, layers in enumerate(result.groups, start=1):
         accuracy = np.array([[group.accuracy for group in groups] for groups in layers]).T
         _add_layers(fig, names, accuracy, col=col, is_dark=is_dark)
-    theme.plot_layout(fig, "", "layer: % right", "", ROW_PIXELS * len(names) + 92)
+    theme.plot_layout(fig, "", "layer: % right", "", ROW_PIXELS * max(FEWEST_ROWS, len(names)) + 92)
     shown = [theme.escape(shorten(name, _LONGEST_NAME)) for name in names]
     fig.update_yaxes(**theme.named_rows(shown), ticklen=0)
     fig.update_annotations(font_size=13)

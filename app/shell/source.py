@@ -125,8 +125,8 @@ class UploadSource(UploadBox, Generic[T]):
         """What was read last; None if nothing was, or it was refused."""
         return self._record.value  # type: ignore[no-any-return]
 
-    def replace(self, value: T) -> None:
-        """Keep another value in place of what was read from the same files."""
+    def replace(self, value: T | None) -> None:
+        """Keep another value, or none, in place of what was read from the same files."""
         self._record.value = value
 
     def refuse(self, error: Exception) -> None:

@@ -113,10 +113,12 @@ def _kept() -> str:
     """Return the list as it was written; of a closed server also in another tab of the visit."""
     if _TEXT not in st.session_state:
         place = _file()
-        has_file = place is not None and place.is_file()
-        st.session_state[_TEXT] = place.read_text(encoding="utf-8") if has_file else ""
-    text: str = st.session_state[_TEXT]
-    return text
+        text = ""
+        if place is not None and place.is_file():
+            text = place.read_text(encoding="utf-8")
+        st.session_state[_TEXT] = text
+    kept: str = st.session_state[_TEXT]
+    return kept
 
 
 def _file() -> Path | None:

@@ -62,13 +62,13 @@ def test_long_lists_and_lines_are_cut_and_it_is_said() -> None:
 
 def test_a_file_becomes_lines_that_are_read_again() -> None:
     sentences = (
-        Sentence("It\nrained.", None, "wea\tther"),
+        Sentence("It\nrained.", None, "bad\tweather"),
         Sentence("He ran.", "He was\u2028late."),
         Sentence("Plain."),
     )
     read: SentenceList = read_sentence_list(list_text(sentences))
     assert read.sentences == (
-        Sentence("It rained.", None, "wea ther"),
+        Sentence("It rained.", None, "bad weather"),
         Sentence("He ran.", "He was late."),
         Sentence("Plain."),
     )
