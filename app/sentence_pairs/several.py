@@ -148,7 +148,7 @@ RATES = Picture(
     code="""
 from bertcore.analysis.words.next_sentence import pair_rates
 {mine}
-rates = pair_rates(bert, mine.{which})
+rates = pair_rates(bert, {asked})
 """,
     needs=frozenset({"nsp"}),
 )
@@ -168,11 +168,11 @@ def _show_rates(page: frame.Page, mine: my_sentences.MySentences) -> None:
     if found.pairs and single:
         st.caption(f"Lines of one sentence are left out: {single:,}.")
     with frame.guard():
-        which, about = "consecutive", "pairs of each sentence with the next one"
+        asked, about = "mine.consecutive", "pairs of each sentence with the next one"
         if found.pairs:
-            which, about = "pairs", "the list's pairs"
+            asked, about = "mine.pairs", "the list's pairs"
         rates = page.compute(pair_rates, pairs)
-        RATES.show(page, rates, pairs=about, mine=f"\n{mine.code}", which=which)
+        RATES.show(page, rates, pairs=about, mine=f"\n{mine.code}", asked=asked)
 
 
 def _show_matrix(page: frame.Page, sentences: tuple[str, ...]) -> None:
