@@ -87,7 +87,7 @@ def test_labels_of_the_layer_map(visit: Visit) -> None:
         f"{MARKUP}\t<b onmouseover=window.__pwned=1>b</b>",
         "fish\tx",
     ]
-    visit.page.get_by_label("My sentences, one per line").fill("\n".join(lines * 2))
+    visit.page.get_by_role("textbox", name="My sentences").fill("\n".join(lines * 2))
     visit.page.keyboard.press("Control+Enter")
     visit.settle()
     figure = visit.picture("figure_layer-map")
