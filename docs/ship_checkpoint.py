@@ -8,7 +8,7 @@ fine-tuning (its files without their folders). The card (README.md) and the labe
 written by hand. The tests say by how much float16 changes a probability.
 
 An adapter has what fine-tuning changed of each matrix of the encoder and of the embeddings, cut at
-a rank; pooler and head are whole; LayerNorms, biases and the tokenizer are the default's.
+a rank; pooler, head, LayerNorms and biases are whole; the tokenizer is the default's.
 """
 
 import json
@@ -135,10 +135,11 @@ def ship_adapter(folder: Path, name: str, rank: int) -> None:
     merged: dict[str, Tensor] = {}
     for key, tensor in load_file(folder / SAFETENSORS).items():
         tensor = tensor.float()
-        if key not in base or ".pooler." in key:
+        if key not in base or ".pooler." in key or "LayerNorm" in key:
             merged[key] = adapter[f"base_model.model.{key}"] = tensor
-        elif tensor.ndim == 1:
-            merged[key] = base[key].float()
+        elif tensor.ndim == 1:  # the bias of a matrix below
+            matrix = key.removesuffix(".bias")
+            merged[key] = adapter[f"base_model.model.{matrix}.base_layer.bias"] = tensor
         else:
             b, a = _cut(tensor - base[key].float(), rank)
             merged[key] = base[key].float() + b @ a
@@ -151,10 +152,12 @@ def ship_adapter(folder: Path, name: str, rank: int) -> None:
     named = {key: config[key] for key in ("architectures", *_LABEL_FIELDS) if key in config}
     (target / "config.json").write_text(json.dumps(named, indent=2) + "\n")
     _copy_record(folder, target)
+    parts = ("classifier", "pooler", "LayerNorm")
     settings = {
         "base_model_name_or_path": DEFAULT,
         "lora_alpha": rank,
-        "modules_to_save": [part for part in ("classifier", "pooler") if _has(adapter, part)],
+        "bias": "all",
+        "modules_to_save": [part for part in parts if _has(adapter, part)],
         "peft_type": "LORA",
         "r": rank,
         "target_modules": r"bert\.(embeddings|encoder)\..*(query|key|value|dense|embeddings)",
