@@ -13,9 +13,11 @@ import glance, { type OpenedPart } from "../walk/drawing";
 import tokenStrip from "../token_strip/token_strip";
 import wordSteps from "../token_strip/word_steps";
 import type { GlanceLook } from "./glance";
+import { Guide } from "./guide";
+import type { Language } from "./lesson";
 import { stripOf, type Choice, type Heads, type Look } from "./messages";
 import type { Guess, Opened, Question, Result } from "./reader";
-import { readState, writeState, type State } from "./state";
+import { readState, START, writeState, type State } from "./state";
 import type { Answer, Asked } from "./worker";
 
 type PageName = "glance" | "tokens" | "attention" | "masked-words" | "pairs";
@@ -31,6 +33,8 @@ interface Settings extends Look {
   styles: Record<"glance" | "strip" | "steps" | "overview" | "lines" | "map", string>;
   glance: Omit<GlanceLook, "pages" | "kinds" | "accent" | "decoding">;
   examples: { name: string; first: string; second: string | null }[];
+  /** The lessons of each language; none in a file. */
+  guide: Language[];
 }
 
 const TITLES: Record<PageName, string> = {
@@ -41,7 +45,9 @@ const TITLES: Record<PageName, string> = {
 const PAGE_OF_PART: Record<string, PageName> = {
   text: "tokens", token: "tokens", input: "tokens", attention: "attention", layer: "attention", pair: "pairs", words: "masked-words",
 };
+const REST = 300; // milliseconds after a change before a lesson's answer is computed anew
 const SLOW = 300; // milliseconds after which it is said that the network computes
+const BESIDE = "(min-width: 1000px)"; // as in live.css
 const MOST_TRIED = 14; // longer candidates of a piece that are listed
 const MOST_CHARACTERS = 5000; // of a text: more than 512 tokens have
 
@@ -83,6 +89,9 @@ class LivePage {
   private number = 0;
   private opened: Opened | null = null;
   private revision = 0;
+  private readonly guide: Guide | null;
+  private lessonNumber = 0;
+  private resting = 0;
 
   private readonly first = this.textBox("Text A", "first");
   private readonly second = this.textBox("Text B (optional)", "second");
@@ -96,7 +105,7 @@ class LivePage {
 
   constructor(root: HTMLElement, private readonly settings: Settings) {
     const start = settings.examples[0];
-    this.state = readState(location.hash, { first: start.first, second: start.second, hidden: [], token: null, layer: 0, heads: [], view: "lines", step: 0 });
+    this.state = readState(location.hash, { ...START, first: start.first, second: start.second });
     const holders: Record<string, HTMLElement> = {};
     const shadow = (name: keyof Settings["styles"], id: string = name) => {
       holders[id] = element("div", { className: "holder-of-view" });
@@ -120,7 +129,10 @@ class LivePage {
       "masked-words": section("masked-words", "Choose tokens to hide them; the network guesses what stood there.", holders.mask, this.guesses),
       pairs: section("pairs", "", this.next),
     };
-    root.append(this.form(), this.status, this.error, ...settings.pages.map((page) => this.sections[page]));
+    const views = [this.form(), this.status, this.error, ...settings.pages.map((page) => this.sections[page])];
+    this.guide = settings.guide.length ? this.guideOf(settings.guide) : null;
+    root.append(...(this.guide ? [this.guide.root, element("div", { className: "views" }, ...views)] : views));
+    root.classList.toggle("guided", this.guide !== null);
     onSchemeChange(() => {
       this.draw();
       this.drawAttention();
@@ -131,6 +143,7 @@ class LivePage {
       this.state = readState(location.hash, this.state);
       this.fill();
       this.ask();
+      this.guide?.change();
     });
     this.fill();
     const { files, hash, pages } = settings;
@@ -151,6 +164,32 @@ class LivePage {
     const { glance, kinds, accent, decoding, pages } = this.settings;
     const opened = Object.entries(PAGE_OF_PART).filter(([, page]) => pages.includes(page));
     return { ...glance, kinds, accent, decoding, pages: Object.fromEntries(opened.map(([part, page]) => [part, TITLES[page]])) };
+  }
+
+  private guideOf(languages: Language[]): Guide {
+    return new Guide(languages, {
+      state: () => this.state,
+      change: (values) => this.put(values),
+      show: (page, isAsked) => this.showSection(page as PageName, isAsked),
+      ask: (answer, given) => {
+        const { first, second } = this.state;
+        if (this.opened) this.send({ lesson: { number: ++this.lessonNumber, answer, given, first, second } });
+      },
+    });
+  }
+
+  // What a lesson chooses; the network is asked only if it concerns what it computes.
+  private put(values: Partial<State>): void {
+    const before = JSON.stringify(this.question());
+    this.state = { ...this.state, ...values };
+    this.fill();
+    if (JSON.stringify(this.question()) !== before) {
+      this.ask();
+      return;
+    }
+    this.writeAddress();
+    this.draw();
+    if ("layer" in values && this.opened) this.send({ choice: this.choice() });
   }
 
   private send(asked: Asked): void {
@@ -258,6 +297,8 @@ class LivePage {
     } else if ("loaded" in answer) this.status.textContent = `Loading the weights: ${Math.floor(100 * answer.loaded)}% …`;
     else if ("swapped" in answer) {
       if (answer.swapped.number === this.number) this.drawNext(answer.swapped.probability);
+    } else if ("lesson" in answer) {
+      if (answer.lesson.number === this.lessonNumber) this.guide?.hear(answer.lesson);
     } else if ("glance" in answer) {
       if (answer.glance.number !== this.number) return;
       this.drawnGlance = answer.glance.message;
@@ -273,6 +314,8 @@ class LivePage {
       this.attention = answer.attention;
       this.draw();
       this.drawAttention();
+      clearTimeout(this.resting);
+      this.resting = window.setTimeout(() => this.guide?.ask(), REST);
     }
   }
 
@@ -351,9 +394,14 @@ class LivePage {
     if (page === "tokens") this.change({ token: position }, false);
     else if (page === "attention") this.choose({ layer: layer ?? 0, heads: head === null ? [] : [head] });
     else if (page === "masked-words" && position !== null && !this.result?.guesses.length) this.change({ hidden: [position] });
+    this.showSection(page, true);
+  }
+
+  // Unasked, only where the guide stays in view beside it.
+  private showSection(page: PageName, isAsked: boolean): void {
     const heading = this.sections[page].querySelector("h2");
-    heading?.scrollIntoView({ block: "start" });
-    heading?.focus({ preventScroll: true });
+    if (isAsked || matchMedia(BESIDE).matches) heading?.scrollIntoView({ block: "start" });
+    if (isAsked) heading?.focus({ preventScroll: true });
   }
 
   // How the word of a token was cut.

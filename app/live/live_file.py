@@ -23,6 +23,7 @@ from ..plots import marks_of, theme
 from ..shell.sentence_box import DEFAULT, EXAMPLES
 from ..token_strip import token_strip, word_steps
 from ..walk import drawing, steps, summary
+from .lessons import guide
 from .weights import FORMS, Stored, pack_weights
 
 __all__ = ["FORMS", "PAGES", "Stored", "live_file", "live_site"]
@@ -61,7 +62,7 @@ def live_file(
 def live_site(
     bert: Bert, stored: Stored = "rounded", *, source: str = "", pages: Sequence[str] = PAGES
 ) -> dict[str, bytes]:
-    """Return the same as files of a static site, by their names: index.html, worker and weights.
+    """Return the same and lessons as files of a static site: index.html, worker and weights.
 
     The name of each but the first has the hash of its content, so that a browser may keep it.
     The arguments and errors are those of `live_file`.
@@ -70,6 +71,7 @@ def live_site(
     names = {"worker": f"worker.{_hash(worker)}.js", "weights": f"weights.{_hash(weights)}.bin"}
     settings = _settings(bert, source, pages, weights)
     settings["files"] = names | {"size": len(weights)}
+    settings["guide"] = guide(bert, pages)
     index = _page(bert, stored, settings, {"worker": "", "weights": ""})
     return {"index.html": index.encode(), names["worker"]: worker, names["weights"]: weights}
 
@@ -163,6 +165,7 @@ def _settings(bert: Bert, source: str, pages: Sequence[str], weights: bytes) -> 
     return {
         "hash": hashlib.sha256(weights).hexdigest(),
         "files": None,
+        "guide": [],
         "pages": [*dict.fromkeys(pages)],
         "glance": _glance(bert),
         "kinds": {"a": theme.SEGMENT_A, "b": theme.SEGMENT_B, "special": theme.SPECIAL},

@@ -111,10 +111,7 @@ export class Reader {
     const start = performance.now();
     const encoding = this.wordpiece.encode(first, second);
     const { input_ids, segment_ids, text_ids } = encoding;
-    const input = JSON.stringify([input_ids, segment_ids]);
-    const activations = this.inTyped === input ? this.typed.activations(input_ids.length)
-      : this.bert.run(input_ids, segment_ids, this.typed);
-    this.inTyped = input;
+    const activations = this.trace(encoding);
     const ids = input_ids.map((id, place) => (hidden.includes(place) && text_ids[place] >= 0 ? this.mask : id));
     const masks = this.guesses && this.bert.hasMaskedWords ? ids.flatMap((id, place) => (id === this.mask ? [place] : [])) : [];
     const states = masks.length ? this.run(ids, segment_ids).hiddenStates : [];
@@ -127,6 +124,14 @@ export class Reader {
     };
     const isMark = encoding.tokens.map((token) => [...token.replace(/^##/, "")].every((c) => this.characters.isPunctuation(c)));
     return { result, activations, isMark };
+  }
+
+  /** What the network computes of texts as they are typed. */
+  trace({ input_ids, segment_ids }: Encoding): Activations {
+    const input = JSON.stringify([input_ids, segment_ids]);
+    if (this.inTyped === input) return this.typed.activations(input_ids.length);
+    this.inTyped = input;
+    return this.bert.run(input_ids, segment_ids, this.typed);
   }
 
   /**
@@ -167,12 +172,17 @@ export class Reader {
     };
   }
 
+  /** The probability that text B follows text A, also with all segment ids 0; null without the head. */
+  follows(first: string, second: string, isOneSegment = false): number | null {
+    if (!this.bert.hasNextSentence) return null;
+    const { input_ids, segment_ids } = this.wordpiece.encode(first, second);
+    const { hiddenStates } = this.run(input_ids, isOneSegment ? segment_ids.map(() => 0) : segment_ids);
+    return this.bert.nextProbability(hiddenStates[hiddenStates.length - 1]);
+  }
+
   /** The probability that A follows B: what `read` tells of B after A, with the texts swapped. */
   swapped({ first, second }: Question): number | null {
-    if (!this.bert.hasNextSentence || second === null) return null;
-    const { input_ids, segment_ids } = this.wordpiece.encode(second, first);
-    const { hiddenStates } = this.run(input_ids, segment_ids);
-    return this.bert.nextProbability(hiddenStates[hiddenStates.length - 1]);
+    return second === null ? null : this.follows(second, first);
   }
 }
 

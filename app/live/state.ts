@@ -14,9 +14,18 @@ export interface State {
   view: "lines" | "map";
   /** Of the walk through BERT at a glance. */
   step: number;
+  /** Name of the lesson that is taken, "" for none; its open step, from 1, and what became of each. */
+  lesson: string;
+  lessonStep: number;
+  done: string;
+  /** Of the lessons. */
+  language: string;
 }
 
-export function writeState({ first, second, hidden, token, layer, heads, view, step }: State): string {
+export const START: Omit<State, "first" | "second"> =
+  { hidden: [], token: null, layer: 0, heads: [], view: "lines", step: 0, lesson: "", lessonStep: 1, done: "", language: "en" };
+
+export function writeState({ first, second, hidden, token, layer, heads, view, step, lesson, lessonStep, done, language }: State): string {
   const fields = new URLSearchParams({ a: first });
   if (second !== null) fields.set("b", second);
   if (hidden.length) fields.set("hidden", hidden.join("."));
@@ -25,6 +34,10 @@ export function writeState({ first, second, hidden, token, layer, heads, view, s
   if (heads.length) fields.set("heads", heads.join("."));
   if (view !== "lines") fields.set("view", view);
   if (step) fields.set("step", String(step));
+  if (lesson) fields.set("lesson", lesson);
+  if (lesson && lessonStep > 1) fields.set("lesson_step", String(lessonStep));
+  if (lesson && done) fields.set("lesson_done", done);
+  if (language !== START.language) fields.set("lesson_language", language);
   return `#${fields.toString()}`;
 }
 
@@ -37,6 +50,7 @@ export function readState(fragment: string, usual: State): State {
   return {
     first, second: fields.get("b"), hidden: numbers("hidden"), token: numbers("token")[0] ?? null,
     layer: numbers("layer")[0] ?? 0, heads: numbers("heads"), view: fields.get("view") === "map" ? "map" : "lines",
-    step: numbers("step")[0] ?? 0,
+    step: numbers("step")[0] ?? 0, lesson: fields.get("lesson") ?? "", lessonStep: numbers("lesson_step")[0] ?? 1,
+    done: fields.get("lesson_done") ?? "", language: fields.get("lesson_language") ?? START.language,
   };
 }

@@ -140,6 +140,7 @@ def tokenizer_settings(tokenizer: Tokenizer) -> dict[str, Any]:
             "sep": tokenizer.sep_id,
             "mask": tokenizer.mask_id,
         },
+        "special_ids": tokenizer.special_ids,
         "max_word_length": MAX_WORD_LENGTH,
         "max_length": min(tokenizer.model_max_length, MOST_TOKENS),
     }

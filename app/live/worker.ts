@@ -2,7 +2,9 @@
 // another run of the network follows each answer, unless a question came meanwhile.
 
 import type { Bytes } from "../browser/data_blocks";
+import { answerOf, NotShown, type Given } from "./answers";
 import { glanceMessage, type GlanceLook } from "./glance";
+import type { Heard } from "./guide";
 import { Messages, type Choice, type Heads, type Look } from "./messages";
 import { Reader, type Opened, type Question, type Reading, type Result } from "./reader";
 
@@ -20,7 +22,16 @@ export interface Opening {
   swaps: boolean;
 }
 
-export type Asked = Opening | { question: Question; choice: Choice } | { choice: Choice };
+/** A question of a lesson. */
+export interface Lesson {
+  number: number;
+  answer: string | null;
+  given: Given;
+  first: string;
+  second: string | null;
+}
+
+export type Asked = Opening | { lesson: Lesson } | { question: Question; choice: Choice } | { choice: Choice };
 export type Answer =
   | { loaded: number }
   | { opened: Opened }
@@ -28,6 +39,7 @@ export type Answer =
   | { chosen: { number: number; heads: Heads } }
   | { glance: { number: number; message: Bytes } }
   | { swapped: { number: number; probability: number | null } }
+  | { lesson: Heard & { number: number } }
   | { error: string };
 
 interface Scope {
@@ -76,6 +88,8 @@ export default function serve(scope: Scope): void {
       if (!reading || !messages || waiting) return;
       const heads = messages.heads(reading, data.choice);
       scope.postMessage({ chosen: { number: reading.result.number, heads } }, [heads.message.buffer]);
+    } else if ("lesson" in data) {
+      if (reader) scope.postMessage({ lesson: { number: data.lesson.number, ...heardOf(reader, data.lesson) } });
     } else {
       const { weights, ...rest } = data;
       wanted = rest;
@@ -84,6 +98,14 @@ export default function serve(scope: Scope): void {
       scope.postMessage({ opened: reader.opened });
     }
   });
+}
+
+function heardOf(reader: Reader, { answer, given, first, second }: Lesson): Heard {
+  try {
+    return { found: answerOf(reader, answer, given, first, second) };
+  } catch (error) {
+    return error instanceof NotShown ? { missing: error.said } : { wrong: sentence(error) };
+  }
 }
 
 // The weights, if they are those that were written.

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Callable, Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,6 +15,7 @@ import bertcore
 from app.live.live_file import live_file, live_site
 from bertcore import Bert
 from tests.support.browser.hostile import MARKUP, SCRIPT, SIGNS
+from tests.support.browser.live_site import serve
 from tests.support.exhaustive import all_but
 from tests.support.live_network import Case, check_numbers, compute, random_texts
 from tests.support.nasty_text import NASTY
@@ -46,15 +44,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]
     folder = tmp_path_factory.mktemp("site")
     for name, content in live_site(bert).items():
         (folder / name).write_bytes(content)
-
-    class Quiet(SimpleHTTPRequestHandler):
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("localhost", 0), partial(Quiet, directory=str(folder))) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://localhost:{server.server_port}/", folder
-        server.shutdown()
+    with serve(folder) as address:
+        yield address, folder
 
 
 @pytest.fixture

@@ -189,7 +189,8 @@ export class Bert {
     layerNorm(values, this.tensor(`${name}.weight`), this.tensor(`${name}.bias`), this.config.layer_norm_eps);
   }
 
-  private tensor(name: string): Floats {
+  /** A tensor of the weights; an error without it. */
+  tensor(name: string): Floats {
     const found = this.tensors.get(name);
     if (!found) throw new Error(`the weights have no ${name}`);
     return found;

@@ -10,6 +10,8 @@ export interface TokenizerSettings {
   /** Tokens that are kept whole where they are typed. */
   added: AddedToken[];
   ids: { unk: number; cls: number; sep: number; mask: number };
+  /** [PAD] and its kin. */
+  special_ids: number[];
   max_word_length: number;
   max_length: number;
 }

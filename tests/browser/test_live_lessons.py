@@ -1,0 +1,213 @@
+"""Lessons in a static site, with the network cut: walked, in three languages, and for everybody."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+
+import bertcore
+from app.guide.language import in_words, languages
+from app.live.lessons import lessons
+from app.live.live_file import PAGES, live_site
+from bertcore import Bert
+from bertcore.lessons.answer import Found
+from bertcore.lessons.lesson import Lesson, Step, filled, judge
+from tests.app.guide.test_guide import answers
+from tests.support.browser.live_site import serve
+from tests.support.exhaustive import all_but
+
+pytestmark = pytest.mark.browser
+NAMES = ["word-pieces", "one-head", "masked-words", "next-sentence", "what-a-picture-does-not-say"]
+WALKS = [(name, code) for code in ("en", "ru", "zh") for name in NAMES]
+
+
+@pytest.fixture(scope="module")
+def bert() -> Bert:
+    found = bertcore.load("default", device="cpu")
+    assert isinstance(found, Bert)
+    return found
+
+
+@pytest.fixture(scope="module")
+def address(bert: Bert, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("site")
+    for name, content in live_site(bert, "float16").items():
+        (folder / name).write_bytes(content)
+    with serve(folder) as found:
+        yield found
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    opened = browser.new_context(viewport={"width": 1280, "height": 900})
+    yield opened
+    opened.close()
+
+
+def open_site(context: BrowserContext, address: str, fragment: str = "") -> Page:
+    """Open the site, and cut the network once it has computed."""
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("console", lambda m: complaints.append(m.text) if m.type == "error" else None)
+    page.goto(address + fragment)
+    expect(page.locator(".status")).to_contain_text("computed here")
+    context.set_offline(True)
+    page.complaints = complaints  # type: ignore[attr-defined]
+    return page
+
+
+def guide_of(page: Page) -> Locator:
+    return page.locator(".guide")
+
+
+def steps_of(bert: Bert, name: str, code: str) -> tuple[Lesson, list[Step]]:
+    return next(found for found in lessons(bert, PAGES, code) if found[0].name == name)
+
+
+def give(page: Page, step: Step, found: Found, chosen: str | float, code: str) -> Locator:
+    guide, options = guide_of(page), step.options(found)
+    if isinstance(chosen, float):
+        guide.get_by_role("spinbutton").fill(repr(chosen))
+    elif guide.get_by_role("radio").count():
+        guide.get_by_role("radio", name=options[chosen], exact=True).check()
+    else:
+        guide.get_by_role("combobox").select_option(chosen)
+    guide.get_by_role("button", name=languages()[code]["guide"]["check"], exact=True).click()
+    return guide.locator(".verdict")
+
+
+@pytest.mark.parametrize(("name", "code"), all_but([WALKS[2]], WALKS))
+def test_a_lesson_is_walked(
+    bert: Bert, context: BrowserContext, address: str, name: str, code: str
+) -> None:
+    """Every question wrongly and rightly; then on another text, with the answer to that."""
+    lesson, steps = steps_of(bert, name, code)
+    words = languages()[code]["guide"]
+    page = open_site(context, address, f"#a=x&lesson_language={code}")
+    guide = guide_of(page)
+    guide.locator("summary", has_text=lesson.title).click()
+    guide.locator("details[open]").get_by_role("button", name=words["start"], exact=True).click()
+    texts = (lesson.text_a, lesson.text_b or None)
+    for number, step in enumerate(steps, start=1):
+        expect(guide.get_by_role("heading", name=step.title, exact=True)).to_be_visible()
+        if step.text_a is not None:
+            texts = (step.text_a, step.text_b)
+        found = in_words(step.find(bert, *texts), code)
+        wrong, right = answers(step, found)
+        models = judge(step, found, right).models
+        said = give(page, step, found, wrong, code)
+        expect(said).not_to_contain_text(words["right"])
+        if not step.choices and not isinstance(right, float):
+            expect(said).to_contain_text(models)
+        expect(give(page, step, found, right, code)).to_contain_text(words["right"])
+        expect(guide).not_to_contain_text("undefined")
+        expect(page).to_have_url(re.compile(f"lesson_done=r{{{number}}}(&|$)"))
+        last = number == len(steps)
+        guide.get_by_role("button", name=words["finish" if last else "next"], exact=True).click()
+    guide.locator("summary", has_text=lesson.title).click()
+    count = len(steps)
+    done = filled(words["done_right"], {"done": f"{count}/{count}", "right": count}, str)
+    expect(guide.locator("details[open]")).to_contain_text(done)
+    assert page.complaints == []  # type: ignore[attr-defined]
+
+
+def test_answers_follow_the_text_and_the_link(
+    bert: Bert, context: BrowserContext, address: str
+) -> None:
+    page = open_site(context, address, "#a=Carelessness.&lesson=word-pieces&lesson_step=5")
+    guide = guide_of(page)
+    _, steps = steps_of(bert, "word-pieces", "en")
+    step = steps[4]
+
+    def right(text: str) -> Found:
+        return step.find(bert, text, None)
+
+    first = right("Carelessness.")
+    verdict = give(page, step, first, float(first.answer), "en")
+    expect(verdict).to_contain_text("Right.")
+    long = "An unforgettable palaeontologist."
+    page.get_by_label("Text A").fill(long)
+    found = right(long)
+    assert found.answer != first.answer
+    expect(guide).to_contain_text(str(found.facts["word"]))
+    expect(guide.locator(".verdict")).to_contain_text("The model: ")
+    expect(give(page, step, found, float(found.answer), "en")).to_contain_text("Right.")
+    page.get_by_label("Text A").fill("The river.")  # shows it not
+    expect(guide).to_contain_text("Each word of this text is one piece: none is cut.")
+    guide.get_by_role("button", name="Take the lesson's sentence").click()
+    expect(page.get_by_label("Text A")).to_have_value("Carelessness spoiled the strawberry.")
+    expect(guide.get_by_role("spinbutton")).to_be_visible()
+    page.get_by_label("Text A").fill("<b>&\u202e\u0301 unhappily")
+    expect(guide.locator("b")).to_have_count(0)
+    guide.get_by_role("button", name="Back").press("Enter")
+    expect(guide.get_by_role("heading", name="A word in pieces")).to_be_focused()
+    guide.locator("summary").click()
+    guide.get_by_role("button", name="○ 1. Text goes in").press("Enter")
+    expect(page).not_to_have_url(re.compile("lesson_step"))
+    guide.locator("summary").click()
+    guide.get_by_role("button", name="Leave the lesson").click()
+    guide.get_by_label("Language of the lessons").select_option("zh")
+    expect(guide).to_have_attribute("lang", "zh")
+    assert page.complaints == []  # type: ignore[attr-defined]
+
+
+def test_a_token_that_is_clicked_is_the_answer(context: BrowserContext, address: str) -> None:
+    text = "The+river+bank+was+rather+carelessness"
+    page = open_site(context, address, f"#a={text}&lesson=word-pieces&lesson_step=4")
+    guide = guide_of(page)
+    page.get_by_role("listbox").first.get_by_role("option").nth(7).click()
+    guide.get_by_role("button", name="Take my click in the picture").click()
+    expect(guide.get_by_role("combobox")).to_have_value("7")
+    guide.get_by_role("button", name="Check").click()
+    expect(guide.locator(".verdict")).to_contain_text("Right.")
+
+
+WINDOWS = [("light", 1280), ("dark", 1280), ("light", 360), ("dark", 1600)]
+
+
+@pytest.mark.parametrize(("scheme", "width"), all_but(WINDOWS[1:3], WINDOWS))
+def test_the_guide_is_for_everybody(
+    browser: Browser, address: str, scheme: str, width: int
+) -> None:
+    size = {"width": width, "height": 900}
+    context = browser.new_context(color_scheme=scheme, viewport=size)  # type: ignore[arg-type]
+    page = open_site(context, address, "#a=The+old+bank.&lesson=masked-words&lesson_step=3")
+    guide = guide_of(page)
+    guide.get_by_role("radio").first.check()
+    guide.get_by_role("button", name="Check").click()
+    expect(guide.locator(".verdict")).to_contain_text("The model")
+    _check(page, width)
+    guide.locator("summary").click()
+    guide.get_by_role("button", name="Leave the lesson").click()
+    _check(page, width)
+    box = guide.bounding_box()
+    assert box is not None
+    assert (box["width"] < 340) == (width > 360) or width == 360
+    context.close()
+
+
+def _check(page: Page, width: int) -> None:
+    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    assert [(each["id"], [node["html"] for node in each["nodes"]]) for each in found] == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize(
+    "fragment",
+    [
+        "lesson=none&lesson_step=99&lesson_done=%3Cb%3E",
+        "lesson=one-head&lesson_step=99",
+        "lesson=constructor&lesson_language=xx",
+    ],
+)
+def test_a_link_that_is_nonsense_opens(
+    context: BrowserContext, address: str, fragment: str
+) -> None:
+    page = open_site(context, address, f"#a=&{fragment}")
+    expect(guide_of(page).get_by_role("heading").first).to_be_visible()
+    assert page.complaints == []  # type: ignore[attr-defined]
