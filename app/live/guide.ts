@@ -191,7 +191,7 @@ export class Guide {
       },
     }, ...languages.map(({ code, guide }) => element("option", { value: code, textContent: guide.name, lang: code, selected: code === language.code })));
     return [
-      element("h2", { textContent: this.words("lessons"), tabIndex: -1 }), choice, element("p", { className: "note", textContent: this.words("intro") }),
+      element("h2", { name: "title", textContent: this.words("lessons"), tabIndex: -1 }), choice, element("p", { className: "note", textContent: this.words("intro") }),
       ...language.lessons.map((lesson) => {
         const letters = this.letters(lesson);
         const open = letters.split("-").length - 1;
@@ -219,7 +219,7 @@ export class Guide {
     return [
       element("p", { className: "note", textContent: this.words("of_steps", { title: lesson.title, number: number + 1, count: lesson.steps.length }) }),
       this.bar,
-      element("h2", { textContent: step.title, tabIndex: -1 }),
+      element("h2", { name: "title", textContent: step.title, tabIndex: -1 }),
       ...(heard === null ? [] : "found" in heard ? this.question(lesson, step, heard.found)
         : [element("p", { role: "status", textContent: "wrong" in heard ? this.words("no_answer", { why: heard.wrong })
           : this.words("not_shown", { why: said(heard.missing, this.language) }) }), ...this.offer(lesson)]),

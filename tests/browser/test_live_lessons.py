@@ -71,6 +71,7 @@ def steps_of(bert: Bert, name: str, code: str) -> tuple[Lesson, list[Step]]:
 
 def give(page: Page, step: Step, found: Found, chosen: str | float, code: str) -> Locator:
     guide, options = guide_of(page), step.options(found)
+    expect(guide.get_by_role("button", name=languages()[code]["guide"]["check"])).to_be_visible()
     if isinstance(chosen, float):
         guide.get_by_role("spinbutton").fill(repr(chosen))
     elif guide.get_by_role("radio").count():

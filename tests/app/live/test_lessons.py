@@ -1,4 +1,4 @@
-"""Lessons in a static site: their answers and verdicts in TypeScript against those of `bertcore`."""
+"""Lessons of a static site: answers and verdicts in TypeScript against those of `bertcore`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TEXTS: list[Case] = [
     ("[CLS] [SEP]", None),
     ("\u200b", ""),
     ("  ", None),
-    (" ".join(PARAGRAPH.split()[:40]), "It ends."),
+    (" ".join(PARAGRAPH.split()[:45]), "It ends."),
 ]
 COMPUTE = """
 import { readFileSync, writeFileSync } from "node:fs";
@@ -54,7 +54,8 @@ const answered = cases.map(({ step, first, second, chosen }) => {
     });
     return { ...found, values, options: optionsOf(step, found, language), verdicts };
   } catch (error) {
-    return error instanceof NotShown ? { shown: said(error.said, language) } : { error: String(error.message) };
+    if (!(error instanceof NotShown)) return { error: String(error.message) };
+    return { shown: said(error.said, language) };
   }
 });
 writeFileSync("answered.json", JSON.stringify({ answered, names: NAMES }));
