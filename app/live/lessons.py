@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from bertcore import Bert
+from bertcore.lessons.answer import NotShownError
 from bertcore.lessons.lesson import Lesson, Step
 
 from ..guide import catalogue, language
@@ -33,42 +34,60 @@ _NAMES = {"sentence-pairs": "pairs"}
 """Pages of the app that have another name in a site."""
 
 
-def lessons(bert: Bert, pages: Sequence[str], code: str) -> list[tuple[Lesson, list[Step]]]:
-    """Return a language's lessons that a site can have, and the steps that it has of each.
+def kept(bert: Bert, pages: Sequence[str]) -> dict[str, tuple[int, ...]]:
+    """Return the lessons that a site can have: for each name, the indices of the steps that stay.
 
-    A lesson is there if each of its goals keeps a step, and at least half of its steps their
-    picture.
+    A step stays if its page is shown, and if its answer is computed in the browser and on this
+    checkpoint. A lesson is there if each of its goals keeps a step, and at least half of its steps
+    their picture.
 
     Args:
         pages: What the site shows, of PAGES in live_file.py.
-        code: Of the language.
     """
-    able = {*pages} - {
-        page
-        for page, ability in (("masked-words", "mlm"), ("pairs", "nsp"))
-        if ability not in bert.capabilities
-    }
-    found = []
-    for lesson in catalogue.lessons(code).values():
-        steps = [
-            step
-            for step in lesson.steps
-            if _page(step) in able and (step.answer is None or step.answer.name in ANSWERS)
+    found = {}
+    for lesson in catalogue.lessons().values():
+        places = [
+            place
+            for place, step in enumerate(lesson.steps)
+            if _page(step) in pages and _is_answered(bert, lesson, step)
         ]
+        steps = [lesson.steps[place] for place in places]
         goals = {step.goal for step in steps}
-        num_pictures = sum(_is_shown(step) for step in steps)
-        if len(goals) == len(lesson.goals) and 2 * num_pictures >= len(lesson.steps):
-            found.append((lesson, steps))
+        if len(goals) == len(lesson.goals) and 2 * sum(map(_is_shown, steps)) >= len(lesson.steps):
+            found[lesson.name] = tuple(places)
     return found
 
 
+def lessons(places: Mapping[str, Sequence[int]], code: str) -> list[tuple[Lesson, list[Step]]]:
+    """Return what `kept` has found, in a language."""
+    own = catalogue.lessons(code)
+    return [(own[name], [own[name].steps[k] for k in steps]) for name, steps in places.items()]
+
+
 def guide(bert: Bert, pages: Sequence[str]) -> list[dict[str, Any]]:
-    """Return what `lesson.ts` reads of each language; [] if no lesson is left."""
-    found = [
-        {"code": code, **words, "lessons": [_lesson(*one) for one in lessons(bert, pages, code)]}
+    """Return what `lesson.ts` reads of each language; [] if there is no lesson."""
+    places = kept(bert, pages)
+    if not places:
+        return []
+    return [
+        {"code": code, **words, "lessons": [_lesson(*one) for one in lessons(places, code)]}
         for code, words in language.languages().items()
     ]
-    return found if found[0]["lessons"] else []
+
+
+def _is_answered(bert: Bert, lesson: Lesson, step: Step) -> bool:
+    """Return whether the browser answers a step on this checkpoint, tried on the lesson's text."""
+    if step.answer is None:
+        return True
+    text_a, text_b = (
+        (lesson.text_a, lesson.text_b) if step.text_a is None else (step.text_a, step.text_b)
+    )
+    try:
+        return step.answer.name in ANSWERS and bool(step.find(bert, text_a, text_b or None))
+    except NotShownError:
+        return True
+    except ValueError:  # no such head or layer
+        return False
 
 
 def _page(step: Step) -> str:

@@ -56,7 +56,8 @@ def export(
 
     With --live, one HTML file reads what is typed into it, in any browser and without a network or
     a server: BERT at a glance, word pieces, the attention of all heads, masked words and next
-    sentence. With --site, the same is a folder for a static host. With --atlas, the map is stored
+    sentence. With --site, the same is a folder for a static host, with the lessons that these pages
+    can show. With --atlas, the map is stored
     beside the corpus too, so that the app shows the same one at once.
 
     Args:
@@ -169,4 +170,10 @@ def _write_live(
     for name, content in reversed(files.items()):  # index.html last, which names the others
         write_whole(site / name, lambda file, content=content: file.write(content))  # type: ignore[misc]
         typer.echo(f"{site / name}: {len(content) / 1e6:.1f} MB")
+    lessons = app_module("app.live.lessons")
+    places = lessons.kept(bert, shown)
+    for lesson, steps in lessons.lessons(places, "en"):
+        typer.echo(f"lesson: {lesson.title} ({len(steps)} of {len(lesson.steps)} steps)")
+    if not places:
+        typer.echo("No lesson: these pages, or this checkpoint, show less than half of each.")
     typer.echo(f"Put them on any static host. To look: python -m http.server -d {site}")

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 import bertcore
 from app.guide.language import in_words, languages
-from app.live.lessons import lessons
+from app.live.lessons import kept, lessons
 from app.live.live_file import PAGES, live_site
 from bertcore import Bert
 from bertcore.lessons.answer import Found
@@ -66,7 +66,7 @@ def guide_of(page: Page) -> Locator:
 
 
 def steps_of(bert: Bert, name: str, code: str) -> tuple[Lesson, list[Step]]:
-    return next(found for found in lessons(bert, PAGES, code) if found[0].name == name)
+    return next(found for found in lessons(kept(bert, PAGES), code) if found[0].name == name)
 
 
 def give(page: Page, step: Step, found: Found, chosen: str | float, code: str) -> Locator:

@@ -81,6 +81,7 @@ def test_the_command_writes_a_site_of_the_pages_that_are_named(tmp_path: Path) -
     line = ["export", "--site", str(out), "--checkpoint", str(folder)]
     done = runner.invoke(app, [*line, "--pages", "attention", "tokens"])
     assert done.exit_code == 0, done.output
+    assert "lesson: From text to word pieces (13 of 13 steps)" in done.stdout
     written = {path.name: path.read_bytes() for path in out.iterdir()}
     assert b"unsafe" not in written["index.html"].partition(b"<title>")[0]
     settings = settings_of(written["index.html"].decode())
