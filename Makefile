@@ -7,6 +7,8 @@
 #   make test-browser-units   the unit tests of their modules; make test runs them too (Node.js)
 #   make format      fix and format with ruff
 #   make run         open the app                   make bench    measure BertScope and its peers
+#   make docs        the documentation as a site, in build/docs: pip install -e ".[docs]"
+#   make notebooks   run the notebooks and keep their outputs; docs-links: links to other sites
 #   make train CORPUS="a.txt.xz b.txt.xz" VALID=v.txt.xz RUN=runs/mine MINUTES=60
 
 SHELL := /bin/bash
@@ -70,6 +72,16 @@ node_modules: package-lock.json
 format: install
 	$(PYTHON) -m ruff check --fix .
 	$(PYTHON) -m ruff format .
+
+# The libraries of the documentation are not those of `make install`: tests need none of them.
+SPHINX = $(PYTHON) -m sphinx --conf-dir docs --fail-on-warning --keep-going --jobs auto --quiet
+.PHONY: docs docs-links notebooks
+docs:
+	$(SPHINX) --builder html . build/docs
+docs-links:
+	$(SPHINX) --builder linkcheck . build/links
+notebooks:
+	$(PYTHON) -m nbconvert --to notebook --execute --inplace --ExecutePreprocessor.record_timing=False notebooks/[01]*.ipynb
 
 run: install
 	$(PYTHON) -m bertscope

@@ -39,6 +39,7 @@ from sklearn.metrics import adjusted_rand_score  # noqa: E402
 import bertcore  # noqa: E402
 from app.heads import answer as head_answer  # noqa: E402
 from app.heads.names import QUESTIONS, NamedMeasure  # noqa: E402
+from app.navigation import PAGES  # noqa: E402
 from app.shell import sentence_box  # noqa: E402
 from bertcore.analysis.heads.report import HeadReport, report_heads  # noqa: E402
 from bertcore.analysis.heads.texts import (  # noqa: E402
@@ -598,6 +599,20 @@ def bank_senses(visit: Visit) -> None:
     save(visit, "bank-corpus", [visit.page.locator(".st-key-figure_senses-by-layer")])
 
 
+def pages(visit: Visit) -> None:
+    """The first window of each page as it opens, for the site (docs/conf.py)."""
+    folder = FOLDER / "pages"
+    folder.mkdir(exist_ok=True)
+    visit.page.set_viewport_size({"width": 1280, "height": 860})
+    for page in PAGES.values():
+        visit.open(page.name)
+        visit.page.wait_for_timeout(1500)  # charts that are drawn at rest
+        visit.settle()
+        picture = Image.open(io.BytesIO(visit.page.screenshot())).convert("RGB")
+        picture = picture.resize((960, 645), Image.Resampling.LANCZOS)
+        picture.save(folder / f"{page.name}.webp", quality=60, method=6)
+
+
 PICTURES: dict[str, Callable[[Visit], None]] = {
     "previous": previous,
     "object": direct_object,
@@ -615,6 +630,7 @@ PICTURES: dict[str, Callable[[Visit], None]] = {
     "compare-cka": compare_cka,
     "bank-map": bank_map,
     "bank-senses": bank_senses,
+    "pages": pages,
 }
 
 
