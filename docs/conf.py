@@ -37,6 +37,8 @@ include_patterns = [
     "docs/api/*.rst",
     "benchmarks/RESULTS.md",
     "bertcore/checkpoints/*/README.md",
+    "bertcore/probes/data/README.md",
+    "bertcore/corpus/texts/README.md",
     "notebooks/*.md",
     "notebooks/*.ipynb",
     "paper/paper.md",
@@ -55,6 +57,7 @@ suppress_warnings = [
     "docutils",  # docstrings are plain text, with [L, H] and *args; links and pages are checked
     "toc.not_included",
     "myst.header",
+    "ref.python",  # a word before a colon in a docstring, read as the name of a type
     "mystnb.unknown_mime_type",
 ]
 
@@ -70,7 +73,9 @@ def write_app_pages() -> None:
         index += [f"## {group}", "", "```{toctree}", *names, "```", ""]
     (folder / "index.md").write_text("\n".join(index), encoding="utf-8")
     for page in PAGES.values():
-        shown = re.sub(r"\]\((?=[\w-]+\.md)", "](../", rows[page.title])
+        shown = re.sub(r"\]\((?=[\w-]+\.md)", "](../", rows[page.title]).replace(
+            "](#", "](../app.md#"
+        )
         lines = [f"# {page.title}", "", f"*{page.purpose}*", "", shown, ""]
         picture = f"../pictures/pages/{page.name}.webp"
         lines += [f"![The page {page.title} as it opens]({picture})", ""]
@@ -93,8 +98,8 @@ def _directive(package: str, name: str, homes: dict[str, str]) -> list[str]:
     """
     value = _value(package, name)
     if isinstance(value, ModuleType):
-        if homes[value.__name__] != package:
-            return [f"``{name}``: see :doc:`{homes[value.__name__]}`.", ""]
+        if homes[value.__name__] != package or value.__name__ != f"{package}.{name}":
+            return [f"``{name}``: ``{value.__name__}``, in :doc:`{homes[value.__name__]}`.", ""]
         return [f".. automodule:: {value.__name__}", "   :members:", ""]
     module = getattr(value, "__module__", None) or package
     own = f"{module}.{getattr(value, '__qualname__', name)}"

@@ -131,7 +131,7 @@ def test_the_python_of_readme_and_manual_runs(
     for snippet in snippets:
         exec(compile(snippet, page.name, "exec"), names)
     assert names["t"].tokens[1] == "the"
-    assert len(snippets) == (1 if page == README else 7)
+    assert len(snippets) == (1 if page == README else 4)
     assert (tmp_path / "lines.html").is_file() == (page.name == "python.md")
 
 
