@@ -39,6 +39,7 @@ include_patterns = [
     "bertcore/checkpoints/*/README.md",
     "bertcore/probes/data/README.md",
     "bertcore/corpus/texts/README.md",
+    "bertcore/pretraining/recorded/*/README.md",
     "notebooks/*.md",
     "notebooks/*.ipynb",
     "paper/paper.md",

@@ -10,6 +10,7 @@ import matplotlib.pyplot as plt
 import pytest
 
 from bertcore.checkpoints.source import SHIPPED
+from tests.support.exhaustive import all_but
 
 FOLDER = Path(__file__).resolve().parents[1] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("[01]*.ipynb"))
@@ -45,7 +46,15 @@ def figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     plt.switch_backend(backend)
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+USUAL = ("01", "02", "03", "06", "10")
+"""The others take seconds each: `make test-all` runs them."""
+
+
+@pytest.mark.parametrize(
+    "path",
+    all_but([path for path in NOTEBOOKS if path.stem[:2] in USUAL], NOTEBOOKS),
+    ids=lambda path: path.stem,
+)
 @pytest.mark.filterwarnings("ignore:.*non-interactive.*:UserWarning")
 @pytest.mark.usefixtures("figures")
 def test_a_notebook_runs(path: Path) -> None:

@@ -120,6 +120,15 @@ def test_the_app_is_found_in_the_wheel(installed: Path, tmp_path: Path) -> None:
     assert Path(run.stdout.strip()) == (installed / BUNDLE).resolve()
 
 
+def test_the_source_distribution_has_all_that_the_wheel_is_made_of() -> None:
+    """What a release builds its wheel from: a folder that is missing there is missing in it."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    targets = project["tool"]["hatch"]["build"]["targets"]
+    assert {f"/{name}" for name in targets["wheel"]["only-include"]} <= {
+        *targets["sdist"]["include"]
+    }
+
+
 def test_the_constraints_pin_what_is_asked_for() -> None:
     """Every dependency is pinned to one version, torch among them; no GPU library is forced."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
