@@ -12,16 +12,19 @@ from bertcore.bias import (
     Lean,
     TemplateAudit,
     TemplateScores,
+    TopFills,
     known_words,
     lean,
     left_out_note,
     score_templates,
     template_audits,
+    top_fills,
 )
 from bertcore.bias.templates import GROUP_SLOT
 from bertcore.model import Model
 
 from ..plots import Figure, own_markdown, plain, scatter, shorten, subplots, theme
+from ..plots.charts import Intervals
 from ..shell import Compute, Field, Picture, Progress, frame, one_of
 from ..sources import my_sentences
 
@@ -52,10 +55,11 @@ class Asked(NamedTuple):
 
 
 class Leaning(NamedTuple):
-    """The scores, and their mean with its intervals."""
+    """The scores, their mean with its intervals, and the fills that the model chooses itself."""
 
     scores: TemplateScores
     lean: Lean
+    fills: TopFills
     note: str | None
     """Which words were left out, or None."""
 
@@ -153,6 +157,63 @@ scores.differences(), lean(scores)
 )
 
 
+def _fill_table(fills: TopFills) -> pd.DataFrame:
+    """Return two rows for each template: the overlap between the groups, and within them."""
+    sizes = [len(group.words) for group in fills.groups]
+    pairs = {
+        "between the groups": (sizes[0] * sizes[1], fills.overlap_between()),
+        "within a group": (sum(n * (n - 1) // 2 for n in sizes), fills.overlap_within()),
+    }
+    names = [", ".join(fill.token for fill in each) for each in fills.of_a_group()]
+    return pd.DataFrame(
+        [
+            {
+                "template": template,
+                "of": of,
+                "pairs": number,
+                "overlap": float(overlap[place]),
+                "low": np.nan,
+                "high": np.nan,
+                "fills_of_a_group": names[place],
+            }
+            for place, template in enumerate(fills.templates)
+            for of, (number, overlap) in pairs.items()
+        ]
+    )
+
+
+FILLS = Picture(
+    name="bias-disco",
+    chart=Intervals(
+        table=_fill_table,
+        name="template",
+        number="pairs",
+        value="overlap",
+        by="of",
+        x_title="share of the fills that two sentences share",
+    ),
+    how=(
+        "For each word at \\[X\\], the 3 most probable pieces at \\[MASK\\]. *Between the groups*: "
+        "the share of them that two sentences have in common, one about each group, over all "
+        "pairs; *within a group*: the same for two words of one group, since any other word "
+        "changes the fills. The groups matter where the first is lower. **DisCo** (Webster et al. "
+        "2020) is the number of fills a template that a chi-squared test ties to one group, at 5% divided by "
+        "the template's different fills (Bonferroni): the paper has hundreds of names, and few "
+        "words at \\[X\\] tie none, however biased the model. The overlap needs no test (Lauscher "
+        "et al. 2021). Unlike the log-odds above, neither removes how probable the groups are."
+    ),
+    code="""
+import numpy as np
+from bertcore.bias import Group, top_fills
+
+fills = top_fills(bert, {templates!r}, {groups})
+fills.overlap_between(), fills.overlap_within()
+fills.of_a_group(), np.mean([len(each) for each in fills.of_a_group()])
+""",
+    needs=frozenset({"mlm"}),
+)
+
+
 def show(page: frame.Page) -> None:
     """Draw the choice, the lean with its intervals, and the picture."""
     asked = _choose(page)
@@ -161,14 +222,24 @@ def show(page: frame.Page) -> None:
     for note in (result.note, *result.scores.notes):
         if note is not None:
             st.caption(plain(note))
-    LEANING.show(
-        page,
-        result,
-        templates=list(asked.templates),
-        groups="["
-        + ", ".join(f"Group({g.name!r}, {g.words!r})" for g in result.scores.groups)
-        + "]",
-        fillers=list(result.scores.fillers),
+    templates = list(asked.templates)
+    groups = ", ".join(f"Group({g.name!r}, {g.words!r})" for g in result.scores.groups)
+    fillers = list(result.scores.fillers)
+    LEANING.show(page, result, templates=templates, groups=f"[{groups}]", fillers=fillers)
+    st.header("What the model fills in itself", anchor=False)
+    _show_fills(result.fills)
+    FILLS.show(page, result.fills, templates=templates, groups=f"({groups})")
+
+
+def _show_fills(fills: TopFills) -> None:
+    """Write how many fills the groups share, and how many belong to one of them."""
+    between, within = (float(np.mean(o)) for o in (fills.overlap_between(), fills.overlap_within()))
+    own = fills.of_a_group()
+    beside = "" if np.isnan(within) else f", two of one group **{within:.0%}**"
+    st.markdown(
+        f"Sentences about different groups share **{between:.0%}** of their {fills.ids.shape[-1]} "
+        f"most probable fills{beside}. DisCo: **{np.mean([len(each) for each in own]):.2f}** fills "
+        "a template belong to one group."
     )
 
 
@@ -179,7 +250,8 @@ def _leaning(bert: Model, asked: Asked, *, progress: Progress) -> Leaning:
     found = score_templates(bert, asked.templates, groups, fillers)
     before = (*asked.fillers, *(word for group in asked.groups for word in group.words))
     after = (*fillers, *(word for group in groups for word in group.words))
-    return Leaning(found, lean(found), left_out_note(before, after))
+    fills = top_fills(bert, asked.templates, (groups[0], groups[1]))
+    return Leaning(found, lean(found), fills, left_out_note(before, after))
 
 
 def _choose(page: frame.Page) -> Asked:

@@ -81,6 +81,7 @@ from bertcore.bias.stereoset import (
     stereoset_scores,
 )
 from bertcore.bias.templates import Group, Lean, TemplateScores, lean, score_templates
+from bertcore.bias.top_fills import GroupFill, TopFills, top_fills
 from bertcore.bias.word_association import (
     Association,
     AssociationTest,
@@ -113,6 +114,7 @@ __all__ = [
     "GapScore",
     "Group",
     "GroupAudit",
+    "GroupFill",
     "Lean",
     "Measure",
     "NamedAssociation",
@@ -127,6 +129,7 @@ __all__ = [
     "StereotypeScore",
     "TemplateAudit",
     "TemplateScores",
+    "TopFills",
     "along_direction",
     "association",
     "association_tests",
@@ -174,4 +177,5 @@ __all__ = [
     "table_vectors",
     "template_audits",
     "text_vectors",
+    "top_fills",
 ]

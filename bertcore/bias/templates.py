@@ -154,18 +154,24 @@ def _check(
         raise ValueError(f"there is no template. Give one with {GROUP_SLOT} and {mask}.")
     for template in templates:
         check_template(template, mask)
+    check_groups(groups)
+    if not fillers:
+        raise ValueError("there is no filler. Give at least one word for the mask.")
+    _check_once("fillers", fillers)
+
+
+def check_groups(groups: Sequence[Group]) -> None:
+    """Reject fewer than two groups, one without a word, and a word that is in them twice.
+
+    ValueError if they are not as expected.
+    """
     if len(groups) < 2:
         raise ValueError(f"there are {len(groups)} groups; expected at least two to compare.")
     empty = [group.name for group in groups if not group.words]
     if empty:
         raise ValueError(f"the group {empty[0]!r} has no word. Give it at least one.")
-    if not fillers:
-        raise ValueError("there is no filler. Give at least one word for the mask.")
-    sets = [*((f"group {group.name!r}", group.words) for group in groups), ("fillers", fillers)]
-    for name, words in sets:
-        twice = [word for word in words if words.count(word) > 1]
-        if twice:
-            raise ValueError(f"{twice[0]!r} is in the {name} twice. Leave one out.")
+    for group in groups:
+        _check_once(f"group {group.name!r}", group.words)
     seen: dict[str, str] = {}
     for group in groups:
         for word in group.words:
@@ -175,6 +181,12 @@ def _check(
                     f"{word!r} is in the groups {other!r} and {group.name!r}; a shared word "
                     "carries no information. Leave it out of one."
                 )
+
+
+def _check_once(name: str, words: Sequence[str]) -> None:
+    twice = [word for word in words if words.count(word) > 1]
+    if twice:
+        raise ValueError(f"{twice[0]!r} is in the {name} twice. Leave one out.")
 
 
 def _notes(pieces: dict[str, list[int]], groups: Sequence[Group]) -> tuple[str, ...]:

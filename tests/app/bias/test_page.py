@@ -27,6 +27,7 @@ from bertcore.bias import (
     score_templates,
     table_vectors,
     template_audits,
+    top_fills,
 )
 from bertcore.network import ALL_HEADS
 from tests.support.opened import charts as all_charts
@@ -56,6 +57,11 @@ def test_templates_are_those_of_the_core(page: AppTest, checkpoint: str) -> None
     dots = named_charts(app, "bias")["templates"][-1]
     np.testing.assert_allclose(numbers(dots["x"]), means, atol=1e-5)
     assert f"{scores.differences().mean():+.2f} nats" in said(app)
+    fills = top_fills(load(checkpoint), templates, (groups[0], groups[1]))
+    between, within = named_charts(app, "bias")["disco"]
+    np.testing.assert_allclose(numbers(between["x"]), fills.overlap_between())
+    np.testing.assert_allclose(numbers(within["x"]), fills.overlap_within())
+    assert f"**{fills.overlap_between().mean():.0%}** of their 3 most probable" in said(app)
     assert "200 minimal pairs" in said(app)
     assert "Goldfarb-Tarrant" in said(app)
 
