@@ -198,9 +198,10 @@ FILLS = Picture(
         "pairs; *within a group*: the same for two words of one group, since any other word "
         "changes the fills. The groups matter where the first is lower. **DisCo** (Webster et al. "
         "2020) is the number of fills a template that a chi-squared test ties to one group, at 5% "
-        "divided by the template's different fills (Bonferroni): the paper has hundreds of "
-        "names, and few words at \\[X\\] tie none, however biased the model. The overlap needs no test (Lauscher "
-        "et al. 2021). Unlike the log-odds above, neither removes how probable the groups are."
+        "divided by the template's different fills (Bonferroni): the paper has hundreds of names, "
+        "and few words at \\[X\\] tie none, however biased the model. The overlap needs no test "
+        "(Lauscher et al. 2021). Unlike the log-odds above, neither removes how probable the "
+        "groups are."
     ),
     code="""
 import numpy as np
