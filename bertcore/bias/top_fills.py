@@ -96,7 +96,8 @@ class TopFills:
             [len({*fills[a].tolist()} & {*fills[b].tolist()}) / k for a, b in pairs]
             for fills in self.ids
         ]
-        return np.array(shared).mean(1)
+        means: NDArray[np.float64] = np.array(shared).mean(1)
+        return means
 
 
 def top_fills(

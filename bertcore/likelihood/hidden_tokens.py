@@ -101,7 +101,8 @@ def hits_at_masks(bert: Model, asked: Sequence[HiddenToken]) -> NDArray[np.bool_
     """
     rows, places = [each.row for each in asked], [each.position for each in asked]
     best = _best_at_masks(bert, rows, places, lambda logits: logits.argmax(-1, keepdim=True))
-    return best[:, 0] == np.array([each.token_id for each in asked], dtype=np.int64)
+    hits: NDArray[np.bool_] = best[:, 0] == [each.token_id for each in asked]
+    return hits
 
 
 def top_at_masks(
