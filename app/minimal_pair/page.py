@@ -5,6 +5,7 @@ import streamlit as st
 from ..plots import plain
 from ..shell import Field, frame, one_of
 from . import PAGE
+from .agreement import show_agreement
 from .answers import show_answers, show_tokens
 from .compared import compared
 from .inside import show_attention, show_heads, show_vectors
@@ -34,6 +35,7 @@ def show(page: frame.Page, second: Versions) -> None:
         show_patching(page, second)
         return
     show_answers(page, both)
+    show_agreement(page, second)
     attention(page, second)
     vectors(page, second)
 

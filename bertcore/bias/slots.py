@@ -115,6 +115,11 @@ def fill_masks(
     masks = [
         i for i, input_id in enumerate(encoding.input_ids) if input_id == bert.tokenizer.mask_id
     ]
+    if encoding.truncation is not None:
+        raise ValueError(
+            f"{text[:60]!r} has more tokens than this checkpoint reads at most, "
+            f"{bert.max_length}. Shorten it."
+        )
     if len(masks) != len(fills):
         raise ValueError(f"{text!r} has {len(masks)} masks, but {len(fills)} words to fill them.")
     ids: list[int] = []

@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from app.minimal_pair import versions as minimal_pair
 from app.minimal_pair.compared import MOST_DRAWN
 from bertcore import Bert
+from bertcore.analysis.compare.agreement import agreement
 from bertcore.analysis.compare.minimal_pair import align, aligned_attention, compare_pair
 from bertcore.analysis.words.training_example import example_version
 from bertcore.network import ALL_HEADS
@@ -42,7 +43,13 @@ def test_every_picture_is_the_cores(page: AppTest, bert: Bert) -> None:
     found = charts(app)
     first, second = bert.trace(A, B), bert.trace(OTHER, B)
     true = compare_pair(bert, first, second)
-    assert list(found) == ["words", "next-sentence", "attention", "heads", "vectors"]
+    names = ["words", "next-sentence", "agreement", "attention", "heads", "vectors"]
+    assert list(found) == names
+    layers = agreement(bert, first, second).layers
+    curves = {trace["name"]: numbers(trace["y"]) for trace in found["agreement"]}
+    np.testing.assert_allclose(curves["[MASK]"], [layer.mask for layer in layers], atol=1e-6)
+    bits = [layer.divergence for layer in layers]
+    np.testing.assert_allclose(curves["divergence of the predictions"], bits, atol=1e-6)
     one, two = aligned_attention(first, second, true.columns, 1)
     drawn = numbers(found["attention"][0]["z"])
     np.testing.assert_allclose(drawn, 100 * (two - one).numpy(), atol=1e-4)
@@ -195,7 +202,7 @@ def test_a_checkpoint_without_heads_shows_what_differs_inside(
     monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(bare))
     app = ok(page.run())
     assert "no masked-word (MLM) head" in said(app)
-    assert list(charts(app)) == ["attention", "heads", "vectors"]
+    assert list(charts(app)) == ["agreement", "attention", "heads", "vectors"]
 
 
 def test_nan_weights_are_told(
@@ -229,3 +236,15 @@ def test_the_newcomers_version_goes_with_its_text(
     app.text_area(key="text_a").set_value("the cat sat on the mat")
     app = ok(app.run())
     assert app.text_area(key="other_a").value == ""
+
+
+def test_a_mask_hides_what_differs(page: AppTest, bert: Bert) -> None:
+    page.query_params.update({"text_a": "the cat [MASK]", "other_a": "the dog [MASK]"})
+    app = ok(page.run())
+    assert "their states agree up to" in said(app)
+    app.toggle(key="pair_hides").set_value(True).run()
+    assert "their states agree exactly" in said(ok(app))
+    code = next(block.value for block in app.code if "hides_differing=True" in block.value)
+    names: dict[str, Any] = {}
+    exec(compile(code, "shown", "exec"), names)
+    assert names["found"].layers[-1].largest == 0

@@ -1,0 +1,93 @@
+"""Two texts under one mask: which states agree, layer by layer, and what both predict there."""
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from bertcore.analysis.compare.agreement import Agreement, agreement
+
+from ..plots import records
+from ..plots.charts import Curve, LayerCurves
+from ..shell import Field, Picture, Texts, cache, frame
+from .compared import written
+from .versions import Versions
+
+HIDES = Field("pair_hides", False)
+LABEL = "No other token sees those that differ"
+
+
+def _table(found: Agreement) -> pd.DataFrame:
+    """Return a row for each layer."""
+    columns = ("layer", "mask", "shared", "lowest", "differing", "largest")
+    words = ("word_first", "p_first", "word_second", "p_second", "divergence")
+    return records(found.layers, *columns, *words)
+
+
+AGREEMENT = Picture(
+    name="minimal-pair-agreement",
+    chart=LayerCurves(
+        table=_table,
+        curves=(
+            Curve("mask", "[MASK]", 0, is_optional=True),
+            Curve("shared", "other tokens that both have, mean", 1, is_optional=True),
+            Curve("lowest", "the least alike of them", 1, "dot", is_optional=True),
+            Curve("differing", "tokens that differ, mean", 2, is_optional=True),
+            Curve("divergence", "divergence of the predictions", None, "dash", is_optional=True),
+        ),
+        title="",
+        unit="cosine; bits",
+    ),
+    how=(
+        "How alike the states of both texts are after each layer, by their cosine. At layer 0 "
+        "equal tokens at equal places are the same vector; where the curve leaves 1, what differs "
+        "has reached them. The dashed line is how far the two predictions at \\[MASK\\] are apart, "
+        "each layer read through the masked-word head (Jensen-Shannon divergence: 0 the same, 1 "
+        "bit nothing in common). With *" + LABEL + "* an attention mask hides the tokens that "
+        "differ from all others: these then agree at every layer, unless their places differ, and "
+        "only the hidden tokens themselves do not. Vectors of a layer share a direction, so even "
+        "unrelated ones have a high cosine."
+    ),
+    code="""
+from bertcore.analysis.compare.agreement import agreement
+
+second = bert.trace({texts})
+found = agreement(bert, trace, second, hides_differing={hides})
+[(layer.mask, layer.shared, layer.largest, layer.word_first, layer.word_second)
+ for layer in found.layers]
+""",
+)
+
+
+@frame.section("Which states agree, and where")
+def show_agreement(page: frame.Page, second: Versions) -> None:
+    """Draw how alike both texts' states are by layer, and the words that they predict."""
+    can_hide = "parts" in page.bert.capabilities
+    if can_hide:
+        st.toggle(LABEL, key=HIDES.key())
+    first, other = (Texts(page.bert_key, *texts) for texts in (page.texts, second))
+    hides = can_hide and HIDES.value
+    found = cache.computed(agreement, page.bert_key, first, other, hides_differing=hides)
+    last = found.layers[-1]
+    gap = "exactly" if last.largest == 0 else f"up to {last.largest:.2g} in a number"
+    st.markdown(
+        f"After the last layer, the {found.num_shared} tokens that both have, special ones among "
+        f"them, have a mean cosine of **{last.shared:.3f}**; their states agree {gap}."
+    )
+    AGREEMENT.show(page, found, texts=written(second), hides=hides)
+    if found.has_words:
+        st.dataframe(_words(found), hide_index=True, width="stretch")
+
+
+def _words(found: Agreement) -> pd.DataFrame:
+    """Return what both predict at the [MASK] by layer, as the table shows it."""
+    rows: list[dict[str, Any]] = [
+        {
+            "layer": layer.layer,
+            "first version": f"{layer.word_first} {layer.p_first:.1%}",
+            "second version": f"{layer.word_second} {layer.p_second:.1%}",
+            "divergence, bits": f"{layer.divergence:.3f}",
+        }
+        for layer in found.layers
+    ]
+    return pd.DataFrame(rows)
