@@ -21,6 +21,7 @@ from bertcore.bias import (
     top_fills,
 )
 from bertcore.bias.templates import GROUP_SLOT
+from bertcore.bias.top_fills import FEWEST_WORDS
 from bertcore.model import Model
 
 from ..plots import Figure, own_markdown, plain, scatter, shorten, subplots, theme
@@ -159,10 +160,9 @@ scores.differences(), lean(scores)
 
 def _fill_table(fills: TopFills) -> pd.DataFrame:
     """Return two rows for each template: the overlap between the groups, and within them."""
-    sizes = [len(group.words) for group in fills.groups]
-    pairs = {
-        "between the groups": (sizes[0] * sizes[1], fills.overlap_between()),
-        "within a group": (sum(n * (n - 1) // 2 for n in sizes), fills.overlap_within()),
+    overlaps = {
+        "between the groups": fills.overlap_between(),
+        "within a group": fills.overlap_within(),
     }
     names = [", ".join(fill.token for fill in each) for each in fills.of_a_group()]
     return pd.DataFrame(
@@ -170,14 +170,14 @@ def _fill_table(fills: TopFills) -> pd.DataFrame:
             {
                 "template": template,
                 "of": of,
-                "pairs": number,
+                "words": fills.ids.shape[1],
                 "overlap": float(overlap[place]),
                 "low": np.nan,
                 "high": np.nan,
                 "fills_of_a_group": names[place],
             }
             for place, template in enumerate(fills.templates)
-            for of, (number, overlap) in pairs.items()
+            for of, overlap in overlaps.items()
         ]
     )
 
@@ -187,7 +187,7 @@ FILLS = Picture(
     chart=Intervals(
         table=_fill_table,
         name="template",
-        number="pairs",
+        number="words",
         value="overlap",
         by="of",
         x_title="share of the fills that two sentences share",
@@ -236,11 +236,16 @@ def _show_fills(fills: TopFills) -> None:
     """Write how many fills the groups share, and how many belong to one of them."""
     between, within = (float(np.mean(o)) for o in (fills.overlap_between(), fills.overlap_within()))
     own = fills.of_a_group()
+    number, words = np.mean([len(each) for each in own]), fills.ids.shape[1]
+    disco = f"DisCo: **{number:.2f}** fills a template belong to one group."
+    if words < FEWEST_WORDS:
+        disco = (
+            f"DisCo tests nothing: it needs {FEWEST_WORDS} words or more at \\[X\\], not {words}."
+        )
     beside = "" if np.isnan(within) else f", two of one group **{within:.0%}**"
     st.markdown(
         f"Sentences about different groups share **{between:.0%}** of their {fills.ids.shape[-1]} "
-        f"most probable fills{beside}. DisCo: **{np.mean([len(each) for each in own]):.2f}** fills "
-        "a template belong to one group."
+        f"most probable fills{beside}. {disco}"
     )
 
 

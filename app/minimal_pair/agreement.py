@@ -18,10 +18,12 @@ LABEL = "No other token sees those that differ"
 
 
 def _table(found: Agreement) -> pd.DataFrame:
-    """Return a row for each layer."""
-    columns = ("layer", "mask", "shared", "lowest", "differing", "largest")
+    """Return a row for each layer, with 1 - cosine as what is drawn."""
     words = ("word_first", "p_first", "word_second", "p_second", "divergence")
-    return records(found.layers, *columns, *words)
+    cosines = {"mask": "mask", "shared": "shared", "farthest": "lowest", "differing": "differing"}
+    table = records(found.layers, "layer", *cosines.values(), "largest", *words)
+    apart = {f"{name}_apart": 1 - table[column] for name, column in cosines.items()}
+    return table.assign(**apart)
 
 
 AGREEMENT = Picture(
@@ -29,19 +31,20 @@ AGREEMENT = Picture(
     chart=LayerCurves(
         table=_table,
         curves=(
-            Curve("mask", "[MASK]", 0, is_optional=True),
-            Curve("shared", "other tokens that both have, mean", 1, is_optional=True),
-            Curve("lowest", "the least alike of them", 1, "dot", is_optional=True),
-            Curve("differing", "tokens that differ, mean", 2, is_optional=True),
+            Curve("mask_apart", "[MASK]", 0, is_optional=True),
+            Curve("shared_apart", "other tokens that both have, mean", 1, is_optional=True),
+            Curve("farthest_apart", "the farthest of them", 1, "dot", is_optional=True),
+            Curve("differing_apart", "tokens that differ, mean", 2, is_optional=True),
             Curve("divergence", "divergence of the predictions", None, "dash", is_optional=True),
         ),
         title="",
-        unit="cosine; bits",
+        unit="1 − cosine; bits",
+        is_fraction=False,
     ),
     how=(
-        "How alike the states of both texts are after each layer, by their cosine. At layer 0 "
-        "equal tokens at equal places are the same vector; where the curve leaves 1, what differs "
-        "has reached them. The dashed line is how far the two predictions at \\[MASK\\] are apart, "
+        "How far apart the states of both texts are after each layer: 1 − cosine. At layer 0 equal "
+        "tokens at equal places are the same vector; where a curve leaves 0, what differs has "
+        "reached them. The dashed line is how far the two predictions at \\[MASK\\] are apart, "
         "each layer read through the masked-word head (Jensen-Shannon divergence: 0 the same, 1 "
         "bit nothing in common). With *" + LABEL + "* an attention mask hides the tokens that "
         "differ from all others: these then agree at every layer, unless their places differ, and "

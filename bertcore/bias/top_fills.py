@@ -19,6 +19,9 @@ TOP = 3
 SIGNIFICANCE = 0.05
 """Of the fills of a template together (Bonferroni)."""
 
+FEWEST_WORDS = 6
+"""Of both groups together: with fewer, no fill can be significant, whatever the model."""
+
 
 class GroupFill(NamedTuple):
     """A fill that one group's sentences have more often than the other's."""

@@ -47,7 +47,7 @@ def test_every_picture_is_the_cores(page: AppTest, bert: Bert) -> None:
     assert list(found) == names
     layers = agreement(bert, first, second).layers
     curves = {trace["name"]: numbers(trace["y"]) for trace in found["agreement"]}
-    np.testing.assert_allclose(curves["[MASK]"], [layer.mask for layer in layers], atol=1e-6)
+    np.testing.assert_allclose(curves["[MASK]"], [1 - layer.mask for layer in layers], atol=1e-6)
     bits = [layer.divergence for layer in layers]
     np.testing.assert_allclose(curves["divergence of the predictions"], bits, atol=1e-6)
     one, two = aligned_attention(first, second, true.columns, 1)

@@ -6,6 +6,7 @@ from scipy.stats import chi2_contingency
 
 from bertcore import Bert
 from bertcore.bias import Group, TopFills, top_fills
+from bertcore.bias.top_fills import FEWEST_WORDS
 from tests.support.tiny import tiny_bert
 
 GROUPS = Group("women", ("she", "the old woman")), Group("men", ("he",))
@@ -72,3 +73,14 @@ def test_a_k_beyond_the_vocabulary_takes_all(bert: Bert) -> None:
     found = top_fills(bert, TEMPLATES[:1], GROUPS, k=10**6)
     assert found.ids.shape[-1] == bert.tokenizer.vocab_size
     assert found.overlap_between().tolist() == [1.0]
+
+
+@pytest.mark.parametrize("num", [FEWEST_WORDS - 1, FEWEST_WORDS])
+def test_the_fewest_words_are_those_that_can_be_significant(num: int) -> None:
+    first = num // 2
+    ids = np.array([[[1]] * first + [[2]] * (num - first)])
+    groups = tuple(
+        Group(n, tuple(map(str, range(k)))) for n, k in (("x", first), ("y", num - first))
+    )
+    found = TopFills(("t",), (groups[0], groups[1]), ids, {1: "one", 2: "two"})
+    assert bool(found.of_a_group()[0]) == (num == FEWEST_WORDS)
