@@ -1,6 +1,7 @@
 """A vocabulary grows: merges one by one, by two rules."""
 
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 import streamlit as st
@@ -23,8 +24,11 @@ from bertcore.tokenizer.growth import (
     split_by_merges,
     split_words,
 )
+from bertcore.tokenizer.training import PREFIX
+from bertcore.tokenizer.unigram import Segmentation, Unigram, train_unigram
 
 from ..plots import Figure, bar, plain, scatter, subplots, theme
+from ..plots.charts import Bars
 from ..shell import Compute, Field, Picture, Progress, frame, one_of
 
 SIZES = (250, 500, 1000, 2000, 4000, 6000)
@@ -151,11 +155,14 @@ def paragraphs(path: Path) -> list[str]:
 
 
 MOST_MERGES = 200
+DRAWN_WORDS = 6  # words of which several segmentations by Unigram are drawn
+NUM_WAYS = 4
 MOST_WORDS = 40  # most words of the visitor's text that are shown cut
 NOVEL_NAME, OWN = "novel", "own"
 
 SOURCE = Field("growth_text", NOVEL_NAME, (NOVEL_NAME, OWN))
-RULE = Field("growth_rule", "count", RULES)
+UNIGRAM = "unigram"
+RULE: Field[str] = Field("growth_rule", "count", (*RULES, UNIGRAM))
 STEP = Field("growth_step", 10)
 
 
@@ -272,14 +279,22 @@ def show_growth(page: frame.Page, index: int) -> None:
     row = st.container(horizontal=True, vertical_alignment="bottom")
     names = {NOVEL_NAME: NOVEL.title, OWN: "the text above"}
     source = one_of("Learned from", names, SOURCE, where=row, with_label=True)
-    rules = {"count": "count (BPE)", "likelihood": "likelihood (WordPiece)"}
+    rules = {
+        "count": "count (BPE)",
+        "likelihood": "likelihood (WordPiece)",
+        UNIGRAM: "count, beside Unigram",
+    }
     by = one_of("Merge by", rules, RULE, where=row, with_label=True)
-    rule: Rule = "count" if by == "count" else "likelihood"
+    rule: Rule = "likelihood" if by == "likelihood" else "count"
     own = tuple(text for text in (page.text_a, page.text_b) if text)
     compute = Compute(name="vocabulary-growth")
     growth = compute(grow, own if source == OWN else (), rule)
     step = _choose_step(len(growth.merges))
     _show_text(own, growth, step)
+    if by == UNIGRAM:
+        characters = {piece.removeprefix(PREFIX) for piece in growth.alphabet}
+        size = max(len(growth.pieces(step)), len(characters) + 1)  # and the sign of a word's start
+        _show_unigram(page, own, own if source == OWN else (), size)
     if growth.merges:
         GROWTH.show(
             page,
@@ -294,6 +309,81 @@ def show_growth(page: frame.Page, index: int) -> None:
         st.info("No two pieces occur together twice in this text. Write more, or choose the novel.")
     st.header("How large?", anchor=False)
     SIZE.show(page, Compute(name="vocabulary-sizes")(measure), sizes=SIZES)
+
+
+class UnigramCut(NamedTuple):
+    """Words and how a Unigram vocabulary cuts each."""
+
+    words: tuple[str, ...]
+    ways: tuple[tuple[Segmentation, ...], ...]
+    """The most probable segmentations of each word, the best first; () for an unknown one."""
+
+
+def _ways_table(cut: UnigramCut) -> pd.DataFrame:
+    """Return a row for each segmentation of the words that are drawn."""
+    rows = [
+        {"word": word, "pieces": " ".join(way.pieces), "p": way.probability, "is_best": not rank}
+        for word, ways in zip(cut.words, cut.ways, strict=True)
+        for rank, way in enumerate(ways)
+    ]
+    return pd.DataFrame(rows, columns=["word", "pieces", "p", "is_best"])
+
+
+WAYS = Picture(
+    name="vocabulary-unigram",
+    chart=Bars(table=_ways_table, value="p", name="pieces", by="word", accent="is_best"),
+    how=(
+        "The most probable ways in which Unigram cuts each of the first words: the probability of "
+        "a way is the product of its pieces', here divided by that of all ways. Unigram takes the "
+        "best (blue against grey), or draws one in training (Kudo 2018). It merges nothing: it "
+        "begins with many pieces, and leaves out those without which the text stays nearly as "
+        "probable. Here it has as many pieces as the merges have made. ▁ begins a word, as in "
+        "SentencePiece, where WordPiece has ## inside. XLM-RoBERTa, ALBERT and T5 have Unigram."
+    ),
+    code="""
+from bertcore.tokenizer import train_unigram
+{texts}
+unigram = train_unigram(texts, {size})
+[unigram.segmentations(word, {num}) for word in {words}]
+""",
+)
+
+
+def _show_unigram(
+    page: frame.Page, own: tuple[str, ...], learned: tuple[str, ...], size: int
+) -> None:
+    """Draw the visitor's text as Unigram cuts it with as many pieces, and other ways to cut it."""
+    unigram = Compute(name="unigram")(unigram_of, learned, size)
+    words = [word for text in own for word in split_words(text)]
+    shown = []
+    for word in words[:MOST_WORDS]:
+        ways = unigram.segmentations(word)
+        colour, pieces = ("green", ways[0].pieces) if ways else ("gray", (word,))
+        shown.append("\u202f".join(f":{colour}-background[{plain(piece)}]" for piece in pieces))
+    more = " …" if len(words) > MOST_WORDS else ""
+    st.markdown(f"Unigram with {len(unigram.scores):,} pieces, learned from the same text:")
+    st.markdown("\u2003".join(shown) + more)
+    first = tuple(dict.fromkeys(word for word in words if len(word) > 1))[:DRAWN_WORDS]
+    cut = UnigramCut(first, tuple(unigram.segmentations(word, NUM_WAYS) for word in first))
+    if not any(cut.ways):
+        st.info("No word of the text above can be written with these pieces.")
+        return
+    drawn = [word for word, ways in zip(cut.words, cut.ways, strict=True) if ways]
+    WAYS.show(
+        page,
+        cut,
+        drawn={"titles": [theme.escape(word) for word in drawn]},
+        texts=f"\ntexts = {list(learned)!r}" if learned else _NOVEL_CODE,
+        size=size,
+        num=NUM_WAYS,
+        words=list(first),
+    )
+
+
+def unigram_of(texts: tuple[str, ...], size: int, *, progress: Progress) -> Unigram:
+    """Return a Unigram vocabulary of texts, or of the novel if there is none."""
+    progress(0.1, "Training Unigram")
+    return train_unigram(list(texts) or paragraphs(NOVEL.train), size)
 
 
 def _choose_step(num_merges: int) -> int:

@@ -8,6 +8,7 @@ from bertcore.tokenizer.opening import open_tokenizer, open_wordpiece
 from bertcore.tokenizer.tokenizer import MAX_WORD_LENGTH, Tokenizer
 from bertcore.tokenizer.training import PREFIX, SPECIAL_TOKENS, train_vocabulary
 from bertcore.tokenizer.truncation import Truncation
+from bertcore.tokenizer.unigram import Unigram, train_unigram
 from bertcore.tokenizer.wordpiece import Piece, WordSteps, explain
 
 __all__ = [
@@ -23,10 +24,12 @@ __all__ = [
     "Template",
     "Tokenizer",
     "Truncation",
+    "Unigram",
     "WordSteps",
     "explain",
     "grow_vocabulary",
     "open_tokenizer",
     "open_wordpiece",
+    "train_unigram",
     "train_vocabulary",
 ]

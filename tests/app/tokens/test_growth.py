@@ -21,6 +21,7 @@ from app.tokens.growth import (
     size_table,
 )
 from bertcore.analysis.words.vocabulary_size import token_table_share
+from bertcore.tokenizer import train_unigram
 from bertcore.tokenizer.growth import grow_vocabulary, split_by_merges
 from tests.support.opened import button, named_charts, numbers, ok, page_of, said
 from tests.support.tiny import tiny_bert
@@ -113,3 +114,25 @@ def test_tables_hold_what_is_drawn() -> None:
     assert table["pieces_per_word"].iloc[-1] == growth.steps[-1].num_pieces / growth.num_words
     assert list(growth_table(grow_vocabulary(["a"], num_merges=1))["merged"]) == []
     assert list(size_table(())["vocab_size"]) == list(ALL_SIZES)
+
+
+def test_unigram_cuts_the_text_with_as_many_pieces(page: AppTest) -> None:
+    text = "the then they the that qu quite that then <img src=x> $x$ 爱"
+    fields = {"growth_text": "own", "growth_rule": "unigram", "growth_step": "2"}
+    page.query_params.update({"text_a": text, **fields})
+    app = ok(page.run())
+    size = len(grow_vocabulary([text], num_merges=MOST_MERGES).pieces(2))
+    unigram = train_unigram([text], size)
+    assert f"Unigram with {len(unigram.scores)} pieces" in said(app)
+    (best, *_) = unigram.segmentations("quite", 4)
+    data = named_charts(app, "vocabulary")
+    drawn = next(chart for name, chart in data.items() if "unigram" in name)
+    words = ["the", "then", "they", "that", "qu", "quite"]
+    for bars_of, word in zip(drawn, words, strict=True):
+        found = unigram.segmentations(word, 4)
+        assert numbers(bars_of["x"]) == pytest.approx([way.probability for way in found], abs=1e-2)
+    code = next(block.value for block in app.code if "train_unigram" in block.value)
+    names: dict[str, Any] = {}
+    exec(compile(code, "shown", "exec"), names)
+    assert names["unigram"].scores == pytest.approx(unigram.scores, abs=1e-2)
+    assert best.pieces in {way.pieces for way in unigram.segmentations("quite", 4)}
