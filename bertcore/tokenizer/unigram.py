@@ -75,8 +75,8 @@ def train_unigram(texts: Iterable[str], vocab_size: int, *, do_lower_case: bool 
         vocab_size: Number of pieces, at most; single characters are kept.
         do_lower_case: Lower-case and strip accents first.
 
-    Characters that no segmentation needs are kept with the lowest scores, which lie 1e-4 apart in an
-    order that changes from run to run.
+    Characters that no segmentation needs are kept with the lowest scores, which lie 1e-4 apart
+    in an order that changes from run to run.
 
     ValueError if the texts contain no word, or more different characters than `vocab_size`.
 
