@@ -335,7 +335,7 @@ WAYS = Picture(
     how=(
         "The most probable ways in which Unigram cuts each of the first words: the probability of "
         "a way is the product of its pieces', here divided by that of all ways. Unigram takes the "
-        "best (blue against grey), or draws one in training (Kudo 2018). It merges nothing: it "
+        "best (in pink), or draws one in training (Kudo 2018). It merges nothing: it "
         "begins with many pieces, and leaves out those without which the text stays nearly as "
         "probable. Here it has as many pieces as the merges have made. ▁ begins a word, as in "
         "SentencePiece, where WordPiece has ## inside. XLM-RoBERTa, ALBERT and T5 have Unigram."

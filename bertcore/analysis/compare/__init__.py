@@ -3,8 +3,8 @@
 from bertcore.base.moved import moved
 
 __all__ = (
-    "before_after checkpoints cka decision decision_gradients head_divergence layer_decisions "
-    "minimal_pair shared_units speed task_shift texts trade_off weight_drift"
+    "agreement before_after checkpoints cka decision decision_gradients head_divergence "
+    "layer_decisions minimal_pair shared_units speed task_shift texts trade_off weight_drift"
 ).split()
 
 __getattr__ = moved(
