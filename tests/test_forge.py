@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 import yaml
+from huggingface_hub import ModelCard
 
 import bertcore
+from bertcore.checkpoints.source import SHIPPED
 
 ROOT = Path(__file__).resolve().parents[1]
 GITHUB = ROOT / ".github"
@@ -80,3 +82,18 @@ def test_the_citation_and_the_changelog_are_of_this_version() -> None:
     assert cited["version"] == bertcore.__version__
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert f"## [{bertcore.__version__}] - {cited['date-released']}" in changes
+
+
+@pytest.mark.parametrize("name", [name for name in SHIPPED if not name.startswith("toy-")])
+def test_a_model_card_is_ready_for_the_hub(name: str) -> None:
+    """The keys by which the hub lists a checkpoint; scores, data, and what it is not for."""
+    card = ModelCard.load(SHIPPED[name] / "README.md", ignore_metadata_errors=False)
+    head = card.data.to_dict()
+    assert {"license", "language", "library_name", "pipeline_tag", "tags"} <= {*head}
+    assert head["pipeline_tag"] in {
+        "fill-mask",
+        "text-classification",
+        "text-generation",
+        "token-classification",
+    }
+    assert {"## How good it is", "## Data"} <= {*card.text.splitlines()}, name
