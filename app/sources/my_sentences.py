@@ -17,7 +17,8 @@ from ..plots import plain
 from ..shell import UploadSource, frame
 from ..shell.uploads import Copy
 
-MINE = "mine"
+MINE = "pasted"
+"""As links of 0.1.0 have it, when Heads and the layer map had boxes of their own."""
 OFFERED = {MINE: "My sentences"}
 """What every page that offers the list calls it: the value of its field, and the button's text."""
 NOTHING_YET = (
