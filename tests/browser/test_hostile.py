@@ -80,7 +80,7 @@ def test_a_vocabulary_a_folder_and_a_card(visit: Visit, hostile_folder: Path) ->
 
 
 def test_labels_of_the_layer_map(visit: Visit) -> None:
-    words = {"map_source": "mine", "map_unit": "sentences"}
+    words = {"map_source": "pasted", "map_unit": "sentences"}
     visit.open("layer-map", **words, map_colour="label", map_method="pca")
     lines = [
         f"{SCRIPT} one\t{IMAGE}",

@@ -140,7 +140,7 @@ def test_another_measure_opens_its_best_head_and_any_head_can_be_chosen(
 
 
 def test_pasted_sentences(page: AppTest) -> None:
-    page.query_params["heads_source"] = "mine"
+    page.query_params["heads_source"] = "pasted"
     app = ok(page.run())
     assert "Write or paste your sentences" in said(app)
     assert not figures(app)

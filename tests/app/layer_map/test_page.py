@@ -105,7 +105,7 @@ def test_a_words_senses_with_one_click(page: AppTest) -> None:
 
 
 def test_pasted_sentences_with_labels(page: AppTest) -> None:
-    page.query_params["map_source"] = "mine"
+    page.query_params["map_source"] = "pasted"
     app = ok(page.run())
     assert "Write or paste your sentences" in said(app)
     assert not charts(app)

@@ -30,12 +30,12 @@ from tests.support.opened import (
 from tests.support.tiny import tiny_bert
 
 PAGES = {
-    "heads": {"heads_source": "mine"},
-    "layer_map": {"map_source": "mine", "map_method": "pca"},
-    "sentence_pairs": {"sentences_source": "mine"},
-    "corpus": {"corpus": "mine"},
-    "grammar": {"grammar_source": "mine"},
-    "bias": {"bias_view": "published", "bias_pairs": "mine"},
+    "heads": {"heads_source": my_sentences.MINE},
+    "layer_map": {"map_source": my_sentences.MINE, "map_method": "pca"},
+    "sentence_pairs": {"sentences_source": my_sentences.MINE},
+    "corpus": {"corpus": my_sentences.MINE},
+    "grammar": {"grammar_source": my_sentences.MINE},
+    "bias": {"bias_view": "published", "bias_pairs": my_sentences.MINE},
 }
 PAIRS = "the river bank was steep\tthe dog bank was steep\nhe was late ||| she was late\n"
 HOSTILE = (
@@ -131,7 +131,7 @@ def test_its_pairs_are_scored_as_those_of_crows_pairs(bert: Bert) -> None:
 
 def test_its_templates_are_those_of_the_audit() -> None:
     text = "the [X] was a [MASK]\nno slot\nthe [X] was a [MASK]\nher [X] had a [MASK]"
-    fields = {"bias_view": "templates", "bias_templates_source": "mine"}
+    fields = {"bias_view": "templates", "bias_templates_source": my_sentences.MINE}
     words = {"bias_words_1": "he", "bias_words_2": "she", "bias_fillers": "dog, bank"}
     app = page_of("bias", **fields, **words).run()
     app = ok(with_results(app.text_area(key="my_sentences").set_value(text).run()))
