@@ -313,12 +313,13 @@ interface Row {
   facts: Record<string, Fact>;
 }
 
+// A head's weights, [T, T]; those of another layer overwrite them.
 function squareOf(texts: Texts, layer: number, head: number): Floats {
   const { opened: { numLayers, numHeads } } = texts.reader;
   for (const [name, number, count] of [["layer", layer, numLayers], ["head", head, numHeads]] as const) {
     if (number < 0 || number >= count) throw new Error(`this checkpoint has no ${name} ${number}: its ${name}s are 0 to ${count - 1}`);
   }
-  return texts.activations.attentions[layer].subarray(head * texts.length ** 2, (head + 1) * texts.length ** 2);
+  return texts.reader.attention(texts.encoding, layer).subarray(head * texts.length ** 2, (head + 1) * texts.length ** 2);
 }
 
 function rowOf(square: Floats, place: number, length: number): Floats {
@@ -399,7 +400,7 @@ function sameNumber(texts: Texts, { layer, other_layer, head: ofHead }: Given): 
     }));
     return Math.sqrt(Math.min(1, Math.max(0, divergence / Math.LN2)));
   })) / length;
-  const mine = squareOf(texts, Number(layer), head);
+  const mine = squareOf(texts, Number(layer), head).slice();
   const distances = range(texts.numHeads).map((other) => distance(mine, squareOf(texts, Number(other_layer), other)));
   const nearest = argmax(distances.map((each) => -each));
   return found(nearest === head ? "yes" : "no", {

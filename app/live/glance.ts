@@ -63,8 +63,8 @@ export function glanceMessage(reader: Reader, question: Question, look: GlanceLo
   const heads: Uint8Array[] = [];
   const links: Uint8Array[] = [];
   const run = reader.run(ids, segment_ids, (weights) => {
-    heads.push(Uint8Array.from(thumbnails(weights, numHeads, ids.length, size), encode));
-    links.push(Uint8Array.from(meansOf(weights, numHeads, ids.length, rows), encode));
+    heads.push(coded(thumbnails(weights, numHeads, ids.length, size), encode));
+    links.push(coded(meansOf(weights, numHeads, ids.length, rows), encode));
   });
   const drawn: Drawn = { question, ids, tokens: ids.map((id) => vocab[id]), textIds: text_ids, run, width };
 
@@ -192,6 +192,13 @@ function meansOf(weights: Floats, numHeads: number, length: number, rows: number
     means[row * rows.length + column] = Math.min(1, sum / numHeads);
   }));
   return means;
+}
+
+// A loop: `Uint8Array.from` would keep each number as an object for a while.
+function coded(weights: Float32Array, encode: (weight: number) => number): Uint8Array {
+  const codes = new Uint8Array(weights.length);
+  for (let k = 0; k < codes.length; k++) codes[k] = encode(weights[k]);
+  return codes;
 }
 
 function joined(parts: Uint8Array[]): Uint8Array<ArrayBuffer> {

@@ -1,44 +1,40 @@
 // Measures of each head on one input, as bertcore/analysis/heads/measures.py defines them.
 
-import type { Reading } from "./reader";
+import type { Floats } from "./network/arithmetic";
+import type { Encoding } from "./network/wordpiece";
 
 type Values = (number | null)[];
 
-/** Each measure of all heads, layer by layer; null where no token has one. */
-export function measureHeads({ result, activations, isMark }: Reading): Record<string, Values> {
-  const { encoding, numHeads, numTokens: length } = result;
-  const { text_ids: texts, input_ids: ids } = encoding;
-  const first = texts.indexOf(-1);
-  const isSeparator = texts.map((text, k) => text < 0 && k !== first);
-  const kinds: Record<string, (from: number, to: number) => boolean> = {
-    to_previous: (from, to) => to === from - 1,
-    to_next: (from, to) => to === from + 1,
-    to_self: (from, to) => to === from,
-    to_first: (_, to) => to === first,
-    to_separator: (_, to) => isSeparator[to],
-    to_same_word: (from, to) => texts[from] >= 0 && texts[to] >= 0 && from !== to && ids[from] === ids[to],
-    to_punctuation: (_, to) => texts[to] >= 0 && isMark[to],
-    a_to_b: (from, to) => texts[from] === 0 && texts[to] === 1,
-    b_to_a: (from, to) => texts[from] === 1 && texts[to] === 0,
-  };
-  // The cells of each kind once, not for each head.
-  const cells = Object.entries(kinds).map(([name, holds]) => {
-    const places: number[] = [];
-    let count = 0; // rows that have one
-    for (let from = 0; from < length; from++) {
-      const before = places.length;
-      for (let to = 0; to < length; to++) if (holds(from, to)) places.push(from * length + to);
-      if (places.length > before) count++;
-    }
-    return { name, places, count };
-  });
-  const measured: Record<string, Values> = {};
-  const put = (name: string, value: number) =>
-    (measured[name] ??= []).push(Number.isFinite(value) ? Number(value.toFixed(5)) : null);
-  for (const layer of activations.attentions) {
-    for (let head = 0; head < numHeads; head++) {
-      const weights = layer.subarray(head * length ** 2, (head + 1) * length ** 2);
-      for (const { name, places, count } of cells) {
+interface Kind {
+  name: string;
+  /** Its cells, and how many rows have one. */
+  places: number[];
+  count: number;
+}
+
+/** Each measure of all heads of one input, which are told layer by layer. */
+export class HeadMeasures {
+  /** By name, layer by layer; null where no token has one. */
+  readonly found: Record<string, Values> = {};
+  private readonly kinds: Kind[];
+  private readonly length: number;
+  private readonly first: number;
+
+  /** @param isMark Which tokens are punctuation. */
+  constructor(encoding: Encoding, isMark: boolean[]) {
+    this.kinds = kindsOf(encoding, isMark);
+    this.length = encoding.tokens.length;
+    this.first = encoding.text_ids.indexOf(-1);
+  }
+
+  /** @param attention [H, T, T] */
+  add(attention: Floats): void {
+    const { kinds, length, first } = this;
+    const put = (name: string, value: number) =>
+      (this.found[name] ??= []).push(Number.isFinite(value) ? Number(value.toFixed(5)) : null);
+    for (let start = 0; start < attention.length; start += length ** 2) {
+      const weights = attention.subarray(start, start + length ** 2);
+      for (const { name, places, count } of kinds) {
         let sum = 0;
         for (const place of places) sum += weights[place];
         put(name, sum / count);
@@ -61,5 +57,32 @@ export function measureHeads({ result, activations, isMark }: Reading): Record<s
       put("distance", distance / length);
     }
   }
-  return measured;
+}
+
+function kindsOf({ text_ids: texts, input_ids: ids }: Encoding, isMark: boolean[]): Kind[] {
+  const { length } = texts;
+  const first = texts.indexOf(-1);
+  const isSeparator = texts.map((text, k) => text < 0 && k !== first);
+  const kinds: Record<string, (from: number, to: number) => boolean> = {
+    to_previous: (from, to) => to === from - 1,
+    to_next: (from, to) => to === from + 1,
+    to_self: (from, to) => to === from,
+    to_first: (_, to) => to === first,
+    to_separator: (_, to) => isSeparator[to],
+    to_same_word: (from, to) => texts[from] >= 0 && texts[to] >= 0 && from !== to && ids[from] === ids[to],
+    to_punctuation: (_, to) => texts[to] >= 0 && isMark[to],
+    a_to_b: (from, to) => texts[from] === 0 && texts[to] === 1,
+    b_to_a: (from, to) => texts[from] === 1 && texts[to] === 0,
+  };
+  // The cells of each kind once, not for each head.
+  return Object.entries(kinds).map(([name, holds]) => {
+    const places: number[] = [];
+    let count = 0; // rows that have one
+    for (let from = 0; from < length; from++) {
+      const before = places.length;
+      for (let to = 0; to < length; to++) if (holds(from, to)) places.push(from * length + to);
+      if (places.length > before) count++;
+    }
+    return { name, places, count };
+  });
 }

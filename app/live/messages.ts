@@ -4,9 +4,10 @@ import type { Bytes } from "../browser/data_blocks";
 import { quickEncoder } from "../canvas/shared/transport";
 import type { StripData } from "../token_strip/facts";
 import { range } from "../browser/text";
-import { measureHeads } from "./measures";
+import { HeadMeasures } from "./measures";
+import type { Floats } from "./network/arithmetic";
 import type { Encoding } from "./network/wordpiece";
-import type { Reading, Result } from "./reader";
+import type { Opened, Reader, Result, Viewer } from "./reader";
 
 /** What the drawings of all texts have in common, from Python. */
 export interface Look {
@@ -41,12 +42,16 @@ export interface Heads extends Pick<Choice, "view"> {
 
 const THUMBNAIL_SIZE = 48;
 
-export class Messages {
+export class Messages implements Viewer {
   private readonly colours: Uint8Array<ArrayBuffer>;
   private readonly decoding: Float32Array<ArrayBuffer>;
   private readonly code: (weight: number) => number;
+  private measures: HeadMeasures | null = null;
+  private size = 0;
+  /** Codes of the small pictures of all heads. */
+  private pictures = new Uint8Array();
 
-  constructor(private readonly look: Look) {
+  constructor(private readonly look: Look, private readonly opened: Pick<Opened, "numLayers" | "numHeads">) {
     this.colours = Uint8Array.from(look.colours);
     this.decoding = Float32Array.from(look.decoding);
     this.code = quickEncoder(this.decoding);
@@ -56,51 +61,70 @@ export class Messages {
     for (let k = 0; k < weights.length; k++) codes[k] = this.code(weights[k]);
   }
 
-  overview(reading: Reading): Bytes {
-    const { result: { numTokens, numHeads }, activations: { attentions } } = reading;
-    const size = Math.min(numTokens, THUMBNAIL_SIZE);
-    const each = numHeads * size ** 2;
-    const codes = new Uint8Array(attentions.length * each);
-    attentions.forEach((weights, layer) => this.encode(thumbnails(weights, numHeads, numTokens, size), codes.subarray(layer * each)));
+  // ---- while a text is computed ----
+
+  start(encoding: Encoding, isMark: boolean[]): void {
+    const { numLayers, numHeads } = this.opened;
+    this.measures = new HeadMeasures(encoding, isMark);
+    this.size = Math.min(encoding.tokens.length, THUMBNAIL_SIZE);
+    this.pictures = new Uint8Array(numLayers * numHeads * this.size ** 2);
+  }
+
+  layer(attention: Floats, layer: number): void {
+    const { numHeads } = this.opened;
+    const length = Math.sqrt(attention.length / numHeads);
+    this.measures?.add(attention);
+    this.encode(thumbnails(attention, numHeads, length, this.size), this.pictures.subarray(layer * numHeads * this.size ** 2));
+  }
+
+  // ---- the messages ----
+
+  /** All heads of the text that was computed last. */
+  overview({ numTokens }: Result): Bytes {
+    const { numLayers: num_layers, numHeads: num_heads } = this.opened;
     return pack({
-      num_layers: attentions.length, num_heads: numHeads, num_tokens: numTokens, size, layer: 0, heads: [],
-      look: this.look.overview, names: this.look.names, measures: measureHeads(reading), broken: [], missing: "",
-    }, codes, this.colours, this.decoding, new Uint8Array());
+      num_layers, num_heads, num_tokens: numTokens, size: this.size, layer: 0, heads: [],
+      look: this.look.overview, names: this.look.names, measures: this.measures?.found, broken: [], missing: "",
+    }, this.pictures, this.colours, this.decoding, new Uint8Array());
   }
 
   /** The chosen heads as lines or as a heat map. */
-  heads(reading: Reading, choice: Choice): Heads {
-    const { result: { encoding, texts }, activations: { attentions } } = reading;
+  heads(reader: Reader, { encoding, texts, number }: Result, choice: Choice): Heads {
     const { layer, heads, view, revision } = choice;
+    const { numLayers, numHeads } = this.opened;
     const header = {
-      ...wordsOf(encoding, texts), segment_ids: encoding.segment_ids, heads, num_layers: attentions.length, missing: "", revision,
+      ...wordsOf(encoding, texts), segment_ids: encoding.segment_ids, heads, num_layers: numLayers, missing: "", revision,
       kinds: this.look.kinds,
     };
-    return { view, message: view === "map" ? this.map(reading, choice, header) : this.lines(reading, layer, header) };
+    const weights = reader.attention(encoding, layer);
+    if (view === "map") return { view, message: this.map(weights, choice, { ...header, num_heads: numHeads }) };
+    return { view, message: this.lines(weights, layer, { ...header, weights: number * numLayers + layer }) };
   }
 
-  private lines({ result: { number, numHeads }, activations: { attentions } }: Reading, layer: number, header: object): Bytes {
-    const codes = new Uint8Array(attentions[layer].length);
-    this.encode(attentions[layer], codes);
-    return pack({
-      ...header, look: this.look.lines, layer, sent: range(numHeads), broken: [], weights: number * attentions.length + layer,
+  private lines(weights: Floats, layer: number, header: object): Bytes {
+    const { message, blocks } = packed({
+      ...header, look: this.look.lines, layer, sent: range(this.opened.numHeads), broken: [],
       colours: this.look.head_colours, mean_colour: this.look.accent,
-    }, codes, this.decoding, new Uint8Array());
+    }, weights.length, 4 * this.decoding.length, 0);
+    this.encode(weights, blocks[0]);
+    blocks[1].set(bytesOf(this.decoding));
+    return message;
   }
 
-  private map({ result: { numHeads, numTokens }, activations: { attentions } }: Reading, { layer, heads }: Choice, header: object): Bytes {
+  private map(weights: Floats, { layer, heads }: Choice, header: object): Bytes {
+    const { numHeads } = this.opened;
     const averaged = heads.length ? heads : range(numHeads);
-    const cells = numTokens ** 2;
+    const cells = weights.length / numHeads;
     const mean = new Float32Array(cells);
     for (let cell = 0; cell < cells; cell++) {
       let sum = 0;
-      for (const head of averaged) sum += attentions[layer][head * cells + cell];
+      for (const head of averaged) sum += weights[head * cells + cell];
       mean[cell] = sum / averaged.length;
     }
     const name = averaged.length === 1 ? `head ${averaged[0]}`
       : averaged.length === numHeads ? `mean of all ${numHeads} heads` : `mean of heads ${averaged.join(", ")}`;
     return pack({
-      ...header, title: `Layer ${layer}, ${name}`, layers: [layer], num_heads: numHeads, look: this.look.map,
+      ...header, title: `Layer ${layer}, ${name}`, layers: [layer], look: this.look.map,
       accent: this.look.accent, alone: [layer],
     }, mean, this.colours);
   }
@@ -129,20 +153,29 @@ export function wordsOf({ tokens, text_ids, word_ids, offsets }: Encoding, texts
 
 // A message of a header and blocks, none deflated; `pack` of transport.py.
 export function pack(header: object, ...blocks: ArrayBufferView<ArrayBuffer>[]): Bytes {
-  const parts = blocks.map((block) => new Uint8Array(block.buffer, block.byteOffset, block.byteLength));
+  const { message, blocks: places } = packed(header, ...blocks.map(({ byteLength }) => byteLength));
+  blocks.forEach((block, k) => places[k].set(bytesOf(block)));
+  return message;
+}
+
+// The same with blocks of so many bytes to be written.
+function packed(header: object, ...sizes: number[]): { message: Bytes; blocks: Bytes[] } {
   const places: number[][] = [];
   let size = 0;
-  for (const part of parts) {
-    places.push([size, part.length]);
-    size += Math.ceil(part.length / 4) * 4;
+  for (const length of sizes) {
+    places.push([size, length]);
+    size += Math.ceil(length / 4) * 4;
   }
   const text = new TextEncoder().encode(JSON.stringify({ ...header, blocks: places }));
   const start = 4 + Math.ceil(text.length / 4) * 4;
-  const out = new Uint8Array(start + size).fill(32, 4, start);
-  new DataView(out.buffer).setUint32(0, start - 4, true);
-  out.set(text, 4);
-  parts.forEach((part, k) => out.set(part, start + places[k][0]));
-  return out;
+  const message = new Uint8Array(start + size).fill(32, 4, start);
+  new DataView(message.buffer).setUint32(0, start - 4, true);
+  message.set(text, 4);
+  return { message, blocks: places.map(([from, length]) => message.subarray(start + from, start + from + length)) };
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView<ArrayBuffer>): Bytes {
+  return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
 // Each head small: a cell is the largest weight of its block, [H, S, S].

@@ -42,13 +42,10 @@ export interface Result {
   milliseconds: number;
 }
 
-/** A result with what stays where the network is. */
-export interface Reading {
-  result: Result;
-  /** Of the texts as typed; the next reading overwrites them. */
-  activations: Activations;
-  /** Which tokens are punctuation. */
-  isMark: boolean[];
+/** Sees the attention of the texts as they are typed, [H, T, T], layer by layer; the next one may overwrite it. */
+export interface Viewer {
+  start(encoding: Encoding, isMark: boolean[]): void;
+  layer(attention: Floats, layer: number): void;
 }
 
 export interface Opened {
@@ -77,6 +74,10 @@ export class Reader {
   private readonly changed: Room;
   private inTyped = "";
   private inChanged = "";
+  /** The layer of the typed texts whose attention is there; null for none. */
+  private atLayer: { layer: number; weights: Floats } | null = null;
+  /** Sees what is typed when it is computed. */
+  viewer: Viewer | null = null;
 
   /**
    * @param guesses Whether `read` guesses where tokens are hidden.
@@ -97,8 +98,8 @@ export class Reader {
     this.characters = new Characters(header.characters);
     this.wordpiece = new WordPiece(tokenizer, this.characters);
     this.bert = new Bert(header, machine, tokenizer.max_length);
-    this.typed = new Room(machine, config, tokenizer.max_length, true);
-    this.changed = new Room(machine, config, tokenizer.max_length, false);
+    this.typed = new Room(machine, config, tokenizer.max_length);
+    this.changed = new Room(machine, config, tokenizer.max_length);
     this.opened = {
       name: header.name, numLayers: config.num_hidden_layers, numHeads: config.num_attention_heads, vocabSize: tokenizer.vocab.length,
       numParameters: tensors.reduce((sum, { shape }) => sum + shape.reduce((a, b) => a * b, 1), 0),
@@ -107,7 +108,7 @@ export class Reader {
   }
 
   /** What is seen of the texts as they are typed, and what is guessed where tokens are hidden. */
-  read({ number, first, second, hidden }: Question): Reading {
+  read({ number, first, second, hidden }: Question): Result {
     const start = performance.now();
     const encoding = this.wordpiece.encode(first, second);
     const { input_ids, segment_ids, text_ids } = encoding;
@@ -115,39 +116,51 @@ export class Reader {
     const ids = input_ids.map((id, place) => (hidden.includes(place) && text_ids[place] >= 0 ? this.mask : id));
     const masks = this.guesses && this.bert.hasMaskedWords ? ids.flatMap((id, place) => (id === this.mask ? [place] : [])) : [];
     const states = masks.length ? this.run(ids, segment_ids).hiddenStates : [];
-    const result: Result = {
+    return {
       number, texts: [first, second], encoding, numTokens: activations.numTokens, numHeads: this.opened.numHeads,
       guesses: masks.map((place) => this.guess(states, place, encoding)),
       next: this.bert.hasNextSentence && text_ids.includes(1)
         ? this.bert.nextProbability(activations.hiddenStates[activations.hiddenStates.length - 1]) : null,
       milliseconds: performance.now() - start,
     };
-    const isMark = encoding.tokens.map((token) => [...token.replace(/^##/, "")].every((c) => this.characters.isPunctuation(c)));
-    return { result, activations, isMark };
   }
 
   /** What the network computes of texts as they are typed. */
-  trace({ input_ids, segment_ids }: Encoding): Activations {
+  trace(encoding: Encoding): Activations {
+    const { input_ids, segment_ids, tokens } = encoding;
     const input = JSON.stringify([input_ids, segment_ids]);
     if (this.inTyped === input) return this.typed.activations(input_ids.length);
     this.inTyped = input;
-    return this.bert.run(input_ids, segment_ids, this.typed);
+    this.viewer?.start(encoding, tokens.map((token) => [...token.replace(/^##/, "")].every((c) => this.characters.isPunctuation(c))));
+    return this.bert.run(input_ids, segment_ids, this.typed, (weights, layer) => {
+      this.atLayer = { layer, weights };
+      this.viewer?.layer(weights, layer);
+    });
+  }
+
+  /** A layer's attention of texts as they are typed, [H, T, T]; what is computed next overwrites it. */
+  attention(encoding: Encoding, layer: number): Floats {
+    const { hiddenStates } = this.trace(encoding);
+    if (this.atLayer?.layer !== layer) this.atLayer = { layer, weights: this.bert.attention(layer, hiddenStates[layer]) };
+    return this.atLayer.weights;
   }
 
   /**
    * What the network computes of an input; of one that it knows, without computing it again.
    *
-   * @param see Sees the attention of each layer, which the next one may overwrite.
+   * @param see Sees the attention of each layer, which the next one overwrites.
    */
   run(inputIds: number[], segmentIds: number[], see?: See): Activations {
     const input = JSON.stringify([inputIds, segmentIds]);
     if (this.inTyped === input) {
       const activations = this.typed.activations(inputIds.length);
-      if (see) activations.attentions.forEach(see);
+      if (see) activations.halves.forEach((_, layer) => see(this.bert.attention(layer, activations.hiddenStates[layer]), layer));
+      if (see) this.atLayer = null;
       return activations;
     }
     if (this.inChanged === input && !see) return this.changed.activations(inputIds.length);
     this.inChanged = input;
+    this.atLayer = null;
     return this.bert.run(inputIds, segmentIds, this.changed, see);
   }
 

@@ -6,7 +6,7 @@ import { answerOf, NotShown, type Given } from "./answers";
 import { glanceMessage, type GlanceLook } from "./glance";
 import type { Heard } from "./guide";
 import { Messages, type Choice, type Heads, type Look } from "./messages";
-import { Reader, type Opened, type Question, type Reading, type Result } from "./reader";
+import { Reader, type Opened, type Question, type Result } from "./reader";
 
 /** What is sent first. */
 export interface Opening {
@@ -53,7 +53,7 @@ const QUICK = 60; // milliseconds of an answer that what follows need not wait f
 
 export default function serve(scope: Scope): void {
   let reader: Reader | null = null;
-  let reading: Reading | null = null;
+  let read: Result | null = null;
   let messages: Messages | null = null;
   let wanted: Omit<Opening, "weights"> | null = null;
   let waiting: { question: Question; choice: Choice } | null = null;
@@ -64,9 +64,9 @@ export default function serve(scope: Scope): void {
     if (!reader || !waiting) return;
     const { question, choice } = waiting;
     waiting = null;
-    reading = reader.read(question);
-    const { result } = reading;
-    const attention = messages && { overview: messages.overview(reading), heads: messages.heads(reading, choice) };
+    const result = reader.read(question);
+    read = result;
+    const attention = messages && { overview: messages.overview(result), heads: messages.heads(reader, result, choice) };
     scope.postMessage({ result, attention }, attention ? [attention.overview.buffer, attention.heads.message.buffer] : []);
     // While a long text is typed, the next question should find the worker free.
     setTimeout(() => follow(question, result), result.milliseconds < QUICK ? 0 : result.milliseconds);
@@ -85,16 +85,17 @@ export default function serve(scope: Scope): void {
       setTimeout(answer); // messages that came meanwhile are read first
     } else if ("choice" in data) {
       if (waiting) waiting.choice = data.choice;
-      if (!reading || !messages || waiting) return;
-      const heads = messages.heads(reading, data.choice);
-      scope.postMessage({ chosen: { number: reading.result.number, heads } }, [heads.message.buffer]);
+      if (!reader || !read || !messages || waiting) return;
+      const heads = messages.heads(reader, read, data.choice);
+      scope.postMessage({ chosen: { number: read.number, heads } }, [heads.message.buffer]);
     } else if ("lesson" in data) {
       if (reader) scope.postMessage({ lesson: { number: data.lesson.number, ...heardOf(reader, data.lesson) } });
     } else {
       const { weights, ...rest } = data;
       wanted = rest;
-      messages = rest.look && new Messages(rest.look);
       reader = await Reader.open(await bytesOf(weights, rest.hash, (loaded) => scope.postMessage({ loaded })), rest.guesses);
+      messages = rest.look && new Messages(rest.look, reader.opened);
+      reader.viewer = messages;
       scope.postMessage({ opened: reader.opened });
     }
   });

@@ -23,19 +23,29 @@ ADDRESS = "http://live.test/"
 # The token at place 1 is hidden, if it is one of a text.
 COMPUTE = """
 import { Reader } from "./app/live/reader";
-import { measureHeads } from "./app/live/measures";
+import { HeadMeasures } from "./app/live/measures";
 async function compute(weights, cases, isFast) {
   const reader = await Reader.open(weights, true, isFast);
   if (reader.opened.isFast !== isFast) throw new Error("the other form would compute");
   const arrays = [];
   const read = cases.map(([first, second], number) => {
     const question = { number, first, second, hidden: [1] };
-    const reading = reader.read(question);
-    const { hiddenStates, attentions } = reading.activations;
-    arrays.push(...[...hiddenStates, ...attentions].map((array) => array.slice()));
-    const { encoding, guesses, next } = reading.result;
+    let measures;
+    const seen = [];
+    reader.viewer = {
+      start(encoding, isMark) { measures = new HeadMeasures(encoding, isMark); },
+      layer(attention) { measures.add(attention); seen.push(attention.slice()); },
+    };
+    const { encoding, guesses, next } = reader.read(question);
+    const { hiddenStates } = reader.trace(encoding);
+    arrays.push(...hiddenStates.map((array) => array.slice()));
+    arrays.push(...seen);
+    seen.forEach((weights, layer) => { // which are computed again when they are asked for
+      const again = reader.attention(encoding, layer);
+      if (weights.some((weight, k) => weight !== again[k])) throw new Error("another attention");
+    });
     const swapped = reader.swapped(question);
-    return { encoding, guesses, next, swapped, measures: measureHeads(reading) };
+    return { encoding, guesses, next, swapped, measures: measures.found };
   });
   return { read: JSON.stringify(read), arrays: new Blob(arrays) };
 }

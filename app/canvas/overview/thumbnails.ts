@@ -7,7 +7,9 @@ import type { OverviewModel, Place } from "./model";
 
 export class Thumbnails {
   private packed = new Uint32Array();
-  private drawn: { pixels: number; canvases: HTMLCanvasElement[] } | null = null;
+  /** Of all heads; the next message's are drawn on the same ones. */
+  private canvases: HTMLCanvasElement[] = [];
+  private drawnPixels: number | null = null;
 
   constructor(private readonly model: OverviewModel) {}
 
@@ -18,22 +20,23 @@ export class Thumbnails {
       const [red, green, blue] = this.model.colours.subarray(code * 3, code * 3 + 3);
       return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
     });
-    this.drawn = null;
+    this.drawnPixels = null;
   }
 
   // All heads in their natural order, at most `pixels` wide.
   all(pixels: number): HTMLCanvasElement[] {
-    if (this.drawn?.pixels !== pixels) {
+    if (this.drawnPixels !== pixels) {
       const { num_layers: layers, num_heads: heads } = this.model.header;
-      const canvases = range(layers * heads).map((k) => this.one({ layer: Math.floor(k / heads), head: k % heads }, pixels));
-      this.drawn = { pixels, canvases };
+      this.canvases = range(layers * heads)
+        .map((k) => this.one({ layer: Math.floor(k / heads), head: k % heads }, pixels, this.canvases[k]));
+      this.drawnPixels = pixels;
     }
-    return this.drawn.canvases;
+    return this.canvases;
   }
 
   // A canvas of a pixel for each cell, at most `pixels` wide. Where a pixel holds several cells it is
   // the largest, so that narrow lines stay.
-  one(place: Place, pixels: number): HTMLCanvasElement {
+  one(place: Place, pixels: number, canvas = element("canvas")): HTMLCanvasElement {
     const { size } = this.model.header;
     const codes = this.model.codesOf(place);
     const side = Math.min(size, pixels);
@@ -51,7 +54,8 @@ export class Thumbnails {
         colours[y * side + x] = this.packed[most];
       }
     }
-    const canvas = element("canvas", { width: side, height: side });
+    if (canvas.width !== side) canvas.width = side;
+    if (canvas.height !== side) canvas.height = side;
     context2d(canvas).putImageData(image, 0, 0);
     return canvas;
   }

@@ -4,13 +4,11 @@
 import { add, addBias, gelu, layerNorm, rowsOf, softmax, type Floats, type Machine, type Rows } from "./arithmetic";
 import type { BertConfig, Tensors, WeightsHeader } from "./weights";
 
-/** Everything that a text makes the network compute; the names of bertcore's Trace. */
+/** What a text makes the network compute, without the attention; the names of bertcore's Trace. */
 export interface Activations {
   numTokens: number;
   /** [L+1] of [T, D]; the first one is the embeddings' output. */
   hiddenStates: Floats[];
-  /** [L] of [H, T, T]; all the same array where the room keeps one. */
-  attentions: Floats[];
   /** [L] of [T, D]: after attention, add and norm, which the feed-forward network reads. */
   halves: Floats[];
   /** [T, D] each; their normalised sum is the first hidden state. */
@@ -21,33 +19,22 @@ export interface Activations {
 export class Room {
   private readonly states: Floats[];
   private readonly halves: Floats[];
-  private readonly attentions: Floats[];
   private readonly embeddings: Floats[];
 
-  /**
-   * @param maxTokens The longest input.
-   * @param keepsAttentions Whether the attention of each layer stays, or is overwritten by that of the next.
-   */
-  constructor(machine: Machine, private readonly config: BertConfig, maxTokens: number, readonly keepsAttentions: boolean) {
-    const { hidden_size: width, num_hidden_layers: layers, num_attention_heads: heads } = config;
-    const arrays = (count: number, length: number) => Array.from({ length: count }, () => machine.floats(length));
-    this.states = arrays(layers + 1, maxTokens * width);
-    this.halves = arrays(layers, maxTokens * width);
-    this.embeddings = arrays(3, maxTokens * width);
-    const kept = arrays(keepsAttentions ? layers : 1, heads * maxTokens ** 2);
-    this.attentions = this.halves.map((_, layer) => kept[layer % kept.length]);
+  /** @param maxTokens The longest input. */
+  constructor(machine: Machine, private readonly config: BertConfig, maxTokens: number) {
+    const { hidden_size: width, num_hidden_layers: layers } = config;
+    const arrays = (count: number) => Array.from({ length: count }, () => machine.floats(maxTokens * width));
+    this.states = arrays(layers + 1);
+    this.halves = arrays(layers);
+    this.embeddings = arrays(3);
   }
 
   /** The arrays of an input of so many tokens. */
   activations(numTokens: number): Activations {
-    const { hidden_size: width, num_attention_heads: heads } = this.config;
-    const vectors = (array: Floats) => array.subarray(0, numTokens * width);
+    const vectors = (array: Floats) => array.subarray(0, numTokens * this.config.hidden_size);
     const [token, segment, position] = this.embeddings.map(vectors);
-    return {
-      numTokens, hiddenStates: this.states.map(vectors), halves: this.halves.map(vectors),
-      attentions: this.attentions.map((array) => array.subarray(0, heads * numTokens ** 2)),
-      embeddings: { token, segment, position },
-    };
+    return { numTokens, hiddenStates: this.states.map(vectors), halves: this.halves.map(vectors), embeddings: { token, segment, position } };
   }
 }
 
@@ -55,7 +42,7 @@ export class Bert {
   readonly config: BertConfig;
   readonly tensors: Tensors;
   /** Intermediate results, which the next ones overwrite. */
-  private readonly work: Record<"query" | "key" | "value" | "mixed" | "inner" | "gathered" | "transformed" | "logits", Floats>;
+  private readonly work: Record<"query" | "key" | "value" | "mixed" | "inner" | "gathered" | "transformed" | "logits" | "attention", Floats>;
 
   /** The weights are zeros: `fillTensors` of weights.ts puts in those of the file. */
   constructor({ config, tensors }: WeightsHeader, private readonly machine: Machine, maxTokens: number) {
@@ -71,13 +58,14 @@ export class Bert {
       gathered: machine.floats(this.numLens * width),
       transformed: machine.floats(this.numLens * width),
       logits: machine.floats(this.numLens * length("cls.predictions.bias")),
+      attention: machine.floats(config.num_attention_heads * maxTokens ** 2),
     };
   }
 
-  /** Computes an input in `room`; `see` is told of each layer's attention, [H, T, T], when it is there. */
+  /** Computes an input in `room`; `see` is told of each layer's attention, [H, T, T], which the next one overwrites. */
   run(inputIds: number[], segmentIds: number[], room: Room, see: (attention: Floats, layer: number) => void = () => {}): Activations {
     const activations = room.activations(inputIds.length);
-    const { embeddings: { token, segment, position }, hiddenStates, attentions, halves } = activations;
+    const { embeddings: { token, segment, position }, hiddenStates, halves } = activations;
     this.lookUp("word", inputIds, token);
     this.lookUp("token_type", segmentIds, segment);
     this.lookUp("position", inputIds.map((_, place) => place), position);
@@ -86,11 +74,10 @@ export class Bert {
     add(first, segment);
     add(first, position);
     this.norm("bert.embeddings.LayerNorm", first);
-    attentions.forEach((attention, layer) => {
+    halves.forEach((half, layer) => {
       const name = `bert.encoder.layer.${layer}`;
-      const [input, half, hidden] = [hiddenStates[layer], halves[layer], hiddenStates[layer + 1]];
-      this.attend(`${name}.attention`, input, attention, half);
-      see(attention, layer);
+      const [input, hidden] = [hiddenStates[layer], hiddenStates[layer + 1]];
+      see(this.attend(`${name}.attention`, input, half), layer);
       const inside = this.linear(`${name}.intermediate.dense`, half, this.work.inner);
       gelu(inside);
       this.linear(`${name}.output.dense`, inside, hidden);
@@ -98,6 +85,11 @@ export class Bert {
       this.norm(`${name}.output.LayerNorm`, hidden);
     });
     return activations;
+  }
+
+  /** A layer's attention anew, [H, T, T], of its input, [T, D]; what is computed next overwrites it. */
+  attention(layer: number, input: Floats): Floats {
+    return this.weigh(`bert.encoder.layer.${layer}.attention`, input);
   }
 
   get hasMaskedWords(): boolean { return this.tensors.has("cls.predictions.transform.dense.weight"); }
@@ -145,32 +137,46 @@ export class Bert {
     numbers.forEach((number, place) => out.set(rows.subarray(number * width, (number + 1) * width), place * width));
   }
 
-  // The attention weights [H, T, T], and the token's vectors after attention, add and norm, [T, D].
-  private attend(name: string, input: Floats, weights: Floats, half: Floats): void {
+  // The attention weights, [H, T, T].
+  private weigh(name: string, input: Floats): Floats {
+    const { hidden_size: width, num_attention_heads: heads } = this.config;
+    const { machine, work } = this;
+    const length = input.length / width;
+    const query = this.linear(`${name}.self.query`, input, work.query);
+    const key = this.linear(`${name}.self.key`, input, work.key);
+    const weights = work.attention.subarray(0, heads * length ** 2);
+    for (let head = 0; head < heads; head++) machine.product(this.ofHead(query, head), this.ofHead(key, head), square(weights, head, length));
+    softmax(weights, length, 1 / Math.sqrt(width / heads));
+    return weights;
+  }
+
+  // A head's part of the vectors [T, D].
+  private ofHead(values: Floats, head: number): Rows {
+    const { hidden_size: stride, num_attention_heads: heads } = this.config;
+    const width = stride / heads;
+    return { values: values.subarray(head * width), count: values.length / stride, width, stride };
+  }
+
+  // Computes the token's vectors after attention, add and norm, [T, D]; returns the attention.
+  private attend(name: string, input: Floats, half: Floats): Floats {
     const { hidden_size: width, num_attention_heads: heads } = this.config;
     const { machine, work } = this;
     const [length, size] = [input.length / width, width / heads];
-    const query = this.linear(`${name}.self.query`, input, work.query);
-    const key = this.linear(`${name}.self.key`, input, work.key);
+    const weights = this.weigh(name, input);
     // The values [D, T], not [T, D]: then a head multiplies rows, as everything else does.
     const value = work.value.subarray(0, input.length);
     machine.product(rowsOf(this.tensor(`${name}.self.value.weight`), width), rowsOf(input, width), rowsOf(value, length));
     const bias = this.tensor(`${name}.self.value.bias`);
     for (let k = 0; k < value.length; k++) value[k] += bias[Math.floor(k / length)];
-
-    const ofHead = (array: Floats, head: number): Rows =>
-      ({ values: array.subarray(head * size), count: length, width: size, stride: width });
-    const square = (head: number) => rowsOf(weights.subarray(head * length ** 2, (head + 1) * length ** 2), length);
-    for (let head = 0; head < heads; head++) machine.product(ofHead(query, head), ofHead(key, head), square(head));
-    softmax(weights, length, 1 / Math.sqrt(size));
     const mixed = work.mixed.subarray(0, input.length);
     for (let head = 0; head < heads; head++) {
       const values = rowsOf(value.subarray(head * size * length, (head + 1) * size * length), length);
-      machine.product(square(head), values, ofHead(mixed, head));
+      machine.product(square(weights, head, length), values, this.ofHead(mixed, head));
     }
     this.linear(`${name}.output.dense`, mixed, half);
     add(half, input);
     this.norm(`${name}.output.LayerNorm`, half);
+    return weights;
   }
 
   // x W' + b at the start of `out`; returns that part of it.
@@ -195,4 +201,9 @@ export class Bert {
     if (!found) throw new Error(`the weights have no ${name}`);
     return found;
   }
+}
+
+// A head's part of the attention [H, T, T].
+function square(weights: Floats, head: number, length: number): Rows {
+  return rowsOf(weights.subarray(head * length ** 2, (head + 1) * length ** 2), length);
 }
