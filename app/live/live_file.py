@@ -132,9 +132,20 @@ def _facts(bert: Bert, stored: Stored) -> dict[str, str]:
         "Checkpoint": bert.name,
         "Network": f"{config.num_hidden_layers} layers of {config.num_attention_heads} heads, "
         f"{config.hidden_size} dimensions, {bert.tokenizer.vocab_size:,} word pieces",
+        "Heads": heads(bert),
         "Weights": _STORED[stored],
         "Made": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M} UTC with BertScope",
     }
+
+
+def heads(bert: Bert) -> str:
+    """Return what the network answers with, as a phrase."""
+    names = {"mlm": "masked words", "nsp": "next sentence"}
+    own = [name for ability, name in names.items() if ability in bert.capabilities]
+    return " and ".join(own) or (
+        "none for masked words or next sentence; what a fine-tuned head answers is left out, and "
+        "the network below it is shown"
+    )
 
 
 _STORED = {

@@ -159,6 +159,7 @@ def _write_live(
         raise ValueError(f"--pages has {unknown[0]!r}; expected some of {expected}.")
     bert = with_parts(load(checkpoint, device="cpu"))
     options = {"source": checkpoint, "pages": shown}
+    typer.echo(f"heads: {module.heads(bert)}")
     if live is not None:
         written = module.live_file(bert, weights, **options).encode()
         write_whole(live, lambda file: file.write(written))

@@ -28,14 +28,16 @@ async function compute(weights, cases, isFast) {
   const reader = await Reader.open(weights, true, isFast);
   if (reader.opened.isFast !== isFast) throw new Error("the other form would compute");
   const arrays = [];
+  let measures, seen; // of an input that is computed once, though it is asked about twice
+  reader.viewer = {
+    start(encoding, isMark) { [measures, seen] = [new HeadMeasures(encoding, isMark), []]; },
+    layer(attention) {
+      measures.add(attention);
+      seen.push(attention.slice());
+    },
+  };
   const read = cases.map(([first, second], number) => {
     const question = { number, first, second, hidden: [1] };
-    let measures;
-    const seen = [];
-    reader.viewer = {
-      start(encoding, isMark) { measures = new HeadMeasures(encoding, isMark); },
-      layer(attention) { measures.add(attention); seen.push(attention.slice()); },
-    };
     const { encoding, guesses, next } = reader.read(question);
     const { hiddenStates } = reader.trace(encoding);
     arrays.push(...hiddenStates.map((array) => array.slice()));

@@ -53,6 +53,13 @@ def test_the_examples_are_those_of_the_checkpoint() -> None:
         assert settings["examples"][0]["first"].startswith(text)
 
 
+def test_a_fine_tuned_head_that_is_left_out_is_named() -> None:
+    bert = bertcore.load("sentiment", device="cpu")
+    assert isinstance(bert, Bert)
+    assert "what a fine-tuned head answers is left out" in live_file(bert)
+    assert "<bdi>masked words and next sentence</bdi>" in live_file(tiny_bert())
+
+
 def test_what_a_browser_does_not_compute_is_refused(tmp_path: Path) -> None:
     deep = tiny_bert(tiny_config(num_hidden_layers=13))
     with pytest.raises(ValueError, match="13 layers; a browser computes up to 12"):
