@@ -260,7 +260,12 @@ export class Guide {
       element("p", {}, ...marked(step.text, found.facts)),
       ...(step.elsewhere ? [element("p", { className: "note", textContent: this.words("elsewhere", { page: step.elsewhere }) })] : []),
       this.button("picture_again", () => this.showPicture(true)),
-      element("form", { onsubmit: (event: Event) => event.preventDefault() },
+      element("form", {
+        onsubmit: (event: Event) => {
+          event.preventDefault();
+          check.click();
+        },
+      },
         element("fieldset", {}, element("legend", {}, ...marked(step.question, found.facts)), box), check),
       verdict,
     ];

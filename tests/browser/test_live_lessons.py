@@ -74,7 +74,9 @@ def give(page: Page, step: Step, found: Found, chosen: str | float, code: str) -
     expect(guide.get_by_role("button", name=languages()[code]["guide"]["check"])).to_be_visible()
     if isinstance(chosen, float):
         guide.get_by_role("spinbutton").fill(repr(chosen))
-    elif guide.get_by_role("radio").count():
+        guide.get_by_role("spinbutton").press("Enter")
+        return guide.locator(".verdict")
+    if guide.get_by_role("radio").count():
         guide.get_by_role("radio", name=options[chosen], exact=True).check()
     else:
         guide.get_by_role("combobox").select_option(chosen)
