@@ -19,6 +19,7 @@ from .changes import forget_all
 from .inside import show_inside
 from .ranking import show_ranking
 from .removal import show_removal
+from .steer import show_steer
 
 HOW_SAVED = (
     "Writes a checkpoint in which the heads that are off contribute zeros permanently. It opens "
@@ -114,6 +115,8 @@ def show(page: frame.Page) -> None:
                 show_ranking(page, case)
             with frame.guard():
                 show_removal(page)
+            with frame.guard():
+                show_steer(page, case)
             show_saving(page, case.changes)
 
 

@@ -4,7 +4,8 @@ from bertcore.base.moved import moved
 
 __all__ = (
     "agreement before_after checkpoints cka decision decision_gradients head_divergence "
-    "layer_decisions minimal_pair shared_units speed task_shift texts trade_off weight_drift"
+    "layer_decisions minimal_pair shared_units speed steering task_shift texts trade_off "
+    "weight_drift"
 ).split()
 
 __getattr__ = moved(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.shell.links import name_of
 from bertcore import Bert, load
+from bertcore.analysis.compare.steering import find_direction, steer
 from bertcore.analysis.heads.removal import remove_heads
 from bertcore.analysis.heads.texts import bundled_sentences
 from bertcore.checkpoints.save import zeroed_heads
@@ -20,6 +22,7 @@ from tests.support.opened import (
     charts,
     complaints,
     named_charts,
+    numbers,
     ok,
     page_of,
     said,
@@ -272,6 +275,53 @@ def test_heads_go_off_step_by_step_and_the_least_important_together(
     app = app.number_input(key="removal_count_8").set_value(3).run()
     app = ok(button(app, "Switch these off above").click().run())
     assert set(app.session_state["off"]) == {name_of(*head) for head in found.order[:3]}
+
+
+def test_two_lists_of_words_steer_the_answers_beside_random_directions(
+    page: AppTest, bert: Bert
+) -> None:
+    page.query_params.update(
+        {"steer_a": "good; very new", "steer_b": "bad,old,", "steer_state": "1", "steer_by": "2.5"}
+    )
+    app = ok(with_results(page.run()))
+    direction = find_direction(bert, ("good", "very new"), ("bad", "old"), 1)
+    word, following = steer(bert, bert.tokenize(A, B), B, 1, direction, 2.5)
+    bars = named_charts(app, "what-if")["steer"]
+    for row, answer in enumerate((word, following)):
+        before, after = (each for each in bars if each["type"] == "bar" and row == _row(each))
+        np.testing.assert_allclose(numbers(before["x"]), answer.before, rtol=1e-4)
+        np.testing.assert_allclose(numbers(after["x"]), answer.after, rtol=1e-4)
+        (drawn,) = (each for each in bars if "error_x" in each and row == _row(each))
+        np.testing.assert_allclose(numbers(drawn["x"]), answer.random.mean(0), rtol=1e-4)
+        highest = numbers(drawn["x"]) + numbers(drawn["error_x"]["array"])
+        np.testing.assert_allclose(highest, answer.random.max(0), rtol=1e-4)
+    assert button(app, "Undo all").disabled  # it is no change of the run above
+
+
+def _row(trace: dict[str, Any]) -> int:
+    return int(trace.get("xaxis", "x")[1:] or 1) - 1
+
+
+@pytest.mark.parametrize(
+    ("query", "what"),
+    [
+        ({"steer_a": "good"}, "B has 0 words"),
+        ({"steer_a": "good", "steer_b": "good"}, "same mean"),
+        ({"steer_a": "good", "steer_b": "bad", "steer_in": "<b>{0}</b>"}, "0 places"),
+        ({"steer_a": "good," * 60, "steer_b": "bad"}, "A has 60"),
+    ],
+)
+def test_lists_that_cannot_steer_are_told(page: AppTest, query: dict[str, str], what: str) -> None:
+    page.query_params.update(query)
+    assert what in complaints(with_results(page.run()))
+
+
+def test_a_newcomer_sees_an_example_of_steering(page: AppTest) -> None:
+    app = ok(page.run())
+    page.query_params.update({"steer_by": "1e9", "steer_state": "77"})
+    app = ok(with_results(button(app, "Show an example").click().run()))
+    assert app.session_state["steer_a"] == "dry, empty, dead"
+    assert "steer" in named_charts(app, "what-if")
 
 
 def test_the_chosen_heads_are_removed_for_good(page: AppTest, tmp_path: Path) -> None:

@@ -1,0 +1,212 @@
+"""Steer a run: a direction from two lists of words is added to a hidden state of every token."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from bertcore.analysis.compare.before_after import check_finite, kl_divergence, next_sentence_of
+from bertcore.analysis.compare.task_shift import compare_task
+from bertcore.analysis.shared.inputs import word_log_probabilities
+from bertcore.bert import Bert, with_parts
+from bertcore.interventions.mapped_state import StateMap, map_state
+from bertcore.interventions.what_if import Changes
+from bertcore.model import Model
+from bertcore.network.task_reader import TaskReader
+from bertcore.tokenizer import Encoding
+from bertcore.trace import Trace
+
+MAX_WORDS = 50
+"""Words in a list."""
+MAX_STRENGTH = 100.0
+PLACE = "{}"
+"""Where a template has the word."""
+NUM_RANDOM = 10
+"""Random directions."""
+NEXT = ("B follows A", "random text")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SteeredAnswer:
+    """One answer, with C choices that are shown, and S random directions."""
+
+    kind: str
+    """"word", "next" or "class"."""
+    position: int
+    """Of the [MASK]; 0 for the others."""
+    choices: tuple[str, ...]
+    before: NDArray[np.float64]
+    """Probabilities, [C]; of words only the best are shown, so they do not sum to 1."""
+    after: NDArray[np.float64]
+    """With the direction, [C]."""
+    random: NDArray[np.float64]
+    """With each random direction, [S, C]."""
+    divergence: float
+    """KL(before || after) over all choices, in nats."""
+    random_divergence: NDArray[np.float64]
+    """The same of each random direction, [S]."""
+
+
+@torch.inference_mode()
+def find_direction(
+    bert: Model, words_a: Sequence[str], words_b: Sequence[str], state: int, template: str = PLACE
+) -> Tensor:
+    """Return the mean state of words B minus that of words A, float32 [D].
+
+    Args:
+        words_a, words_b: One to MAX_WORDS each. A word's state is the mean over its pieces.
+        state: The hidden state, 0 (the embeddings' output) to L.
+        template: The text that each word stands in, once, at PLACE; PLACE alone is the word alone,
+            between [CLS] and [SEP].
+
+    ValueError if a list is empty or too long, the template has not one PLACE, a word has no piece
+    there or is cut off, there is no such state, or both means are the same.
+    """
+    if template.count(PLACE) != 1:
+        raise ValueError(
+            f"the template {template[:60]!r} has {template.count(PLACE)} places for the word; "
+            f"write {PLACE} once, such as 'This is {PLACE}.'"
+        )
+    last = bert.config.num_hidden_layers
+    if not 0 <= state <= last:
+        raise ValueError(f"there is no hidden state {state}; this checkpoint has 0 to {last}.")
+    means = []
+    for name, words in (("A", words_a), ("B", words_b)):
+        if not 1 <= len(words) <= MAX_WORDS:
+            raise ValueError(
+                f"list {name} has {len(words)} words; expected 1 to {MAX_WORDS}, with commas "
+                "between."
+            )
+        means.append(torch.stack([_state(bert, word, state, template) for word in words]).mean(0))
+    direction = means[1] - means[0]
+    if not float(direction.norm()) > 0:
+        raise ValueError(
+            "the two lists have the same mean state, or one that is not a number, so there is no "
+            "direction between them. Give other words or another layer."
+        )
+    return direction
+
+
+def _state(bert: Model, word: str, state: int, template: str) -> Tensor:
+    before, after = template.split(PLACE)
+    start, end = len(before), len(before) + len(word)
+    trace = bert.trace(before + word + after)
+    pieces = [
+        i
+        for i, ((first, last), text) in enumerate(zip(trace.offsets, trace.text_ids, strict=True))
+        if text == 0 and first < end and last > start
+    ]
+    if not pieces or trace.truncation is not None:
+        why = "its text is too long and was cut" if pieces or word.strip() else "it is empty"
+        raise ValueError(f"{word[:40]!r} has no vector: {why}. Give another word or template.")
+    return trace.hidden_states[state][pieces].float().mean(0)
+
+
+def random_directions(direction: Tensor, seed: int = 0) -> list[Tensor]:
+    """Return NUM_RANDOM directions of the same length, uniform over the sphere."""
+    generator = torch.Generator().manual_seed(seed)
+    drawn = torch.randn(NUM_RANDOM, len(direction), generator=generator)
+    return list(drawn / drawn.norm(dim=1, keepdim=True) * direction.norm())
+
+
+def steered(bert: Model, state: int, vector: Tensor) -> Bert:
+    """Return a model that adds a vector [D] to a hidden state of every token.
+
+    It shares all weights with the given one. ValueError if there is no such state, the vector has
+    another width, or the network's parts cannot be read.
+    """
+    parts = with_parts(bert)
+    width = parts.config.hidden_size
+    change = StateMap(state, torch.eye(width, dtype=torch.float64), vector.double())
+    return Bert(map_state(parts.module, change), parts.tokenizer, name=parts.name)
+
+
+@torch.inference_mode()
+def steer(
+    bert: Model,
+    encoding: Encoding,
+    text_b: str | None,
+    state: int,
+    direction: Tensor,
+    strength: float,
+    *,
+    changes: Changes | None = None,
+    task: TaskReader | None = None,
+    top_k: int = 5,
+    seed: int = 0,
+    on_fraction: Callable[[float], None] | None = None,
+) -> tuple[SteeredAnswer, ...]:
+    """Return the answers with and without `strength` times a direction, and with random ones.
+
+    Args:
+        encoding: The input, with [MASK] where words are read.
+        text_b: Text B, or None for a single text, which has no next-sentence answer.
+        state: Where it is added, 0 to L: to all tokens, [CLS] and [SEP] too.
+        direction: [D], from `find_direction`. The random ones have its length.
+        strength: -MAX_STRENGTH to MAX_STRENGTH.
+        changes: In all runs.
+        task: The checkpoint's task head; its classes are read, if it has classes.
+        top_k: Best words of the runs with and without the direction.
+        seed: Of the random directions.
+        on_fraction: Called with the fraction done; an exception in it ends the work.
+
+    ValueError if an argument is out of range, or states are NaN or infinite.
+    """
+    if not abs(strength) <= MAX_STRENGTH:
+        raise ValueError(f"strength is {strength}; expected {-MAX_STRENGTH} to {MAX_STRENGTH}.")
+    vectors = [None, *(strength * v for v in (direction, *random_directions(direction, seed)))]
+    runs: list[list[tuple[str, int, Tensor]]] = []
+    first: Trace | None = None
+    for number, vector in enumerate(vectors):
+        model = bert if vector is None else steered(bert, state, vector)
+        trace = model.trace("", text_b, encoding=encoding, changes=changes)
+        check_finite(trace)
+        first = first or trace
+        runs.append(_answers(bert, trace, first, task))
+        if on_fraction is not None:
+            on_fraction((number + 1) / len(vectors))
+    names = () if task is None else task.labels
+    return tuple(
+        _steered(bert, kind, position, torch.stack([run[i][2] for run in runs]), top_k, names)
+        for i, (kind, position, _) in enumerate(runs[0])
+    )
+
+
+def _answers(
+    bert: Model, trace: Trace, first: Trace, task: TaskReader | None
+) -> list[tuple[str, int, Tensor]]:
+    """Return kind, position and log-probabilities [C] of each answer of a run."""
+    found = []
+    if "mlm" in bert.capabilities:
+        masks = [i for i, each in enumerate(trace.input_ids) if each == bert.tokenizer.mask_id]
+        hidden = trace.word_states[masks].to(bert.device)
+        rows = [row.cpu() for part in word_log_probabilities(bert, hidden) for row in part]
+        found += [("word", place, row) for place, row in zip(masks, rows, strict=True)]
+    following = next_sentence_of(bert, trace)
+    if following is not None:
+        odds = torch.tensor([following.is_next, 1 - following.is_next], dtype=torch.float64)
+        found.append(("next", 0, odds.clamp_min(1e-300).log()))
+    if task is not None and task.kind == "classes":
+        after = torch.from_numpy(compare_task(bert, task, first, trace).after[0])
+        found.append(("class", 0, after.double().clamp_min(1e-300).log()))
+    return found
+
+
+def _steered(
+    bert: Model, kind: str, position: int, log_p: Tensor, top_k: int, labels: Sequence[str]
+) -> SteeredAnswer:
+    """Return an answer from its log-probabilities without, with and with random directions."""
+    chosen = list(range(log_p.shape[1]))
+    if kind == "word":  # rows beyond the vocabulary have no name
+        named = log_p[:2, : bert.tokenizer.vocab_size]
+        best = named.topk(min(top_k, named.shape[1])).indices.flatten().tolist()
+        chosen = list(dict.fromkeys(best))
+        choices = tuple(bert.tokenizer.id_to_token(i) for i in chosen)
+    else:
+        choices = NEXT if kind == "next" else tuple(labels)
+    p = log_p[:, chosen].double().exp().numpy()
+    moved = kl_divergence(log_p[:1].double(), log_p[1:].double()).numpy()
+    return SteeredAnswer(kind, position, choices, p[0], p[1], p[2:], float(moved[0]), moved[1:])
