@@ -2,19 +2,23 @@
 
 from typing import NoReturn
 
+import numpy as np
 import streamlit as st
 
+from bertcore.analysis.compare.before_after import WordShift
 from bertcore.lessons.answer import Found, Kind, NotShownError
-from bertcore.lessons.lesson import Lesson, Step, Verdict, filled, judge
+from bertcore.lessons.lesson import Lesson, Step, Verdict, drawn_row, filled, judge
 from bertcore.model import Model
 
 from ..canvas.views import HEADS, LAYER
 from ..navigation import PAGES
 from ..plots import plain
+from ..plots.before_after import pair_bars
 from ..shell import cache, fetch, frame, sidebar
 from ..shell.links import INSIDE_LAYER_TOKEN, MASKED, TOKEN, name_of, open_page, script
 from ..shell.sentence_box import TEXT_A, TEXT_B, texts
 from ..shell.state import Field, open_view
+from ..streamlit_internals import plotly_chart
 from . import catalogue, in_class
 from . import language as languages
 from .language import LANGUAGE, language, words
@@ -26,6 +30,8 @@ DONE = Field("lesson_done", "")
 OWN = frozenset({LESSON.name, STEP.name, DONE.name, LANGUAGE.name})
 _PROGRESS, _ANSWERS = "_lesson_progress", "_lesson_answers"
 RIGHT, WRONG, OPEN = "r", "w", "-"
+MOST_DRAWN = 10
+"""Of a bar of a drawn row; all bars are scaled to a sum of 100%."""
 MARKS = {RIGHT: ":material/check:", WRONG: ":material/close:", OPEN: ":material/circle:"}
 
 
@@ -194,7 +200,8 @@ def _ask(lesson: Lesson, number: int, found: Found) -> None:
     row = st.container(horizontal=True, vertical_alignment="center")
     is_asked = row.button(words("check"), key="lesson_check", type="primary")
     if is_asked and chosen is None:
-        row.caption(words("pick_first" if step.options(found) else "number_first"))
+        first = "pick_first" if step.options(found) else "number_first"
+        row.caption(words("draw_first" if _is_row(step) else first))
     elif is_asked:
         answers[place] = chosen
     if chosen is not None and answers.get(place) == chosen:
@@ -203,12 +210,51 @@ def _ask(lesson: Lesson, number: int, found: Found) -> None:
             _note(lesson, number, RIGHT if verdict.is_right else WRONG)
             in_class.note(lesson, number, chosen, verdict)
         _show_verdict(verdict)
+        if _is_row(step):
+            _show_rows(found, str(chosen))
+
+
+def _is_row(step: Step) -> bool:
+    return step.answer is not None and step.answer.kind is Kind.ROW
+
+
+def _row_box(found: Found, key: str, before: str | float | None) -> str | None:
+    """Draw a slider for each token; return the row, None while all are 0."""
+    st.caption(words("draw"))
+    former = str(before).split() if before is not None else []
+    numbers = []
+    with st.container(key="lesson_row", gap=None):
+        for place, option in enumerate(found.options):
+            name = f"{key}_{place}"
+            if name not in st.session_state:
+                is_there = len(former) == len(found.options)
+                st.session_state[name] = int(former[place]) if is_there else 0
+            numbers.append(st.slider(plain(option.text), 0, MOST_DRAWN, key=name))
+    return " ".join(map(str, numbers)) if any(numbers) else None
+
+
+def _show_rows(found: Found, chosen: str) -> None:
+    """Lay the model's row over the learner's."""
+    mine, model = (
+        np.array(row, dtype=np.float32)
+        for row in (drawn_row(found, chosen), [option.weight for option in found.options])
+    )
+    tokens = tuple(option.text for option in found.options)
+    names = (words("yours"), words("models"))
+    fig = pair_bars([WordShift(0, tokens, mine, model, 0.0)], [""], names)
+    # Room for the numbers behind the longest bar, in a column as narrow as the guide's.
+    fig.update_xaxes(range=[0, 3 * float(max(mine.max(), model.max()))])
+    plotly_chart(
+        fig.to_dict(), width="stretch", config={"displayModeBar": False}, key="lesson_rows"
+    )
 
 
 def _answer_box(
     step: Step, found: Found, key: str, before: str | float | None
 ) -> str | float | None:
     """Draw what the learner answers with; return the answer, None for none yet."""
+    if _is_row(step):
+        return _row_box(found, key, before)
     options = step.options(found)
     if key not in st.session_state or (options and st.session_state[key] not in options):
         st.session_state[key] = before if not options or before in options else None

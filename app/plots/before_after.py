@@ -51,13 +51,20 @@ def word_bars(
     return pair_bars(shifts, titles, names)
 
 
-def pair_bars(shifts: Sequence[WordShift], titles: Sequence[str], names: tuple[str, str]) -> Figure:
+def pair_bars(
+    shifts: Sequence[WordShift],
+    titles: Sequence[str],
+    names: tuple[str, str],
+    ends: Sequence[NDArray[np.floating]] | None = None,
+) -> Figure:
     """Draw probabilities before (grey) and after (blue) as pairs of bars.
 
     Args:
         shifts: One for each answer.
         titles: Title of each, with a little HTML.
         names: Names of the two runs.
+        ends: Of each answer, where the numbers behind its bars begin at the earliest; None: at the
+            bars' ends.
     """
     counts = [len(shift.words) for shift in shifts]
     height = WORD_HEIGHT * sum(counts) + TITLE_HEIGHT * len(shifts)
@@ -75,7 +82,8 @@ def pair_bars(shifts: Sequence[WordShift], titles: Sequence[str], names: tuple[s
         ]
         labels = [theme.escape(shorten(word, 24)) for word in shift.words]
         values, hover = (shift.before, shift.after), " {name}: %{x:.4%}"
-        add_pairs(fig, values, labels, text, names, hover, row=row)
+        end = None if ends is None else ends[row - 1]
+        add_pairs(fig, values, labels, text, names, hover, row=row, end=end)
     highest = max(float(np.maximum(s.before, s.after).max()) for s in shifts)
     # Room for the numbers at the end of the longest bar.
     lay_out_pairs(fig, height + 30, TITLE_HEIGHT + 26, [0, max(highest, 1e-6) * 1.75])
@@ -92,6 +100,7 @@ def add_pairs(
     hover: str,
     *,
     row: int | None = None,
+    end: NDArray[np.floating] | None = None,
 ) -> None:
     """Add a grey bar (before) and a blue one (after) for each label, with a text at their ends.
 
@@ -103,6 +112,7 @@ def add_pairs(
         names: Of the two runs.
         hover: Plotly's hover text after the label; {name} is the run's name.
         row: The plot, from 1, of a figure that has several.
+        end: Where the texts begin at the earliest, [R].
     """
     places = list(range(len(labels)))
     for number, (numbers, name, colour) in enumerate(
@@ -126,7 +136,7 @@ def add_pairs(
         )
     fig.add_trace(
         scatter(
-            x=np.maximum(np.nan_to_num(np.fmax(*values)), 0),
+            x=np.maximum(np.nan_to_num(np.fmax(*values)), 0 if end is None else end),
             y=places,
             mode="text",
             text=text,

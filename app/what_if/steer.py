@@ -74,7 +74,8 @@ def steer_bars(answers: Sequence[SteeredAnswer]) -> Figure:
         WordShift(a.position, a.choices, a.before, a.after, a.divergence)  # type: ignore[arg-type]
         for a in answers
     ]
-    fig = pair_bars(shifts, titles, _NAMES)
+    ends = [answer.random.max(0) for answer in answers]
+    fig = pair_bars(shifts, titles, _NAMES, ends)
     for row, answer in enumerate(answers, 1):
         mean, low, high = (of(answer.random, axis=0) for of in (np.mean, np.min, np.max))
         fig.add(

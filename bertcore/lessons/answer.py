@@ -1,7 +1,7 @@
 """What a question's answer is, and the functions that find it."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -29,6 +29,8 @@ class Kind(StrEnum):
     """By picking a token, in the list or in the picture; its name is its position."""
     HEAD = "head"
     """By picking a head, in the list or in the picture; its name is layer.head."""
+    ROW = "row"
+    """By drawing a bar for each token: the expected row of attention."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,8 @@ class Option:
     text: str
     value: str = ""
     """What the model gives it, as text."""
+    weight: float = 0.0
+    """What the model gives it, for a row: all add up to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,16 +122,29 @@ def answer(
 def percent(share: float) -> str:
     """Return a share as text.
 
-    >>> percent(0.1234), percent(0.00123)
-    ('12.3%', '0.12%')
+    >>> percent(0.1234), percent(0.00123), percent(1e-16)
+    ('12.3%', '0.12%', '<0.001%')
     """
+    if 0 < share < 1e-5:
+        return "<0.001%"
     return f"{100 * share:.1f}%" if share >= 0.01 else f"{100 * share:.2g}%"
 
 
-def token_options(trace: Trace, values: Callable[[int], str]) -> tuple[Option, ...]:
-    """Return all tokens as options; the name of each is its position."""
+def token_options(
+    trace: Trace, values: Callable[[int], str], weights: Sequence[float] = ()
+) -> tuple[Option, ...]:
+    """Return all tokens as options; the name of each is its position.
+
+    Args:
+        weights: Those of a row of attention, [T]; none for a question that is not about one.
+    """
     return tuple(
-        Option(str(position), f"{position}: {token}", values(position))
+        Option(
+            str(position),
+            f"{position}: {token}",
+            values(position),
+            weights[position] if weights else 0.0,
+        )
         for position, token in enumerate(trace.tokens)
     )
 

@@ -30,6 +30,8 @@ from bertcore.trace import Trace
 _SIMILAR = 0.2
 """Two weights are alike if they differ by at most this share of the larger."""
 _EXACT = 1e-3
+MAX_DRAWN = 24
+"""Tokens of a row that is drawn, a bar for each."""
 _ROW = "token position layer head key key_position weight"
 
 
@@ -76,6 +78,22 @@ def strongest_key(
     """The token to which the longest word of the text attends most in one head."""
     row = _row(bert, text_a, text_b, layer, head)
     options = token_options(row.trace, lambda place: percent(float(row.weights[place])))
+    return Found(str(row.strongest), row.facts, options)
+
+
+@answer(Kind.ROW, facts=_ROW)
+def row_of_token(
+    bert: Model, text_a: str, text_b: str | None, layer: int = 0, head: int = 0
+) -> Found:
+    """The row of attention of the longest word of the text in one head: a bar for each token."""
+    row = _row(bert, text_a, text_b, layer, head)
+    count = row.trace.num_tokens
+    if not 2 <= count <= MAX_DRAWN:
+        raise NotShownError(
+            f"This text has {count} tokens, and a row of 2 to {MAX_DRAWN} can be drawn."
+        )
+    weights = row.weights.tolist()
+    options = token_options(row.trace, lambda place: percent(weights[place]), weights)
     return Found(str(row.strongest), row.facts, options)
 
 

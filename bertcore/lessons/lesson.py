@@ -27,6 +27,11 @@ MAX_CHOICES = 8
 _PAGE = re.compile(r"[a-z0-9-]+(\?.*)?")
 OF_A_LEARNER = ("chosen", "chosen_value", "answer", "answer_value")
 """Facts that every question has besides those of its function: both answers."""
+OF_A_ROW = ("overlap", "variation")
+"""Further facts of a drawn row: the part in which it equals the model's, 0 to 1, and the rest,
+which is the total variation distance."""
+ENOUGH_OVERLAP = 0.5
+"""Overlap from which a drawn row is right."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,12 +198,15 @@ def judge(
     """Return what a learner's answer is told.
 
     Args:
-        chosen: A number, or the name of one of `step.options`.
+        chosen: A number; or the name of one of `step.options`; or a drawn row, as `drawn_row` reads
+            it.
         escape: As for `filled`.
         prepare: What is done to the lesson's own text before.
     """
     if step.choices:
         why, facts, is_right = _judge_choice(step, found, str(chosen))
+    elif step.answer is not None and step.answer.kind is Kind.ROW:
+        why, facts, is_right = _judge_row(step, found, str(chosen))
     elif isinstance(chosen, int | float):
         why, facts, is_right = _judge_number(step, found, float(chosen))
     else:
@@ -230,6 +238,52 @@ def _judge_option(step: Step, found: Found, chosen: str) -> _Judged:
         "answer_value": best.value,
     }
     return why, {**found.facts, **both}, is_right
+
+
+def drawn_row(found: Found, chosen: str) -> list[float]:
+    """Return a drawn row, a fraction for each option; they add up to 1.
+
+    Args:
+        chosen: A number from 0 on for each option, with spaces between; or the name of the one
+            option that gets all.
+
+    ValueError if there are too few or too many numbers, one is no number from 0 on, or all are 0.
+    """
+    count = len(found.options)
+    names = [option.name for option in found.options]
+    try:
+        numbers = (
+            [float(name == chosen) for name in names]
+            if chosen in names
+            else [float(number) for number in chosen.split()]
+        )
+    except ValueError:
+        numbers = []
+    total = math.fsum(numbers)
+    if len(numbers) != count or not min(numbers) >= 0 or not 0 < total < math.inf:
+        raise ValueError(
+            f"{chosen[:60]!r} is no row of {count} tokens; expected {count} numbers from 0 on, not "
+            "all 0, with spaces between."
+        )
+    return [number / total for number in numbers]
+
+
+def _judge_row(step: Step, found: Found, chosen: str) -> _Judged:
+    row = drawn_row(found, chosen)
+    shared = [min(mine, o.weight) for mine, o in zip(row, found.options, strict=True)]
+    overlap = round(math.fsum(shared), 4)
+    mine = found.options[max(range(len(row)), key=row.__getitem__)]
+    best = next(option for option in found.options if option.name == str(found.answer))
+    is_right = overlap >= ENOUGH_OVERLAP
+    both: dict[str, Fact] = {
+        "chosen": mine.text,
+        "chosen_value": mine.value,
+        "answer": best.text,
+        "answer_value": best.value,
+        "overlap": overlap,
+        "variation": 1 - overlap,
+    }
+    return step.right if is_right else step.wrong, {**found.facts, **both}, is_right
 
 
 def _judge_number(step: Step, found: Found, chosen: float) -> _Judged:
@@ -457,7 +511,7 @@ def _step(table: _Table, num_goals: int, *, is_again: bool) -> Step:
     for fact, why in because.items():
         if not isinstance(why, str) or not why.strip():
             table.wrong(f"because has {fact} = {_short(why)}; expected a text.")
-        if choices:
+        if choices or kind is Kind.ROW:
             table.wrong("because explains numbers and options; a choice has its own why.")
     page = table.text("page")
     if not _PAGE.fullmatch(page):
@@ -555,11 +609,13 @@ def _within(table: _Table, *, is_number: bool) -> Within:
 def _check_facts(table: _Table, step: Step) -> None:
     """Make sure that the texts name only facts that the answer has."""
     own = step.answer.facts if step.answer is not None else ()
+    is_row = step.answer is not None and step.answer.kind is Kind.ROW
+    later = (*OF_A_LEARNER, *(OF_A_ROW if is_row else ()))
     before = {"text": step.text, "question": step.question, "page": step.page}
     after = {"right": step.right, "wrong": step.wrong}
     after |= {f"because.{fact}": why for fact, why in step.because.items()}
     after |= {f"{choice.text!r}": f"{choice.why} {choice.wrong}" for choice in step.choices}
-    for texts, known in ((before, own), (after, (*own, *OF_A_LEARNER))):
+    for texts, known in ((before, own), (after, (*own, *later))):
         for where, text in texts.items():
             for name, _ in PLACE.findall(text):
                 _check_fact(table, where, name, known)

@@ -46,6 +46,10 @@ def _check(
     guide = _guide(visit)
     if isinstance(chosen, float):
         guide.get_by_label(words["number"]).fill(f"{chosen:g}")
+    elif guide.get_by_role("slider").count():  # a drawn row: all on one token
+        for place, slider in enumerate(guide.get_by_role("slider").all()):
+            slider.press("End" if str(place) == chosen else "Home")
+            visit.settle()
     elif guide.get_by_role("radio").count():
         # The label, since the circle lies below it.
         guide.locator("label").filter(has_text=re.compile(f"^{re.escape(text)}$")).click()

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.access.policy import CHECKPOINT_VARIABLE
 from app.guide import catalogue, guide, in_class
 from app.shell import cache
-from bertcore import Bert
-from bertcore.lessons.answer import Found
+from bertcore import Bert, load
+from bertcore.lessons.answer import Found, Kind
 from bertcore.lessons.lesson import Lesson, Step, Verdict, judge
-from tests.support.opened import ok, said
+from tests.support.opened import charts, numbers, ok, said
 from tests.support.school import school
 from tests.support.tiny import tiny_network, tiny_tokenizer
 
@@ -49,8 +50,11 @@ def answers(step: Step, found: Found) -> tuple[str | float, str | float]:
 
 def answer(app: AppTest, chosen: str | float) -> str:
     """Give an answer, and return what is said then."""
-    box = (app.number_input or app.radio or app.selectbox)[0]
-    box.set_value(chosen)
+    for place, slider in enumerate(app.slider):  # a drawn row: all on one token
+        slider.set_value(10 if str(place) == chosen else 0)
+    if not app.slider:
+        box = (app.number_input or app.radio or app.selectbox)[0]
+        box.set_value(chosen)
     app.button(key="lesson_check").click()
     return said(ok(app.run()))
 
@@ -170,3 +174,30 @@ def test_a_class_sees_the_first_answer_and_a_typed_name(monkeypatch: pytest.Monk
 
 def _fails(*_: object, **__: object) -> None:
     raise RuntimeError("the disk is full")
+
+
+@pytest.mark.skipif(not (SHIPPED / "model.safetensors").is_file(), reason="no checkpoint ships")
+def test_a_row_is_drawn_and_the_models_is_laid_over_it() -> None:
+    lesson = catalogue.lessons()["one-head"]
+    number = next(
+        i for i, step in enumerate(lesson.steps, 1) if step.answer and step.answer.kind is Kind.ROW
+    )
+    app = opened("one-head", lesson.text_a, lesson_step=str(number))
+    found = lesson.steps[number - 1].find(load("default"), lesson.text_a, None)
+    assert [slider.label.replace("\\", "") for slider in app.slider] == [
+        option.text for option in found.options
+    ]
+    app.button(key="lesson_check").click().run()
+    assert "Raise a bar first" in said(ok(app))
+    for slider in app.slider:
+        slider.set_value(5)
+    app.button(key="lesson_check").click()
+    ok(app.run())
+    weights = np.array([option.weight for option in found.options])
+    even = np.full(len(weights), 1 / len(weights))
+    assert f"the same in {np.minimum(weights, even).sum():.0%}" in said(app)
+    (chart,) = charts(app)
+    mine, model = (each for each in chart["data"] if each["type"] == "bar")
+    np.testing.assert_allclose(numbers(mine["x"]), even, rtol=1e-5)
+    np.testing.assert_allclose(numbers(model["x"]), weights, rtol=1e-5)
+    assert app.session_state["lesson_done"].endswith("w")

@@ -19,6 +19,7 @@ from bertcore.lessons.lesson import (
     Lesson,
     Step,
     Within,
+    drawn_row,
     filled,
     judge,
     parse_lesson,
@@ -356,3 +357,62 @@ class TestAnswers:
             heads.strongest_key(tiny_bert(), "a", None, layer=7)
         with pytest.raises(ValueError, match="no measure 'x'"):
             heads.head_of_habit(tiny_bert(), "a", None, habit="x")
+
+
+ROW = """
+[[steps]]
+goal = 1
+title = "Draw"
+text = "Draw."
+page = "attention"
+question = "How?"
+answer = "row_of_token"
+right = "Yes: {overlap%}."
+wrong = "{chosen} ({chosen_value}), not {answer}: {variation%} elsewhere."
+"""
+
+
+class TestADrawnRow:
+    """Overlap by hand, and what cannot be a row."""
+
+    def test_the_overlap_is_what_both_rows_share(self) -> None:
+        (step,) = parse_lesson(HEAD + ROW).steps
+        options = tuple(
+            Option(str(i), f"{i}: {token}", f"{weight:.0%}", weight)
+            for i, (token, weight) in enumerate(zip("abc", (0.7, 0.2, 0.1), strict=True))
+        )
+        found = Found("0", dict.fromkeys(ANSWERS["row_of_token"].facts, 0), options)
+        assert drawn_row(found, "1 3 0") == [0.25, 0.75, 0]
+        wrong = judge(step, found, "1 3 0")
+        assert not wrong.is_right
+        assert wrong.why == "1: b (20%), not 0: a: 55% elsewhere."
+        assert (wrong.yours, wrong.models) == ("1: b", "0: a")
+        assert judge(step, found, "7 2 1").why == "Yes: 100%."
+        assert judge(step, found, "0").why == "Yes: 70%."
+        assert not judge(step, found, "2").is_right
+        for bad in ("", "1 2", "1 2 3 4", "0 0 0", "-1 2 3", "nan 1 1", "inf 1 1", "a b c", "9"):
+            with pytest.raises(ValueError, match="expected 3 numbers"):
+                judge(step, found, bad)
+
+    def test_it_is_the_row_of_the_trace_and_long_texts_are_refused(self) -> None:
+        bert = tiny_bert()
+        text = "The river bank was steep ."
+        found = ANSWERS["row_of_token"].function(bert, text, None, layer=1, head=2)
+        trace = bert.trace(text)
+        row = trace.attentions[1, 2, int(found.facts["position"])]
+        assert [option.weight for option in found.options] == row.tolist()
+        assert found.answer == str(int(row.argmax()))
+        with pytest.raises(NotShownError, match="32 tokens"):
+            ANSWERS["row_of_token"].function(bert, "the " * 30, None)
+
+    @pytest.mark.parametrize(
+        ("old", "new", "what"),
+        [
+            ('right = "Yes', 'within = 1\nright = "Yes', "within is for numbers"),
+            ('elsewhere."', 'elsewhere."\n[steps.because]\nposition = "x"', "because explains"),
+            ('question = "How?"', 'question = "{overlap}?"', "overlap"),
+        ],
+    )
+    def test_what_a_row_does_not_have(self, old: str, new: str, what: str) -> None:
+        with pytest.raises(ValueError, match=what):
+            parse_lesson(HEAD + ROW.replace(old, new))
