@@ -25,6 +25,7 @@ from .drawing import Sheet
 from .heads import pair_sheet, word_sheet
 from .one_token import activation_name, token_sheet
 from .run import AskedWord, Run
+from .sandbox import show_sandbox
 from .who_wrote import choose_word, show_who_wrote
 
 ALL = "all"
@@ -297,8 +298,15 @@ def _show_code(page: frame.Page) -> None:
         )
 
 
+@frame.fragment
+def sandbox(page: frame.Page) -> None:
+    """Draw the toy head; its sliders rerun only this."""
+    show_sandbox(page)
+
+
 def draw() -> None:
     """Draw the page."""
     page = frame.begin(PAGE)
     if LAYER_OF_TOKEN.is_available(page):
         show(page)
+        sandbox(page)
