@@ -1,6 +1,7 @@
 """The visitor's choices on the Training page."""
 
 from bertcore.configs.data import OBJECTIVES
+from bertcore.configs.finetune import ALL
 from bertcore.tasks import TASKS
 
 from ..shell import Field
@@ -42,6 +43,8 @@ SKIP_BAD_ROWS = Field("table_skip", False)
 EPOCHS = Field("tune_epochs", 3)
 RATE = Field("tune_rate", 0.0)
 """0 for the usual one for the checkpoint's width."""
+TRAINED = Field("tune_trained", ALL)
+"""Parts of the encoder that learn, as `FinetuneConfig.trained`."""
 SEED = Field("tune_seed", 1)
 DEV_FILE = "file"
 DEVS = ("0.05", "0.1", "0.2", DEV_FILE)

@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from bertcore import Model
 from bertcore.configs import Columns, FinetuneConfig
-from bertcore.configs.finetune import default_rate
+from bertcore.configs.finetune import ALL, NONE, TRAINED, default_rate, layers_trained
 from bertcore.data.guess import Guess
 from bertcore.data.labels import MAX_LABELS, why_no_labels
 from bertcore.finetuning.speed import Speed
@@ -62,6 +62,7 @@ class FinetuneChoices:
     """None if a part of the table is held out."""
     plan: Plan
     rate: float
+    trained: str
     seed: int
     skip_bad_rows: bool
 
@@ -320,7 +321,8 @@ def _choose_run(
     """Draw the options of the run; None while a file to score on is missing or unfit."""
     row = st.container(horizontal=True, vertical_alignment="bottom")
     epochs = row.number_input("Epochs", 1, 100, key=fields.EPOCHS.key(low=1, high=100), width=110)
-    usual = default_rate(cache.opened(sidebar.chosen_key()).config)
+    bert = cache.opened(sidebar.chosen_key())
+    usual = default_rate(bert.config)
     rate = row.selectbox(
         "Learning rate",
         RATES,
@@ -328,6 +330,15 @@ def _choose_run(
         format_func=lambda rate: f"{rate:g}" if rate else f"{usual:g} (usual)",
         width=150,
         help="Peak learning rate of AdamW; small networks need a larger one.",
+    )
+    parts = parts_trained(bert)
+    trained = row.selectbox(
+        "Train",
+        parts,
+        key=fields.TRAINED.key(options=parts),
+        format_func=_part_name,
+        width=170,
+        help="The pooler and the head always learn; the rest of the encoder stays as it is.",
     )
     seed = row.number_input("Seed", 0, 10**6, key=fields.SEED.key(low=0, high=10**6), width=110)
     dev_choice = row.selectbox(
@@ -375,9 +386,33 @@ def _choose_run(
         dev=dev,
         plan=plan,
         rate=rate or usual,
+        trained=trained,
         seed=seed,
         skip_bad_rows=skip_bad_rows,
     )
+
+
+def parts_trained(bert: Model) -> list[str]:
+    """Return the parts of a checkpoint's encoder that may be trained, as `FinetuneConfig.trained`.
+
+    Of layers that are counted from an end, one, two, and half of them.
+    """
+    if "parts" not in bert.capabilities:
+        return [ALL, NONE]
+    whole = bert.config.num_hidden_layers
+    counts = sorted({1, 2, whole // 2} & set(range(1, whole)))
+    if bert.config.share_layers:
+        counts = []
+    ends = [f"{end} {count}" for end in ("top", "bottom") for count in counts]
+    return [ALL, *ends, *TRAINED[1:]]
+
+
+def _part_name(trained: str) -> str:
+    layers = layers_trained(trained)
+    if layers is None:
+        return {ALL: "the whole network", NONE: "the head alone"}.get(trained, f"{trained} only")
+    end, count = layers
+    return f"{end} layer" if count == 1 else f"{end} {count} layers"
 
 
 def _survey_dev(dev: TableFile, reading: Reading, found: Survey) -> Survey | None:
@@ -502,4 +537,5 @@ def _options(run: Path, key: cache.BertKey, chosen: FinetuneChoices) -> list[str
     if not head_fits(key.place, task=reading.task, labels=tuple(chosen.found.labels)):
         options.append("--new-head")
     options += ["--epochs", str(plan.epochs), "--lr", f"{chosen.rate:g}"]
+    options += ["--trained", chosen.trained] if chosen.trained != ALL else []
     return [*options, "--seed", str(chosen.seed), "--evaluate-every", str(plan.evaluate_every)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,9 @@ DTYPES = ("bfloat16", "float32")
 DEFAULT_LENGTH = 128
 DOC_STRIDE = 128
 BALANCED = "balanced"
+ALL, NONE = "all", "none"
+TRAINED = (ALL, "attention", "feed-forward", "biases", NONE)
+"""Parts of the encoder that may be trained, besides "top N" and "bottom N"."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,6 +63,9 @@ class FinetuneConfig:
     """Dropout while training, 0 <= p < 1; default: the checkpoint's."""
     frozen: bool = False
     """Train the pooler and the head only; the encoder stays as it is, without dropout."""
+    trained: str = ALL
+    """Parts of the encoder that learn, besides the pooler and the head: all, top N or bottom N (so
+    many layers, without the embeddings), attention, feed-forward, biases (BitFit), or none."""
     feature_based: bool = False
     """tag and classify: train a BiLSTM over --features; the encoder stays as it is."""
     features: str = "concat-last-four"
@@ -97,6 +104,16 @@ class FinetuneConfig:
                 "class_weights holds 0 or less, or a number that is not finite. To leave a class "
                 "out, leave out its examples."
             )
+        if layers_trained(self.trained) is None and self.trained not in TRAINED:
+            raise ValueError(
+                f"trained is {self.trained[:40]!r}; expected {', '.join(TRAINED)}, or top N or "
+                "bottom N with a number of layers from 1 on, such as 'top 2'."
+            )
+        if self.trained not in (ALL, NONE) and (self.frozen or self.feature_based):
+            raise ValueError(
+                f"trained is {self.trained!r}, but a frozen or feature-based encoder does not "
+                "learn. Leave one of them out."
+            )
         self.optimizer_config()
         check_numbers_of(self)
 
@@ -119,7 +136,17 @@ class FinetuneConfig:
     @property
     def keeps_encoder(self) -> bool:
         """Whether the encoder stays as it is."""
-        return self.frozen or self.feature_based
+        return self.frozen or self.feature_based or self.trained == NONE
+
+
+def layers_trained(trained: str) -> tuple[str, int] | None:
+    """Return which end and how many layers; None if `trained` names no layers.
+
+    >>> layers_trained("top 2"), layers_trained("biases")
+    (('top', 2), None)
+    """
+    found = re.fullmatch(r"(top|bottom) ([1-9]\d{0,3})", trained)
+    return None if found is None else (found[1], int(found[2]))
 
 
 def default_rate(config: BertConfig, *, feature_based: bool = False) -> float:

@@ -25,6 +25,7 @@ from bertcore.finetuning.distillation import DistilledTask, check_teacher
 from bertcore.finetuning.run_checks import (
     check_for_labels,
     check_for_task,
+    choose_trained,
     class_weights,
     penalty_of,
     training_dtype,
@@ -154,9 +155,7 @@ class Finetuning:
         # Before a saved state is read: the direction is that of the start.
         penalty = None if direction is None else penalty_of(model, direction)
         self.module = model.module.to(self.device)
-        if config.keeps_encoder:
-            for name, parameter in self.module.named_parameters():
-                parameter.requires_grad = self.module.is_of_head(name)
+        choose_trained(self.module, config)
         self.with_loss = self._with_loss(teacher, distill, penalty)
         self._optimizer_config = config.optimizer_config()
         # The function is typed for a whole pretraining network.

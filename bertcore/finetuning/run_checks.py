@@ -1,14 +1,25 @@
 """Checks of a run's settings against its launcher and its labels; class weights."""
 
 import logging
+import re
 
 import torch
 from torch import Tensor
 
-from bertcore.configs.finetune import BALANCED, DOC_STRIDE, FinetuneConfig
+from bertcore.configs.finetune import (
+    ALL,
+    BALANCED,
+    DOC_STRIDE,
+    NONE,
+    TRAINED,
+    FinetuneConfig,
+    layers_trained,
+)
 from bertcore.data.labels import balanced_weights
 from bertcore.debiasing import PenalisedDirection
 from bertcore.debiasing.direction_penalty import DirectionPenalty, start_penalty
+from bertcore.network.task_heads import TaskNetwork
+from bertcore.network.task_module import TaskModule
 from bertcore.others.task_network import OtherTaskNetwork
 from bertcore.tasks import Task, TaskData, find_task
 from bertcore.tasks.model import TaskModel
@@ -74,6 +85,45 @@ def check_for_labels(config: FinetuneConfig, model: TaskModel) -> None:
             f"class_weights has {len(weights)} numbers, but there are {len(labels)} labels: "
             f"{', '.join(labels[:20])}. Give one for each, in this order."
         )
+
+
+def choose_trained(module: TaskModule, config: FinetuneConfig) -> None:
+    """Let only the chosen parts of the encoder learn, and the pooler and the head.
+
+    ValueError if the network has no such parts.
+
+    Source: biases alone: Ben Zaken et al. 2022, "BitFit".
+    """
+    if config.trained == ALL and not config.keeps_encoder:
+        return
+    layers, wanted = layers_trained(config.trained), ""
+    if config.keeps_encoder:
+        wanted = "(?!)"  # nothing
+    elif not isinstance(module, TaskNetwork):
+        raise ValueError(
+            f"trained is {config.trained!r}, but this architecture runs on code of transformers, "
+            f"whose parts have other names. Leave it out, or choose {NONE!r}."
+        )
+    elif layers is None:
+        inside = r"network\.layers\.\d+\."
+        wanted = {
+            "attention": rf"{inside}attention\.",
+            "feed-forward": rf"{inside}feed_forward\.",
+            "biases": r".*\bbias$",
+        }[config.trained]
+    else:
+        end, count = layers
+        whole = module.network.config.num_hidden_layers
+        if module.network.config.share_layers or count > whole:
+            why = "shares one layer" if module.network.config.share_layers else f"has {whole}"
+            raise ValueError(
+                f"trained is {config.trained!r}, but this checkpoint {why}. Name fewer layers, or "
+                f"choose one of {', '.join(TRAINED)}."
+            )
+        numbers = range(whole - count, whole) if end == "top" else range(count)
+        wanted = rf"network\.layers\.({'|'.join(map(str, numbers))})\."
+    for name, parameter in module.named_parameters():
+        parameter.requires_grad = module.is_of_head(name) or bool(re.match(wanted, name))
 
 
 def class_weights(

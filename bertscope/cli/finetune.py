@@ -112,7 +112,7 @@ class Trials:
     (TRAINING, Trials, "lr seeds class_weights"),
     (TRAINING, FinetuneConfig, "epochs batch_size seed warmup_ratio weight_decay dropout"),
     (MODEL, Start, "checkpoint allow_pickle new_head untrained max_seq_length"),
-    (MODEL, FinetuneConfig, "frozen feature_based features doc_stride"),
+    (MODEL, FinetuneConfig, "frozen trained feature_based features doc_stride"),
     (RECORDS, FinetuneConfig, "metric evaluate_every patience save_every keep_epochs"),
     (
         BIAS,

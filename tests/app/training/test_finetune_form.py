@@ -124,6 +124,9 @@ def test_a_table_is_guessed_counted_timed_and_started(
     at.number_input(key="tune_epochs").set_value(2).run()
     at.number_input(key="tune_seed").set_value(7).run()
     at.selectbox(key="tune_rate").set_value(1e-4).run()
+    offered = ["the whole network", "top layer", "bottom layer", "attention only"]
+    assert at.selectbox(key="tune_trained").options[:4] == offered
+    at.selectbox(key="tune_trained").set_value("top 1").run()
     at.text_input(key="run_name").set_value("mine").run()
     ok(finished(at))
     button(at, "Fine-tune").click().run()
@@ -141,6 +144,7 @@ def test_a_table_is_guessed_counted_timed_and_started(
         "--checkpoint": str(tiny),
         "--epochs": "2",
         "--lr": "0.0001",
+        "--trained": "top 1",
         "--seed": "7",
         "--evaluate-every": "1",
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -189,6 +190,41 @@ def test_a_frozen_encoder_stays_as_it_is(tiny: Path, tmp_path: Path) -> None:
     }
     head = {"classifier.weight", "classifier.bias"}
     assert changed == head | {"bert.pooler.dense.weight", "bert.pooler.dense.bias"}
+
+
+@pytest.mark.parametrize(
+    ("trained", "learns"),
+    [
+        ("top 1", r"bert\.encoder\.layer\.1\..*"),
+        ("bottom 1", r"bert\.encoder\.layer\.0\..*"),
+        ("attention", r"bert\.encoder\.layer\.\d\.attention\..*"),
+        ("feed-forward", r"bert\.encoder\.layer\.\d\.(intermediate|output)\..*"),
+        ("biases", r".*\.bias"),
+        ("none", "nothing"),
+    ],
+)
+def test_only_the_chosen_parts_learn(trained: str, learns: str, tiny: Path, tmp_path: Path) -> None:
+    report = make_experiment(tmp_path, tiny, epochs=1, num_train=16, trained=trained).run()
+    assert report is not None
+    assert report["settings"]["config"]["trained"] == trained
+    before, after = (load_file(f / "model.safetensors") for f in (tiny, tmp_path / "out"))
+    always = re.compile(r"classifier\..*|bert\.pooler\..*")
+    encoder = {key for key in after if key in before and not always.match(key)}
+    changed = {key for key in encoder if not torch.equal(before[key], after[key])}
+    expected = {key for key in encoder if re.fullmatch(learns, key)}
+    # A softmax does not see what is added to all of its scores: a key's bias has no gradient.
+    no_gradient = {key for key in expected if key.endswith("key.bias")}
+    assert expected - no_gradient <= changed <= expected
+
+
+def test_parts_that_cannot_be_trained_alone_are_refused(tiny: Path, tmp_path: Path) -> None:
+    for number, trained in enumerate(("top", "top 0", "top 2.5", "middle 2", "")):
+        with pytest.raises(ValueError, match="top N or bottom N"):
+            make_experiment(tmp_path / str(number), tiny, trained=trained)
+    with pytest.raises(ValueError, match="has 2"):
+        make_experiment(tmp_path / "more", tiny, trained="top 3").run()
+    with pytest.raises(ValueError, match="does not learn"):
+        make_experiment(tmp_path / "both", tiny, trained="top 1", frozen=True)
 
 
 def dev_data(report: dict[str, Any], model: Any) -> Any:
