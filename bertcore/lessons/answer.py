@@ -122,11 +122,9 @@ def answer(
 def percent(share: float) -> str:
     """Return a share as text.
 
-    >>> percent(0.1234), percent(0.00123), percent(1e-16)
-    ('12.3%', '0.12%', '<0.001%')
+    >>> percent(0.1234), percent(0.00123)
+    ('12.3%', '0.12%')
     """
-    if 0 < share < 1e-5:
-        return "<0.001%"
     return f"{100 * share:.1f}%" if share >= 0.01 else f"{100 * share:.2g}%"
 
 

@@ -93,7 +93,8 @@ def row_of_token(
             f"This text has {count} tokens, and a row of 2 to {MAX_DRAWN} can be drawn."
         )
     weights = row.weights.tolist()
-    options = token_options(row.trace, lambda place: percent(weights[place]), weights)
+    values = ["<0.001%" if weight < 1e-5 else percent(weight) for weight in weights]
+    options = token_options(row.trace, values.__getitem__, weights)
     return Found(str(row.strongest), row.facts, options)
 
 
