@@ -38,8 +38,8 @@ def kept(bert: Bert, pages: Sequence[str]) -> dict[str, tuple[int, ...]]:
     """Return the lessons that a site can have: for each name, the indices of the steps that stay.
 
     A step stays if its page is shown, and if its answer is computed in the browser and on this
-    checkpoint. A lesson is there if each of its goals keeps a step, and at least half of its steps
-    their picture.
+    checkpoint. A lesson is there if each of its goals keeps a step, at least half of its steps
+    stay, and at least half of those keep their picture.
 
     Args:
         pages: What the site shows, of PAGES in live_file.py.
@@ -53,7 +53,8 @@ def kept(bert: Bert, pages: Sequence[str]) -> dict[str, tuple[int, ...]]:
         ]
         steps = [lesson.steps[place] for place in places]
         goals = {step.goal for step in steps}
-        if len(goals) == len(lesson.goals) and 2 * sum(map(_is_shown, steps)) >= len(lesson.steps):
+        is_whole = len(goals) == len(lesson.goals) and 2 * len(steps) >= len(lesson.steps)
+        if is_whole and 2 * sum(map(_is_shown, steps)) >= len(steps):
             found[lesson.name] = tuple(places)
     return found
 
