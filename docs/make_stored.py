@@ -43,6 +43,7 @@ STORED = (
     "app.grammar.exam:_taken",
     "app.heads.job:_report",
     "app.probes.work:_probed",
+    "bertcore.analysis.heads.sinks:find_sinks",
     "bertcore.bias.shares:grammar_exam",
 )
 """Functions that take more than a second of processor time on a first visit; the others of these
