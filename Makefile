@@ -107,7 +107,7 @@ endif
 
 $(INSTALLED): pyproject.toml constraints.txt
 	@test -x $(PYTHON) || { \
-		for python in python3 python3.13 python3.12 python3.11; do \
+		for python in python3 python3.14 python3.13 python3.12 python3.11; do \
 			$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && break; \
 		done || { echo "make: Python 3.11 or later is needed" >&2; exit 1; }; \
 		$$python -m venv $(PREFIX); }

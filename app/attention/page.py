@@ -113,7 +113,8 @@ def views(page: frame.Page) -> None:
         _offer_switch_off(row, layer, heads, num_heads)
         _note_window(page, layer)
         if len(heads) == 1 and any(measures[target] >= MOSTLY for target in SINKS):
-            _note_sinks(page, layer, heads[0])
+            with frame.guard():
+                _note_sinks(page, layer, heads[0])
     names = VIEWS | (decoder.VIEW if "decoder" in page.bert.capabilities else {})
     view = one_of("View", names, VIEW)
     with frame.guard():
@@ -153,7 +154,9 @@ def _note_sinks(page: frame.Page, layer: int, head: int) -> None:
     if "parts" not in page.bert.capabilities:
         return
     texts = bundled_sentences().sentences
-    sinks = Compute(name="sinks", stage="Zeroing values")(find_sinks, page.bert_key, texts)
+    # A caption: the views below do not wait for it.
+    compute = Compute(name="sinks", stage="Zeroing values", patience=0.0)
+    sinks = compute(find_sinks, page.bert_key, texts)
     for sink in sinks:
         if (sink.layer, sink.head) == (layer, head):
             said = frame.own_tokens(

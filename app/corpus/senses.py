@@ -142,6 +142,8 @@ def show(page: frame.Page, corpus: Opened) -> None:
     )
     target = hits.choose_target(row)
     marked = () if word else corpus.marked
+    if word and corpus.marked:
+        st.caption("Words are marked in your list. To group them, type no word.")
     if marked:
         word = MARKED
     if not word:

@@ -37,7 +37,8 @@ def choose_points(key: cache.BertKey, chosen: Chosen) -> Points:
     word = _word(row, unit) if unit == "word" else ""
     off = rogue_off(row)
     hide = row.toggle("Hide special tokens", key=HIDE_SPECIAL.key())
-    return Points(key, chosen.sentences, unit, word, hide, off, _marks(unit, word, chosen))
+    marks = _marks(unit, word, chosen)
+    return Points(key, chosen.sentences, unit, word, hide, off, marks, chosen.is_list)
 
 
 def choose_view(key: cache.BertKey, chosen: Chosen) -> tuple[Points, View, str]:
@@ -64,7 +65,7 @@ def choose_view(key: cache.BertKey, chosen: Chosen) -> tuple[Points, View, str]:
         settings = choose_parameters(st, method, PARAMETERS)
     word = word if unit == "word" else ""
     marks = _marks(unit, word, chosen)
-    points = Points(key, chosen.sentences, unit, word, hide, off, marks)
+    points = Points(key, chosen.sentences, unit, word, hide, off, marks, chosen.is_list)
     return points, View(dims, method, space, level, settings), colour
 
 

@@ -72,7 +72,7 @@ def _mine() -> Chosen | None:
             f"{words} marked. To draw them alone, choose *{UNITS['word']}* as the points, and type "
             "no word."
         )
-    return Chosen(_with_short_labels(mine.found.sentences), marks)
+    return Chosen(_with_short_labels(mine.found.sentences), marks, is_list=True)
 
 
 def _with_short_labels(sentences: Sequence[Sentence]) -> tuple[Sentence, ...]:

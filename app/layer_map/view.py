@@ -49,6 +49,8 @@ class Chosen(NamedTuple):
     sentences: tuple[Sentence, ...]
     marks: tuple[tuple[int, Span], ...] = ()
     """Marked words: the number of the sentence, from 0, and characters of its text."""
+    is_list: bool = False
+    """Whether it is the visitor's list."""
 
 
 class Points(NamedTuple):
@@ -66,6 +68,8 @@ class Points(NamedTuple):
     """Dimensions of each layer set to 0: those with the largest part in its mean cosine."""
     marks: tuple[tuple[int, Span], ...] = ()
     """The words drawn in place of `word`: number of the sentence, and characters of its text."""
+    is_list: bool = False
+    """Whether the sentences are the visitor's list, for the Python shown."""
 
     @property
     def table(self) -> VectorTable:
@@ -172,6 +176,14 @@ def code_of(points: Points, view: View | None) -> str:
     ]
     if few:
         lines += ["sentences = [", listed.rstrip("\n"), "]"]
+    elif points.is_list:
+        lines += [
+            "from pathlib import Path",
+            "from bertcore.data.sentence_list import read_sentence_list",
+            f"# Your {len(points.sentences):,} sentences, saved one per line.",
+            'text = Path("sentences.txt").read_text(encoding="utf-8")',
+            "sentences = read_sentence_list(text).sentences",
+        ]
     else:
         lines += [
             "from pathlib import Path",

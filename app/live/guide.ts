@@ -14,8 +14,8 @@ export interface Host {
   change(values: Partial<State>): void;
   /** Shows a section of the page; `isAsked` moves the reader there, else only what is seen beside the guide. */
   show(page: string, isAsked: boolean): void;
-  /** Has the network find an answer, which `hear` is told. */
-  ask(answer: string | null, given: Given): void;
+  /** Has the network find an answer, which `hear` is told; false if it is not open yet. */
+  ask(answer: string | null, given: Given): boolean;
 }
 
 /** What the worker found: an answer, why the text does not show it, or what is wrong. */
@@ -24,7 +24,7 @@ export type Heard = { found: Found } | { missing: Said } | { wrong: string };
 type Letter = "r" | "w" | "-"; // right, wrong, open
 const MARKS: Record<Letter, string> = { r: "✓", w: "✗", "-": "○" };
 const MOST_RADIOS = 8;
-const STORE = "bertscope-lessons";
+const STORE = `bertscope-lessons ${location.pathname}`; // another site of the same host may have other steps
 
 export class Guide {
   readonly root = element("section", { className: "guide" });
@@ -39,8 +39,7 @@ export class Guide {
 
   constructor(private readonly languages: Language[], private readonly host: Host) {
     this.progress = stored();
-    const { lesson, done } = host.state();
-    if (this.find(lesson) && !this.progress[lesson]) this.progress[lesson] = done.replace(/[^rw]/g, "-");
+    this.take();
     this.draw();
   }
 
@@ -69,14 +68,13 @@ export class Guide {
     const { first, second } = this.host.state();
     const asked = JSON.stringify([this.place, first, second]);
     if (!lesson || this.asked === asked) return;
-    this.asked = asked;
     const { answer, given } = lesson.steps[this.number(lesson)];
-    this.host.ask(answer, given);
+    this.asked = this.host.ask(answer, given) ? asked : "";
   }
 
   /** Takes the answer that was asked for last. */
   hear(heard: Heard): void {
-    if (JSON.stringify(heard) === JSON.stringify(this.heard) && this.drawn === this.place) return;
+    if (this.drawn === this.place && JSON.stringify(heard) === JSON.stringify(this.heard)) return; // what is typed stays
     this.heard = heard;
     this.draw();
     if (this.isOpening) this.showPicture(false);
@@ -84,10 +82,18 @@ export class Guide {
 
   /** Another address was opened. */
   change(): void {
+    this.take();
     if (this.drawn === this.place) return;
     this.heard = null;
+    this.asked = "";
     this.draw();
     this.ask();
+  }
+
+  // The progress in the address, of a lesson that was not begun here.
+  private take(): void {
+    const { lesson, done } = this.host.state();
+    if (this.find(lesson) && !this.progress[lesson]) this.progress[lesson] = done.replace(/[^rw]/g, "-");
   }
 
   private get place(): string {
@@ -97,7 +103,7 @@ export class Guide {
 
   // ---- where the learner goes ----
 
-    private begin(lesson: Lesson, isOwnText = false): void {
+  private begin(lesson: Lesson, isOwnText = false): void {
     const number = (this.letters(lesson).indexOf("-") + 1) || 1;
     const texts = isOwnText ? {} : { first: lesson.text_a, second: lesson.text_b || null, hidden: [], token: null };
     this.goTo(lesson, number, texts);

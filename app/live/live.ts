@@ -174,6 +174,7 @@ class LivePage {
       ask: (answer, given) => {
         const { first, second } = this.state;
         if (this.opened) this.send({ lesson: { number: ++this.lessonNumber, answer, given, first, second } });
+        return this.opened !== null;
       },
     });
   }
@@ -298,7 +299,8 @@ class LivePage {
     else if ("swapped" in answer) {
       if (answer.swapped.number === this.number) this.drawNext(answer.swapped.probability);
     } else if ("lesson" in answer) {
-      if (answer.lesson.number === this.lessonNumber) this.guide?.hear(answer.lesson);
+      const { number, ...heard } = answer.lesson;
+      if (number === this.lessonNumber) this.guide?.hear(heard);
     } else if ("glance" in answer) {
       if (answer.glance.number !== this.number) return;
       this.drawnGlance = answer.glance.message;

@@ -86,7 +86,7 @@ MATRIX = Picture(
         "BERT. The diagonal is empty: no sentence follows itself."
     ),
     code="""
-from bertcore.analysis.words.next_sentence import PairRate, next_sentence_matrix, pair_rates
+from bertcore.analysis.words.next_sentence import next_sentence_matrix
 
 matrix = next_sentence_matrix(bert, {sentences!r})      # [N, N], row A, column B
 """,

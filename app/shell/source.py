@@ -127,6 +127,7 @@ class UploadSource(UploadBox, Generic[T]):
 
     def replace(self, value: T | None) -> None:
         """Keep another value, or none, in place of what was read from the same files."""
+        hold(self.key, cache.num_bytes(value))
         self._record.value = value
 
     def refuse(self, error: Exception) -> None:

@@ -196,6 +196,8 @@ def _of_list(page: frame.Page, mine: my_sentences.MySentences) -> Opened | None:
             return True
 
         job = ("corpus-list", str(place))
+        if policy().is_closed:  # former states of the list serve nobody else
+            keep_newest(1, place)
         check_room(num_bytes)
         if waiting.result(Work(job, work), "corpus-list") is None:
             return None

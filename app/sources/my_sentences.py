@@ -1,8 +1,10 @@
 """My sentences: up to 500 of the visitor's own, one list for all pages that offer it."""
 
 import hashlib
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
 
 import streamlit as st
@@ -16,6 +18,7 @@ from ..access.room import check_room
 from ..plots import plain
 from ..shell import UploadSource, frame
 from ..shell.uploads import Copy
+from ..streamlit_internals import MAX_TYPED
 
 MINE = "pasted"
 """As links of 0.1.0 have it, when Heads and the layer map had boxes of their own."""
@@ -32,6 +35,7 @@ FORMAT = (
 )
 _PLACEHOLDER = "He sat on the *bank* of the river.\nThe *bank* lent him money."
 _BOX, _TEXT, _NOTES = "my_sentences", "_my_sentences", "_my_sentences_notes"
+_SAVED = "_my_sentences_saved"
 _FEW = 60
 """Most lines that the Python shown repeats; longer lists are read from a file there."""
 
@@ -58,13 +62,16 @@ def choose() -> MySentences | None:
         uploaded = _FILE.choose()
         if uploaded is not None:
             _FILE.replace(None)  # the list is what stays, with what is changed in it
-            _put(list_text(uploaded.sentences), uploaded.notes)
+            added = list_text(uploaded.sentences)
+            _put("\n".join(filter(str.strip, (_kept(), added))), uploaded.notes)
+    _read_again()
     if _BOX not in st.session_state:
         st.session_state[_BOX] = _kept()
     place.text_area(
         "My sentences, one per line",
         key=_BOX,
         height=160,
+        max_chars=MAX_TYPED,
         placeholder=_PLACEHOLDER,
         help=FORMAT,
         on_change=lambda: _put(st.session_state[_BOX]),
@@ -91,7 +98,10 @@ def _code(text: str, found: SentenceList) -> str:
 
 
 def _put(text: str, notes: Sequence[str] = ()) -> None:
-    """Keep a text, without lines beyond MOST_LINES and what is too long, which the notes state."""
+    """Keep a text, without lines beyond MOST_LINES and what is too long, which the notes state.
+
+    The whole is as long as a box may send back, or the next click would lose it.
+    """
     lines = [line[: 2 * MAX_CHARACTERS] for line in text.splitlines()]
     filled = [number for number, line in enumerate(lines) if line.strip()]
     if len(filled) > MOST_LINES:
@@ -100,25 +110,40 @@ def _put(text: str, notes: Sequence[str] = ()) -> None:
             *notes,
             f"There were {len(filled):,} sentences: the first {MOST_LINES} were taken.",
         )
-    text = "\n".join(lines)
+    ends = list(accumulate(len(line) + 1 for line in lines))
+    num_fitting = bisect_right(ends, MAX_TYPED)
+    if num_fitting < len(lines):
+        notes = (
+            *notes,
+            f"The list takes {MAX_TYPED:,} characters: {len(lines) - num_fitting:,} lines were "
+            "left out.",
+        )
+    text = "\n".join(lines[:num_fitting])
     st.session_state[_BOX] = st.session_state[_TEXT] = text
     st.session_state[_NOTES] = notes
     place = _file()
     if place is not None:
         with frame.guard():
-            check_room(len(text.encode()))
+            before = place.stat().st_size if place.is_file() else 0
+            check_room(max(0, len(text.encode()) - before))
             place.write_text(text, encoding="utf-8")
+            st.session_state[_SAVED] = place.stat().st_mtime_ns
+
+
+def _read_again() -> None:
+    """Read the list as another tab of the visit left it; before its box is drawn."""
+    place = _file()
+    if place is None or not place.is_file():
+        return
+    saved = place.stat().st_mtime_ns
+    if saved != st.session_state.get(_SAVED):
+        st.session_state[_SAVED] = saved
+        st.session_state[_BOX] = st.session_state[_TEXT] = place.read_text(encoding="utf-8")
 
 
 def _kept() -> str:
-    """Return the list as it was written; of a closed server also in another tab of the visit."""
-    if _TEXT not in st.session_state:
-        place = _file()
-        text = ""
-        if place is not None and place.is_file():
-            text = place.read_text(encoding="utf-8")
-        st.session_state[_TEXT] = text
-    kept: str = st.session_state[_TEXT]
+    """Return the list as it was written."""
+    kept: str = st.session_state.setdefault(_TEXT, "")
     return kept
 
 

@@ -135,8 +135,8 @@ STEER = Picture(
         "The direction is the mean vector of the words B minus that of the words A, after the "
         "chosen layer, each word in the template ({{}} alone: the word between \\[CLS\\] and "
         "\\[SEP\\]). Strength times it is added there to every token's vector; the layers above "
-        "do the rest. Orange: ten random directions of the same length, mean and range: only what "
-        "leaves their range is due to the words."
+        "do the rest. Orange: ten random directions of the same length, mean and range. What stays "
+        "within it may be chance; an eleventh would leave it in 2 of 11 cases."
     ),
     code="""
 from bertcore.analysis.compare.steering import find_direction, steer
@@ -190,11 +190,13 @@ def show_steer(page: frame.Page, case: Case) -> None:
         key=STRENGTH.key(low=-MAX_STRENGTH, high=MAX_STRENGTH),
         width=140,
     )
-    words_a, words_b = words_of(WORDS_A.value), words_of(WORDS_B.value)
+    # A link may bring more than the boxes take.
+    typed_a, typed_b, template = (f.value[:MAX_LETTERS] for f in (WORDS_A, WORDS_B, TEMPLATE))
+    words_a, words_b = words_of(typed_a), words_of(typed_b)
     if not words_a and not words_b:
         row.button("Show an example", on_click=_put_example, icon=":material/lightbulb:")
         return
-    asked = Steered(case, words_a, words_b, TEMPLATE.value, STATE.value, STRENGTH.value)
+    asked = Steered(case, words_a, words_b, template, STATE.value, STRENGTH.value)
     with picture, frame.guard():
         answers = Compute(name="steer", stage="Steering")(steered_answers, asked)
         if not answers:

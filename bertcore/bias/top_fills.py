@@ -19,8 +19,9 @@ TOP = 3
 SIGNIFICANCE = 0.05
 """Of the fills of a template together (Bonferroni)."""
 
-FEWEST_WORDS = 6
-"""Of both groups together: with fewer, no fill can be significant, whatever the model."""
+FEWEST_WORDS = 7
+"""Of both groups together, at TOP fills: with fewer, no fill can be significant, whatever the
+model."""
 
 
 class GroupFill(NamedTuple):

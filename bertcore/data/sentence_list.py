@@ -80,13 +80,13 @@ def read_sentence_list(text: str) -> SentenceList:
     Raises:
         ValueError: If there is no sentence.
     """
-    found = [line for line in text.splitlines() if line.strip("\ufeff \t|")]
+    found = [line for line in map(_line, text.splitlines()) if line.text]
     if not found:
         raise ValueError("there is no sentence in the list. Write one per line.")
     notes = []
     if len(found) > MOST_LINES:
         notes.append(f"There are {len(found):,} sentences: the first {MOST_LINES} were taken.")
-    lines = [_line(line) for line in found[:MOST_LINES]]
+    lines = found[:MOST_LINES]
     num_cut = sum(max(len(line.text), len(line.other)) > MAX_CHARACTERS for line in lines)
     if num_cut:
         some = "1 sentence was" if num_cut == 1 else f"{num_cut} sentences were"

@@ -9,7 +9,7 @@ from typing import Any
 
 from bertcore.base.json_data import plain_data
 from bertcore.base.whole_files import write_whole
-from bertcore.configs.finetune import default_rate
+from bertcore.configs.finetune import ALL, default_rate
 from bertcore.finetuning.experiment import resume_experiment, start_experiment
 from bertcore.finetuning.report import number
 from bertcore.finetuning.run import rank
@@ -110,10 +110,10 @@ def run_approaches(
     """
     folder = folder.expanduser().resolve()
     find_task(settings.task, features="last")  # refuses the others
-    if settings.config.keeps_encoder:
+    if settings.config.keeps_encoder or settings.config.trained != ALL:
         raise ValueError(
-            "all approaches are run, frozen and feature-based ones among them. Leave --frozen and "
-            "--feature-based out."
+            "all approaches are run, frozen and feature-based ones among them. Leave --frozen, "
+            "--feature-based and --trained out."
         )
     folder.mkdir(parents=True, exist_ok=True)
     reports: dict[str, dict[str, Any]] = {}

@@ -122,6 +122,12 @@ def choose_trained(module: TaskModule, config: FinetuneConfig) -> None:
             )
         numbers = range(whole - count, whole) if end == "top" else range(count)
         wanted = rf"network\.layers\.({'|'.join(map(str, numbers))})\."
+    of_encoder = [name for name, _ in module.named_parameters() if not module.is_of_head(name)]
+    if not config.keeps_encoder and not any(re.match(wanted, name) for name in of_encoder):
+        raise ValueError(
+            f"trained is {config.trained!r}, and this encoder has none. Choose another one of "
+            f"{', '.join(TRAINED)}."
+        )
     for name, parameter in module.named_parameters():
         parameter.requires_grad = module.is_of_head(name) or bool(re.match(wanted, name))
 
@@ -177,8 +183,8 @@ def check_direction(
         return
     if config.keeps_encoder:
         raise ValueError(
-            "a direction penalty changes the encoder, which frozen and feature_based leave "
-            "unchanged. Leave one of the two out."
+            "a direction penalty changes the encoder, which frozen, feature_based and "
+            "trained = none leave unchanged. Leave one of the two out."
         )
     if has_teacher:
         raise ValueError(

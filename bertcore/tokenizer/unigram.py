@@ -13,6 +13,7 @@ from typing import NamedTuple
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 from bertcore.tokenizer.growth import count_words
+from bertcore.tokenizer.tokenizer import MAX_WORD_LENGTH
 
 WORD_START = "▁"
 """Begins the first piece of a word, as in SentencePiece; in place of "##" before the others."""
@@ -43,10 +44,12 @@ class Unigram:
         """Return the `num` most probable segmentations of a word, the best first.
 
         The best one is what the tokenizer does (Viterbi); () if the word has a character that is
-        not in the vocabulary. ValueError if `num` is below 1.
+        not in the vocabulary, or more than MAX_WORD_LENGTH. ValueError if `num` is below 1.
         """
         if num < 1:
             raise ValueError(f"num is {num}; expected at least 1.")
+        if len(word) > MAX_WORD_LENGTH:
+            return ()
         text = WORD_START + word
         longest = max(map(len, self.scores), default=0)
         best: list[list[tuple[float, tuple[str, ...]]]] = [[(0.0, ())]]
@@ -71,7 +74,8 @@ def train_unigram(texts: Iterable[str], vocab_size: int, *, do_lower_case: bool 
     """Train a Unigram vocabulary: from many pieces, those that explain least are left out.
 
     Args:
-        texts: Training texts, split into words as by BERT's tokenizer.
+        texts: Training texts, split into words as by BERT's tokenizer. Words of more than
+            MAX_WORD_LENGTH characters are left out, as WordPiece makes [UNK] of them.
         vocab_size: Number of pieces, at most; single characters are kept.
         do_lower_case: Lower-case and strip accents first.
 
@@ -82,7 +86,8 @@ def train_unigram(texts: Iterable[str], vocab_size: int, *, do_lower_case: bool 
 
     Source: Kudo 2018, section 3.2; `tokenizers.trainers.UnigramTrainer` does it.
     """
-    counts = count_words(texts, do_lower_case=do_lower_case)
+    words = count_words(texts, do_lower_case=do_lower_case)
+    counts = {word: count for word, count in words.items() if len(word) <= MAX_WORD_LENGTH}
     if not counts:
         raise ValueError("the text contains no word. Give a text with letters in it.")
     tokenizer = Tokenizer(models.Unigram())

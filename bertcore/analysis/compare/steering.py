@@ -157,6 +157,11 @@ def steer(
     """
     if not abs(strength) <= MAX_STRENGTH:
         raise ValueError(f"strength is {strength}; expected {-MAX_STRENGTH} to {MAX_STRENGTH}.")
+    if changes is not None and state - 1 in changes.layers_skipped:
+        raise ValueError(
+            f"layer {state - 1} is skipped, so nothing can be added to hidden state {state}. Run "
+            "the layer, or choose another hidden state."
+        )
     vectors = [None, *(strength * v for v in (direction, *random_directions(direction, seed)))]
     runs: list[list[tuple[str, int, Tensor]]] = []
     first: Trace | None = None

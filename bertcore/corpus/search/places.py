@@ -179,8 +179,12 @@ class Places:
             table = file.read(columns=["document", "sentence", "start", "end"])
             document, sentence, start, end = (column.to_numpy() for column in table.columns)
             for wanted, low, high in spans:
-                is_it = (document == wanted) & (sentence == 0) & (start < high) & (end > low)
-                places = np.flatnonzero(is_it & (start < end))
+                first, last = np.searchsorted(
+                    document, [wanted, wanted + 1]
+                )  # in order of document
+                rows_of = slice(first, last)
+                is_it = (sentence[rows_of] == 0) & (start[rows_of] < high) & (end[rows_of] > low)
+                places = first + np.flatnonzero(is_it & (start[rows_of] < end[rows_of]))
                 if len(places):
                     rows.append(int(places[0] + self._firsts[number]))
                     ends.append(int(places[-1] + 1 + self._firsts[number]))

@@ -6,7 +6,7 @@ from scipy.stats import chi2_contingency
 
 from bertcore import Bert
 from bertcore.bias import Group, TopFills, top_fills
-from bertcore.bias.top_fills import FEWEST_WORDS
+from bertcore.bias.top_fills import FEWEST_WORDS, TOP
 from tests.support.tiny import tiny_bert
 
 GROUPS = Group("women", ("she", "the old woman")), Group("men", ("he",))
@@ -78,9 +78,11 @@ def test_a_k_beyond_the_vocabulary_takes_all(bert: Bert) -> None:
 @pytest.mark.parametrize("num", [FEWEST_WORDS - 1, FEWEST_WORDS])
 def test_the_fewest_words_are_those_that_can_be_significant(num: int) -> None:
     first = num // 2
-    ids = np.array([[[1]] * first + [[2]] * (num - first)])
+    ids = np.array([[[1, 3, 4]] * first + [[2, 3, 4]] * (num - first)])
     groups = tuple(
         Group(n, tuple(map(str, range(k)))) for n, k in (("x", first), ("y", num - first))
     )
-    found = TopFills(("t",), (groups[0], groups[1]), ids, {1: "one", 2: "two"})
+    names = {i: str(i) for i in range(1, 5)}
+    found = TopFills(("t",), (groups[0], groups[1]), ids, names)
+    assert ids.shape[-1] == TOP
     assert bool(found.of_a_group()[0]) == (num == FEWEST_WORDS)
