@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect
 
 import bertcore
 from app.guide.language import in_words, languages
@@ -157,6 +157,43 @@ def test_answers_follow_the_text_and_the_link(
     guide.get_by_label("Language of the lessons").select_option("zh")
     expect(guide).to_have_attribute("lang", "zh")
     assert page.complaints == []  # type: ignore[attr-defined]
+
+
+def test_a_lesson_may_begin_before_the_weights_are_there(
+    context: BrowserContext, address: str
+) -> None:
+    """Its question comes with them; also after another address, and with what that one says."""
+    page = context.new_page()
+    held: list[Route] = []
+    page.route(re.compile(r"weights\."), lambda route: held.append(route))
+    page.goto(address)
+    guide = guide_of(page)
+    guide.locator("summary").first.click()
+    guide.locator("details[open]").get_by_role("button", name="Start", exact=True).click()
+    check = guide.get_by_role("button", name="Check", exact=True)
+    expect(guide.get_by_role("button", name="Next", exact=True)).to_be_visible()
+    expect(check).to_have_count(0)
+    assert held
+    for route in held:
+        route.continue_()
+    expect(check).to_be_visible()
+    step = page.url
+    page.evaluate("location.hash = '#a=The+river.'")
+    expect(check).to_have_count(0)
+    page.go_back()
+    expect(page).to_have_url(step)
+    expect(check).to_be_visible()
+    page.evaluate("location.hash = '#a=The+river.&lesson=one-head&lesson_done=rrw'")
+    expect(guide.get_by_role("progressbar")).to_have_attribute("value", "3")
+
+
+def test_what_is_typed_stays_while_the_text_changes(context: BrowserContext, address: str) -> None:
+    page = open_site(context, address, "#a=Carelessness.&lesson=word-pieces&lesson_step=5")
+    box = guide_of(page).get_by_role("spinbutton")
+    box.fill("7")
+    page.get_by_label("Text A").fill("Carelessness. ")  # has the same answer
+    page.wait_for_timeout(1500)  # longer than a text rests before it is asked about
+    expect(box).to_have_value("7")
 
 
 def test_a_token_that_is_clicked_is_the_answer(context: BrowserContext, address: str) -> None:

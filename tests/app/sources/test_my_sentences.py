@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.access import visits
 from app.sources import my_sentences
+from app.streamlit_internals import MAX_TYPED
 from bertcore import Bert, load
 from bertcore.analysis.words.next_sentence import CHANGES, pair_rates
 from bertcore.bias import StereotypePair, score_crows_pairs, stereotype_shares
@@ -164,12 +165,23 @@ def test_hostile_lines_are_a_sentence_and_no_crash(name: str) -> None:
 
 
 def test_of_too_many_lines_the_first_are_kept_and_it_is_said() -> None:
-    app = ok(opened("sentence_pairs", "\n".join(f"it {i}" for i in range(100_000))))
-    assert "There were 100,000 sentences: the first 500 were taken." in said(app)
+    app = ok(opened("sentence_pairs", "\n".join(f"it {i}" for i in range(20_000))))
+    assert "There were 20,000 sentences: the first 500 were taken." in said(app)
     assert len(app.text_area(key="my_sentences").value.splitlines()) == 500
     equal = ok(opened("sentence_pairs", "the same\n" * 500))
     assert "499 lines repeat an earlier one" in said(equal)
     assert "over 499 pairs" in " ".join(heading.value for heading in equal.subheader)
+
+
+def test_a_file_is_added_to_what_is_written_as_far_as_a_box_sends_it_back() -> None:
+    app = opened("heads", "the dog sat")
+    data = "\n".join("word " * 200 + str(number) for number in range(400)).encode()
+    app.file_uploader(key="my_sentences_upload").upload("a.txt", data, "text/plain").run()
+    text = app.session_state["_my_sentences"]
+    assert text.startswith("the dog sat\nword word")
+    assert len(text) <= MAX_TYPED < len(text) + 1010
+    assert "The list takes 200,000 characters" in said(app)
+    assert app.text_area(key="my_sentences").value == text
 
 
 def test_on_a_closed_server_it_is_the_visits(
@@ -183,6 +195,9 @@ def test_on_a_closed_server_it_is_the_visits(
     again = ok(opened("heads"))  # another tab of the same browser
     assert again.text_area(key="my_sentences").value == "the dog sat\nthe bank"
     assert "mean over 2 sentences" in said(again)
+    again.text_area(key="my_sentences").set_value("the dog sat\nthe bank\nit").run()
+    (tmp_path / "my_sentences.txt").write_text("of a third tab", encoding="utf-8")
+    assert again.run().text_area(key="my_sentences").value == "of a third tab"
     visits_of_others = visits.Visit(tmp_path / "other")
     monkeypatch.setattr(visits, "current", lambda: visits_of_others)
     assert not ok(opened("heads")).text_area(key="my_sentences").value

@@ -42,7 +42,7 @@ def test_what_lines_are_used_for() -> None:
     assert found.notes == ()
 
 
-@pytest.mark.parametrize("text", ["", " \n\t\n", "|||", "\ufeff"])
+@pytest.mark.parametrize("text", ["", " \n\t\n", "|||", "\ufeff", "\u00a0\n\u3000", "||| \u00a0"])
 def test_an_empty_list_is_one_sentence(text: str) -> None:
     with pytest.raises(ValueError, match=r"no sentence in the list\. Write one per line"):
         read_sentence_list(text)

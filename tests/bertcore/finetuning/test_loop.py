@@ -27,6 +27,7 @@ from tests.support.exhaustive import all_but
 from tests.support.finetuning_files import WRITERS, write_questions, write_reviews
 from tests.support.full_disk import largest_file
 from tests.support.tiny import tiny_bert, tiny_config
+from tests.support.tiny_families import make
 
 REACHED = {
     "classify": 0.95,
@@ -223,6 +224,9 @@ def test_parts_that_cannot_be_trained_alone_are_refused(tiny: Path, tmp_path: Pa
             make_experiment(tmp_path / str(number), tiny, trained=trained)
     with pytest.raises(ValueError, match="has 2"):
         make_experiment(tmp_path / "more", tiny, trained="top 3").run()
+    make("ModernBertForMaskedLM", tmp_path / "modern")
+    with pytest.raises(ValueError, match="trained is 'biases', and this encoder has none"):
+        make_experiment(tmp_path / "biases", tmp_path / "modern", trained="biases").run()
     with pytest.raises(ValueError, match="does not learn"):
         make_experiment(tmp_path / "both", tiny, trained="top 1", frozen=True)
 
@@ -294,8 +298,10 @@ def test_all_approaches_are_in_one_table(task: str, tiny: Path, tmp_path: Path) 
     with pytest.raises(ValueError, match="other settings"):
         run_approaches(tmp_path / "all", other)
     frozen = replace(of_one, config=replace(of_one.config, frozen=True))
-    with pytest.raises(ValueError, match="Leave --frozen"):
-        run_approaches(tmp_path / "no", frozen)
+    parts = replace(of_one, config=replace(of_one.config, trained="top 1"))
+    for settings in (frozen, parts):
+        with pytest.raises(ValueError, match="Leave --frozen"):
+            run_approaches(tmp_path / "no", settings)
     with pytest.raises(ValueError, match="not 'pair'"):
         run_approaches(tmp_path / "no", replace(of_one, task="pair"))
 

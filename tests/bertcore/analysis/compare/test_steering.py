@@ -107,7 +107,7 @@ def test_random_directions_have_the_same_length_and_are_the_same_each_time(bert:
 
 
 def test_strength_0_changes_nothing_and_changes_hold_in_all_runs(bert: Bert) -> None:
-    encoding, changes = masked_encoding(bert, A, None, (2,)), Changes(layers_skipped=frozenset({0}))
+    encoding, changes = masked_encoding(bert, A, None, (2,)), Changes(layers_skipped=frozenset({1}))
     direction = find_direction(bert, GOOD, BAD, 1)
     (word,) = steer(bert, encoding, None, 1, direction, 0.0, changes=changes)
     np.testing.assert_array_equal(word.before, word.after)
@@ -135,6 +135,9 @@ def test_refused(bert: Bert) -> None:
         with pytest.raises(ValueError, match=what):
             find_direction(bert, *words, state, template)
     direction = find_direction(bert, GOOD, BAD, 1)
+    changes = Changes(layers_skipped=frozenset({0}))
+    with pytest.raises(ValueError, match=r"layer 0 is skipped, so nothing .* hidden state 1"):
+        steer(bert, bert.tokenize(A), None, 1, direction, 1.0, changes=changes)
     for strength in (101, float("nan"), float("inf")):
         with pytest.raises(ValueError, match="strength"):
             steer(bert, bert.tokenize(A), None, 1, direction, strength)
