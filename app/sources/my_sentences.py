@@ -26,7 +26,8 @@ OFFERED = {MINE: "My sentences"}
 """What every page that offers the list calls it: the value of its field, and the button's text."""
 NOTHING_YET = (
     f"Write or paste your sentences above, one per line, at most {MOST_LINES} of together "
-    f"{MAX_TYPED:,} characters (the box takes no longer text), or fill the list from a file. It is the same list on every page that offers it, and is kept for your visit."
+    f"{MAX_TYPED:,} characters (the box takes no longer text), or fill the list from a file. It "
+    "is the same list on every page that offers it, and is kept for your visit."
 )
 FORMAT = (
     "Asterisks mark a word: the \\*bank\\* of the river. A tab or ||| separates two texts: "
