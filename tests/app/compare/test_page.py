@@ -171,7 +171,7 @@ def _kinds() -> list[str]:
 
 def test_many_texts_are_the_cores(page: AppTest, folders: dict[str, Path]) -> None:
     page.query_params["compare_view"] = "texts"
-    page.query_params["heads_source"] = "mine"
+    page.query_params["heads_source"] = "pasted"
     page.session_state["_my_sentences"] = PASTED
     app = with_chart(page, "cka")
     found = charts(app)
