@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from bertcore import load
 from bertcore.analysis.heads.sinks import find_sinks
 from bertcore.analysis.heads.texts import bundled_sentences
-from tests.support.opened import ok, page_of, said
+from tests.support.opened import ok, page_of, said, with_results
 from tests.support.tiny import bert_with_sink, tiny_bert, tiny_config
 from tests.support.tiny_families import make
 
@@ -151,9 +151,9 @@ def test_the_open_heads_sink_is_said_with_its_numbers(
     bert = bert_with_sink("constant")
     monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(bert.save(tmp_path / "sink")))
     (sink,) = find_sinks(bert, bundled_sentences().sentences)
-    app = ok(page_of("attention", layer="0", heads=["1"]).run())
+    app = ok(with_results(page_of("attention", layer="0", heads=["1"]).run()))
     assert "Over the 60 texts of the page Heads, **constant**: layer 0 head 1 adds" in said(app)
     for number in (sink.attention, sink.value_norm, sink.share, sink.constancy):
         assert f"{number:.0%}" in said(app)
-    app = ok(page_of("attention", layer="0", heads=["0"]).run())
+    app = ok(with_results(page_of("attention", layer="0", heads=["0"]).run()))
     assert "Over the 60 texts" not in said(app)
