@@ -4,6 +4,7 @@ An option has the field's name, type and default, and the docstring under it as 
 here imports torch, so that `bertscope --help` answers at once.
 """
 
+from bertcore.base.public import imported
 from bertcore.configs.bias import BiasConfig
 from bertcore.configs.columns import Columns
 from bertcore.configs.data import DataConfig
@@ -14,16 +15,4 @@ from bertcore.configs.maps import PacmapSettings, TsneSettings, UmapSettings
 from bertcore.configs.optimizer import OptimizerConfig
 from bertcore.configs.train import TrainConfig
 
-__all__ = [
-    "BiasConfig",
-    "Columns",
-    "DataConfig",
-    "DistillConfig",
-    "EncodeSettings",
-    "FinetuneConfig",
-    "OptimizerConfig",
-    "PacmapSettings",
-    "TrainConfig",
-    "TsneSettings",
-    "UmapSettings",
-]
+__all__ = imported(globals())

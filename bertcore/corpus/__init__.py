@@ -1,5 +1,6 @@
 """A corpus as vectors: texts in, Parquet files of chosen layers out, limited only by the disk."""
 
+from bertcore.base.public import imported
 from bertcore.configs.encode import EncodeSettings
 from bertcore.corpus.batch import Encoded, encode_texts
 from bertcore.corpus.cluster import Cluster
@@ -9,18 +10,4 @@ from bertcore.corpus.parts import Manifest
 from bertcore.corpus.run import EncodeProgress
 from bertcore.data.corpus import Corpus, CorpusText, open_corpus
 
-__all__ = [
-    "STORIES",
-    "Cluster",
-    "Corpus",
-    "CorpusText",
-    "EncodeProgress",
-    "EncodeSettings",
-    "Encoded",
-    "EncodedCorpus",
-    "Manifest",
-    "encode_corpus",
-    "encode_texts",
-    "open_corpus",
-    "open_encoded",
-]
+__all__ = imported(globals())

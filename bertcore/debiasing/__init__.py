@@ -3,6 +3,7 @@
 Measures of its effect are in `bertcore.bias`, which is a layer above training.
 """
 
+from bertcore.base.public import imported
 from bertcore.debiasing.direction_penalty import PenalisedDirection
 from bertcore.debiasing.swap_words import Change, Swapped, WordSwap, swap_words
 from bertcore.debiasing.word_sets import (
@@ -16,18 +17,4 @@ from bertcore.debiasing.word_sets import (
     swap_sets,
 )
 
-__all__ = [
-    "Augmenter",
-    "Change",
-    "PenalisedDirection",
-    "Swapped",
-    "Swapping",
-    "WordSwap",
-    "direction_pairs",
-    "probe_pairs",
-    "read_pairs",
-    "swap_document",
-    "swap_pairs",
-    "swap_sets",
-    "swap_words",
-]
+__all__ = imported(globals())

@@ -4,6 +4,7 @@ The losses, the states that they compare, and the student's initial weights. Use
 `bertcore.pretraining.loss.distillation` on a corpus, `bertcore.finetuning.distillation` on a task.
 """
 
+from bertcore.base.public import imported
 from bertcore.configs import DistillConfig
 from bertcore.distillation.losses import (
     attention_loss,
@@ -13,13 +14,4 @@ from bertcore.distillation.losses import (
 )
 from bertcore.distillation.student import check_same_vocabulary, spread_layers, student_of
 
-__all__ = [
-    "DistillConfig",
-    "attention_loss",
-    "check_same_vocabulary",
-    "cosine_loss",
-    "hidden_loss",
-    "soft_target_loss",
-    "spread_layers",
-    "student_of",
-]
+__all__ = imported(globals())

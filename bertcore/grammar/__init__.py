@@ -1,5 +1,6 @@
 """The grammar exam: which sentence of a minimal pair a checkpoint finds more probable."""
 
+from bertcore.base.public import imported
 from bertcore.grammar.exam import (
     GroupAccuracy,
     PairScore,
@@ -26,25 +27,4 @@ from bertcore.grammar.score_file import ScoreFile, file_fingerprint
 from bertcore.grammar.token_log_likelihood import token_log_likelihoods
 from bertcore.grammar.word_frequency import TokenCounts
 
-__all__ = [
-    "BUNDLED",
-    "SCORINGS",
-    "GroupAccuracy",
-    "MinimalPair",
-    "PairFile",
-    "PairScore",
-    "PretrainingExam",
-    "ScoreFile",
-    "Scoring",
-    "TokenCounts",
-    "accuracies",
-    "bundled_pairs",
-    "file_fingerprint",
-    "log_likelihoods",
-    "pairs_of_list",
-    "pseudo_log_likelihoods",
-    "read_pairs",
-    "reads_from_left",
-    "score_pairs",
-    "token_log_likelihoods",
-]
+__all__ = imported(globals())

@@ -1,6 +1,7 @@
 """BERT's network in modules. Suggested reading order: embeddings, attention, feed_forward,
 encoder, heads."""
 
+from bertcore.base.public import imported
 from bertcore.network.attention import (
     AttentionBuffers,
     additive_mask,
@@ -14,23 +15,4 @@ from bertcore.network.encoder import ALL_HEADS, FAMILY_HEADS, Layer, Network, co
 from bertcore.network.heads import MaskedWordHead, PairHead, Pooler, ReplacedTokenHead
 from bertcore.network.protocol import Encoder
 
-__all__ = [
-    "ALL_HEADS",
-    "FAMILY_HEADS",
-    "AttentionBuffers",
-    "EmbeddingParts",
-    "Embeddings",
-    "Encoder",
-    "Layer",
-    "MaskedWordHead",
-    "Network",
-    "PairHead",
-    "Pooler",
-    "ReplacedTokenHead",
-    "additive_mask",
-    "attention_explicit",
-    "attention_fused",
-    "attention_kept",
-    "attention_scores",
-    "collect_into",
-]
+__all__ = imported(globals())

@@ -4,6 +4,7 @@ Each is a pure function of a row and a random generator: the same generator give
 and no network is needed.
 """
 
+from bertcore.base.public import imported
 from bertcore.objectives.attention_masks import (
     DIRECTIONS,
     Direction,
@@ -39,41 +40,4 @@ from bertcore.objectives.replacement import ACTIONS, SHARE
 from bertcore.objectives.row import IGNORED, Corrupted, Pieces, Row
 from bertcore.objectives.table import OBJECTIVES, Objective
 
-__all__ = [
-    "ACTIONS",
-    "DIRECTIONS",
-    "IGNORED",
-    "OBJECTIVES",
-    "SHARE",
-    "Boundary",
-    "Corrupted",
-    "Direction",
-    "Objective",
-    "Permutation",
-    "Pieces",
-    "Replaced",
-    "Row",
-    "allowed",
-    "bart_deletion",
-    "bart_infilling",
-    "bart_masking",
-    "bart_noise",
-    "bart_rotation",
-    "bart_sentences",
-    "boundaries",
-    "causal",
-    "hide_for_generator",
-    "mask_pieces",
-    "mask_spans",
-    "mask_whole_words",
-    "mass",
-    "permute",
-    "replace",
-    "sample",
-    "span_lengths",
-    "t5_lengths",
-    "t5_noise",
-    "t5_num_spans",
-    "t5_spans",
-    "unilm",
-]
+__all__ = imported(globals())

@@ -1,5 +1,6 @@
 """Pretraining: corpus -> instances -> batches -> objective -> loop -> run folder."""
 
+from bertcore.base.public import imported
 from bertcore.configs import DataConfig, OptimizerConfig, TrainConfig
 from bertcore.data.sentences import split_sentences
 from bertcore.objectives.masking import Masked, mask_tokens, num_masked
@@ -28,39 +29,4 @@ from bertcore.pretraining.start_run import check_inputs, resume_run, start_run
 from bertcore.training.loop import Progress
 from bertcore.training.run_folder import RunFolder
 
-__all__ = [
-    "Batch",
-    "Batches",
-    "CausalScores",
-    "DataConfig",
-    "Instances",
-    "Masked",
-    "OptimizerConfig",
-    "PackedCorpus",
-    "PackedRows",
-    "Pretraining",
-    "PretrainingLoss",
-    "PretrainingScores",
-    "Progress",
-    "RunFolder",
-    "TrainConfig",
-    "causal_rows",
-    "check_inputs",
-    "check_objective",
-    "check_settings",
-    "create_instances",
-    "create_packed_rows",
-    "evaluate_next_tokens",
-    "evaluate_pretraining",
-    "fixed_batches",
-    "mask_tokens",
-    "num_masked",
-    "pack_corpus",
-    "pretraining_loss",
-    "read_documents",
-    "read_sentences",
-    "resume_run",
-    "split_sentences",
-    "start_run",
-    "train_tokenizer",
-]
+__all__ = imported(globals())

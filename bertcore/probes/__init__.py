@@ -1,5 +1,6 @@
 """Probes: what can be read from a checkpoint's vectors, layer by layer."""
 
+from bertcore.base.public import imported
 from bertcore.probes.data_sets import (
     BUNDLED,
     STRUCTURAL,
@@ -16,23 +17,4 @@ from bertcore.probes.report import LayerResult, ProbeReport, ProbeSettings
 from bertcore.probes.run import run_probes
 from bertcore.probes.scores import Score
 
-__all__ = [
-    "BUNDLED",
-    "STRUCTURAL",
-    "TASKS",
-    "CodeLength",
-    "LabelScores",
-    "LayerResult",
-    "ProbeData",
-    "ProbeReport",
-    "ProbeSentence",
-    "ProbeSettings",
-    "Score",
-    "Task",
-    "bundled_data",
-    "draw_trees",
-    "label_scores",
-    "label_words",
-    "read_probe_data",
-    "run_probes",
-]
+__all__ = imported(globals())

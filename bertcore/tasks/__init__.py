@@ -3,6 +3,7 @@
 `Task` defines a task; to add one, add a file here and list its class in `registry`.
 """
 
+from bertcore.base.public import imported
 from bertcore.tasks.answers import Goal, TaskAnswer
 from bertcore.tasks.checkpoint_head import read_task_head
 from bertcore.tasks.choice import ChoiceAnswer, Choose
@@ -21,36 +22,4 @@ from bertcore.tasks.task import Task
 from bertcore.tasks.task_data import TaskData
 from bertcore.tokenizer.words import Word
 
-__all__ = [
-    "TASKS",
-    "ChoiceAnswer",
-    "ChoiceInput",
-    "Choose",
-    "Classify",
-    "Extract",
-    "Goal",
-    "LabelAnswer",
-    "LabelsAnswer",
-    "Multilabel",
-    "Pair",
-    "Regress",
-    "ScoreAnswer",
-    "Scored",
-    "SpanAnswer",
-    "SpanAnswers",
-    "Tag",
-    "TagAnswer",
-    "Task",
-    "TaskAnswer",
-    "TaskData",
-    "TaskInput",
-    "TaskModel",
-    "Word",
-    "column_values",
-    "find_task",
-    "open_task_model",
-    "read_task_data",
-    "read_task_head",
-    "score_model",
-    "start_task_model",
-]
+__all__ = imported(globals())

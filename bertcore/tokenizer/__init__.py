@@ -1,6 +1,7 @@
 """Text to WordPieces: the fast tokenizer, its explanation, and training a vocabulary; also the
 tokenizers of BERT's relatives."""
 
+from bertcore.base.public import imported
 from bertcore.tokenizer.encoding import AddedToken, Encoding, Pieces, Template
 from bertcore.tokenizer.growth import grow_vocabulary
 from bertcore.tokenizer.library import WORD_MARKS, LibraryTokenizer
@@ -11,25 +12,4 @@ from bertcore.tokenizer.truncation import Truncation
 from bertcore.tokenizer.unigram import Unigram, train_unigram
 from bertcore.tokenizer.wordpiece import Piece, WordSteps, explain
 
-__all__ = [
-    "MAX_WORD_LENGTH",
-    "PREFIX",
-    "SPECIAL_TOKENS",
-    "WORD_MARKS",
-    "AddedToken",
-    "Encoding",
-    "LibraryTokenizer",
-    "Piece",
-    "Pieces",
-    "Template",
-    "Tokenizer",
-    "Truncation",
-    "Unigram",
-    "WordSteps",
-    "explain",
-    "grow_vocabulary",
-    "open_tokenizer",
-    "open_wordpiece",
-    "train_unigram",
-    "train_vocabulary",
-]
+__all__ = imported(globals())

@@ -11,6 +11,7 @@ HTML file that needs no network.
     show_lines(trace, layer=2, heads=[0, 3], bert=bert)
 """
 
+from bertcore.base.public import imported
 from bertscope.notebook.attention_views import (
     show_bertviz,
     show_lines,
@@ -24,17 +25,4 @@ from bertscope.notebook.mixing import show_mixing
 from bertscope.notebook.notebook_view import NotebookView
 from bertscope.notebook.what_if import show_ranking, show_what_if
 
-__all__ = [
-    "NotebookView",
-    "show_bertviz",
-    "show_head_map",
-    "show_heads",
-    "show_lines",
-    "show_map",
-    "show_minimal_pair",
-    "show_mixing",
-    "show_neurons",
-    "show_overview",
-    "show_ranking",
-    "show_what_if",
-]
+__all__ = imported(globals())

@@ -29,30 +29,6 @@ from bertcore.analysis.patching.patch import (
     patch,
     patch_path,
 )
+from bertcore.base.public import imported
 
-__all__ = [
-    "DIRECTIONS",
-    "PARTS",
-    "REASONS",
-    "REGIONS",
-    "Answer",
-    "Direction",
-    "LeftOut",
-    "ManyPatched",
-    "Part",
-    "PatchPair",
-    "PatchText",
-    "Patched",
-    "PathPatched",
-    "Place",
-    "bundled_texts",
-    "class_answer",
-    "common_masks",
-    "patch",
-    "patch_pair",
-    "patch_path",
-    "patch_texts",
-    "read_texts",
-    "telling_token",
-    "word_answer",
-]
+__all__ = imported(globals())

@@ -12,17 +12,6 @@ from bertcore.analysis.tuned_lens.tuned import (
     read_tuned_lens,
     save_tuned_lens,
 )
+from bertcore.base.public import imported
 
-__all__ = [
-    "FILE_NAME",
-    "LensGain",
-    "LensQuality",
-    "TunedLens",
-    "TunedLensSettings",
-    "cache_place",
-    "find_tuned_lens",
-    "fit_tuned_lens",
-    "place_to_save",
-    "read_tuned_lens",
-    "save_tuned_lens",
-]
+__all__ = imported(globals())

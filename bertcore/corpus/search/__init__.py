@@ -1,5 +1,6 @@
 """Search an encoded corpus: the nearest rows to a vector, in context, and the senses of a word."""
 
+from bertcore.base.public import imported
 from bertcore.corpus.search.index import (
     EXACT_ROWS,
     ExactIndex,
@@ -13,22 +14,4 @@ from bertcore.corpus.search.neighbours import Neighbours, Query, neighbours, que
 from bertcore.corpus.search.places import Hit, Places, tag_shares
 from bertcore.corpus.search.senses import Senses, WordSenses, word_senses
 
-__all__ = [
-    "EXACT_ROWS",
-    "ExactIndex",
-    "Found",
-    "GraphIndex",
-    "Hit",
-    "Neighbours",
-    "Places",
-    "Query",
-    "Senses",
-    "VectorIndex",
-    "WordSenses",
-    "build_graph",
-    "neighbours",
-    "open_index",
-    "query_of",
-    "tag_shares",
-    "word_senses",
-]
+__all__ = imported(globals())
