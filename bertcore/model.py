@@ -139,7 +139,6 @@ class Model(ABC):
 
     @property
     def device(self) -> torch.device:
-        """The device of the weights."""
         return self.module.token_table.device
 
     @property

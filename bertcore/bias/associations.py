@@ -38,7 +38,6 @@ class AssociationOutcome:
     """Effect sizes of random target words; None without word counts, or in a hidden state."""
 
     def row(self) -> dict[str, Any]:
-        """Return the outcome as a row of a table."""
         x, y, a, b = self.test.test.names
         size, as_large = self.association.effect_size, float("nan")
         if self.chance is not None:

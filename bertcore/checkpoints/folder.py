@@ -154,8 +154,6 @@ class OnlyPickleError(ValueError):
 
 
 class ModuleEntry(NamedTuple):
-    """An entry of modules.json."""
-
     type: str
     """Its class, such as sentence_transformers.models.Pooling."""
     path: str

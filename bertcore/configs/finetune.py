@@ -135,7 +135,6 @@ class FinetuneConfig:
 
     @property
     def keeps_encoder(self) -> bool:
-        """Whether the encoder stays as it is."""
         return self.frozen or self.feature_based or self.trained == NONE
 
 

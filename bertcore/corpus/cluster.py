@@ -162,7 +162,6 @@ class Worker:
         self.model = choose_precision(model, (), self.manifest.layers, asked).model
 
     def encode(self, share: PartTexts) -> PartContent:
-        """Encode and write a part."""
         if self.problem is not None:
             raise ValueError(self.problem)
         found = encode_share(self.model, share, self.manifest.layers, self.settings)

@@ -41,7 +41,6 @@ class EncodedCorpus:
 
     @property
     def unit(self) -> Unit:
-        """What a row is."""
         return self.manifest.unit
 
     @property

@@ -105,7 +105,6 @@ class Manifest:
 
     @property
     def unit(self) -> Unit:
-        """What a row is."""
         return self.settings.unit
 
     @property
@@ -130,12 +129,10 @@ def about(folder: Path) -> Path:
 
 
 def layer_file(folder: Path, layer: int, part: int) -> Path:
-    """Return the path of a part of a layer."""
     return folder / f"layer={layer}" / f"part-{part:05d}.parquet"
 
 
 def sentence_file(folder: Path, part: int) -> Path:
-    """Return the path of the texts of a part."""
     return about(folder) / f"sentences-{part:05d}.parquet"
 
 

@@ -38,7 +38,6 @@ class Estimate:
     """The texts that were looked at."""
 
     def sentence(self) -> str:
-        """Return the estimate as a sentence."""
         about = "" if self.is_exact else "about "
         return (
             f"{about}{self.texts:,} sentences, {about}{self.rows:,} rows a layer: about "

@@ -139,7 +139,6 @@ def stream_conllu(
 
 
 def _read(line: str, current: _Open) -> None:
-    """Read one line of a sentence."""
     columns = line.split("\t")
     if len(columns) != _NUM_COLUMNS:
         raise ValueError(

@@ -110,7 +110,6 @@ class _Tried(NamedTuple):
 
 
 def _best_quote(lines: Sequence[str], separator: str, content: str) -> _Tried:
-    """Return the best way of quoting with a separator."""
     double = _try(lines, Delimiters(separator, '"'))
     best = double
     if separator == "\t":

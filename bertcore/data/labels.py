@@ -421,7 +421,6 @@ class FileLabels:
 
     @property
     def counted(self) -> Counted:
-        """Which of the known labels count as one."""
         known = self.known or ()
         if self.several:
             of_file = {label: name for name, parts in self.several.items() for label in parts}

@@ -128,7 +128,6 @@ def _parts(label: str) -> list[str]:
 def _label_places(
     table: Table, label: str | None, path: Path, bad_rows: BadRows, *, taken: Sequence[int]
 ) -> list[int]:
-    """Return the places of the label columns."""
     names = table.columns
     if label is None:
         free = [place for place in range(len(names)) if place not in taken]

@@ -39,7 +39,6 @@ class Batch(NamedTuple):
     """Of the examples in the loss, float32, [B]; None: all count alike."""
 
     def to(self, device: torch.device) -> Batch:
-        """Return the batch on a device."""
         return Batch(*(None if x is None else x.to(device) for x in self))  # type: ignore[arg-type]
 
 
@@ -81,7 +80,6 @@ class Rows:
 
     @property
     def has_token_targets(self) -> bool:
-        """Whether each token has a target."""
         return self.targets.ndim == 1 and len(self.targets) == len(self.ids) != len(self)
 
     def targets_of(self, examples: Sequence[int] | NDArray[np.int64]) -> NDArray[np.generic]:
@@ -94,7 +92,6 @@ class Rows:
         return targets
 
     def batch(self, examples: Sequence[int] | NDArray[np.int64]) -> Batch:
-        """Return the batch of these examples."""
         chosen = np.asarray(examples)
         rows = (chosen[:, None] * self.group + np.arange(self.group)).ravel()
         lengths = self.starts[rows + 1] - self.starts[rows]
@@ -168,7 +165,6 @@ class RowBuilder:
         return kept
 
     def build(self, targets: NDArray[np.generic], *, group: int = 1) -> Rows:
-        """Return all rows with their targets."""
         return Rows(
             ids=np.array(self._ids, dtype=np.int32),
             starts=np.array(self._starts, dtype=np.int64),

@@ -23,8 +23,6 @@ class Span(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line of the list."""
-
     text: str
     """Without the asterisks of its marks."""
     other: str = ""

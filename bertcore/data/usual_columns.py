@@ -93,7 +93,6 @@ class Column:
 
 
 def summarize(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[Column, ...]:
-    """Return a summary of each column of the rows."""
     summaries = []
     for place, name in enumerate(columns):
         filled = [row[place] for row in rows if place < len(row) and row[place]]
@@ -190,7 +189,6 @@ def header_if(named: Sequence[str]) -> Callable[[Sequence[str]], bool | None]:
 
 
 def is_finite(text: str) -> bool:
-    """Return whether a text is a finite number."""
     try:
         return math.isfinite(float(text))
     except ValueError:

@@ -114,7 +114,6 @@ class DirectionPenalty:
     """True for ids that are not penalised, [V]: special tokens, and the words of the pairs."""
 
     def to(self, device: torch.device) -> "DirectionPenalty":
-        """Return it on a device."""
         return DirectionPenalty(self.weight, self.vector.to(device), self.is_free.to(device))
 
     def total(self, hidden: Tensor, ids: Tensor, mask: Tensor | None) -> Tensor:

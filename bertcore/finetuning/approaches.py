@@ -65,11 +65,9 @@ class ApproachTable:
     approaches: tuple[Approach, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it for JSON."""
         return asdict(self)
 
     def to_markdown(self) -> str:
-        """Return it as a table in Markdown."""
         lines = [
             f"# {self.task}: {self.metric} on {self.num_dev:,} dev examples",
             "",

@@ -168,7 +168,6 @@ class Experiment:
         )
 
     def _read_dev(self, labels: tuple[str, ...]) -> Iterable[Example]:
-        """Yield the dev examples as read for scoring."""
         _, path = _data_files(self.settings, self.folder / FOLDER)
         _, columns = _columns(self.settings)
         return read_examples(

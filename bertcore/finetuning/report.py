@@ -55,7 +55,6 @@ def medians(runs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def to_markdown(report: dict[str, Any]) -> str:
-    """Return the report as Markdown."""
     best, metric = report["best"], report["metric"]
     scores = best["scores"]
     parts = [

@@ -99,7 +99,6 @@ class RunResult:
 
     @property
     def examples_per_second(self) -> float:
-        """Training examples per second."""
         return self.num_examples_seen / max(self.seconds, 1e-9)
 
 
@@ -481,5 +480,4 @@ class Finetuning:
 
     @property
     def best_folder(self) -> Path:
-        """Folder of the best checkpoint."""
         return self.folder / BEST_FOLDER

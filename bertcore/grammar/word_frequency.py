@@ -44,7 +44,6 @@ class TokenCounts:
 
     @classmethod
     def of_texts(cls, texts: Iterable[str], tokenizer: Tokenizer) -> Self:
-        """Count the pieces of texts."""
         counts = np.zeros(tokenizer.vocab_size, dtype=np.int64)
         part: list[str] = []
 

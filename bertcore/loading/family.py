@@ -44,8 +44,6 @@ DECISIONS: Mapping[tuple[Claim, Proof], str] = {
 
 
 class Architecture(NamedTuple):
-    """The architecture of a checkpoint."""
-
     model_type: str
     """A key of FAMILIES, or a name that `family_of` accepts."""
     note: str | None

@@ -351,7 +351,6 @@ def _signal(number: int) -> bytes:
 
 
 def _error(name: str, message: str, where: str) -> Exception:
-    """Return the error of a call."""
     if name in _ERRORS:
         return _ERRORS[name](message)
     return Fault(f"{name}: {message}", where)

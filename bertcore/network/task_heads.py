@@ -193,7 +193,6 @@ class TaskNetwork(TaskModule):
 
     @property
     def device(self) -> torch.device:
-        """The device of the weights."""
         return self.head.classifier.weight.device
 
     @property

@@ -32,8 +32,6 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """All counts of an objective."""
-
     rates: tuple[Counted, ...]
     num_draws: int
 

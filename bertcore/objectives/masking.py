@@ -239,7 +239,6 @@ class Draws(NamedTuple):
         return cls(*(torch.cat(tensors) for tensors in zip(*parts, strict=True)))
 
     def take(self, rows: slice) -> "Draws":
-        """Return the numbers of some rows."""
         return Draws(*(tensor[rows] for tensor in self))
 
 

@@ -71,7 +71,6 @@ class Objective:
 
     @property
     def year(self) -> int:
-        """Year of the paper."""
         return int(self.paper[-4:])
 
     @property

@@ -333,7 +333,6 @@ class CausalScores:
     """Number of [UNK] among the scored tokens."""
 
     def to_dict(self) -> dict[str, int | float]:
-        """Return the scores by name."""
         return asdict(self)
 
 

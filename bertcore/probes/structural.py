@@ -36,8 +36,6 @@ class Example:
 
 @dataclass(frozen=True, eq=False)
 class StructuralProbe:
-    """A trained probe."""
-
     kind: Kind
     matrix: Tensor
     """B, [K, D]."""

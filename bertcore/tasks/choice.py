@@ -120,7 +120,6 @@ class Choose(Task):
     def answer(
         self, source: TaskInput, logits: Tensor, labels: tuple[str, ...], *, num_spans: int = 5
     ) -> ChoiceAnswer:
-        """Return the probability of each choice."""
         assert isinstance(source, ChoiceInput)
         return ChoiceAnswer(source.choices, torch.softmax(logits, -1).numpy())
 

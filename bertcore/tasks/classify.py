@@ -75,7 +75,6 @@ class Classify(SequenceTask):
         return kind == self.head_kind and problem in ("", "single_label_classification")
 
     def config_fields(self, labels: Sequence[str]) -> dict[str, Any]:
-        """Return the names of the labels."""
         return {**super().config_fields(labels), "problem_type": "single_label_classification"}
 
     def with_features(self, features: str) -> Classify | None:
@@ -100,7 +99,6 @@ class Classify(SequenceTask):
     def answer(
         self, source: TaskInput, logits: Tensor, labels: tuple[str, ...], *, num_spans: int = 5
     ) -> LabelAnswer:
-        """Return the probability of each label."""
         return LabelAnswer(labels, torch.softmax(logits, -1).numpy())
 
 

@@ -42,7 +42,6 @@ class TaskInput:
         return next((row.truncation for row in self.rows if row.truncation is not None), None)
 
     def spans(self, word: int) -> tuple[Span, ...]:
-        """Return the span of a word in each row that has it."""
         return ((0, self.words[word].start, self.words[word].end),)
 
     def merge(self, values: NDArray[np.floating]) -> NDArray[np.float32]:
@@ -70,11 +69,9 @@ class ChoiceInput(TaskInput):
 
     @property
     def rows(self) -> tuple[Encoding, ...]:
-        """The row of each choice."""
         return self.choice_rows
 
     def spans(self, word: int) -> tuple[Span, ...]:
-        """Return the span of a word in each row that has it."""
         return self.word_spans[word]
 
     def merge(self, values: NDArray[np.floating]) -> NDArray[np.float32]:

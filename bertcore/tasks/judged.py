@@ -37,8 +37,6 @@ class Outputs(NamedTuple):
 
 
 class ScoreOptions(NamedTuple):
-    """How predictions are scored."""
-
     null_threshold: float
     """Of "qa": withhold an answer where "none" leads by more than this, in logits."""
     in_full: bool

@@ -151,8 +151,6 @@ class TaskModel:
 
 @dataclass(frozen=True, slots=True)
 class _StoredHead:
-    """The head stored in a checkpoint."""
-
     facts: TaskFacts
     """Its class and kind, or why it is not applied."""
     task: str | None
@@ -344,7 +342,6 @@ def open_task_model(
 
 
 def _written(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return tensors as written to a file."""
     return {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
 
 

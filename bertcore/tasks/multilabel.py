@@ -205,7 +205,6 @@ class Multilabel(SequenceTask):
     def answer(
         self, source: TaskInput, logits: Tensor, labels: tuple[str, ...], *, num_spans: int = 5
     ) -> LabelsAnswer:
-        """Return the probability of each label."""
         return LabelsAnswer(labels, logits.sigmoid().numpy())
 
     def file_metrics(

@@ -39,7 +39,6 @@ class ScoreAnswer(TaskAnswer):
     """Output of the head, of which the score is the sigmoid; None if it is the score."""
 
     def target(self, source: TaskInput, word: int = 1) -> ScoreTarget:
-        """Return the score as target."""
         return ScoreTarget(is_sigmoid=self.output is not None)
 
     def goal(
@@ -87,7 +86,6 @@ class Regress(SequenceTask):
         return 1
 
     def reads_head(self, kind: str | None, problem: str) -> bool:
-        """Return whether it is a head of one output."""
         return kind == self.kind and problem == "regression"
 
     def config_fields(self, labels: Sequence[str]) -> dict[str, Any]:

@@ -80,7 +80,6 @@ class SequenceTask(Task):
 
     @staticmethod
     def wrong(example: Example, gold: str, predicted: str, severity: float) -> WrongAnswer:
-        """Return a wrong answer with the text of its example."""
         assert isinstance(example, TextExample | LabelsExample)
         return WrongAnswer(example.row, example.text, example.text_pair, gold, predicted, severity)
 

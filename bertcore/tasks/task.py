@@ -371,7 +371,6 @@ class Task(ABC):
     def file_metrics(
         self, answers: JudgedAnswers, labels: Sequence[str], *, with_intervals: bool = True
     ) -> MetricTable:
-        """Return the metrics of answers."""
         gold, predicted = answers.gold.astype(np.int64), answers.predicted.astype(np.int64)
         return MetricTable(
             *class_metrics(gold, predicted, len(labels), with_intervals=with_intervals)

@@ -14,7 +14,6 @@ from tokenizers.pre_tokenizers import BertPreTokenizer
 
 
 def _only(step: str) -> BertNormalizer:
-    """Return a normaliser of one step."""
     steps = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")
     return BertNormalizer(**{name: name == step for name in steps})
 

@@ -108,7 +108,6 @@ class TokenizerClass:
 
     @property
     def file(self) -> Path:
-        """The file with its pieces."""
         return self.reads[0]
 
 

@@ -62,7 +62,6 @@ class Lines:
 
     @classmethod
     def of(cls, content: bytes) -> Lines:
-        """Return the lines of a file."""
         has_mark = content.startswith(codecs.BOM_UTF8)
         lines = content.removeprefix(codecs.BOM_UTF8).decode().split("\n")
         lines = [line.removesuffix("\r") for line in (lines if lines[-1] else lines[:-1])]

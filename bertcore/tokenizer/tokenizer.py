@@ -452,7 +452,6 @@ class Tokenizer:
         )
 
     def _place(self, text: str, span: tuple[int, int]) -> tuple[int, int]:
-        """Return the place of a token in its text."""
         return span
 
 

@@ -24,7 +24,6 @@ class Truncation:
     """Character of text B at which the cut begins; None if B is whole."""
 
     def sentence(self) -> str:
-        """Return the truncation as one sentence."""
         parts = []
         for name, count, start in (
             ("text A", self.num_cut_a, self.cut_from_a),

@@ -43,7 +43,6 @@ class EventFiles:
         )
 
     def write(self, metrics: Mapping[str, Any]) -> None:
-        """Write one line of metrics."""
         step = metrics["step"]
         if metrics["seconds"]:
             speed = metrics["num_tokens"] / metrics["seconds"]

@@ -31,8 +31,6 @@ MOST_TEXTS, LONGEST = 10, 200
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AuditOptions:
-    """What is compared."""
-
     least: int = field(default=20, metadata={"min": 1})
     """Cases that a group needs for its rate to count in a gap."""
     skip_bad_rows: bool = False
@@ -126,7 +124,6 @@ def _pairs(flip: str) -> tuple[tuple[str, str], ...]:
 
 
 def _compare(file: _File, by: list[str], least: int, on_stage: OnStage) -> list[GroupAudit]:
-    """Return the audit by each column."""
     from bertcore.analysis.attribution import run_file
     from bertcore.bias import audit_groups
     from bertcore.tasks.column import column_values

@@ -402,7 +402,6 @@ def report_table(report: dict[str, Any]) -> Table:
 
 
 def metrics_table(metrics: dict[str, float], intervals: dict[str, Any]) -> Table:
-    """Return metrics with their intervals as a table."""
     from bertcore.finetuning.report import interval
 
     table = make_table("metric", "value", "95% interval", right=("value",))

@@ -34,8 +34,6 @@ _WARNS = "streamlit.runtime.scriptrunner_utils.script_run_context"
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """One step that was checked."""
-
     number: int
     title: str
     page: str

@@ -26,8 +26,6 @@ MOST_GROUPS = 80
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MinimalPairOptions:
-    """Options for minimal pairs only."""
-
     scoring: str = "within-word"
     """within-word: hide a piece and those after it in its word; single: hide one piece at a time,
     as in most published tables; the other pieces of a rare word then give it away. Not for causal

@@ -225,7 +225,6 @@ def _base_path(typed: str) -> str:
 
 
 def _key(key: str, file: Path | None) -> str:
-    """Return the key of the command or of a file."""
     if file is None:
         return key
     try:  # editors on Windows write a byte order mark

@@ -167,7 +167,6 @@ def is_typed(context: typer.Context, name: str) -> bool:
 
 
 def field_names(*configs: type) -> set[str]:
-    """Return the names of all fields of the dataclasses."""
     return {field.name for config in configs for field in fields(config)}
 
 

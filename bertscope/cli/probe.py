@@ -183,7 +183,6 @@ BASELINES = {
 
 
 def expected_text(score: Score | None) -> str:
-    """Return the expected layer as text."""
     if score is None:
         return "none, the layers add nothing to the embeddings"
     if math.isnan(score.low):

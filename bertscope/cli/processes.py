@@ -129,8 +129,6 @@ def caddyfile(
 
 @dataclass(slots=True)
 class Server:
-    """One of the servers."""
-
     number: int
     port: int
     start: Callable[[], subprocess.Popen[bytes]] = field(repr=False)

@@ -14,8 +14,6 @@ from bertscope.cli.progress import stages
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Vocabulary:
-    """A vocabulary to learn."""
-
     vocab_size: int = 16384
     """Number of word pieces to learn."""
     uncased: bool = field(default=True, metadata={"flag": "--uncased/--cased"})

@@ -62,8 +62,6 @@ _LEAST_WIDTH = 8  # minimum number of rows and columns of a matrix for a spectru
 
 @dataclass(frozen=True, slots=True)
 class MatrixNumbers:
-    """One weight matrix."""
-
     name: str
     """As in our network: "layers.0.attention.query.weight"."""
     std: float
@@ -75,14 +73,11 @@ class MatrixNumbers:
 
     @property
     def looks_random(self) -> bool:
-        """Whether its spectrum is that of random numbers."""
         return self.edge <= self.limit
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One sign."""
-
     sign: str
     """"weights", "biases", "attention", "[CLS]", "tokens", "vocabulary" or "guesses"."""
     value: float

@@ -23,8 +23,6 @@ REPLACED = ("original", "replaced")
 
 @dataclass(frozen=True, slots=True)
 class ReadToken:
-    """A token that the encoder reads."""
-
     text: str
     """"" where tokens were deleted."""
     fate: str

@@ -171,7 +171,6 @@ def patch_texts(
 
 
 def regions(model: Model, pair: PatchPair) -> list[list[int]]:
-    """Return the columns of each of REGIONS."""
     mask = common_masks(model, pair)[0]
     changed = [n for n, differs in enumerate(pair.changed) if differs]
     low, high = min(*changed, mask), max(*changed, mask)

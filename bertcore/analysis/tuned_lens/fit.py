@@ -226,7 +226,6 @@ def _fit(
 
 @torch.no_grad()
 def _measure(model: Model, held_out: _States, weights: Tensor, biases: Tensor) -> LensGain:
-    """Return the gain on held-out tokens."""
     module, depth = model.module, len(weights)
     count = held_out.states.shape[1]
     bits, agrees = np.empty((2, depth, count)), np.empty((2, depth, count))

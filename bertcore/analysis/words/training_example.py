@@ -324,7 +324,6 @@ def _answers(
 
 
 def _is_last_alone(sentences: Sequence[SourceSentence]) -> bool:
-    """Return whether A is only the last sentence of its document."""
     own = [sentence.part == "A" for sentence in sentences if sentence.document == 0]
     return own[-1] and sum(own) == 1
 

@@ -110,8 +110,6 @@ OnProgress = Callable[[float, str], None]
 
 @dataclass(frozen=True, slots=True)
 class IndexAbout:
-    """The origin of an index."""
-
     checkpoint: str
     fingerprint: str
     """Of the checkpoint's weights."""
@@ -275,7 +273,6 @@ def build_graph(
 
 
 def index_folder(encoded: EncodedCorpus, layer: int) -> Path:
-    """Return the folder of the index of a layer."""
     return about(encoded.folder) / f"index-layer-{layer}"
 
 

@@ -89,14 +89,11 @@ _DEV_SPLITS = ("validation", "dev", "test")
 
 @dataclass(frozen=True, slots=True)
 class HubName:
-    """The parts of a name."""
-
     name: str
     config: str | None
     split: str | None
 
     def __str__(self) -> str:
-        """Return the name as typed."""
         config = f":{self.config}" if self.config else ""
         return f"{PREFIX}{self.name}{config}{f'@{self.split}' if self.split else ''}"
 

@@ -172,12 +172,10 @@ class PackedCorpus:
 
     @property
     def num_documents(self) -> int:
-        """Number of documents."""
         return len(self.document_starts) - 1
 
     @property
     def num_sentences(self) -> int:
-        """Number of sentences."""
         return len(self.sentence_starts) - 1
 
     @property

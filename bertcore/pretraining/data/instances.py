@@ -44,7 +44,6 @@ class Instances:
         return 1.0 - float(self.lengths.mean()) / max_seq_length
 
     def take(self, rows: NDArray[np.int64] | slice) -> "Instances":
-        """Return some of the instances."""
         return Instances(self.spans[rows], self.labels[rows])
 
     @classmethod

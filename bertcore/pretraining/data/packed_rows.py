@@ -39,7 +39,6 @@ class PackedRows:
         return 1.0 - float(self.lengths.mean()) / max_seq_length
 
     def take(self, rows: NDArray[np.int64] | slice) -> "PackedRows":
-        """Return some of the rows."""
         return PackedRows(self.spans[rows])
 
     @classmethod

@@ -39,7 +39,6 @@ class NetworkWithPenalty(nn.Module):
         self.attention, self.word_loss = fastest(network, dtype, is_compiled=False)
 
     def forward(self, batch: BatchTensors) -> PenalisedLoss:
-        """Return the loss of a batch or of a part of it."""
         ids, mask = batch.input_ids, batch.attention_mask
         hidden = self.network(ids, batch.segment_ids, mask, attention=self.attention)
         base = loss_of_hidden(self.network, hidden, batch, word_loss=self.word_loss)

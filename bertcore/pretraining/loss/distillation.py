@@ -104,11 +104,9 @@ class DistillationWithLoss(nn.Module):
 
     @property
     def teacher(self) -> Network:
-        """The teacher's network."""
         return self._teacher[0]
 
     def forward(self, batch: BatchTensors) -> DistillationLoss:
-        """Return the loss of a batch or of a part of it."""
         config, mask = self.config, batch.attention_mask
         inputs = batch.input_ids, batch.segment_ids, mask
         ours, theirs = None, None

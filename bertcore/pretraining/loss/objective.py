@@ -266,7 +266,6 @@ class NetworkWithLoss(nn.Module):
         self.attention, self.word_loss = fastest(network, dtype, is_compiled=is_compiled)
 
     def forward(self, batch: BatchTensors) -> PretrainingLoss:
-        """Return the loss of a batch or of a part of it."""
         return pretraining_loss(
             self.network, batch, attention=self.attention, word_loss=self.word_loss
         )

@@ -145,7 +145,6 @@ class Denoising(Objective):
     def with_loss(
         self, network: Network, companion: nn.Module | None, *, dtype: str, is_compiled: bool
     ) -> nn.Module:
-        """Return the network with its loss."""
         return SequenceWithLoss(network)
 
     def batch(self, source: BatchSource) -> SequenceBatch:
@@ -217,7 +216,6 @@ class T5Spans(Denoising):
     num_added_tokens = NUM_SENTINELS
 
     def tokenizer(self, tokenizer: Tokenizer) -> Tokenizer:
-        """Return the tokenizer with sentinels."""
         return with_sentinels(tokenizer)
 
     def check_tokenizer(self, tokenizer: Tokenizer, config: DataConfig) -> None:

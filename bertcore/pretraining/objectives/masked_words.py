@@ -281,7 +281,6 @@ class WholeWords(WordObjective):
     metric = "wwm"
 
     def batch(self, source: BatchSource) -> Batch:
-        """Hide whole words."""
         corpus, rows, tokenizer, config, generator, part = source
         laid_out = lay_out(corpus, rows, tokenizer, config.max_seq_length, torch.device("cpu"))
         masked = mask_words(

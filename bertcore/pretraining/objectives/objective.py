@@ -28,8 +28,6 @@ Generators = torch.Generator | Sequence[torch.Generator]
 
 
 class BatchSource(NamedTuple):
-    """What a batch is made of."""
-
     corpus: PackedCorpus
     rows: Instances | PackedRows
     """The rows of the whole batch."""

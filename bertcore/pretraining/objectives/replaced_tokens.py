@@ -139,7 +139,6 @@ class ReplacedTokens(Objective):
     def with_loss(
         self, network: Network, companion: nn.Module | None, *, dtype: str, is_compiled: bool
     ) -> nn.Module:
-        """Return the two networks with their losses."""
         assert isinstance(companion, Generator)
         return ReplacedTokenPair(companion, network)
 
