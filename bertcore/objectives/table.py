@@ -1,13 +1,14 @@
 """The table of pretraining objectives: name, paper, draw, formula, shares.
 
-Source of the figures: the papers named in each entry; common errors about them are in
-`papers.toml`.
+Their texts are in `objectives.toml`; the figures are of the papers named in each entry.
 """
 
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -164,229 +165,92 @@ def _actions(of: str) -> tuple[Rate, ...]:
     )
 
 
-_WORD_LOSS = r"L = -\frac{1}{|M|}\sum_{i \in M} \ln p(x_i \mid \tilde x)"
-_WORD_SYMBOLS = "$M$: the chosen places; $x$: the text; $\\tilde x$: what the network reads."
-_REBUILD_LOSS = r"L = -\frac{1}{T}\sum_{t=1}^{T} \ln p(x_t \mid x_{<t}, \tilde x)"
-_REBUILD_SYMBOLS = (
-    "$x$: the whole text, $T$ tokens; $\\tilde x$: the noisy one, which the encoder reads."
-)
 _SPAN_MEAN = float((span_lengths(SPAN_P, LONGEST_SPAN) * np.arange(1, LONGEST_SPAN + 1)).sum())
 
 
-def _bart(
-    name: str,
-    title: str,
-    drawer: Callable[[Given, np.random.Generator, float], Draw],
-    idea: str,
-    *,
-    share: float | None = None,
-    rates: tuple[Rate, ...] = (),
-    needs_mask: bool = False,
-) -> Objective:
-    return Objective(
-        name=name,
-        title=title,
-        model="BART",
-        paper="Lewis et al. 2020",
-        group="Rebuild",
-        draw=drawer,
-        idea=idea,
-        loss_at="every token that the decoder writes: the whole text",
-        formula=_REBUILD_LOSS,
-        symbols=_REBUILD_SYMBOLS,
-        share=share,
-        rates=rates,
-        needs_mask=needs_mask,
-    )
+FILE = Path(__file__).with_name("objectives.toml")
+"""What is said of each objective."""
 
 
-_ALL = (
-    Objective(
-        name="masked-words",
-        title="Masked words",
-        model="BERT, RoBERTa",
-        paper="Devlin et al. 2019",
-        group="Hide pieces",
-        draw=draw.mask_pieces,
-        idea="Predict hidden pieces from those on both sides.",
-        loss_at="the chosen places, also the kept and the random ones",
-        formula=_WORD_LOSS,
-        symbols=_WORD_SYMBOLS,
-        share=SHARE,
-        rates=(_chosen(), *_actions("the chosen")),
-    ),
-    Objective(
-        name="whole-words",
-        title="Whole words",
-        model="BERT-WWM",
-        paper="google-research/bert 2019",
-        group="Hide pieces",
-        draw=draw.mask_whole_words,
-        idea="Predict hidden words, with no piece given away.",
-        loss_at="each piece of the chosen words",
-        formula=_WORD_LOSS,
-        symbols=_WORD_SYMBOLS,
-        share=SHARE,
-        rates=(
+def _texts() -> dict[str, dict[str, str]]:
+    """Return the texts of each objective by their names, those of `like` filled in."""
+    entries: dict[str, dict[str, str]] = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    return {name: {**entries.get(of.pop("like", ""), {}), **of} for name, of in entries.items()}
+
+
+_CHOSEN, _HIDDEN = "the chosen", "hidden, of the text"
+_DRAWN: dict[str, dict[str, Any]] = {
+    "masked-words": {
+        "draw": draw.mask_pieces,
+        "share": SHARE,
+        "rates": (_chosen(), *_actions(_CHOSEN)),
+    },
+    "whole-words": {
+        "draw": draw.mask_whole_words,
+        "share": SHARE,
+        "rates": (
             _chosen(),
             Rate("hidden whole, of the touched words", _cut_words, 1.0),
-            *_actions("the chosen"),
+            *_actions(_CHOSEN),
         ),
-    ),
-    Objective(
-        name="spans",
-        title="Spans and their ends",
-        model="SpanBERT",
-        paper="Joshi et al. 2020",
-        group="Hide pieces",
-        draw=draw.mask_spans,
-        idea="Predict a hidden span, also from only the two tokens beside it.",
-        loss_at="each piece of the spans, twice: as BERT, and from both ends",
-        formula=_WORD_LOSS
-        + r" -\frac{1}{|S|}\sum_{i \in S} \ln p(x_i \mid h_{s-1}, h_{e+1}, p_{i-s+1})",
-        symbols="$M$: the hidden places; $S$: those of spans, $s$ to $e$, with a token on both "
-        "sides; "
-        "$h$: last states; $p$: a learned vector of the place in the span.",
-        share=SHARE,
-        rates=(
-            Rate("hidden, of the text", _hidden_of_text, SHARE, follows_share=True),
+    },
+    "spans": {
+        "draw": draw.mask_spans,
+        "share": SHARE,
+        "rates": (
+            Rate(_HIDDEN, _hidden_of_text, SHARE, follows_share=True),
             Rate("words of a span", _words_of_spans, _SPAN_MEAN, "words"),
             *_actions("the spans"),
         ),
-    ),
-    Objective(
-        name="next-sentence",
-        title="Next sentence",
-        model="BERT",
-        paper="Devlin et al. 2019",
-        group="Judge a pair",
-        draw=draw.next_sentence,
-        idea="Predict whether B follows A or is from another document.",
-        loss_at="the first token alone, through the pooler",
-        formula=r"L = -\ln p(y \mid h_1)",
-        symbols="$y$: 0 where B follows A, 1 where it is random; $h_1$: the pooled vector of "
-        "the first "
-        "token. It is added to the loss of the masked words.",
-        rates=(Rate("random B", _label, RANDOM),),
-        needs_mask=False,
-        needs_pair=True,
-    ),
-    Objective(
-        name="sentence-order",
-        title="Sentence order",
-        model="ALBERT",
-        paper="Lan et al. 2020",
-        group="Judge a pair",
-        draw=draw.sentence_order,
-        idea="Predict whether two neighbours were exchanged.",
-        loss_at="the first token alone, through the pooler",
-        formula=r"L = -\ln p(y \mid h_1)",
-        symbols="$y$: 0 in order, 1 exchanged; $h_1$: the pooled vector of the first token. It "
-        "is added "
-        "to the loss of the masked words.",
-        rates=(Rate("exchanged", _label, EXCHANGED),),
-        needs_mask=False,
-        needs_pair=True,
-    ),
-    Objective(
-        name="replaced-tokens",
-        title="Replaced tokens",
-        model="ELECTRA, DeBERTa-v3",
-        paper="Clark et al. 2020",
-        group="Find the fakes",
-        draw=draw.replaced,
-        idea="Detect which tokens a small generator made up.",
-        loss_at="every token; the generator's at the hidden ones",
-        formula=r"L = L_G + 50\, L_D,\qquad "
-        r"L_D = -\frac{1}{T}\sum_{t=1}^{T} \ln p(y_t \mid \hat x)",
-        symbols="$L_G$: the generator's loss of masked words; $\\hat x$: the text with its "
-        "guesses; $y$: 1 "
-        "where a guess differs from the text.",
-        share=SHARE,
-        rates=(
-            Rate(
-                "hidden from the generator",
-                _hidden_from_generator,
-                SHARE,
-                follows_share=True,
-            ),
+    },
+    "next-sentence": {
+        "draw": draw.next_sentence,
+        "rates": (Rate("random B", _label, RANDOM),),
+        "needs_mask": False,
+        "needs_pair": True,
+    },
+    "sentence-order": {
+        "draw": draw.sentence_order,
+        "rates": (Rate("exchanged", _label, EXCHANGED),),
+        "needs_mask": False,
+        "needs_pair": True,
+    },
+    "replaced-tokens": {
+        "draw": draw.replaced,
+        "share": SHARE,
+        "rates": (
+            Rate("hidden from the generator", _hidden_from_generator, SHARE, follows_share=True),
         ),
-    ),
-    Objective(
-        name="permutation",
-        title="Permuted order",
-        model="XLNet",
-        paper="Yang et al. 2019",
-        group="Limit who looks",
-        draw=draw.permutation,
-        idea="Predict the end of a random order from what comes before it.",
-        loss_at="the last sixth of the order",
-        formula=r"L = -\frac{1}{|Z|}\sum_{t \in Z} \ln p(x_{z_t} \mid x_{z_{<t}})",
-        symbols="$z$: the order; $Z$: its last sixth. The query stream predicts: it knows the "
-        "place "
-        "and not the token.",
-        share=PREDICTED,
-        rates=(Rate("predicted, of the text", _chosen_of_text, PREDICTED, follows_share=True),),
-        needs_mask=False,
-    ),
-    Objective(
-        name="unilm",
-        title="A mixture of masks",
-        model="UniLM",
-        paper="Dong et al. 2019",
-        group="Limit who looks",
-        draw=draw.unilm,
-        idea="Predict hidden pieces from one side, the other, or both.",
-        loss_at="the chosen places",
-        formula=r"L = -\frac{1}{|M|}\sum_{i \in M} \ln p(x_i \mid \tilde x_j,\ A_{ij} = 1)",
-        symbols="$M$: the chosen places; $A$: which tokens may attend to which; $\\tilde x$: what "
-        "the network reads.",
-        share=SHARE,
-        rates=(
+    },
+    "permutation": {
+        "draw": draw.permutation,
+        "share": PREDICTED,
+        "rates": (Rate("predicted, of the text", _chosen_of_text, PREDICTED, follows_share=True),),
+        "needs_mask": False,
+    },
+    "unilm": {
+        "draw": draw.unilm,
+        "share": SHARE,
+        "rates": (
             *(Rate(name, _direction(name), share) for name, share in DIRECTIONS.items()),
             _chosen(),
         ),
-        needs_pair=True,
-    ),
-    Objective(
-        name="causal",
-        title="Next token",
-        model="GPT",
-        paper="Radford et al. 2018",
-        group="Limit who looks",
-        draw=draw.causal,
-        idea="Predict each token from those before it.",
-        loss_at="every token but the last: each predicts the next",
-        formula=r"L = -\frac{1}{T-1}\sum_{t=2}^{T} \ln p(x_t \mid x_{<t})",
-        symbols="$x$: the text, $T$ tokens.",
-        needs_mask=False,
-    ),
-    Objective(
-        name="t5-spans",
-        title="Spans and sentinels",
-        model="T5",
-        paper="Raffel et al. 2020",
-        group="Rebuild",
-        draw=draw.t5_spans,
-        idea="Write what each sentinel stands for.",
-        loss_at="every token that the decoder writes: the removed spans",
-        formula=r"L = -\frac{1}{T_d}\sum_{t=1}^{T_d} \ln p(y_t \mid y_{<t}, \tilde x)",
-        symbols="$y$: sentinels, each with its span, $T_d$ tokens; $\\tilde x$: the text with "
-        "sentinels.",
-        share=SHARE,
-        rates=(
+        "needs_pair": True,
+    },
+    "causal": {"draw": draw.causal, "needs_mask": False},
+    "t5-spans": {
+        "draw": draw.t5_spans,
+        "share": SHARE,
+        "rates": (
             Rate("removed, of the text", _hidden_of_text, SHARE, follows_share=True),
             Rate("pieces of a span", _pieces_of_spans, MEAN_SPAN, "pieces"),
         ),
-        needs_mask=False,
-    ),
-    _bart(
-        "bart-infilling",
-        "Text infilling",
-        draw.bart_infilling,
-        "Write the text again; a mask stands for any number of words.",
-        share=INFILLED,
-        rates=(
+        "needs_mask": False,
+    },
+    "bart-infilling": {
+        "draw": draw.bart_infilling,
+        "share": INFILLED,
+        "rates": (
             Rate("removed, of the words", _removed_words, INFILLED, follows_share=True),
             Rate(
                 "words behind a mask",
@@ -396,51 +260,28 @@ _ALL = (
                 note=f"drawn with {POISSON}, the released configuration",
             ),
         ),
-        needs_mask=True,
-    ),
-    _bart(
-        "bart-sentences",
-        "Sentence permutation",
-        draw.bart_sentences,
-        "Write the text again, its sentences in order.",
-    ),
-    _bart(
-        "bart-masking",
-        "Token masking",
-        draw.bart_masking,
-        "Write the text again; each mask stands for one token.",
-        share=INFILLED,
-        rates=(Rate("hidden, of the text", _hidden_of_text, None, follows_share=True),),
-        needs_mask=True,
-    ),
-    _bart(
-        "bart-deletion",
-        "Token deletion",
-        draw.bart_deletion,
-        "Write the text again; find out where tokens are missing.",
-        share=INFILLED,
-        rates=(Rate("deleted, of the text", _hidden_of_text, None, follows_share=True),),
-    ),
-    _bart(
-        "bart-rotation",
-        "Document rotation",
-        draw.bart_rotation,
-        "Write the text again, from where it began.",
-    ),
-    Objective(
-        name="mass",
-        title="A hidden half",
-        model="MASS",
-        paper="Song et al. 2019",
-        group="Rebuild",
-        draw=draw.mass,
-        idea="Write the half that the encoder does not see.",
-        loss_at="every token that the decoder writes: the fragment",
-        formula=r"L = -\frac{1}{k}\sum_{t=u}^{v} \ln p(x_t \mid x_{u \ldots t-1}, \tilde x)",
-        symbols="$u$ to $v$: the fragment, $k$ tokens; $\\tilde x$: the text without it.",
-        share=FRAGMENT,
-        rates=(Rate("hidden, of the text", _hidden_of_text, FRAGMENT, follows_share=True),),
-    ),
+    },
+    "bart-sentences": {"draw": draw.bart_sentences, "needs_mask": False},
+    "bart-masking": {
+        "draw": draw.bart_masking,
+        "share": INFILLED,
+        "rates": (Rate(_HIDDEN, _hidden_of_text, None, follows_share=True),),
+    },
+    "bart-deletion": {
+        "draw": draw.bart_deletion,
+        "share": INFILLED,
+        "rates": (Rate("deleted, of the text", _hidden_of_text, None, follows_share=True),),
+        "needs_mask": False,
+    },
+    "bart-rotation": {"draw": draw.bart_rotation, "needs_mask": False},
+    "mass": {
+        "draw": draw.mass,
+        "share": FRAGMENT,
+        "rates": (Rate(_HIDDEN, _hidden_of_text, FRAGMENT, follows_share=True),),
+    },
+}
+"""How each is drawn, and what is counted."""
+OBJECTIVES: Mapping[str, Objective] = MappingProxyType(
+    {name: Objective(name=name, **texts, **_DRAWN[name]) for name, texts in _texts().items()}  # type: ignore[arg-type]
 )
-OBJECTIVES: Mapping[str, Objective] = MappingProxyType({one.name: one for one in _ALL})
 """By name, in the order of a lesson."""
