@@ -229,7 +229,6 @@ class BertConfig:
         Keys that do not shape the network (labels, versions, generation defaults) are ignored.
 
         Args:
-            values: The content.
             model_type: A key of FAMILIES, instead of the one in config.json.
 
         Raises:

@@ -195,7 +195,6 @@ def find_checkpoint(folder: Path, *, depth: int = MAX_DEPTH) -> Path:
     weights.
 
     Args:
-        folder: The folder.
         depth: How many folders deep to search.
 
     Raises:

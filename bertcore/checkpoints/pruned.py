@@ -23,7 +23,6 @@ class PrunedWeights(OpenWeights):
     that they add nothing, as in the pruned network.
 
     Args:
-        weights: The weights of the file.
         heads: Layer -> the heads that were cut off.
         head_size: K: width of a head.
     """
@@ -86,7 +85,6 @@ def whole_weights(weights: OpenWeights, values: Mapping[str, Any]) -> OpenWeight
     """Return the weights of a file, those of a pruned network as of a whole one.
 
     Args:
-        weights: The weights of the file.
         values: The content of config.json, which names heads that were cut off (pruned_heads).
     """
     heads, size = pruned_heads(values), _head_size(values)

@@ -56,7 +56,6 @@ def save(
 
     Args:
         network: Its weights keep their number format.
-        tokenizer: Its tokenizer.
         folder: New, empty, or an older checkpoint, which is replaced.
         more_weights: Tensors of a task head, under Hugging Face's keys.
         more_config: Fields of config.json that go with it, such as label names.

@@ -74,7 +74,6 @@ def read_task(values: Mapping[str, Any], weights: OpenWeights, family: Family) -
     Args:
         values: The content of config.json; anything in it may be wrong or strange.
         weights: Its opened weight files.
-        family: Its family.
     """
     keys = mend_keys(weights.stored, family, weights.encoder)
     shapes = {key: weights.stored[name].shape for key, name in keys.stored.items()}

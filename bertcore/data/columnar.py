@@ -46,7 +46,6 @@ def open_lines(path: Path, form: str, name: Path) -> BinaryIO:
     """Open a Parquet or Arrow file as UTF-8 with an object a line; binary cells become null.
 
     Args:
-        path: The file.
         form: "parquet" or "arrow".
         name: What to call it in messages.
 

@@ -284,8 +284,6 @@ def _mended(line: str, marks: Delimiters, *, is_open: bool) -> list[str] | None:
     it; spaces beside its quotes are left out.
 
     Args:
-        line: The line.
-        marks: The dialect.
         is_open: Whether a cell that begins with a quotation mark and has no such end makes the line
             unreadable; else it is not quoted.
     """

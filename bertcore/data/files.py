@@ -206,7 +206,6 @@ def check_width(num_columns: int, table: str) -> None:
     """Refuse a table that no form can show and no task can use.
 
     Args:
-        num_columns: Its columns.
         table: What to call it in the message, quoted.
 
     Raises:

@@ -81,7 +81,6 @@ def question_rows(
     does not contain all of it, or if there is none.
 
     Args:
-        examples: The questions.
         tokenizer: The checkpoint's tokenizer.
         max_length: Longest row in tokens.
         doc_stride: Tokens from one window's start to the next's, at least 1.

@@ -66,7 +66,6 @@ def read_labels(
 
     Args:
         path: .csv, .tsv, .txt with tabs or .jsonl, optionally compressed.
-        columns: What to read.
         bad_rows: Collects rows that cannot be used.
 
     Raises:
@@ -207,7 +206,6 @@ def labels_of_cell(value: Any, separator: str | None = None) -> tuple[str, ...]:
     """Return all labels that a cell names, including those its text does not have.
 
     Args:
-        value: The cell.
         separator: The sign between labels; None: SEPARATOR.
 
     Raises:

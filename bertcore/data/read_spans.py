@@ -96,7 +96,6 @@ def tagged_text(text: str, spans: Sequence[Span], row: int, bad_rows: BadRows) -
     or ends. Of spans that overlap, the first and longest is kept.
 
     Args:
-        text: The text.
         spans: Its spans, in any order.
         row: Of the file.
         bad_rows: Is told of overlaps.

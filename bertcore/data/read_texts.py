@@ -58,7 +58,6 @@ def read_texts(
     Args:
         path: As for `open_table`.
         form: What the task reads.
-        columns: What to read.
         bad_rows: Collects rows that cannot be used.
 
     Raises:
@@ -137,7 +136,6 @@ def choose_texts(
     """Return the places of text and text B (-1: none).
 
     Args:
-        table: The table.
         path: Its file, for messages.
         form: What the task reads.
         wanted: The columns given by name.

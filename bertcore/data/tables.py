@@ -334,7 +334,6 @@ def _plain_table(
     """Return a table of rows without names, of which the first may be its header.
 
     Args:
-        found: The rows.
         width: Their usual number of cells; 0 for any where there are no names.
         path, bad_rows, has_header: As for `open_table`.
         dialect: With a header.

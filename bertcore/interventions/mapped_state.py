@@ -36,7 +36,6 @@ def map_state(network: Network, change: StateMap) -> Network:
 
     Args:
         network: The network, in evaluation mode; it is not changed.
-        change: The map of one of its hidden states.
 
     ValueError if there is no such state, or the map has another width.
     """

@@ -181,7 +181,6 @@ def read_other_task(
     Args:
         values: The content of config.json.
         weights: Its weights under the names of the classes.
-        family: Its architecture.
         config: The configuration of `transformers`.
     """
     outside = head_names(weights.stored, family)

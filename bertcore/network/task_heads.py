@@ -349,7 +349,6 @@ def encode_first_token(
     numbers as for the first token of `Network.forward`, with a quarter less work in four layers.
 
     Args:
-        network: The encoder.
         input_ids, segment_ids, attention_mask: As for `Network.forward`, [B, T].
         attention: How to attend.
     """

@@ -12,7 +12,6 @@ class ConvertedWeights(OpenWeights):
     """The tensors of a file under the names of the class; some are split into equal parts.
 
     Args:
-        weights: The weights of the file.
         conversions: The conversions of `transformers` for the architecture.
 
     ValueError if the architecture needs more than renaming and equal parts.

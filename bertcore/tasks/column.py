@@ -15,7 +15,6 @@ def column_names(path: Path, task: str, columns: Columns = USUAL) -> tuple[str, 
     For SQuAD files they are the fields other than the questions, such as title.
 
     Args:
-        path: The file.
         task: Name of the task for which it is read.
         columns: The columns that the task reads.
 

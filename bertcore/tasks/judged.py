@@ -191,7 +191,6 @@ def class_answers(data: TaskData, logits: NDArray[np.float32]) -> JudgedAnswers:
     over all of them.
 
     Args:
-        data: The examples.
         logits: Of each, [N, C].
     """
     best, probabilities = logits.argmax(1).astype(np.int32), softmax(logits, axis=-1)

@@ -562,7 +562,6 @@ def check_labels(task: Task, labels: Collection[str]) -> None:
     """Reject labels that cannot be learned.
 
     Args:
-        task: The task.
         labels: The labels, or how often each occurs.
 
     Raises:

@@ -38,14 +38,12 @@ def read_task_data(
     """Read a file and tokenize it; only the texts of questions are kept.
 
     Args:
-        path: The file.
         task: The task of the data.
         tokenizer: The checkpoint's tokenizer.
         max_length: Longest row in tokens; longer texts are truncated (`longest_first`), longer
             sentences of "tag" and texts of "qa" become several rows.
         labels: The classes with which those of the file are matched (`match_labels`); None collects
             them from the file.
-        columns: The columns to read.
         skip_bad_rows: Leave out rows that cannot be used instead of rejecting the file.
         doc_stride: For "qa": tokens from one window's start to the next's.
         is_train: Whether it is learned: a label of a file that is scored may stand for several
@@ -217,7 +215,6 @@ def send_parts(
     Args:
         path: The file.
         task: A name of TASKS.
-        on_part: The function.
         options: The other ones of `read_parts`.
     """
     for part in read_parts(path, find_task(task), **options):

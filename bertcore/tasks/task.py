@@ -122,8 +122,6 @@ class Task(ABC):
         """Yield the examples of a file.
 
         Args:
-            path: The file.
-            columns: The columns to read.
             bad_rows: Collects rows that cannot be used.
 
         Raises:
@@ -134,7 +132,6 @@ class Task(ABC):
         """Open a file as the table of all its columns, with rows numbered as in `read`.
 
         Args:
-            path: The file.
             columns: The columns that `read` reads.
 
         Raises:
@@ -342,7 +339,6 @@ class Task(ABC):
         """Return the answer to one input.
 
         Args:
-            source: The input.
             logits: [C], [N] for choices, or [T, C]; float32.
             labels: Names of the classes.
             num_spans: For "qa": maximum number of answers to return.

@@ -16,7 +16,6 @@ def read_templates(fast: FastTokenizer, vocab: Sequence[str]) -> tuple[Template,
     """Return the special tokens of a text and of a pair.
 
     Args:
-        fast: The tokenizer.
         vocab: Its tokens in the order of their ids.
 
     Raises:
@@ -64,7 +63,6 @@ def _read_template(
     """Return the tokens that the post-processor adds before, between and after one or two texts.
 
     Args:
-        fast: The tokenizer.
         vocab: Its tokens in the order of their ids.
         parts: The texts, of one token each.
 

@@ -112,7 +112,6 @@ class Tokenizer:
         """Use a tokenizer of the library.
 
         Args:
-            fast: The tokenizer.
             roles: Special tokens by role. A missing one has id -1 and an empty name; padding is
                 then 0.
             model_max_length: Default of `max_length` in `encode`.

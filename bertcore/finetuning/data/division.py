@@ -122,7 +122,6 @@ def write_samples(
     However many there are, the file is read twice; the drawn examples are in memory.
 
     Args:
-        path: The file.
         folders: The new folder of each sample, and its division, without `held_out`.
         task, columns, skip_bad_rows, groups: As for `divide`.
 
