@@ -76,10 +76,9 @@ class Bert(Model):
             changes: Heads and layers to switch off, another attention pattern, edited ids and
                 weights.
 
-        Raises:
-            ValueError: If ids are out of range or do not fit the number of tokens, position ids
-                are given to a network without position vectors (ModernBERT), or `changes`
-                names something that does not exist.
+        ValueError if ids are out of range or do not fit the number of tokens, position ids are
+        given to a network without position vectors (ModernBERT), or `changes` names something that
+        does not exist.
         """
         if position_ids is not None or (changes and changes.position_ids):
             self.require("positions")
@@ -133,8 +132,7 @@ class Bert(Model):
 def with_parts(model: Model) -> Bert:
     """Return a model as a `Bert`, whose layers and weights can be read and changed.
 
-    Raises:
-        ValueError: If it runs on code of `transformers`.
+    ValueError if it runs on code of `transformers`.
     """
     model.require("parts")
     assert isinstance(model, Bert)  # the others have no parts

@@ -62,8 +62,7 @@ class Model(ABC):
         report: The load report, or None for a network built in memory.
         sentence_modules: The modules of a sentence encoder, or None for any other checkpoint.
 
-    Raises:
-        ValueError: If the vocabulary is much larger than the table (`Tokenizer.for_network`).
+    ValueError if the vocabulary is much larger than the table (`Tokenizer.for_network`).
     """
 
     def __init__(
@@ -125,8 +124,7 @@ class Model(ABC):
     def require(self, capability: Capability) -> None:
         """Make sure that the checkpoint has a capability.
 
-        Raises:
-            ValueError: If it does not have it; the message gives the reason.
+        ValueError if it does not have it; the message gives the reason.
         """
         reason = self.absent.get(capability)
         if reason is not None:
@@ -188,8 +186,7 @@ class Model(ABC):
     def mask_probabilities(self, encoding: Encoding) -> tuple[list[int], Tensor]:
         """Return the positions of [MASK] and the word distribution at each, float32 [M, V].
 
-        Raises:
-            ValueError: If there is no [MASK], or the checkpoint has no masked-word head.
+        ValueError if there is no [MASK], or the checkpoint has no masked-word head.
         """
         self.require("mlm")  # before an error about a missing mask, which would not help
         mask_id = self.tokenizer.mask_id
@@ -209,8 +206,7 @@ class Model(ABC):
 
         Several masks are predicted independently of each other, as BERT was trained.
 
-        Raises:
-            ValueError: If there is no [MASK], no masked-word head, or top_k is below 1.
+        ValueError if there is no [MASK], no masked-word head, or top_k is below 1.
         """
         if top_k < 1:
             raise ValueError(f"top_k is {top_k}; expected at least 1.")
@@ -232,8 +228,7 @@ class Model(ABC):
     ) -> NextSentence:
         """Return the probability that `text_pair` follows `text`.
 
-        Raises:
-            ValueError: If the checkpoint has no next-sentence head.
+        ValueError if the checkpoint has no next-sentence head.
         """
         encoding = self.tokenize(text, text_pair)
         segments = list(encoding.segment_ids if segment_ids is None else segment_ids)
@@ -246,8 +241,7 @@ class Model(ABC):
     def sentence_order(self, text: str, text_pair: str) -> SentenceOrder:
         """Return the probability that `text` comes before `text_pair`, by ALBERT's head.
 
-        Raises:
-            ValueError: If the checkpoint has no sentence-order head.
+        ValueError if the checkpoint has no sentence-order head.
         """
         hidden = self.hidden(self.tokenize(text, text_pair))[None]
         logits = self.module.sop_logits(hidden)[0].float()
@@ -261,8 +255,7 @@ class Model(ABC):
         Returns:
             float32 on the CPU, [T], for the tokens of `tokenize` of the same texts.
 
-        Raises:
-            ValueError: If the checkpoint has no replaced-token head.
+        ValueError if the checkpoint has no replaced-token head.
         """
         hidden = self.hidden(self.tokenize(text, text_pair))
         return torch.sigmoid(self.module.replaced_logits(hidden).float()).cpu()
@@ -302,8 +295,7 @@ class Model(ABC):
 
         A sentence encoder truncates texts to its own length and may put a prompt before them.
 
-        Raises:
-            ValueError: If the text is not valid Unicode; for GPT-2 also if it is empty.
+        ValueError if the text is not valid Unicode; for GPT-2 also if it is empty.
         """
         modules = self.sentence_modules or MEAN
         return self.tokenize(modules.prompt + text, max_length=modules.max_length)
@@ -395,8 +387,7 @@ class Model(ABC):
 def check_ids(name: str, ids: Sequence[int], num_tokens: int, limit: int) -> None:
     """Make sure that there is one id for each token, each below `limit`.
 
-    Raises:
-        ValueError: If their number is wrong, or one is out of range; the message uses `name`.
+    ValueError if their number is wrong, or one is out of range; the message uses `name`.
     """
     if len(ids) != num_tokens:
         raise ValueError(

@@ -35,9 +35,7 @@ class NotComputedError(ValueError):
 class BertConfig:
     """The shape of one BERT, with Hugging Face's field names.
 
-    Raises:
-        ValueError: If a number is out of range or `num_attention_heads` does not divide
-            `hidden_size`.
+    ValueError if a number is out of range or `num_attention_heads` does not divide `hidden_size`.
 
     Source: Devlin et al. 2019; google-research/bert modeling.py (defaults of the released files).
     """
@@ -231,9 +229,7 @@ class BertConfig:
         Args:
             model_type: A key of FAMILIES, instead of the one in config.json.
 
-        Raises:
-            ValueError: If the model is not of the BERT family, a field is missing or a value is
-                wrong.
+        ValueError if the model is not of the BERT family, a field is missing or a value is wrong.
         """
         model_type = values.get("model_type", "bert") if model_type is None else model_type
         if not isinstance(model_type, str) or model_type not in FAMILIES:
@@ -317,8 +313,7 @@ def check_positions(values: Mapping[str, Any]) -> None:
     Args:
         values: The content of config.json.
 
-    Raises:
-        ValueError: If it asks for any but absolute positions.
+    ValueError if it asks for any but absolute positions.
 
     Source: huggingface/transformers#41170, which removed them from 18 architectures.
     """

@@ -162,8 +162,7 @@ class Family:
             class_name: The class in config.json.
             kind: The kind of its task head.
 
-        Raises:
-            ValueError: If it is one.
+        ValueError if it is one.
         """
         if self.is_causal and kind in self.tasks and class_name != self.task_class(kind):
             raise ValueError(

@@ -20,8 +20,7 @@ class ModernBertConfig(BertConfig):
     LayerNorm comes before each block, positions are rotations of queries and keys, most layers
     attend within a window, and a gate multiplies the inner vector of the feed-forward block.
 
-    Raises:
-        ValueError: If a value is out of range.
+    ValueError if a value is out of range.
 
     Source: Warner et al. 2024 (ModernBERT); the fields of `transformers`' ModernBertConfig.
     """
@@ -123,8 +122,7 @@ class ModernBertConfig(BertConfig):
             chosen: The fields of BertConfig.
             values: The content; fields that only ModernBERT has are read from it.
 
-        Raises:
-            ValueError: If a value is wrong, or asks for another type of rotation.
+        ValueError if a value is wrong, or asks for another type of rotation.
         """
         own = {field.name for field in fields(cls)} - {field.name for field in fields(BertConfig)}
         own -= {"layer_types", "full_rope_theta", "sliding_rope_theta"}

@@ -57,8 +57,7 @@ def refuse_stand_in(file: Path, start: bytes) -> None:
         file: The file, for the message.
         start: Its first bytes.
 
-    Raises:
-        RuntimeError: If it is one.
+    RuntimeError if it is one.
     """
     if start.startswith(_POINTER):
         raise RuntimeError(

@@ -41,8 +41,7 @@ def dumps(value: Any, arrays: Arrays | None = None) -> str:
         arrays: The arrays, NumPy scalars and tensors in the value are appended to it, and the text
             holds their places; None: there may be none.
 
-    Raises:
-        TypeError: If there is something else in it.
+    TypeError if there is something else in it.
     """
     return json.dumps(_plain(value, arrays))
 
@@ -53,8 +52,7 @@ def loads(text: str | bytes | bytearray, arrays: Arrays | None = None) -> Any:
     Args:
         arrays: Those that `dumps` appended; tensors share their memory.
 
-    Raises:
-        ValueError: If it is no such text.
+    ValueError if it is no such text.
     """
     try:
         return _made(json.loads(text), arrays or [])
@@ -126,8 +124,7 @@ def _array(name: str, array: NDArray[Any]) -> Any:
 def _class(name: str) -> Any:
     """Return a class by its module and name.
 
-    Raises:
-        TypeError: If it is none of bertcore that only holds values.
+    TypeError if it is none of bertcore that only holds values.
     """
     module, _, path = name.partition(":")
     if module.partition(".")[0] != "bertcore" or not path.isidentifier():
@@ -141,8 +138,7 @@ def _class(name: str) -> Any:
 def _fields(kind: Any) -> tuple[str, ...]:
     """Return the names of what a class holds.
 
-    Raises:
-        TypeError: If it is neither a dataclass nor a named tuple.
+    TypeError if it is neither a dataclass nor a named tuple.
     """
     if kind.__module__.partition(".")[0] == "bertcore" and isinstance(kind, type):
         if dataclasses.is_dataclass(kind):

@@ -115,8 +115,7 @@ class Adapter:
 def adapter_settings(folder: Path) -> dict[str, Any] | None:
     """Return the settings in an adapter's folder, which name its base; None if it is not one.
 
-    Raises:
-        RuntimeError: If they are damaged.
+    RuntimeError if they are damaged.
     """
     if not is_adapter(folder):
         return None
@@ -133,8 +132,7 @@ def adapter_settings(folder: Path) -> dict[str, Any] | None:
 def adapter_base(folder: Path) -> str | None:
     """Return the base that an adapter's folder names; None if it is not an adapter.
 
-    Raises:
-        RuntimeError: If its settings are damaged.
+    RuntimeError if its settings are damaged.
     """
     values = adapter_settings(folder)
     return None if values is None else values["base_model_name_or_path"]

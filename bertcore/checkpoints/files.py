@@ -124,8 +124,7 @@ class CheckpointFolder:
 def open_source(source: str | Path, *, allow_pickle: bool) -> CheckpointFolder:
     """Return the folder of a source; a hub id is fetched.
 
-    Raises:
-        ValueError, RuntimeError: As `resolve` and `open_folder`.
+    ValueError or RuntimeError as `resolve` and `open_folder`.
     """
     return open_folder(resolve(source, allow_pickle=allow_pickle), allow_pickle=allow_pickle)
 

@@ -197,8 +197,7 @@ def find_checkpoint(folder: Path, *, depth: int = MAX_DEPTH) -> Path:
     Args:
         depth: How many folders deep to search.
 
-    Raises:
-        ValueError: If there are no weights, or several folders with weights.
+    ValueError if there are no weights, or several folders with weights.
     """
     if _holds_encoder(folder):
         return _encoder_of(folder)
@@ -227,8 +226,7 @@ def find_checkpoint(folder: Path, *, depth: int = MAX_DEPTH) -> Path:
 def read_modules(folder: Path) -> list[ModuleEntry]:
     """Return the entries of a folder's modules.json, the encoder first.
 
-    Raises:
-        RuntimeError: If the file is damaged, or a path leads out of the folder.
+    RuntimeError if the file is damaged, or a path leads out of the folder.
     """
     file = folder / MODULES
     content = _read_json_value(file)
@@ -262,8 +260,7 @@ def find_modules(encoder: Path) -> tuple[Path, list[ModuleEntry]] | None:
     Returns:
         None if there is no such folder.
 
-    Raises:
-        RuntimeError: If modules.json is damaged.
+    RuntimeError if modules.json is damaged.
     """
     if (encoder / MODULES).is_file():
         return encoder, read_modules(encoder)
@@ -415,9 +412,8 @@ def _shards(index: Path) -> tuple[Path, ...]:
 def read_json(file: Path) -> dict[str, Any]:
     """Return the object in a JSON file.
 
-    Raises:
-        RuntimeError: If it is missing, unreadable, not UTF-8, not JSON or not an object, or is a
-            link to a file outside its folder.
+    RuntimeError if it is missing, unreadable, not UTF-8, not JSON or not an object, or is a link to
+    a file outside its folder.
     """
     content = _read_json_value(file)
     if not isinstance(content, dict):

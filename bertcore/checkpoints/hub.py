@@ -271,8 +271,7 @@ def fetch(
         endpoint: As for `download`.
         progress: Called as bytes arrive; None draws bars in a terminal.
 
-    Raises:
-        ValueError, RuntimeError: As `download`.
+    ValueError or RuntimeError as `download`.
     """
     place = _storage(plan.hub_id.repo)
     folder = place / "snapshots" / plan.commit

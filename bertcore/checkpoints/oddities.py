@@ -57,8 +57,7 @@ def refuse_quantised(values: Mapping[str, Any], weights: OpenWeights, folder: Pa
     Args:
         values: The content of config.json.
 
-    Raises:
-        ValueError: If they are quantised.
+    ValueError if they are quantised.
     """
     settings = values.get("quantization_config")
     settings = settings if isinstance(settings, dict) else {}

@@ -45,9 +45,8 @@ def plan_loading(weights: OpenWeights, config: BertConfig, folder: Path) -> Load
     are incomplete or of another shape are left out. Of the two names of the decoder's bias, the one
     under which `transformers` reads it is preferred.
 
-    Raises:
-        RuntimeError: If tensors of the encoder are missing or of another shape, or any is not
-            stored as floats; the message names them.
+    RuntimeError if tensors of the encoder are missing or of another shape, or any is not stored as
+    floats; the message names them.
     """
     family = config.family
     keys = mend_keys(weights.stored, family, weights.encoder)

@@ -63,8 +63,7 @@ def save(
     Returns:
         The folder, absolute.
 
-    Raises:
-        ValueError: If `folder` is a file, or contains anything other than a checkpoint.
+    ValueError if `folder` is a file, or contains anything other than a checkpoint.
     """
     return write_checkpoint(
         folder,
@@ -88,8 +87,7 @@ def write_checkpoint(
         config: The content of config.json.
         tensors: Contiguous tensors on the CPU, by name in the file.
 
-    Raises:
-        ValueError: As `save`.
+    ValueError as `save`.
     """
     target = Path(folder).expanduser().resolve()
     _check_target(target)
@@ -171,8 +169,7 @@ def network_heads(network: Network) -> frozenset[str]:
 def architecture(heads: frozenset[str], family: Family = BERT) -> str:
     """Return the smallest class of `transformers` that has these heads.
 
-    Raises:
-        ValueError: If it has no class with all of them.
+    ValueError if it has no class with all of them.
     """
     # A missing or surplus pooler does no harm; any other head would be random.
     for wanted, name in sorted(family.classes.items(), key=lambda item: len(item[0])):

@@ -102,8 +102,7 @@ def check_foreign_base(folder: Path, base: str | None, origin: str) -> None:
         base: As `adapter_base` returns it.
         origin: Where it comes from.
 
-    Raises:
-        ValueError: If it is one.
+    ValueError if it is one.
     """
     if base is not None and base not in SHIPPED and _local_folder(base) is not None:
         raise ValueError(
@@ -154,8 +153,7 @@ def _place() -> Path:
 def _unpacked(archive: Path) -> Path:
     """Return the checkpoint in a zip file, unpacked once while the file does not change.
 
-    Raises:
-        ValueError, RuntimeError: As `unpack_checkpoint`.
+    ValueError or RuntimeError as `unpack_checkpoint`.
     """
     state = archive.stat()
     key = f"{archive}\0{state.st_size}\0{state.st_mtime_ns}"

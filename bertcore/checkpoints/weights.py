@@ -101,8 +101,7 @@ class _InMemory(OpenWeights):
 def open_weights(weights: WeightFiles) -> Iterator[OpenWeights]:
     """Open the files of a checkpoint for reading.
 
-    Raises:
-        RuntimeError: If a file is damaged: cut off, wrong header, no weights inside.
+    RuntimeError if a file is damaged: cut off, wrong header, no weights inside.
     """
     if weights.is_pickle:
         yield _InMemory(_read_pickles(weights.files))
@@ -245,8 +244,7 @@ def _read_pickle(file: Path) -> dict[str, Tensor]:
 def _tensors(content: Any, file: Path) -> dict[str, Tensor]:
     """Return the tensors of a pickle by name, also if they are in a dictionary within it.
 
-    Raises:
-        RuntimeError: If there are several such dictionaries, none of which has a usual name.
+    RuntimeError if there are several such dictionaries, none of which has a usual name.
     """
     if not isinstance(content, dict):
         return {}

@@ -73,8 +73,7 @@ def read_conllu(lines: Iterable[str], name: str = "the file") -> tuple[ParsedSen
         lines: With or without their ends; a byte order mark is taken off.
         name: What to call it in messages.
 
-    Raises:
-        ValueError: If a line is damaged, with its number, or there is no sentence.
+    ValueError if a line is damaged, with its number, or there is no sentence.
 
     Source: universaldependencies.org/format.html, version 2.
     """
@@ -101,8 +100,7 @@ def stream_conllu(
         name: What to call it in messages.
         on_bad: Called with what is wrong with a sentence, which is left out if this returns.
 
-    Raises:
-        ValueError: If a line is damaged, with its number, and `on_bad` does not take it.
+    ValueError if a line is damaged, with its number, and `on_bad` does not take it.
     """
     current: _Open | None = None
     comments: list[str] = []

@@ -91,8 +91,7 @@ def open_text(
 def whole(path: Path) -> Iterator[None]:
     """Raise errors of a damaged archive as a sentence.
 
-    Raises:
-        ValueError: If a file that is read inside is not whole.
+    ValueError if a file that is read inside is not whole.
     """
     try:
         yield
@@ -103,11 +102,7 @@ def whole(path: Path) -> Iterator[None]:
 
 
 def check_file(path: Path) -> None:
-    """Refuse a path that is no file.
-
-    Raises:
-        ValueError: If it is not.
-    """
+    """Refuse a path that is no file; ValueError if it is not."""
     if not path.is_file():
         what = "is a folder, not a file" if path.is_dir() else "does not exist"
         raise ValueError(f"data file {str(path)!r} {what}. Check the path.")
@@ -172,8 +167,7 @@ def kind_of(path: Path) -> str:
 def whole_lines(file: TextIO, path: Path, *, start: int = 1) -> Iterator[str]:
     """Yield lines with their ends, the next one of which has the number `start`.
 
-    Raises:
-        ValueError: If a line is endless, which would fill the memory.
+    ValueError if a line is endless, which would fill the memory.
     """
     lines = iter(partial(file.readline, LONGEST_LINE + 1), "")
     for number, line in enumerate(lines, start):
@@ -208,8 +202,7 @@ def check_width(num_columns: int, table: str) -> None:
     Args:
         table: What to call it in the message, quoted.
 
-    Raises:
-        ValueError: If it has more than MAX_COLUMNS columns.
+    ValueError if it has more than MAX_COLUMNS columns.
     """
     if num_columns > MAX_COLUMNS:
         raise ValueError(

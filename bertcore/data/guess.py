@@ -46,11 +46,7 @@ class Guess:
 
 
 def guess(path: Path) -> Guess:
-    """Return the likely content of a file, from its FIRST rows.
-
-    Raises:
-        ValueError: If it cannot be read.
-    """
+    """Return the likely content of a file, from its FIRST rows; ValueError if it cannot be read."""
     is_text = form_of(path) == "text" and kind_of(path) != ".csv"
     return (_guess_tags(path) if is_text else None) or _guess_table(path)
 

@@ -42,8 +42,7 @@ def json_values(text: TextIO, path: Path, *, ending: str) -> tuple[bool, Iterato
         path: For messages.
         ending: Of its name; ".jsonl" and ".ndjson" may begin with a line that cannot be read.
 
-    Raises:
-        ValueError: If it is empty, not valid JSON, no table, or has more than MAX_JSON_VALUES.
+    ValueError if it is empty, not valid JSON, no table, or has more than MAX_JSON_VALUES.
     """
     first = more = ""
     while not first.strip() and (first := text.readline(LONGEST_LINE)):
@@ -129,8 +128,7 @@ def _next(text: str, place: int) -> int:
 def _rows(value: Any, path: Path) -> Sequence[Any]:
     """Return the rows of a value, in one of the forms of pandas, `datasets` and their like.
 
-    Raises:
-        ValueError: If it is in none of them.
+    ValueError if it is in none of them.
     """
     if isinstance(value, list):
         if value and all(isinstance(row, dict) and _is_row(row.get("row")) for row in value):

@@ -225,8 +225,7 @@ def read_label_map(text: str | None) -> dict[str, str]:
     >>> read_label_map("0=negative,1=positive,-1=")
     {'0': 'negative', '1': 'positive', '-1': ''}
 
-    Raises:
-        ValueError: If it is neither pairs nor a JSON object.
+    ValueError if it is neither pairs nor a JSON object.
     """
     if not text:
         return {}
@@ -364,8 +363,7 @@ class FileLabels:
     def _check_apart(self) -> None:
         """Refuse known labels that two labels of the file stand for, of which one has others too.
 
-        Raises:
-            ValueError: If there is one.
+        ValueError if there is one.
         """
         stand_for = {name: self.several.get(name, (label,)) for name, label in self.names.items()}
         for name, parts in self.several.items():
@@ -408,11 +406,7 @@ class FileLabels:
         )
 
     def check_known(self, path: Path) -> None:
-        """Refuse a file with an unknown label if `if_unknown` is set.
-
-        Raises:
-            ValueError: If it has one.
-        """
+        """Refuse a file with an unknown label if `if_unknown` is set; ValueError if it has one."""
         unknown = self.unknown()
         if self.if_unknown is not None and self.known is not None and unknown is not None:
             raise ValueError(

@@ -86,8 +86,7 @@ def question_rows(
         doc_stride: Tokens from one window's start to the next's, at least 1.
         is_train: Whether texts and windows are not needed afterwards.
 
-    Raises:
-        ValueError: If there is no room for text after a question.
+    ValueError if there is no room for text after a question.
 
     Source: Devlin et al. 2019, sections 4.2 and 4.3; google-research/bert run_squad.py. Differs:
         answers are located by characters, so they are returned exactly as in the text.

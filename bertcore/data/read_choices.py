@@ -65,8 +65,7 @@ def read_choices(
             one (`label`).
         bad_rows: Collects rows that cannot be used.
 
-    Raises:
-        ValueError: If a column is missing, or there are fewer than two choices.
+    ValueError if a column is missing, or there are fewer than two choices.
     """
     with open_table(path, bad_rows, has_header=always) as table:
         first = [_flat(table.columns, cells) for cells in table.first]
@@ -117,11 +116,7 @@ def _flat(names: Sequence[str], cells: Sequence[Any]) -> dict[str, Any]:
 
 
 def _find(names: Sequence[str], wanted: Columns, path: Path) -> _Places:
-    """Return the columns.
-
-    Raises:
-        ValueError: If one is missing.
-    """
+    """Return the columns; ValueError if one is missing."""
 
     def place(
         name: str | None, usual: Sequence[str], option: str, taken: Sequence[str | None]
@@ -197,8 +192,7 @@ def _listed_choices(row: Mapping[str, Any], places: _Places) -> tuple[list[str],
 def _example(row: Mapping[str, Any], places: _Places, start: int, whole: Row) -> ChoiceExample:
     """Return the example of a row.
 
-    Raises:
-        ValueError: If it has none; the message is a phrase.
+    ValueError if it has none; the message is a phrase.
     """
     texts, own = _listed_choices(row, places)
     answer = label_text(as_text(row.get(places.answer)))

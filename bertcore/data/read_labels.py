@@ -68,9 +68,8 @@ def read_labels(
         path: .csv, .tsv, .txt with tabs or .jsonl, optionally compressed.
         bad_rows: Collects rows that cannot be used.
 
-    Raises:
-        ValueError: If a column is missing (the message lists the columns), the file cannot be read,
-            or no row has a label.
+    ValueError if a column is missing (the message lists the columns), the file cannot be read, or
+    no row has a label.
     """
     num, has_labels = 0, False
     with open_table(path, BadRows(skip=True), has_header=label_header(columns)) as table:
@@ -189,8 +188,7 @@ def _form(cells: Sequence[Any]) -> _Form:
 def _of_columns(names: Sequence[str], values: Sequence[Any]) -> _Found | None:
     """Return the labels whose cells are 1; None if a cell says that nobody judged them.
 
-    Raises:
-        ValueError: If a cell is neither 0 nor 1; the message is a phrase.
+    ValueError if a cell is neither 0 nor 1; the message is a phrase.
     """
     labels = []
     cells = [label_text(as_text(value)).lower() for value in values]
@@ -208,8 +206,7 @@ def labels_of_cell(value: Any, separator: str | None = None) -> tuple[str, ...]:
     Args:
         separator: The sign between labels; None: SEPARATOR.
 
-    Raises:
-        ValueError: If it is not a list of labels.
+    ValueError if it is not a list of labels.
     """
     found = _of_cell(value, _Form(separator=separator or SEPARATOR)) or _Found(())
     return found.asked or found.labels
@@ -218,8 +215,7 @@ def labels_of_cell(value: Any, separator: str | None = None) -> tuple[str, ...]:
 def _of_cell(value: Any, form: _Form) -> _Found | None:
     """Return the labels of one cell; None if it says that nobody labelled the text.
 
-    Raises:
-        ValueError: If it is not a list of labels; the message is a phrase.
+    ValueError if it is not a list of labels; the message is a phrase.
     """
     found = listed(value)
     if isinstance(found, Mapping):

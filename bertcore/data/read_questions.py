@@ -41,8 +41,7 @@ def read_questions(path: Path, *, bad_rows: BadRows) -> Iterator[QuestionExample
             for each question as in `datasets` (question, context, answers: JSON, Parquet, CSV).
         bad_rows: Collects questions whose answer is not at the place stated in the file.
 
-    Raises:
-        ValueError: If the file is not in this format.
+    ValueError if the file is not in this format.
     """
     for fields, number in _questions(path, bad_rows):
         where = f"question {str(fields.get('id', number))[:60]!r} of {str(path)!r}"
@@ -82,8 +81,7 @@ def question_columns(path: Path) -> Table:
     A row is a question, in the order of `QuestionExample.row`. A field is the question's own, or
     its paragraph's, or its article's; None if there is none.
 
-    Raises:
-        ValueError: As `read_questions`.
+    ValueError as `read_questions`.
     """
     found = [
         {

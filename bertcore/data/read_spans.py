@@ -42,8 +42,7 @@ def are_spans(cell: Any) -> bool:
 def spans_of(cell: Any) -> list[Span]:
     """Return the spans that a cell lists.
 
-    Raises:
-        ValueError: If it is no list of spans; the message is a phrase.
+    ValueError if it is no list of spans; the message is a phrase.
     """
     items = listed(cell)
     if isinstance(items, Mapping):
@@ -100,8 +99,7 @@ def tagged_text(text: str, spans: Sequence[Span], row: int, bad_rows: BadRows) -
         row: Of the file.
         bad_rows: Is told of overlaps.
 
-    Raises:
-        ValueError: If a span is not within the text; the message is a phrase.
+    ValueError if a span is not within the text; the message is a phrase.
     """
     kept: list[Span] = []
     for span in sorted(_placed(text, spans), key=lambda span: (span.first, -span.end)):

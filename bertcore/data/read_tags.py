@@ -161,8 +161,7 @@ def read_tags(
             field of the last column: name=B-PER), or names in a table.
         bad_rows: Collects sentences that cannot be used.
 
-    Raises:
-        ValueError: If the file cannot be read or a column is missing.
+    ValueError if the file cannot be read or a column is missing.
     """
     if columns.text_pair is not None:
         raise ValueError("--text-pair is not used in the task 'tag'. Leave it out.")
@@ -235,8 +234,7 @@ def read_columns(
         file: The same file, already open; its position shows how far it has been read.
         layout: Of the file; None looks at it.
 
-    Raises:
-        ValueError: If the file cannot be read, or a sentence cannot be used and is not skipped.
+    ValueError if the file cannot be read, or a sentence cannot be used and is not skipped.
     """
     is_ud = kind_of(path) == ".conllu"
     layout = layout or look_at_columns(path)

@@ -60,9 +60,7 @@ def read_texts(
         form: What the task reads.
         bad_rows: Collects rows that cannot be used.
 
-    Raises:
-        ValueError: If a column is missing (the message lists the columns), or the file cannot be
-            read.
+    ValueError if a column is missing (the message lists the columns), or the file cannot be read.
     """
     with open_table(path, bad_rows, has_header=text_header(columns)) as table:
         text, pair, label = _choose(table, path, form, columns, bad_rows)
@@ -141,8 +139,7 @@ def choose_texts(
         wanted: The columns given by name.
         bad_rows: Gets a note on a column that is chosen by its content.
 
-    Raises:
-        ValueError: If a column is missing, or none is likely.
+    ValueError if a column is missing, or none is likely.
     """
     names, pair = table.columns, -1
     if wanted.text_pair is not None:
@@ -187,8 +184,7 @@ def likely_column(
         option: That of the command, for messages.
         taken: Places of the other columns.
 
-    Raises:
-        ValueError: If there is none.
+    ValueError if there is none.
     """
     names = table.columns
     free = [place for place in range(len(names)) if place not in taken]
@@ -223,8 +219,7 @@ def _none_likely(names: Sequence[str], path: Path, what: str, option: str) -> Va
 def find_column(names: Sequence[str], name: str, option: str, path: Path) -> int:
     """Return the place of a column that was given by an option, by name or by number from 1.
 
-    Raises:
-        ValueError: If there is none of that name, or several.
+    ValueError if there is none of that name, or several.
     """
     if name not in names:
         if name.isdecimal() and 0 < int(name) <= len(names):

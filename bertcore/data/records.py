@@ -32,8 +32,7 @@ def read_records(
         defaults: Of fields whose column may be missing, or empty.
         bad_rows: Collects rows that cannot be used; None rejects them.
 
-    Raises:
-        ValueError: If a column is missing or there twice, a row cannot be used, or no row is left.
+    ValueError if a column is missing or there twice, a row cannot be used, or no row is left.
     """
     bad_rows = BadRows() if bad_rows is None else bad_rows
     records = []

@@ -144,8 +144,7 @@ class RowBuilder:
         Returns:
             The number of tokens kept of each text.
 
-        Raises:
-            ValueError: If all rows together have more than MAX_TOKENS.
+        ValueError if all rows together have more than MAX_TOKENS.
         """
         parts = [first] if second is None else [first, second]
         lengths = [len(part) for part in parts]

@@ -75,8 +75,7 @@ def read_sentence_list(text: str) -> SentenceList:
     Between asterisks is a marked word, as in `the *bank* of the river`: not after a digit or a
     letter that has a case, or before one, so that `5*3*2` stays. A tab or ||| separates two texts.
 
-    Raises:
-        ValueError: If there is no sentence.
+    ValueError if there is no sentence.
     """
     found = [line for line in map(_line, text.splitlines()) if line.text]
     if not found:

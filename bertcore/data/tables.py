@@ -120,11 +120,7 @@ def always(cells: Sequence[str]) -> bool:
 
 
 def column_place(columns: Sequence[str], name: str, path: Path) -> int:
-    """Return the place of a column, from 0.
-
-    Raises:
-        ValueError: If two columns have that name.
-    """
+    """Return the place of a column, from 0; ValueError if two columns have that name."""
     places = [place for place, column in enumerate(columns) if column == name]
     if len(places) > 1:
         raise ValueError(
@@ -142,8 +138,7 @@ def form_of(path: Path, file: BinaryIO | None = None) -> Form:
         path: Its name; those of JSON decide for files that are text.
         file: The same file, already open, at its beginning, where it is left.
 
-    Raises:
-        ValueError: If there is no such file, or it is no table.
+    ValueError if there is no such file, or it is no table.
     """
     if file is None:
         check_file(path)
@@ -195,8 +190,7 @@ def open_table(
             read.
         most: As for `open_text`.
 
-    Raises:
-        ValueError: If the file cannot be read, has no row or more than MAX_COLUMNS columns.
+    ValueError if the file cannot be read, has no row or more than MAX_COLUMNS columns.
     """
     form = form_of(path, file)
     with ExitStack() as stack:
@@ -216,11 +210,7 @@ def open_table(
 
 
 def column_names(path: Path) -> tuple[str, ...]:
-    """Return the names of a table's columns, each once.
-
-    Raises:
-        ValueError: If it cannot be read.
-    """
+    """Return the names of a table's columns, each once; ValueError if it cannot be read."""
     with open_table(path, BadRows(skip=True)) as table:
         return tuple(dict.fromkeys(filter(None, table.columns)))
 

@@ -46,8 +46,7 @@ def tag_fields(path: Path) -> tuple[pa.Field, ...]:
     Of .conll with four columns (CoNLL-2003) these are pos, chunk, ner; with two, ner if all tags of
     the first sentences are entity tags, else tag.
 
-    Raises:
-        ValueError: If the file has no sentence or a different number of columns.
+    ValueError if the file has no sentence or a different number of columns.
     """
     if kind_of(path) == ".conllu":
         return TREE_FIELDS
@@ -73,8 +72,7 @@ def read_tagged(
         fields: From `tag_fields`.
         bad_rows: Collects sentences that cannot be used.
 
-    Raises:
-        ValueError: If it cannot be read, or a sentence cannot be used and is not skipped.
+    ValueError if it cannot be read, or a sentence cannot be used and is not skipped.
     """
     if kind_of(path) == ".conllu":
         with open_text(path, raw) as file:

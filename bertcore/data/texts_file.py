@@ -71,8 +71,7 @@ def read_upload(
             column.
         max_rows: Maximum number of sentences taken.
 
-    Raises:
-        ValueError: If the file is empty, too large, not text, lacks a column or has no text.
+    ValueError if the file is empty, too large, not text, lacks a column or has no text.
     """
     data = data.read_bytes() if isinstance(data, Path) else data
     path, file = Path(_clean(name)), BytesIO(data)

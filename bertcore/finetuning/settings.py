@@ -252,10 +252,7 @@ def _lasting(checkpoint: str) -> str:
 
 
 def check_new_folder(folder: Path) -> None:
-    """Reject a folder that is in use.
-
-    ValueError if it is a file or not empty.
-    """
+    """Reject a folder that is in use; ValueError if it is a file or not empty."""
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"--out {str(folder)!r} is a file. Name a new folder.")
     if (folder / SETTINGS_FILE).is_file():

@@ -61,8 +61,7 @@ def which_family(values: Mapping[str, Any], names: Iterable[str], file: Path) ->
         names: The names of the stored tensors.
         file: The path of config.json, for messages.
 
-    Raises:
-        RuntimeError: If the model is not supported.
+    RuntimeError if the model is not supported.
     """
     names = list(names)
     declared = values.get("model_type")
@@ -157,8 +156,7 @@ def _own_programs(values: Mapping[str, Any]) -> str:
 def read_shape(values: Mapping[str, Any], architecture: Architecture, file: Path) -> BertConfig:
     """Return the shape that config.json gives a checkpoint of the BERT family.
 
-    Raises:
-        RuntimeError: If a field is missing or wrong.
+    RuntimeError if a field is missing or wrong.
     """
     try:
         return shape_from_hf(values, model_type=architecture.model_type)

@@ -178,8 +178,7 @@ def _report(
 def load_bert(source: str | Path, *, device: str = "auto") -> Bert:
     """Open a checkpoint of the BERT family, whose weights can be trained and changed.
 
-    Raises:
-        ValueError: If it is of another architecture; and as `load`.
+    ValueError if it is of another architecture; and as `load`.
     """
     return with_parts(load(source, device=device))
 
@@ -192,8 +191,7 @@ def read_size(source: str | Path, *, allow_pickle: bool = False) -> tuple[BertCo
     Args:
         source, allow_pickle: As for `load`.
 
-    Raises:
-        ValueError, RuntimeError: As `load`, for what config.json and the tokenizer's files say.
+    ValueError or RuntimeError as `load`, for what config.json and the tokenizer's files say.
     """
     files = open_source(source, allow_pickle=allow_pickle)
     with files.open() as weights:

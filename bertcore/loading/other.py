@@ -156,8 +156,7 @@ def load_other(
 def read_other_config(model_type: str, files: CheckpointFolder, weights: OpenWeights) -> Any:
     """Return config.json as the configuration class of `transformers`.
 
-    Raises:
-        RuntimeError: If its values are impossible.
+    RuntimeError if its values are impossible.
     """
     is_legacy = not any("lm_predictions.lm_head." in name for name in weights.stored)
     values = files.config
@@ -309,8 +308,7 @@ def _choose(matches: list[_Match], weights: OpenWeights, folder: Path) -> _Match
 
     A checkpoint with a task head is opened without the word head, which no longer fits it.
 
-    Raises:
-        RuntimeError: If none fits; the message names all tensors that do not.
+    RuntimeError if none fits; the message names all tensors that do not.
     """
     trained = any(_is_task_head(name) for name in weights.stored)
     for match in matches:

@@ -211,8 +211,7 @@ class Verdict:
     def check(self) -> None:
         """Raise the error, if there is one.
 
-        Raises:
-            ValueError, RuntimeError: As `load`, or if it exceeded a limit.
+        ValueError or RuntimeError as `load`, or if it exceeded a limit.
         """
         if self.error:
             raise _ERRORS.get(self.error, RuntimeError)(self.message)

@@ -22,8 +22,7 @@ def untrained(bert: Model, seed: int = 0) -> Bert:
         bert: Provides shape, tokenizer, device and precision.
         seed: The same seed gives the same weights.
 
-    Raises:
-        ValueError: If it is another architecture, which runs on the code of `transformers`.
+    ValueError if it is another architecture, which runs on the code of `transformers`.
     """
     bert = with_parts(bert)
     heads = frozenset(head for head in HEADS if getattr(bert.module, head, None) is not None)

@@ -157,8 +157,7 @@ class Network(nn.Module):
             attention: How to attend; the fused function by default.
             num_layers: Stop after this many layers (0: the embeddings' output); None runs all.
 
-        Raises:
-            ValueError: If the input is longer than the position table.
+        ValueError if the input is longer than the position table.
         """
         hidden, mask = self.embed(input_ids, segment_ids, attention_mask, position_ids)
         return self.run_layers(hidden, mask, attention, layers=range(len(self.layers))[:num_layers])
@@ -175,8 +174,7 @@ class Network(nn.Module):
         Args:
             input_ids, segment_ids, attention_mask, position_ids: As for `forward`.
 
-        Raises:
-            ValueError: If the input is longer than the position table.
+        ValueError if the input is longer than the position table.
         """
         segment_ids, position_ids = self.default_ids(input_ids, segment_ids, position_ids)
         hidden: Tensor = self.embeddings(input_ids, segment_ids, position_ids)
@@ -325,18 +323,13 @@ class Network(nn.Module):
     def decoder_table(self) -> Tensor:
         """The masked-word head's matrix, [V, E]: the token table, unless it has its own (untied).
 
-        Raises:
-            ValueError: If this checkpoint has no such head.
+        ValueError if this checkpoint has no such head.
         """
         return self.masked_word_head().decoder.table(self.token_table)
 
     @property
     def position_table(self) -> Tensor:
-        """The position embeddings, [P, E].
-
-        Raises:
-            ValueError: If positions are not vectors (ModernBERT).
-        """
+        """The position embeddings, [P, E]; ValueError if positions are not vectors (ModernBERT)."""
         if self.embeddings.position_embeddings is None:
             raise ValueError(self.config.family.absent["positions"])
         return self.embeddings.position_embeddings.weight
@@ -373,8 +366,7 @@ class Network(nn.Module):
     def mlm_logits(self, hidden: Tensor) -> Tensor:
         """Return vocabulary logits, [..., V], of hidden states [..., D].
 
-        Raises:
-            ValueError: If this checkpoint has no masked-word head.
+        ValueError if this checkpoint has no masked-word head.
         """
         if self.config.is_decoder:
             raise ValueError(self.why_no_head("mlm"))
@@ -384,8 +376,7 @@ class Network(nn.Module):
     def next_logits(self, hidden: Tensor) -> Tensor:
         """Return logits of the token after each, [..., V], of hidden states [..., D].
 
-        Raises:
-            ValueError: If this checkpoint does not predict next tokens.
+        ValueError if this checkpoint does not predict next tokens.
         """
         if reason := self.why_no_head("next"):
             raise ValueError(reason)
@@ -395,8 +386,7 @@ class Network(nn.Module):
     def masked_word_head(self) -> MaskedWordHead:
         """Return the word head, for masked words or, with causal attention, next tokens.
 
-        Raises:
-            ValueError: If this checkpoint has none.
+        ValueError if this checkpoint has none.
         """
         if self.mlm is None:
             raise ValueError(self.why_no_head("next" if self.config.is_decoder else "mlm"))
@@ -405,8 +395,7 @@ class Network(nn.Module):
     def pooled(self, hidden: Tensor) -> Tensor:
         """Return the pooled [CLS] vector, [B, D], of the last hidden state [B, T, D].
 
-        Raises:
-            ValueError: If this checkpoint has no pooler.
+        ValueError if this checkpoint has no pooler.
         """
         if self.pooler is None:
             raise ValueError(self.why_no_head("pooler"))
@@ -416,8 +405,7 @@ class Network(nn.Module):
     def nsp_logits(self, hidden: Tensor) -> Tensor:
         """Return next-sentence logits, [B, 2] (0: follows, 1: random), of hidden [B, T, D].
 
-        Raises:
-            ValueError: If this checkpoint has no next-sentence head.
+        ValueError if this checkpoint has no next-sentence head.
         """
         if self.nsp is None:
             raise ValueError(self.why_no_head("nsp"))
@@ -427,8 +415,7 @@ class Network(nn.Module):
     def sop_logits(self, hidden: Tensor) -> Tensor:
         """Return sentence-order logits, [B, 2] (0: in order, 1: exchanged), of hidden [B, T, D].
 
-        Raises:
-            ValueError: If this checkpoint has no sentence-order head.
+        ValueError if this checkpoint has no sentence-order head.
         """
         if self.sop is None:
             raise ValueError(self.why_no_head("sop"))
@@ -438,8 +425,7 @@ class Network(nn.Module):
     def replaced_logits(self, hidden: Tensor) -> Tensor:
         """Return replaced-token logits, [..., T] (above 0: replaced), of hidden [..., T, D].
 
-        Raises:
-            ValueError: If this checkpoint has no replaced-token head.
+        ValueError if this checkpoint has no replaced-token head.
         """
         if self.replaced is None:
             raise ValueError(self.why_no_head("replaced"))

@@ -218,10 +218,7 @@ def _check_words(network: OtherNetwork, ids: Tensor, segments: Tensor, states: S
 
 
 def _states(network: OtherNetwork, ids: Tensor, segments: Tensor) -> States:
-    """Return hidden states and attention.
-
-    RuntimeError if it does not return them.
-    """
+    """Return hidden states and attention; RuntimeError if it does not return them."""
     name, length = network.other.name, ids.shape[1]
     inputs = network.inputs(ids, segments, None)
     try:

@@ -184,10 +184,7 @@ def divide(data: ProbeData, seed: int = 0) -> dict[str, tuple[int, ...]]:
 
 
 def check_task(task: str) -> Task:
-    """Return a task by its name.
-
-    ValueError if there is none.
-    """
+    """Return a task by its name; ValueError if there is none."""
     for known in TASKS:
         if task == known:
             return known

@@ -23,8 +23,7 @@ class TaskAnswer(ABC):
             source: The input that was answered.
             word: For a tagger: the word whose tag is explained, an index into `source.words`.
 
-        Raises:
-            ValueError: If there is no answer to explain.
+        ValueError if there is no answer to explain.
         """
 
     @abstractmethod
@@ -40,8 +39,7 @@ class TaskAnswer(ABC):
                 most probable one.
             score_change: For a regression: the smallest change in the score that counts.
 
-        Raises:
-            ValueError: If a tagger gets no word.
+        ValueError if a tagger gets no word.
         """
 
 

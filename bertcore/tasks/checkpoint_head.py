@@ -64,8 +64,7 @@ def read_task_head(bert: Model) -> TaskReader | None:
 def stored_task_head(bert: Model) -> dict[str, Tensor]:
     """Return the tensors of the task head under Hugging Face's keys, on the CPU, as stored.
 
-    Raises:
-        RuntimeError: If the files changed since the checkpoint was opened.
+    RuntimeError if the files changed since the checkpoint was opened.
     """
     report = bert.report
     if report is None or not report.task_heads:

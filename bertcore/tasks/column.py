@@ -18,8 +18,7 @@ def column_names(path: Path, task: str, columns: Columns = USUAL) -> tuple[str, 
         task: Name of the task for which it is read.
         columns: The columns that the task reads.
 
-    Raises:
-        ValueError: If the file cannot be read, or none of its columns describes a whole example.
+    ValueError if the file cannot be read, or none of its columns describes a whole example.
     """
     with find_task(task).open_columns(path, columns) as table:
         return tuple(dict.fromkeys(table.columns))
@@ -35,8 +34,7 @@ def column_values(
         column: One of them.
         option: The option that named it, for messages.
 
-    Raises:
-        ValueError: As `column_names`, or if there is no such column.
+    ValueError as `column_names`, or if there is no such column.
     """
     with find_task(task).open_columns(path, columns) as table:
         place = find_column(table.columns, column, option, path)

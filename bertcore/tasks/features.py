@@ -75,8 +75,7 @@ def compute_features(
         should_stop: Called after each batch; True stops.
         in_memory_bytes: See `folder`.
 
-    Raises:
-        StoppedEarly: If stopped.
+    StoppedEarly if stopped.
     """
     device = module.device
     one_a_row = module.reads_one_state

@@ -93,8 +93,7 @@ class TaskModel:
     def save(self, folder: str | Path) -> Path:
         """Write a folder that `transformers` opens as the task's class, with its label names.
 
-        Raises:
-            ValueError: As `bertcore.checkpoints.save`.
+        ValueError as `bertcore.checkpoints.save`.
         """
         if isinstance(self.module, TaskNetwork):
             return save(
@@ -123,8 +122,7 @@ class TaskModel:
         Args:
             what: What needs them, the subject of the error message.
 
-        Raises:
-            ValueError: If it runs on `transformers` code.
+        ValueError if it runs on `transformers` code.
         """
         if isinstance(self.module, TaskNetwork):
             return self.module
@@ -357,8 +355,7 @@ def _with_head(
         generator: Random source of the head, and of a pooler if it needs one and there is none;
             None: the head is filled from a file.
 
-    Raises:
-        ValueError: If the architecture has no head for the task.
+    ValueError if the architecture has no head for the task.
     """
     if isinstance(bert, OtherModel):
         if task.kind not in bert.module.other.task_heads:
@@ -390,8 +387,7 @@ def _encoder(network: Network, task: Task, generator: Generator | None) -> Netwo
         task: To be learned or answered.
         generator: Random source of a pooler if it needs one and has none; None: it gets none.
 
-    Raises:
-        ValueError: If the family has no head for the task.
+    ValueError if the family has no head for the task.
     """
     family = network.config.family
     if task.head_kind not in family.tasks:
@@ -413,8 +409,7 @@ def _encoder(network: Network, task: Task, generator: Generator | None) -> Netwo
 def _read_head(source: str | Path, *, allow_pickle: bool = False) -> _StoredHead | None:
     """Return the task head in a checkpoint, or None if its class has no head supported here.
 
-    Raises:
-        ValueError: If its architecture's heads are not trained here.
+    ValueError if its architecture's heads are not trained here.
     """
     files = open_source(source, allow_pickle=allow_pickle)
     config = files.config
@@ -564,9 +559,7 @@ def check_labels(task: Task, labels: Collection[str]) -> None:
     Args:
         labels: The labels, or how often each occurs.
 
-    Raises:
-        ValueError: If there is only one, there are too many, one is named twice, or each occurs
-            once.
+    ValueError if there is only one, there are too many, one is named twice, or each occurs once.
     """
     if not task.has_labels:
         return

@@ -52,8 +52,7 @@ def read_task_data(
         if_unknown: What to do about a label that is not in `labels`, a sentence, with which the
             file is refused, bad rows skipped or not; None makes it a bad row.
 
-    Raises:
-        ValueError: If the file cannot be read, has no example, or has a label not in `labels`.
+    ValueError if the file cannot be read, has no example, or has a label not in `labels`.
     """
     bad = BadRows(skip=skip_bad_rows)
     found = file_labels(task, labels, columns, merges=not is_train)
@@ -103,8 +102,7 @@ def file_labels(
         columns: Its `label_map` overrules.
         merges: Whether a label may stand for several classes, if the task allows that.
 
-    Raises:
-        ValueError: If the label map cannot be read, or names other labels than the known ones.
+    ValueError if the label map cannot be read, or names other labels than the known ones.
     """
     label_map = read_label_map(columns.label_map)
     if not task.has_labels and label_map:
@@ -130,8 +128,7 @@ def read_examples(
         labels: From `file_labels`; None takes the labels of the file.
         bad_rows: Collects rows that cannot be used.
 
-    Raises:
-        ValueError: As `read_task_data`, also while they are read.
+    ValueError as `read_task_data`, also while they are read.
     """
 
     def read(bad: BadRows) -> Iterable[Example]:
@@ -165,8 +162,7 @@ def stream_examples(
         rows_at_once: Number of examples per part.
         read: Called in place of `read_parts`.
 
-    Raises:
-        ValueError: As `read_task_data`.
+    ValueError as `read_task_data`.
     """
     known = labels if task.has_labels else None
     parts = (read or read_parts)(
@@ -198,8 +194,7 @@ def read_parts(
     Args:
         path, task, labels, columns, rows_at_once, bad_rows: As for `stream_examples`.
 
-    Raises:
-        ValueError: As `read_task_data`.
+    ValueError as `read_task_data`.
     """
     found = file_labels(task, labels, columns, merges=True)
     source = iter(read_examples(path, task, found, columns=columns, bad_rows=bad_rows))

@@ -18,8 +18,7 @@ TASKS: dict[str, Task] = {
 def find_task(name: str, *, features: str | None = None) -> Task:
     """Return the task with a name, on features of FEATURES if they are named.
 
-    Raises:
-        ValueError: If there is none, or it has no feature-based form.
+    ValueError if there is none, or it has no feature-based form.
     """
     if name not in TASKS:
         raise ValueError(f"task is {name!r}; expected one of {', '.join(TASKS)}.")

@@ -55,8 +55,7 @@ def survey(
         labels: Those that are known: rows with others are bad; None takes those of the file.
         on_rows: Called with the number of examples from time to time; may raise to stop.
 
-    Raises:
-        ValueError: If the file cannot be read.
+    ValueError if the file cannot be read.
     """
     chosen = find_task(task)
     bad = BadRows(skip=True)

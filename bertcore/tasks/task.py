@@ -124,8 +124,7 @@ class Task(ABC):
         Args:
             bad_rows: Collects rows that cannot be used.
 
-        Raises:
-            ValueError: If the file cannot be read or a column is not there.
+        ValueError if the file cannot be read or a column is not there.
         """
 
     def open_columns(self, path: Path, columns: Columns = USUAL) -> AbstractContextManager[Table]:
@@ -134,8 +133,7 @@ class Task(ABC):
         Args:
             columns: The columns that `read` reads.
 
-        Raises:
-            ValueError: If the file cannot be read, or has no column that describes a whole example.
+        ValueError if the file cannot be read, or has no column that describes a whole example.
         """
         return open_table(path, BadRows(skip=True))
 
@@ -165,18 +163,13 @@ class Task(ABC):
     ) -> None:
         """Reject a metric of `metrics` that does not fit these labels.
 
-        Raises:
-            ValueError: If it does not.
+        ValueError if it does not.
         """
 
     def check_splits(  # noqa: B027 - as above
         self, train: TaskData, dev: TaskData
     ) -> None:
-        """Reject training and dev data that do not fit each other.
-
-        Raises:
-            ValueError: If they do not.
-        """
+        """Reject training and dev data that do not fit each other; ValueError if they do not."""
 
     # ---- loss ----
 
@@ -326,11 +319,7 @@ class Task(ABC):
     def check_input(  # noqa: B027 - most tasks read a text or a pair
         self, source: TaskInput
     ) -> None:
-        """Reject an input that lacks what the task reads.
-
-        Raises:
-            ValueError: If it does.
-        """
+        """Reject an input that lacks what the task reads; ValueError if it does."""
 
     @abstractmethod
     def answer(

@@ -80,8 +80,7 @@ def check_all_said(labels: Sequence[str], said: Sequence[str], *, says_no: bool)
         said: The labels of the file.
         says_no: Whether the file states for each of them whether a text has it.
 
-    Raises:
-        ValueError: If it does, and lacks one.
+    ValueError if it does, and lacks one.
     """
     missing = [label for label in labels if label not in said]
     if says_no and missing:

@@ -57,8 +57,7 @@ def check_text(what: str, text: object, most: int = LONGEST_PIECE) -> str:
 def check_vocabulary(content: bytes, name: str) -> None:
     """Check vocab.txt, merges.txt or vocab.json.
 
-    Raises:
-        ValueError: If it has too many entries, or one that is too long, or is no UTF-8 or JSON.
+    ValueError if it has too many entries, or one that is too long, or is no UTF-8 or JSON.
     """
     check_number("lines", content.count(b"\n"), MOST_PIECES)
     is_json = name.endswith(".json")
@@ -191,9 +190,8 @@ def _table_growth(table: bytes) -> int:
 def _check_regex(pattern: str) -> None:
     """Check that the engine, which tries all ways to match, cannot have too many.
 
-    Raises:
-        ValueError: If a match may take longer than in proportion to the text (x*x*y), or it cannot
-            be told.
+    ValueError if a match may take longer than in proportion to the text (x*x*y), or it cannot be
+    told.
     """
     try:
         # The engine's classes of characters, which this parser does not know, change nothing; with

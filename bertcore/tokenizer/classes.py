@@ -183,8 +183,7 @@ def _resolved(
 
     Source: AutoTokenizer.from_pretrained of `transformers`.
 
-    Raises:
-        RuntimeError: If it is not among those that are run.
+    RuntimeError if it is not among those that are run.
     """
     from transformers.models.auto import tokenization_auto as auto
 

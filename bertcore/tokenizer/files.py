@@ -108,9 +108,8 @@ def write_rules(
 def read_json(path: Path) -> dict[str, Any]:
     """Return the object in a JSON file; an empty one if there is no file.
 
-    Raises:
-        RuntimeError: If it is not a JSON object, cannot be read, is too large, or is a link to a
-            file outside its folder.
+    RuntimeError if it is not a JSON object, cannot be read, is too large, or is a link to a file
+    outside its folder.
     """
     try:
         if not path.is_file():
@@ -139,8 +138,7 @@ def token_text(entry: object) -> object:
 def read_max_length(folder: Path) -> int:
     """Return the longest input that the files of a tokenizer's folder allow, in tokens.
 
-    Raises:
-        RuntimeError: If they are damaged.
+    RuntimeError if they are damaged.
     """
     try:
         return TokenizerFolder(folder).max_length

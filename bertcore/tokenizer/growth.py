@@ -108,8 +108,7 @@ def grow_vocabulary(
         min_frequency: Rarer pairs are not candidates.
         num_candidates: Length of the two lists of candidates, 1 or more.
 
-    Raises:
-        ValueError: If the texts contain no word, or `rule` or a number is out of range.
+    ValueError if the texts contain no word, or `rule` or a number is out of range.
 
     Source: Sennrich et al. 2016, algorithm 1; for the likelihood, Schuster and Nakajima 2012,
         section 3. Google's WordPiece trainer is not public; that of `tokenizers`, which

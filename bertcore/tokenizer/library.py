@@ -35,9 +35,8 @@ class LibraryTokenizer(Tokenizer):
         settings: Other content of tokenizer_config.json, written back by `save`.
         names: Names of ids that no piece has.
 
-    Raises:
-        ValueError: If a special token is not in the vocabulary, nothing is added before and after
-            a text, or the added tokens are impossible.
+    ValueError if a special token is not in the vocabulary, nothing is added before and after a
+    text, or the added tokens are impossible.
     """
 
     def __init__(

@@ -74,8 +74,7 @@ def open_tokenizer(
 def open_wordpiece(folder: str | Path) -> Tokenizer:
     """Return a tokenizer that splits text as BERT does.
 
-    Raises:
-        FileNotFoundError, RuntimeError: As `open_tokenizer`, and if it is of another kind.
+    FileNotFoundError or RuntimeError as `open_tokenizer`, and if it is of another kind.
     """
     tokenizer = open_tokenizer(folder)
     if isinstance(tokenizer, LibraryTokenizer):
@@ -166,11 +165,7 @@ def _roles(
     roles: Mapping[str, str],
     tokens: Mapping[str, str] | None,
 ) -> dict[str, str]:
-    """Return the special tokens by role.
-
-    Raises:
-        RuntimeError: If all are expected and one is not named.
-    """
+    """Return the special tokens by role; RuntimeError if all are expected and one is not named."""
 
     def is_there(token: str) -> bool:
         return fast.token_to_id(token) is not None

@@ -79,8 +79,7 @@ class Lines:
 def read_lines(chosen: TokenizerClass) -> Lines | None:
     """Return the lines of vocab.txt; None if something else is read.
 
-    Raises:
-        ValueError, RuntimeError: As `read_vocabulary`.
+    ValueError or RuntimeError as `read_vocabulary`.
     """
     if chosen.file.name != VOCAB_FILE:
         return None

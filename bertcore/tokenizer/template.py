@@ -18,9 +18,8 @@ def read_templates(fast: FastTokenizer, vocab: Sequence[str]) -> tuple[Template,
     Args:
         vocab: Its tokens in the order of their ids.
 
-    Raises:
-        ValueError: If it can split no text, adds an id that is not in the vocabulary, or does not
-            contain each text once and in order.
+    ValueError if it can split no text, adds an id that is not in the vocabulary, or does not
+    contain each text once and in order.
     """
     with library_errors("it cannot split a text ({}). Copy it again."):
         probes = _probes(fast, vocab)
@@ -30,8 +29,7 @@ def read_templates(fast: FastTokenizer, vocab: Sequence[str]) -> tuple[Template,
 def _probes(fast: FastTokenizer, vocab: Iterable[str]) -> list[FastEncoding]:
     """Return two texts of one token each, two different ones if possible.
 
-    Raises:
-        ValueError: If no text has a token.
+    ValueError if no text has a token.
     """
     found: dict[int, FastEncoding] = {}
     # The library applies the template to A and B even without special tokens.
@@ -66,9 +64,8 @@ def _read_template(
         vocab: Its tokens in the order of their ids.
         parts: The texts, of one token each.
 
-    Raises:
-        ValueError: If it adds an id that is not in the vocabulary, or does not contain each text
-            once and in order.
+    ValueError if it adds an id that is not in the vocabulary, or does not contain each text once
+    and in order.
     """
     whole = fast.post_process(parts[0], parts[1] if len(parts) == 2 else None, True)
     tokens = list(zip(whole.ids, whole.type_ids, strict=True))

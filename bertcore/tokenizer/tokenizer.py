@@ -71,8 +71,7 @@ class Tokenizer:
                 fine-tuned checkpoints. Those that `vocab` lacks get the ids after it, in order.
                 The five special tokens are always among them.
 
-        Raises:
-            ValueError: If the vocabulary lacks a special token or contains an entry twice.
+        ValueError if the vocabulary lacks a special token or contains an entry twice.
         """
         _check_vocab(vocab, added_tokens)
         special = [AddedToken(token) for token in SPECIAL_TOKENS]
@@ -117,8 +116,7 @@ class Tokenizer:
             model_max_length: Default of `max_length` in `encode`.
             names: Names of ids that no piece has.
 
-        Raises:
-            ValueError: If ids are out of bounds, or no text can be split.
+        ValueError if ids are out of bounds, or no text can be split.
         """
         fast.no_truncation()
         fast.no_padding()
@@ -161,9 +159,8 @@ class Tokenizer:
             num_rows: Rows of the token table.
             num_segments: Rows of the segment table; 0 without one.
 
-        Raises:
-            ValueError: If more than 1% of the rows (at least MIN_SURPLUS) are missing, or the row
-                of a special token is.
+        ValueError if more than 1% of the rows (at least MIN_SURPLUS) are missing, or the row of a
+        special token is.
         """
         surplus = self.vocab[num_rows:]
         has_segments = any(template.has_segments for template in self._templates)
@@ -286,11 +283,7 @@ class Tokenizer:
         return self._ids.get(token)
 
     def id_to_token(self, id: int) -> str:
-        """Return the token with this id.
-
-        Raises:
-            ValueError: If there is none.
-        """
+        """Return the token with this id; ValueError if there is none."""
         if not 0 <= id < len(self.vocab):
             raise ValueError(f"there is no token {id}; ids go from 0 to {len(self.vocab) - 1}.")
         return self.vocab[id]
@@ -320,9 +313,8 @@ class Tokenizer:
             text_pair: Text B, or None. An empty one is a pair too: [CLS] A [SEP] [SEP].
             max_length: Limit of T, including special tokens; None: `model_max_length`.
 
-        Raises:
-            ValueError: If a text contains a lone surrogate, needs a piece of `surplus` or cannot be
-                split, or `max_length` has no room even for the special tokens.
+        ValueError if a text contains a lone surrogate, needs a piece of `surplus` or cannot be
+        split, or `max_length` has no room even for the special tokens.
         """
         limit = self.model_max_length if max_length is None else max_length
         num_special = self.template(is_pair=text_pair is not None).num_special
@@ -337,9 +329,8 @@ class Tokenizer:
 
         For corpora: runs on all cores and releases the GIL.
 
-        Raises:
-            ValueError: If a text contains a lone surrogate, needs a piece of `surplus`, or cannot
-                be split.
+        ValueError if a text contains a lone surrogate, needs a piece of `surplus`, or cannot be
+        split.
         """
         try:
             with library_errors():
@@ -357,9 +348,8 @@ class Tokenizer:
 
         The pieces of `encode`, for corpora: runs on all cores and releases the GIL.
 
-        Raises:
-            ValueError: If a text contains a lone surrogate, needs a piece of `surplus`, or cannot
-                be split.
+        ValueError if a text contains a lone surrogate, needs a piece of `surplus`, or cannot be
+        split.
         """
         for text in texts:
             self.check_text(text)
@@ -392,8 +382,7 @@ class Tokenizer:
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = False) -> str:
         """Join pieces to text; what normalisation removed is not restored.
 
-        Raises:
-            ValueError: If an id is not in the vocabulary.
+        ValueError if an id is not in the vocabulary.
         """
         for id in ids:
             self.id_to_token(id)

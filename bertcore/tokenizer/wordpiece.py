@@ -56,8 +56,7 @@ def explain(text: str, tokenizer: Tokenizer) -> list[WordSteps]:
 
     [CLS] and [SEP] are not added and nothing is truncated.
 
-    Raises:
-        ValueError: If the text contains half a surrogate pair, or the tokenizer is not WordPiece.
+    ValueError if the text contains half a surrogate pair, or the tokenizer is not WordPiece.
 
     Source: Devlin et al. 2018 and tokenization.py of google-research/bert for the rules; the
         places are those that `tokenizers` reports.

@@ -13,7 +13,7 @@ from typer import Option
 from bertcore.configs import Columns
 from bertscope.cli.evaluate import MACHINE, Subject, local_file, seq_length
 from bertscope.cli.options import DATA, chosen, config_options
-from bertscope.cli.output import make_table, plain, print_json, print_table
+from bertscope.cli.output import make_table, print_json, print_table
 from bertscope.cli.progress import OnStage, stages
 from bertscope.cli.text import AsJson
 
@@ -81,6 +81,7 @@ def audit(
     subject = Subject(checkpoint=checkpoint, **chosen(Subject, settings))
     options = AuditOptions(**chosen(AuditOptions, settings))
     columns = Columns(**chosen(Columns, settings))
+    from bertcore.bias import flip_file
     from bertcore.tasks import open_task_model
 
     with stages() as on_stage:
@@ -91,28 +92,23 @@ def audit(
         )
         length = seq_length(model, subject.max_seq_length)
         with local_file(data, model.task.name) as path:
-            file = _File(model, path, columns, options.skip_bad_rows, length)
-            groups = _compare(file, by or [], options.least, on_stage)
-            flips = None if pairs is None else _flip(file, pairs, on_stage)
+            reading: dict[str, Any] = {
+                "columns": columns,
+                "skip_bad_rows": options.skip_bad_rows,
+                "max_length": length,
+            }
+            groups, notes = _compare(model, path, by or [], options.least, on_stage, **reading)
+            flips = None
+            if pairs is not None:
+                on_stage("swapping words", None)
+                flips = flip_file(model, path, pairs, **reading)
     about = {
         "checkpoint": checkpoint,
         "data": str(data),
         "task": model.task.name,
         "max_seq_length": length,
     }
-    _report(about, groups, flips, file.notes, as_json=as_json)
-
-
-@dataclass(slots=True)
-class _File:
-    """A labelled file, and how it is run."""
-
-    model: TaskModel
-    path: Path
-    columns: Columns
-    skip_bad_rows: bool
-    max_length: int
-    notes: list[str] = field(default_factory=list)
+    _report(about, groups, flips, notes, as_json=as_json)
 
 
 def _pairs(flip: str) -> tuple[tuple[str, str], ...]:
@@ -123,44 +119,34 @@ def _pairs(flip: str) -> tuple[tuple[str, str], ...]:
     return parse_pairs(flip) if "=" in flip and not Path(flip).is_file() else swap_pairs(flip)
 
 
-def _compare(file: _File, by: list[str], least: int, on_stage: OnStage) -> list[GroupAudit]:
+def _compare(
+    model: TaskModel,
+    path: Path,
+    by: list[str],
+    least: int,
+    on_stage: OnStage,
+    *,
+    columns: Columns,
+    **reading: Any,
+) -> tuple[list[GroupAudit], list[str]]:
+    """Return the audit by each column, and notes on the file."""
     from bertcore.analysis.attribution import run_file
     from bertcore.bias import audit_groups
     from bertcore.tasks.column import column_values
 
     if not by:
-        return []
+        return [], []
     on_stage("reading the data", None)
     # Read all columns first: a wrong name is found before the run.
     values = {
-        column: column_values(file.path, file.model.task.name, column, columns=file.columns)
+        column: column_values(path, model.task.name, column, columns=columns)
         for column in dict.fromkeys(by)
     }
     on_stage("running the file", None)
-    run = run_file(
-        file.model,
-        file.path,
-        columns=file.columns,
-        skip_bad_rows=file.skip_bad_rows,
-        max_length=file.max_length,
-    )
-    file.notes += run.notes
+    run = run_file(model, path, columns=columns, **reading)
     on_stage("comparing the groups", None)
-    return [audit_groups(run, of_rows, name, least=least) for name, of_rows in values.items()]
-
-
-def _flip(file: _File, pairs: tuple[tuple[str, str], ...], on_stage: OnStage) -> Flips:
-    from bertcore.bias import flip_file
-
-    on_stage("swapping words", None)
-    return flip_file(
-        file.model,
-        file.path,
-        pairs,
-        columns=file.columns,
-        skip_bad_rows=file.skip_bad_rows,
-        max_length=file.max_length,
-    )
+    audits = [audit_groups(run, of_rows, name, least=least) for name, of_rows in values.items()]
+    return audits, list(run.notes)
 
 
 def _report(
@@ -174,7 +160,7 @@ def _report(
     from bertcore.bias import flips as of_flips
     from bertcore.bias import group_audit
 
-    notes = [*notes, *(note for one in audits for note in one.notes)]
+    notes = [*notes, *(note for audit in audits for note in audit.notes)]
     if audits:
         notes.append(group_audit.CANNOT_TELL)
     if flips is not None:
@@ -184,27 +170,28 @@ def _report(
         groups = {audit.column: audit for audit in audits}
         print_json({**about, "groups": groups, "flips": flips, "notes": notes})
         return
-    for one in audits:
-        for table in audit_tables(one):
-            print_table(table)
-    if flips is not None:
-        for table in flip_tables(flips):
-            print_table(table)
+    tables = [table for audit in audits for table in audit_tables(audit)]
+    for table in tables + ([] if flips is None else flip_tables(flips)):
+        print_table(table)
     for note in notes:
         typer.echo(f"Note: {note}")
 
 
 def audit_tables(audit: GroupAudit) -> list[Table]:
     """Return the groups with their metrics, the rates of each label, and the gaps."""
-    overall = [one for one in audit.rates if one.label is None]
-    titles = [one.measure for one in overall]
-    groups = make_table("group", "examples", *titles, right=("examples",))
-    groups.title = plain(f"by {audit.column}; 95% intervals in brackets")
-    for g, name in enumerate(audit.names):
-        cells = [_cell(one.groups[g]) for one in overall]
-        groups.add_row(plain(name), f"{audit.num_examples[g]:,}", *cells)
+    overall = [rate for rate in audit.rates if rate.label is None]
+    titles = [rate.measure for rate in overall]
+    groups = make_table(
+        *("group", "examples", *titles),
+        right=("examples",),
+        title=f"by {audit.column}; 95% intervals in brackets",
+        rows=(
+            (name, f"{audit.num_examples[g]:,}", *(_cell(rate.groups[g]) for rate in overall))
+            for g, name in enumerate(audit.names)
+        ),
+    )
     tables = [groups]
-    labels = list(dict.fromkeys(one.label for one in audit.rates if one.label is not None))
+    labels = list(dict.fromkeys(rate.label for rate in audit.rates if rate.label is not None))
     if labels:
         tables.append(_label_table(audit, labels))
     if audit.gaps:
@@ -213,14 +200,17 @@ def audit_tables(audit: GroupAudit) -> list[Table]:
 
 
 def _label_table(audit: GroupAudit, labels: list[str]) -> Table:
-    measures = list(dict.fromkeys(one.measure for one in audit.rates if one.label is not None))
-    table = make_table("label", "group", *measures)
-    table.title = plain(f"by {audit.column} and label")
-    rates = {(one.label, one.measure): one.groups for one in audit.rates}
+    measures = list(dict.fromkeys(rate.measure for rate in audit.rates if rate.label is not None))
+    rates = {(rate.label, rate.measure): rate.groups for rate in audit.rates}
     rows = [(label, g) for label in labels for g in range(len(audit.names))]
-    for label, g in rows[:MOST_ROWS]:
-        cells = [_cell(rates[label, measure][g]) for measure in measures]
-        table.add_row(plain(label), plain(audit.names[g]), *cells)
+    table = make_table(
+        *("label", "group", *measures),
+        title=f"by {audit.column} and label",
+        rows=(
+            (label, audit.names[g], *(_cell(rates[label, measure][g]) for measure in measures))
+            for label, g in rows[:MOST_ROWS]
+        ),
+    )
     if len(rows) > MOST_ROWS:
         table.caption = f"the first {MOST_ROWS} of {len(rows):,} rows; --json has all"
     return table
@@ -231,20 +221,18 @@ def gap_table(gaps: tuple[Gap, ...], column: str) -> Table:
     from bertcore.bias.group_gaps import widest
 
     table = make_table(
-        "gap", "label", "value", "95% interval", "chance", "highest", "lowest",
+        *("gap", "label", "value", "95% interval", "chance", "highest", "lowest"),
         right=("value", "chance"),
-    )  # fmt: skip
-    table.title = plain(f"gaps by {column}; chance: 95% are no wider if the groups do not differ")
-    for gap in widest(gaps)[:MOST_ROWS]:
-        table.add_row(
-            gap.measure,
-            plain(gap.label or ""),
-            f"{gap.value:.4f}",
-            f"{gap.low:.4f} to {gap.high:.4f}",
-            f"{gap.chance:.4f}",
-            plain(gap.highest),
-            plain(gap.lowest),
-        )
+        title=f"gaps by {column}; chance: 95% are no wider if the groups do not differ",
+        rows=(
+            (
+                *(gap.measure, gap.label or "", f"{gap.value:.4f}"),
+                *(f"{gap.low:.4f} to {gap.high:.4f}", f"{gap.chance:.4f}"),
+                *(gap.highest, gap.lowest),
+            )
+            for gap in widest(gaps)[:MOST_ROWS]
+        ),
+    )
     if len(gaps) > MOST_ROWS:
         table.caption = f"{MOST_ROWS} of {len(gaps):,} gaps; --json has all"
     return table
@@ -252,27 +240,27 @@ def gap_table(gaps: tuple[Gap, ...], column: str) -> Table:
 
 def flip_tables(flips: Flips) -> list[Table]:
     """Return the effect of swapped words, and the texts that change most."""
-    table = make_table("swapped words", "value (95% interval)")
-    table.title = plain(
-        f"{flips.num_with_words:,} of {flips.num_examples:,} texts contain such a word"
-    )
-    if flips.changed is not None:
-        table.add_row("answers that change", _cell(flips.changed))
+    rows = [] if flips.changed is None else [("answers that change", _cell(flips.changed))]
     moved = "the label that changes most" if flips.has_label_sets else "the first answer"
     what = "score" if flips.changed is None else f"probability of {moved}"
-    table.add_row(f"mean change of the {what}", _cell(flips.change))
+    rows.append((f"mean change of the {what}", _cell(flips.change)))
     for lean in flips.leans:
         of = "score" if lean.label is None else f"probability of {lean.label}"
-        table.add_row(plain(f"{of}: second words minus first"), _cell(lean.difference))
-    texts = make_table(
-        "row", "true", "before", "after", "change", "swapped text", right=("row", "change")
+        rows.append((f"{of}: second words minus first", _cell(lean.difference)))
+    title = f"{flips.num_with_words:,} of {flips.num_examples:,} texts contain such a word"
+    table = make_table("swapped words", "value (95% interval)", title=title, rows=rows)
+    texts = []
+    for text in flips.texts[:MOST_TEXTS]:
+        short = text.flipped if len(text.flipped) <= LONGEST else text.flipped[:LONGEST] + "..."
+        answers = text.gold, text.before, text.after
+        texts.append((f"{text.row:,}", *answers, f"{text.change:+.4f}", short))
+    changed = make_table(
+        *("row", "true", "before", "after", "change", "swapped text"),
+        right=("row", "change"),
+        title="the texts that change most",
+        rows=texts,
     )
-    texts.title = plain("the texts that change most")
-    for one in flips.texts[:MOST_TEXTS]:
-        short = one.flipped if len(one.flipped) <= LONGEST else one.flipped[:LONGEST] + "..."
-        answers = (plain(part) for part in (one.gold, one.before, one.after))
-        texts.add_row(f"{one.row:,}", *answers, f"{one.change:+.4f}", plain(short))
-    return [table, texts] if flips.texts else [table]
+    return [table, changed] if texts else [table]
 
 
 def _cell(rate: Rate) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Literal
 
 import typer
@@ -17,15 +17,19 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 
-def make_table(*columns: str, right: Collection[str] = ()) -> Table:
-    """Return an empty table; the columns named in `right` are right-aligned."""
+def make_table(
+    *columns: str, right: Collection[str] = (), title: str = "", rows: Iterable[Iterable[str]] = ()
+) -> Table:
+    """Return a table of texts, printed as they are; columns named in `right` are right-aligned."""
     from rich import box
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, title_justify="left")
+    table = Table(box=box.SIMPLE_HEAD, title=plain(title) if title else None, title_justify="left")
     for name in columns:
         justify: Literal["left", "right"] = "right" if name in right else "left"
         table.add_column(plain(name), justify=justify, overflow="fold")
+    for row in rows:
+        table.add_row(*map(plain, row))
     return table
 
 

@@ -95,10 +95,7 @@ def _row(encoding: Encoding, gone: Collection[int], stand_in: int | None) -> Row
 
 
 def check_occlusion(model: TaskModel, how: str) -> None:
-    """Check that words can be removed this way.
-
-    ValueError if not.
-    """
+    """Check that words can be removed this way; ValueError if not."""
     if how not in OCCLUSIONS:
         raise ValueError(f"how is {how!r}; expected one of {', '.join(OCCLUSIONS)}.")
     if how == "drop" and model.task.answers_each_token:

@@ -43,10 +43,7 @@ _ROWS_TOGETHER = 8192
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CorpusMapSettings:
-    """What is mapped, and how.
-
-    ValueError if a value is out of range.
-    """
+    """What is mapped, and how; ValueError if a value is out of range."""
 
     layers: tuple[int, ...]
     """Hidden states to map, from those in the corpus."""

@@ -92,10 +92,7 @@ def pooler_steps(bert: Model, trace: Trace) -> PoolerSteps:
 
 
 def require_token(trace: Trace, position: int) -> None:
-    """Check that the input has a token at a position.
-
-    ValueError if it does not.
-    """
+    """Check that the input has a token at a position; ValueError if it does not."""
     if not 0 <= position < trace.num_tokens:
         raise ValueError(
             f"there is no token {position}; the input has tokens 0 to {trace.num_tokens - 1}."

@@ -156,8 +156,7 @@ def pushed_words(
         neurons: 0 to F-1.
         top_k: Number of words for each.
 
-    Raises:
-        ValueError: As for `logit_attribution`, or if there is no such layer or neuron.
+    ValueError as for `logit_attribution`, or if there is no such layer or neuron.
 
     Source: Geva et al. 2022, "Transformer Feed-Forward Layers Build Predictions by Promoting
         Concepts in the Vocabulary Space", section 3, carried through the head.
@@ -181,10 +180,7 @@ def pushed_words(
 
 
 def word_id_of(bert: Model, word: str) -> int:
-    """Return the id of one piece of the vocabulary.
-
-    ValueError if the word is not one.
-    """
+    """Return the id of one piece of the vocabulary; ValueError if the word is not one."""
     word_id = bert.tokenizer.token_to_id(word)
     if word_id is None:
         raise ValueError(
@@ -247,8 +243,7 @@ class HeldRun:
         trace: Its trace of a text, without changes.
         position: The token that is read.
 
-    Raises:
-        ValueError: As for `logit_attribution`, except for words.
+    ValueError as for `logit_attribution`, except for words.
     """
 
     def __init__(self, bert: Model, trace: Trace, position: int) -> None:

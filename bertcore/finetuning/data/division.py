@@ -125,8 +125,7 @@ def write_samples(
         folders: The new folder of each sample, and its division, without `held_out`.
         task, columns, skip_bad_rows, groups: As for `divide`.
 
-    Raises:
-        ValueError, OSError: As `divide`.
+    ValueError or OSError as `divide`.
     """
     chosen_task, bad = find_task(task), BadRows(skip=skip_bad_rows)
 

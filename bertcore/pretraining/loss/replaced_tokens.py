@@ -130,10 +130,7 @@ class ReplacedTokenPair(nn.Module):
         self.generator, self.discriminator = generator, discriminator
 
     def forward(self, tensors: ReplacedTensors) -> ReplacedTokenLoss:
-        """Return the loss of a batch or a part of it.
-
-        ValueError if a network lacks its head.
-        """
+        """Return the loss of a batch or a part of it; ValueError if a network lacks its head."""
         batch, draws = tensors
         hidden = self.generator(batch.input_ids, batch.segment_ids, batch.attention_mask)
         places = batch.positions[..., None].expand(-1, -1, hidden.shape[-1])
