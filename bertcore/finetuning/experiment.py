@@ -22,7 +22,7 @@ from bertcore.data.files import BadRows
 from bertcore.debiasing import Augmenter, WordSwap
 from bertcore.distillation.student import keep_layers
 from bertcore.evaluation.answer_notes import shared_notes
-from bertcore.finetuning.balance import Balance
+from bertcore.finetuning.balance import Balance, weigh_by_bias
 from bertcore.finetuning.data.division import (
     GROUP,
     Division,
@@ -39,7 +39,6 @@ from bertcore.finetuning.data.hub_data import (
 )
 from bertcore.finetuning.data.swapped import swap_example
 from bertcore.finetuning.distillation import check_teacher
-from bertcore.finetuning.own_bias import weigh_by_bias
 from bertcore.finetuning.report import medians, write_report
 from bertcore.finetuning.run import ADVICE, DivergedError, Finetuning, RunResult, rank
 from bertcore.finetuning.run_checks import check_for_labels, penalty_of

@@ -6,10 +6,16 @@ from bertcore.grammar.exam import (
     PairScore,
     PretrainingExam,
     accuracies,
-    reads_from_left,
     score_pairs,
 )
-from bertcore.grammar.log_likelihood import log_likelihoods
+from bertcore.grammar.log_likelihood import (
+    SCORINGS,
+    Scoring,
+    log_likelihoods,
+    pseudo_log_likelihoods,
+    reads_from_left,
+    token_log_likelihoods,
+)
 from bertcore.grammar.pairs import (
     BUNDLED,
     MinimalPair,
@@ -18,13 +24,7 @@ from bertcore.grammar.pairs import (
     pairs_of_list,
     read_pairs,
 )
-from bertcore.grammar.pseudo_log_likelihood import (
-    SCORINGS,
-    Scoring,
-    pseudo_log_likelihoods,
-)
 from bertcore.grammar.score_file import ScoreFile, file_fingerprint
-from bertcore.grammar.token_log_likelihood import token_log_likelihoods
 from bertcore.grammar.word_frequency import TokenCounts
 
 __all__ = imported(globals())

@@ -9,9 +9,14 @@ from numpy.typing import NDArray
 from bertcore.bert import Bert
 from bertcore.data.files import BadRows
 from bertcore.evaluation.intervals import wilson_interval
-from bertcore.grammar.log_likelihood import log_likelihoods
+from bertcore.grammar.log_likelihood import (
+    Scoring,
+    log_likelihoods,
+    longest_sentence,
+    pseudo_log_likelihoods,
+    reads_from_left,
+)
 from bertcore.grammar.pairs import MinimalPair, bundled_pairs
-from bertcore.grammar.pseudo_log_likelihood import Scoring, pseudo_log_likelihoods
 from bertcore.grammar.word_frequency import TokenCounts
 from bertcore.likelihood.hidden_tokens import Translate
 from bertcore.model import Model
@@ -160,11 +165,6 @@ def score_pairs(
         ]
 
 
-def reads_from_left(bert: Model) -> bool:
-    """Return whether a sentence is scored from left to right, by a causal model."""
-    return "next" in bert.capabilities
-
-
 def accuracies(
     scores: Sequence[PairScore], columns: Sequence[str], *, state: int = -1
 ) -> list[GroupAccuracy]:
@@ -224,13 +224,6 @@ def _frequency_margin(score: PairScore) -> float:
 
 def _encode(bert: Model, pair: MinimalPair) -> tuple[Encoding, Encoding]:
     return bert.tokenize(pair.good), bert.tokenize(pair.bad)
-
-
-def longest_sentence(bert: Model) -> int:
-    """Return the maximum number of tokens of a scored sentence; GPT-2 needs one to start."""
-    adds_none = bert.tokenizer.template(is_pair=False).num_special == 0
-    has_first = reads_from_left(bert) and adds_none
-    return min(bert.max_length, bert.config.max_length - int(has_first))
 
 
 def _problem(pair: MinimalPair, good: Encoding, bad: Encoding, limit: int) -> str | None:

@@ -44,7 +44,7 @@ class MinimalPairOptions:
     """Continue a stopped exam with the scores in the file of --predictions."""
 
     def __post_init__(self) -> None:
-        from bertcore.grammar.pseudo_log_likelihood import SCORINGS
+        from bertcore.grammar.log_likelihood import SCORINGS
 
         if self.scoring not in SCORINGS:
             raise ValueError(f"--scoring is {self.scoring!r}; expected {' or '.join(SCORINGS)}.")
