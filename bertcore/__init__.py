@@ -18,19 +18,6 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0"
 
-__all__ = [
-    "Bert",
-    "BertConfig",
-    "Changes",
-    "Encoding",
-    "Model",
-    "NextSentence",
-    "Tokenizer",
-    "Trace",
-    "__version__",
-    "load",
-]
-
 # The module of each public name, imported at its first use, so that `bertscope --help` does not
 # wait for torch.
 _HOMES = {
@@ -44,6 +31,8 @@ _HOMES = {
     "Trace": "bertcore.trace",
     "load": "bertcore.loading",
 }
+
+__all__ = ["__version__", *_HOMES]
 
 
 def __getattr__(name: str) -> Any:
