@@ -117,25 +117,15 @@ def text_loss(
     )
 
 
-def refuse_cut_masks(
-    tokenizer: Tokenizer, encoding: Encoding, texts: Sequence[str | None], *, most: int = 0
-) -> None:
-    """Reject a text in which [MASK] tokens are cut off by the length limit.
-
-    Args:
-        encoding: The encoding of the texts, which may be truncated.
-        texts: The text, or the pair.
-        most: How many [MASK] may be cut off.
-
-    ValueError if more are cut off.
-    """
+def refuse_cut_masks(tokenizer: Tokenizer, encoding: Encoding, texts: Sequence[str | None]) -> None:
+    """Reject a text or pair in which [MASK] is cut off by the length limit; ValueError if so."""
     cut = encoding.truncation
     if cut is None:
         return
     mask = tokenizer.mask_token
     typed = sum(text.count(mask) for text in texts if text is not None)
     num_cut = typed - encoding.input_ids.count(tokenizer.mask_id)
-    if num_cut > most:
+    if num_cut > 0:
         some = "the" if typed == 1 else f"{num_cut} of the {typed}"
         raise ValueError(
             f"{some} {mask} of the text {'is' if num_cut == 1 else 'are'} cut off: the input has "

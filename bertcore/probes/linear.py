@@ -118,21 +118,19 @@ def fit_best(
     dev: tuple[NDArray[np.floating], NDArray[np.int64]],
     num_classes: int,
     *,
-    l2s: tuple[float, ...] = L2S,
     check: Callable[[], None] = lambda: None,
 ) -> LinearProbe:
-    """Fit probes with decreasing penalties, and return the one with the lowest loss on dev.
+    """Fit probes with the penalties of L2S, and return the one with the lowest loss on dev.
 
-    The search ends when the loss on dev rises.
+    The penalties decrease; the search ends when the loss on dev rises.
 
     Args:
         train, dev: States [M, N, D] and classes [N]; a class of dev may have no example in train.
         num_classes: C.
-        l2s: Penalties, strongest first.
         check: Called at each step; may raise to stop.
     """
     best, lowest, last = None, float("inf"), None
-    for l2 in l2s:
+    for l2 in L2S:
         last = fit(*train, num_classes, l2, start=last, check=check)
         loss = cross_entropy(last, *dev)
         if loss >= lowest:
