@@ -18,7 +18,7 @@ from bertcore.bias.associations import LEAST_WORDS
 from bertcore.bias.word_association import MOST_EXACT
 from bertcore.model import Model
 
-from ..plots import Figure, plain, scatter, shorten, subplots, theme
+from ..plots import Figure, plain, shorten, subplots, theme
 from ..shell import Compute, Field, Picture, frame
 
 TABLE = -1  # instead of a hidden state: the token table
@@ -35,32 +35,30 @@ def _figure(outcomes: Outcomes) -> Figure:
     for place, outcome in enumerate(outcomes):
         if outcome.chance is not None:
             low, high = np.percentile(outcome.chance, (2.5, 97.5))
-            fig.add_trace(
-                scatter(
-                    x=[low, high],
-                    y=[place, place],
-                    mode="lines",
-                    line={"color": theme.SPECIAL, "width": 10},
-                    opacity=0.35,
-                    hovertemplate="95% of chance sets: %{x:+.2f}<extra></extra>",
-                    showlegend=False,
-                )
-            )
-        size, p = outcome.association.effect_size, outcome.association.p_value
-        fig.add_trace(
-            scatter(
-                x=[size],
-                y=[place],
-                mode="markers+text",
-                text=[f"p = {p:.3f}" if p >= 0.001 else "p < 0.001"],
-                textposition="top center",
-                marker={
-                    "color": theme.SEGMENT_A if size > 0 else theme.SEGMENT_B,
-                    "size": 12,
-                },
-                hovertemplate="d = %{x:+.2f}<extra></extra>",
+            fig.add(
+                "scatter",
+                x=[low, high],
+                y=[place, place],
+                mode="lines",
+                line={"color": theme.SPECIAL, "width": 10},
+                opacity=0.35,
+                hovertemplate="95% of chance sets: %{x:+.2f}<extra></extra>",
                 showlegend=False,
             )
+        size, p = outcome.association.effect_size, outcome.association.p_value
+        fig.add(
+            "scatter",
+            x=[size],
+            y=[place],
+            mode="markers+text",
+            text=[f"p = {p:.3f}" if p >= 0.001 else "p < 0.001"],
+            textposition="top center",
+            marker={
+                "color": theme.SEGMENT_A if size > 0 else theme.SEGMENT_B,
+                "size": 12,
+            },
+            hovertemplate="d = %{x:+.2f}<extra></extra>",
+            showlegend=False,
         )
     theme.plot_layout(fig, "", "effect size d", "", ROW_PIXELS * len(outcomes) + 76)
     names = [theme.escape(shorten(outcome.test.name, 46)) for outcome in outcomes]
@@ -115,16 +113,15 @@ def _words_figure(outcome: AssociationOutcome) -> Figure:
         order = np.argsort(-np.array(scores[number]), kind="stable").tolist()
         places = [len(labels) + i for i in range(len(order))]
         labels += [words[i] for i in order]
-        fig.add_trace(
-            scatter(
-                x=[scores[number][i] for i in order],
-                y=places,
-                mode="markers",
-                name=theme.escape(test.names[number]),
-                marker={"color": colour, "size": 10},
-                customdata=[[theme.escape(words[i])] for i in order],
-                hovertemplate="%{customdata[0]}: %{x:+.3f}<extra></extra>",
-            )
+        fig.add(
+            "scatter",
+            x=[scores[number][i] for i in order],
+            y=places,
+            mode="markers",
+            name=theme.escape(test.names[number]),
+            marker={"color": colour, "size": 10},
+            customdata=[[theme.escape(words[i])] for i in order],
+            hovertemplate="%{customdata[0]}: %{x:+.3f}<extra></extra>",
         )
     theme.plot_layout(fig, "", "", "", 20 * len(labels) + 96)
     fig.update_yaxes(**theme.named_rows([*map(theme.escape, labels)], 0.4), ticklen=0)

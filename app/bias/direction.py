@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bertcore.bias import Probe, along_direction
 from bertcore.model import Model
 
-from ..plots import Figure, error_bars, exactly, heatmap, numbered, scatter, subplots, theme
+from ..plots import Figure, error_bars, exactly, numbered, subplots, theme
 from ..shell import Compute, Picture, Progress, frame
 
 WAYS = ("as it is", "neutralised", "LEACE", "INLP")
@@ -60,20 +60,19 @@ def _cosines(result: ByLayer, *, is_dark: bool) -> Figure:
         text = [[exactly(value, 2) for value in row] for row in cosines.tolist()]
         written = numbered(cosines, text, 12, scale=scale, low=-reach, high=reach)
     fig = subplots(1, 1)
-    fig.add_trace(
-        heatmap(
-            z=cosines,
-            x=_states(result),
-            y=[result.words[i] for i in order],
-            zmin=-reach,
-            zmax=reach,
-            colorscale=scale,
-            hovertemplate="%{y}, hidden state %{x}: %{z:+.3f}<extra></extra>",
-            showscale=False,
-            xgap=1,
-            ygap=1,
-            **written,
-        )
+    fig.add(
+        "heatmap",
+        z=cosines,
+        x=_states(result),
+        y=[result.words[i] for i in order],
+        zmin=-reach,
+        zmax=reach,
+        colorscale=scale,
+        hovertemplate="%{y}, hidden state %{x}: %{z:+.3f}<extra></extra>",
+        showscale=False,
+        xgap=1,
+        ygap=1,
+        **written,
     )
     theme.plot_layout(fig, "", "hidden state", "", 22 * len(order) + 76)
     fig.update_yaxes(autorange="reversed", showgrid=False, type="category")
@@ -115,23 +114,22 @@ def _probes(result: ByLayer) -> Figure:
     for number, (way, colour) in enumerate(zip(WAYS, colours, strict=True)):
         found = [probes[number] for probes in result.probes]
         # Side by side, so that the bars of one state do not hide each other.
-        fig.add_trace(
-            scatter(
-                x=[state + 0.08 * (number - 1.5) for state in range(len(found))],
-                customdata=_states(result),
-                y=[each.accuracy for each in found],
-                mode="lines+markers",
-                name=way,
-                line={"color": colour},
-                error_y=error_bars(
-                    [each.accuracy for each in found],
-                    [each.accuracy - each.spread for each in found],
-                    [each.accuracy + each.spread for each in found],
-                    colour,
-                    thickness=1,
-                ),
-                hovertemplate=way + ", hidden state %{customdata}: %{y:.0%}<extra></extra>",
-            )
+        fig.add(
+            "scatter",
+            x=[state + 0.08 * (number - 1.5) for state in range(len(found))],
+            customdata=_states(result),
+            y=[each.accuracy for each in found],
+            mode="lines+markers",
+            name=way,
+            line={"color": colour},
+            error_y=error_bars(
+                [each.accuracy for each in found],
+                [each.accuracy - each.spread for each in found],
+                [each.accuracy + each.spread for each in found],
+                colour,
+                thickness=1,
+            ),
+            hovertemplate=way + ", hidden state %{customdata}: %{y:.0%}<extra></extra>",
         )
     theme.plot_layout(fig, "", "hidden state", "a probe's accuracy", 320)
     names = _states(result)

@@ -17,7 +17,7 @@ from bertcore.bias import (
 )
 from bertcore.model import Model
 
-from ..plots import Figure, error_bars, own_markdown, plain, scatter, subplots, theme
+from ..plots import Figure, error_bars, own_markdown, plain, subplots, theme
 from ..plots.before_after import AFTER, BEFORE, word_bars, word_table
 from ..shell import Compute, Field, Picture, Progress, capabilities, frame, one_of
 
@@ -58,26 +58,25 @@ def _effects(effects: tuple[Effect, ...]) -> Figure:
         is_share = panel[0].is_share
         for side, (name, colour) in enumerate((("before", BEFORE), ("after", AFTER))):
             found = [(each.before, each.after)[side] for each in panel]
-            fig.add_trace(
-                scatter(
-                    x=[each.mean for each in found],
-                    y=[row + 0.3 * (side - 0.5) for row in range(len(panel))],
-                    mode="markers+text",
-                    text=[_written(each, is_share=is_share) for each in found],
-                    textposition="top center" if side == 0 else "bottom center",
-                    cliponaxis=False,
-                    name=name,
-                    legendgroup=name,
-                    showlegend=number == 0,
-                    marker={"color": colour, "size": 10},
-                    error_x=error_bars(
-                        [each.mean for each in found],
-                        [each.low for each in found],
-                        [each.high for each in found],
-                        colour,
-                    ),
-                    hovertemplate="%{x}<extra>" + name + "</extra>",
+            fig.add(
+                "scatter",
+                x=[each.mean for each in found],
+                y=[row + 0.3 * (side - 0.5) for row in range(len(panel))],
+                mode="markers+text",
+                text=[_written(each, is_share=is_share) for each in found],
+                textposition="top center" if side == 0 else "bottom center",
+                cliponaxis=False,
+                name=name,
+                legendgroup=name,
+                showlegend=number == 0,
+                marker={"color": colour, "size": 10},
+                error_x=error_bars(
+                    [each.mean for each in found],
+                    [each.low for each in found],
+                    [each.high for each in found],
+                    colour,
                 ),
+                hovertemplate="%{x}<extra>" + name + "</extra>",
                 **where,
             )
         names = [theme.escape(each.name).replace(", ", ",<br>") for each in panel]

@@ -24,7 +24,7 @@ from bertcore.bias.templates import GROUP_SLOT
 from bertcore.bias.top_fills import FEWEST_WORDS
 from bertcore.model import Model
 
-from ..plots import Figure, own_markdown, plain, scatter, shorten, subplots, theme
+from ..plots import Figure, own_markdown, plain, shorten, subplots, theme
 from ..plots.charts import Intervals
 from ..shell import Compute, Field, Picture, Progress, frame, one_of
 from ..sources import my_sentences
@@ -77,30 +77,28 @@ def _figure(result: Leaning) -> Figure:
     fig = subplots(1, 1)
     places = list(range(len(order)))
     for number, template in enumerate(result.scores.templates):
-        fig.add_trace(
-            scatter(
-                x=differences[number, order],
-                y=places,
-                mode="markers",
-                marker={"color": theme.SPECIAL, "size": 6, "opacity": 0.7},
-                hovertemplate=f"{theme.escape(template)}: %{{x:+.2f}}<extra></extra>",
-                showlegend=False,
-            )
-        )
-    means = differences.mean(0)[order]
-    fig.add_trace(
-        scatter(
-            x=means,
+        fig.add(
+            "scatter",
+            x=differences[number, order],
             y=places,
             mode="markers",
-            marker={
-                "color": [theme.SEGMENT_A if mean > 0 else theme.SEGMENT_B for mean in means],
-                "size": 12,
-            },
-            customdata=[[theme.escape(result.scores.fillers[f])] for f in order],
-            hovertemplate="<b>%{customdata[0]}</b>, mean: %{x:+.2f} nats<extra></extra>",
+            marker={"color": theme.SPECIAL, "size": 6, "opacity": 0.7},
+            hovertemplate=f"{theme.escape(template)}: %{{x:+.2f}}<extra></extra>",
             showlegend=False,
         )
+    means = differences.mean(0)[order]
+    fig.add(
+        "scatter",
+        x=means,
+        y=places,
+        mode="markers",
+        marker={
+            "color": [theme.SEGMENT_A if mean > 0 else theme.SEGMENT_B for mean in means],
+            "size": 12,
+        },
+        customdata=[[theme.escape(result.scores.fillers[f])] for f in order],
+        hovertemplate="<b>%{customdata[0]}</b>, mean: %{x:+.2f} nats<extra></extra>",
+        showlegend=False,
     )
     first, second = (theme.escape(shorten(group.name, 24)) for group in result.scores.groups[:2])
     theme.plot_layout(fig, "", "", "", ROW_PIXELS * len(order) + 84)

@@ -9,7 +9,7 @@ from bertcore.analysis.health.parameters import count_parameters, tensor_rows
 from bertcore.checkpoints.report import LoadReport
 
 from ..access import places
-from ..plots import Figure, bar, plain, theme
+from ..plots import Figure, plain, theme
 from ..shell import Picture, frame
 
 CONFIG_MEANINGS: dict[str, str] = {
@@ -44,16 +44,16 @@ def parameter_bars(counts: Mapping[str, int]) -> Figure:
         counts: Part -> number of parameters.
     """
     total = sum(counts.values())
-    fig = Figure(
-        bar(
-            x=list(counts.values()),
-            y=list(counts),
-            orientation="h",
-            marker={"color": theme.SEGMENT_A},
-            text=[f"{theme.count(n)} ({n / total:.0%})" for n in counts.values()],
-            textposition="auto",
-            hovertemplate="%{y}: %{x:,} parameters<extra></extra>",
-        )
+    fig = Figure()
+    fig.add(
+        "bar",
+        x=list(counts.values()),
+        y=list(counts),
+        orientation="h",
+        marker={"color": theme.SEGMENT_A},
+        text=[f"{theme.count(n)} ({n / total:.0%})" for n in counts.values()],
+        textposition="auto",
+        hovertemplate="%{y}: %{x:,} parameters<extra></extra>",
     )
     theme.plot_layout(fig, "", "parameters", "", 70 + 30 * len(counts))
     fig.update_yaxes(autorange="reversed", showgrid=False)

@@ -12,7 +12,7 @@ from bertcore.checkpoints.oddities import compare_forms, has_two_forms
 
 from ..access import places
 from ..access.policy import policy
-from ..plots import Figure, heatmap, plain, theme
+from ..plots import Figure, plain, theme
 from ..shell import Picture, Progress, consent, frame
 
 KINDS = {
@@ -68,17 +68,17 @@ def _spectra(diagnosis: Diagnosis) -> pd.DataFrame:
 def _entropy_map(diagnosis: Diagnosis) -> Figure:
     """Draw how evenly each head spreads its attention, layers from top to bottom."""
     num_layers, num_heads = diagnosis.entropies.shape
-    fig = Figure(
-        heatmap(
-            z=diagnosis.entropies.round(4),
-            x=list(range(num_heads)),
-            y=list(range(num_layers)),
-            zmin=0,
-            zmax=1,
-            colorscale=theme.SEQUENTIAL,
-            colorbar=theme.bar_beside("entropy"),
-            hovertemplate="layer %{y}, head %{x}: %{z:.3f} of uniform attention<extra></extra>",
-        )
+    fig = Figure()
+    fig.add(
+        "heatmap",
+        z=diagnosis.entropies.round(4),
+        x=list(range(num_heads)),
+        y=list(range(num_layers)),
+        zmin=0,
+        zmax=1,
+        colorscale=theme.SEQUENTIAL,
+        colorbar=theme.bar_beside("entropy"),
+        hovertemplate="layer %{y}, head %{x}: %{z:.3f} of uniform attention<extra></extra>",
     )
     theme.plot_layout(fig, "", "head", "layer", 110 + max(22, 34 - num_layers) * num_layers)
     fig.update_xaxes(dtick=1, showgrid=False)

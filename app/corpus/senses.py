@@ -10,7 +10,7 @@ import streamlit as st
 from bertcore.corpus.search import Hit, Senses, WordSenses, word_senses
 from bertcore.corpus.search.senses import NUM_NULLS
 
-from ..plots import Figure, plain, records, scatter, shorten, theme
+from ..plots import Figure, plain, records, shorten, theme
 from ..plots.charts import Curve, LayerCurves
 from ..shell import Compute, Field, Picture, Progress, frame
 from ..shell.links import short_address
@@ -48,21 +48,20 @@ def occurrence_map(drawn: AtLayer) -> Figure:
     fig = Figure()
     for number, _ in enumerate(senses.groups):
         own = [i for i, label in enumerate(senses.labels) if label == number]
-        fig.add_trace(
-            scatter(
-                x=[float(senses.points[i, 0]) for i in own],
-                y=[float(senses.points[i, 1]) for i in own],
-                mode="markers",
-                name=f"group {number + 1}",
-                marker={
-                    "size": 10,
-                    "color": theme.CATEGORICAL[number],
-                    "symbol": ("circle", "diamond", "square", "cross", "x")[number],
-                    "opacity": 0.8,
-                },
-                customdata=[_context(found.occurrences[i]) for i in own],
-                hovertemplate="%{customdata}<extra>" + f"group {number + 1}</extra>",
-            )
+        fig.add(
+            "scatter",
+            x=[float(senses.points[i, 0]) for i in own],
+            y=[float(senses.points[i, 1]) for i in own],
+            mode="markers",
+            name=f"group {number + 1}",
+            marker={
+                "size": 10,
+                "color": theme.CATEGORICAL[number],
+                "symbol": ("circle", "diamond", "square", "cross", "x")[number],
+                "opacity": 0.8,
+            },
+            customdata=[_context(found.occurrences[i]) for i in own],
+            hovertemplate="%{customdata}<extra>" + f"group {number + 1}</extra>",
         )
     theme.plot_layout(fig, "", "first component", "second component", 360)
     fig.update_layout(margin={"t": 36}, showlegend=True)

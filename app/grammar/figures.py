@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bertcore.grammar import GroupAccuracy
 
-from ..plots import Figure, error_bars, heatmap, numbered, scatter, shorten, subplots, theme
+from ..plots import Figure, error_bars, numbered, shorten, subplots, theme
 
 ROW_PIXELS = 20
 FEWEST_ROWS = 4
@@ -147,42 +147,40 @@ def _add_dots(fig: Figure, result: Graded) -> None:
     for name, groups, offset, colour in zip(
         result.names, result.groups, offsets, (theme.SEGMENT_A, theme.SEGMENT_B), strict=False
     ):
-        fig.add_trace(
-            scatter(
-                x=[group.accuracy for group in groups],
-                y=[place + offset for place in range(len(groups))],
-                mode="markers",
-                name=theme.escape(name),
-                marker={"color": colour, "size": 9},
-                error_x=error_bars(
-                    [group.accuracy for group in groups],
-                    [group.low for group in groups],
-                    [group.high for group in groups],
-                    colour,
-                ),
-                customdata=[[group.group, _describe(group)] for group in groups],
-                hovertemplate="%{customdata[1]}<extra>" + theme.escape(name) + "</extra>",
-                showlegend=len(result.names) > 1 or has_baseline,
+        fig.add(
+            "scatter",
+            x=[group.accuracy for group in groups],
+            y=[place + offset for place in range(len(groups))],
+            mode="markers",
+            name=theme.escape(name),
+            marker={"color": colour, "size": 9},
+            error_x=error_bars(
+                [group.accuracy for group in groups],
+                [group.low for group in groups],
+                [group.high for group in groups],
+                colour,
             ),
+            customdata=[[group.group, _describe(group)] for group in groups],
+            hovertemplate="%{customdata[1]}<extra>" + theme.escape(name) + "</extra>",
+            showlegend=len(result.names) > 1 or has_baseline,
             row=1,
             col=1,
         )
     if has_baseline:
-        fig.add_trace(
-            scatter(
-                x=[group.frequency_accuracy for group in first],
-                y=list(range(len(first))),
-                mode="markers",
-                name="word frequency alone",
-                marker={
-                    "color": theme.SPECIAL,
-                    "size": 11,
-                    "symbol": "line-ns-open",
-                    "line": {"width": 2},
-                },
-                customdata=[[group.group, f"{group.frequency_ties} ties"] for group in first],
-                hovertemplate="word frequency: %{x:.0%}, %{customdata[1]}<extra></extra>",
-            ),
+        fig.add(
+            "scatter",
+            x=[group.frequency_accuracy for group in first],
+            y=list(range(len(first))),
+            mode="markers",
+            name="word frequency alone",
+            marker={
+                "color": theme.SPECIAL,
+                "size": 11,
+                "symbol": "line-ns-open",
+                "line": {"width": 2},
+            },
+            customdata=[[group.group, f"{group.frequency_ties} ties"] for group in first],
+            hovertemplate="word frequency: %{x:.0%}, %{customdata[1]}<extra></extra>",
             row=1,
             col=1,
         )
@@ -199,21 +197,20 @@ def _add_layers(
     if num_states <= _MOST_NUMBERED:
         text = [[f"{100 * value:.0f}" for value in row] for row in accuracy.tolist()]
         written = numbered(accuracy, text, 11 if num_states <= 8 else 9, scale=scale)
-    fig.add_trace(
-        heatmap(
-            z=accuracy,
-            x=[str(layer) for layer in range(num_states)],
-            y=list(range(num_groups)),
-            zmin=0,
-            zmax=1,
-            colorscale=scale,
-            customdata=[[theme.escape(group)] * num_states for group in groups],
-            hovertemplate="%{customdata}, layer %{x}: %{z:.1%}<extra></extra>",
-            showscale=False,
-            xgap=1,
-            ygap=1,
-            **written,
-        ),
+    fig.add(
+        "heatmap",
+        z=accuracy,
+        x=[str(layer) for layer in range(num_states)],
+        y=list(range(num_groups)),
+        zmin=0,
+        zmax=1,
+        colorscale=scale,
+        customdata=[[theme.escape(group)] * num_states for group in groups],
+        hovertemplate="%{customdata}, layer %{x}: %{z:.1%}<extra></extra>",
+        showscale=False,
+        xgap=1,
+        ygap=1,
+        **written,
         row=1,
         col=col,
     )

@@ -11,7 +11,7 @@ from bertcore.analysis.heads.report import HeadReport
 from bertcore.analysis.heads.statistics import measure_index
 from bertcore.analysis.heads.syntax import DIRECTIONS
 
-from ..plots import BERT, Figure, SpecialTokens, bar, error_bars, theme
+from ..plots import BERT, Figure, SpecialTokens, error_bars, theme
 from ..plots.before_after import head_table
 from ..plots.cells import clickable_heads, heat_from_zero
 from ..plots.special_tokens import relabelled
@@ -91,18 +91,18 @@ def head_bars(one: OneHead, *, marks: SpecialTokens = BERT) -> Figure:
         highs.append(mean if math.isnan(high) else high)
         uniform.append(measured.baseline(report))
         words.append(interval_text(measured, report, layer, head))
-    fig = Figure(
-        bar(
-            x=means,
-            y=names,
-            orientation="h",
-            name="this head",
-            marker_color=theme.SEGMENT_A,
-            error_x=error_bars(means, lows, highs, theme.SPECIAL, thickness=1.5, width=4),
-            text=words,
-            textposition="none",
-            hovertemplate="<b>%{y}</b><br>%{text}<extra></extra>",
-        )
+    fig = Figure()
+    fig.add(
+        "bar",
+        x=means,
+        y=names,
+        orientation="h",
+        name="this head",
+        marker_color=theme.SEGMENT_A,
+        error_x=error_bars(means, lows, highs, theme.SPECIAL, thickness=1.5, width=4),
+        text=words,
+        textposition="none",
+        hovertemplate="<b>%{y}</b><br>%{text}<extra></extra>",
     )
     fig.add(
         "scatter",

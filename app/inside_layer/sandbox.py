@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bertcore.network.attention import attention_explicit
 
-from ..plots import Figure, bar, scatter, subplots, theme
+from ..plots import Figure, subplots, theme
 from ..shell import Field, Picture, frame
 
 ANGLE = Field("toy_angle", 30)
@@ -55,49 +55,45 @@ def toy_figure(head: ToyHead) -> Figure:
     for index, (token, key) in enumerate(zip(TOKENS, head.keys, strict=True)):
         colour = theme.CATEGORICAL[index]
         end = {"x": [0, float(key[0])], "y": [0, float(key[1])]}
-        fig.add_trace(
-            scatter(
-                **end,
-                mode="lines+markers+text",
-                text=["", f"<b>{token}</b>"],
-                textposition="top center",
-                line={"color": colour, "width": 2},
-                marker={"size": [0, 9], "color": colour},
-                hovertemplate=f"key of {token}: %{{x:.2f}}, %{{y:.2f}}<extra></extra>",
-                showlegend=False,
-            ),
+        fig.add(
+            "scatter",
+            **end,
+            mode="lines+markers+text",
+            text=["", f"<b>{token}</b>"],
+            textposition="top center",
+            line={"color": colour, "width": 2},
+            marker={"size": [0, 9], "color": colour},
+            hovertemplate=f"key of {token}: %{{x:.2f}}, %{{y:.2f}}<extra></extra>",
+            showlegend=False,
             row=1,
             col=1,
         )
     query = head.query * _SHOWN_AT
-    fig.add_trace(
-        scatter(
-            x=[0, float(query[0])],
-            y=[0, float(query[1])],
-            mode="lines+markers",
-            line={"color": theme.ACCENT, "width": 5},
-            marker={"size": [0, 12], "color": theme.ACCENT},
-            hovertemplate=f"query: {head.query[0]:.2f}, {head.query[1]:.2f}<extra></extra>",
-            showlegend=False,
-        ),
+    fig.add(
+        "scatter",
+        x=[0, float(query[0])],
+        y=[0, float(query[1])],
+        mode="lines+markers",
+        line={"color": theme.ACCENT, "width": 5},
+        marker={"size": [0, 12], "color": theme.ACCENT},
+        hovertemplate=f"query: {head.query[0]:.2f}, {head.query[1]:.2f}<extra></extra>",
+        showlegend=False,
         row=1,
         col=1,
     )
-    fig.add_trace(
-        bar(
-            x=head.weights,
-            y=list(TOKENS),
-            orientation="h",
-            marker={"color": list(theme.CATEGORICAL[: len(TOKENS)]), "line_width": 0},
-            text=[
-                f"{weight:.1%} of {value:g}"
-                for weight, value in zip(head.weights, VALUES, strict=True)
-            ],
-            textposition="outside",
-            cliponaxis=False,
-            hovertemplate="weight of %{y}: %{x:.3%}<extra></extra>",
-            showlegend=False,
-        ),
+    fig.add(
+        "bar",
+        x=head.weights,
+        y=list(TOKENS),
+        orientation="h",
+        marker={"color": list(theme.CATEGORICAL[: len(TOKENS)]), "line_width": 0},
+        text=[
+            f"{weight:.1%} of {value:g}" for weight, value in zip(head.weights, VALUES, strict=True)
+        ],
+        textposition="outside",
+        cliponaxis=False,
+        hovertemplate="weight of %{y}: %{x:.3%}<extra></extra>",
+        showlegend=False,
         row=1,
         col=2,
     )

@@ -14,8 +14,6 @@ from ..plots import (
     display_width,
     error_bars,
     exactly,
-    heatmap,
-    scatter,
     shorten,
     signed,
     subplots,
@@ -95,21 +93,21 @@ def method_rows(
     sizes = np.nanmax(np.abs(values), axis=1, initial=1e-12, keepdims=True)
     drawn = values / (sizes if own_scale else sizes.max())
     labels = [theme.escape(shorten(word.text, 14)) for word in words]
-    fig = Figure(
-        heatmap(
-            z=drawn,
-            x=list(range(len(words))),
-            y=[theme.escape((names or {}).get(name, name)) for name in rows],
-            customdata=np.dstack([np.broadcast_to(np.array(labels), values.shape), values]),
-            colorscale=theme.diverging(is_dark),
-            zmin=-1,
-            zmax=1,
-            xgap=1 if len(words) <= 80 else 0,
-            ygap=3,
-            showscale=False,
-            hoverongaps=False,
-            hovertemplate="<b>%{customdata[0]}</b>: %{customdata[1]}<br>%{y}<extra></extra>",
-        )
+    fig = Figure()
+    fig.add(
+        "heatmap",
+        z=drawn,
+        x=list(range(len(words))),
+        y=[theme.escape((names or {}).get(name, name)) for name in rows],
+        customdata=np.dstack([np.broadcast_to(np.array(labels), values.shape), values]),
+        colorscale=theme.diverging(is_dark),
+        zmin=-1,
+        zmax=1,
+        xgap=1 if len(words) <= 80 else 0,
+        ygap=3,
+        showscale=False,
+        hoverongaps=False,
+        hovertemplate="<b>%{customdata[0]}</b>: %{customdata[1]}<br>%{y}<extra></extra>",
     )
     _lay_out(fig, labels, height=34 * len(rows) + 8, top=4, most_named=most_named)
     fig.update_yaxes(autorange="reversed", showgrid=False, fixedrange=True)
@@ -160,39 +158,35 @@ def faithfulness_dots(result: FaithfulnessByOrder, *, unit: str) -> Figure:
         mean, least, most = (float(end(of_random)) for end in (np.mean, np.min, np.max))
         low, high = min([*values, least, 0]), max([*values, most, 0])
         room = max(float(high - low), 1e-3)
-        fig.add_trace(
-            scatter(
-                x=[*values, mean],
-                y=list(range(len(names))),
-                mode="markers",
-                marker={
-                    "size": 13,
-                    "color": [theme.SEGMENT_A] * len(values) + [theme.SPECIAL],
-                    "symbol": ["circle"] * len(values) + ["diamond"],
-                },
-                cliponaxis=False,
-                error_x=error_bars(
-                    [*values, mean], [*values, least], [*values, most], theme.SPECIAL
-                ),
-                customdata=names,
-                hovertemplate="%{customdata}: %{x:+.4f}<extra></extra>",
-                showlegend=False,
-            ),
+        fig.add(
+            "scatter",
+            x=[*values, mean],
+            y=list(range(len(names))),
+            mode="markers",
+            marker={
+                "size": 13,
+                "color": [theme.SEGMENT_A] * len(values) + [theme.SPECIAL],
+                "symbol": ["circle"] * len(values) + ["diamond"],
+            },
+            cliponaxis=False,
+            error_x=error_bars([*values, mean], [*values, least], [*values, most], theme.SPECIAL),
+            customdata=names,
+            hovertemplate="%{customdata}: %{x:+.4f}<extra></extra>",
+            showlegend=False,
             row=row,
             col=1,
         )
         # All numbers are in one column at the right, so that no line or dot runs through them.
-        fig.add_trace(
-            scatter(
-                x=[high + 0.12 * room] * len(names),
-                y=list(range(len(names))),
-                mode="text",
-                text=[exactly(value, 3) for value in [*values, mean]],
-                textposition="middle right",
-                cliponaxis=False,
-                hoverinfo="skip",
-                showlegend=False,
-            ),
+        fig.add(
+            "scatter",
+            x=[high + 0.12 * room] * len(names),
+            y=list(range(len(names))),
+            mode="text",
+            text=[exactly(value, 3) for value in [*values, mean]],
+            textposition="middle right",
+            cliponaxis=False,
+            hoverinfo="skip",
+            showlegend=False,
             row=row,
             col=1,
         )
@@ -247,20 +241,20 @@ def conductance_map(result: LayerRows, *, is_dark: bool) -> Figure:
     num_layers = len(values)
     names = [theme.escape(shorten(word.text, 14)) for word in words]
     largest = max(float(np.abs(values).max(initial=0.0)), 1e-9)
-    fig = Figure(
-        heatmap(
-            z=values,
-            x=list(range(len(words))),
-            y=list(range(num_layers)),
-            customdata=np.broadcast_to(np.array(names), values.shape),
-            colorscale=theme.diverging(is_dark),
-            zmin=-largest,
-            zmax=largest,
-            xgap=1 if len(words) <= 80 else 0,
-            ygap=2,
-            colorbar=theme.bar_above("against ← conductance → for"),
-            hovertemplate="layer %{y}, <b>%{customdata}</b>: %{z:+.4f}<extra></extra>",
-        )
+    fig = Figure()
+    fig.add(
+        "heatmap",
+        z=values,
+        x=list(range(len(words))),
+        y=list(range(num_layers)),
+        customdata=np.broadcast_to(np.array(names), values.shape),
+        colorscale=theme.diverging(is_dark),
+        zmin=-largest,
+        zmax=largest,
+        xgap=1 if len(words) <= 80 else 0,
+        ygap=2,
+        colorbar=theme.bar_above("against ← conductance → for"),
+        hovertemplate="layer %{y}, <b>%{customdata}</b>: %{z:+.4f}<extra></extra>",
     )
     height = 30 * num_layers + 66
     _lay_out(fig, names, height=height, top=62, most_named=_MOST_NAMED, y="layer")
@@ -284,16 +278,15 @@ def layer_faithfulness(result: FaithfulnessByOrder, *, unit: str) -> Figure:
     fig = subplots(1, 2, subplot_titles=list(MEASURES.values()), horizontal_spacing=0.1)
     layers = list(range(len(by_layer)))
     for column, measure in enumerate(MEASURES, start=1):
-        fig.add_trace(
-            scatter(
-                x=layers,
-                y=[getattr(one, f"mean_{measure}") for one in by_layer],
-                mode="lines+markers",
-                line={"color": theme.SEGMENT_A, "width": 2},
-                marker={"size": 9},
-                hovertemplate="layer %{x}: %{y:+.4f}<extra></extra>",
-                showlegend=False,
-            ),
+        fig.add(
+            "scatter",
+            x=layers,
+            y=[getattr(one, f"mean_{measure}") for one in by_layer],
+            mode="lines+markers",
+            line={"color": theme.SEGMENT_A, "width": 2},
+            marker={"size": 9},
+            hovertemplate="layer %{x}: %{y:+.4f}<extra></extra>",
+            showlegend=False,
             row=1,
             col=column,
         )

@@ -14,7 +14,7 @@ from bertcore.evaluation.calibration import Calibration
 from bertcore.evaluation.slices import Slice
 
 from ..component import clicked_row, hear
-from ..plots import METRIC_NAMES, Figure, bar, error_bars, scatter, subplots, theme
+from ..plots import METRIC_NAMES, Figure, error_bars, subplots, theme
 from ..plots.charts import Intervals
 from ..shell import TEXT_A, TEXT_B, Compute, Field, Picture, cache, frame, one_of
 from ..shell.jobs.waiting import Pending
@@ -33,56 +33,50 @@ def reliability(calibration: Calibration) -> Figure:
     middle = (calibration.edges[:-1] + calibration.edges[1:]) / 2
     width = float(calibration.edges[1] - calibration.edges[0])
     fig = subplots(2, 1, row_heights=[0.74, 0.26], shared_xaxes=True, vertical_spacing=0.06)
-    fig.add_trace(
-        scatter(
-            x=[0, 1],
-            y=[0, 1],
-            mode="lines",
-            line={"color": theme.SPECIAL, "dash": "dot"},
-            hoverinfo="skip",
-            name="perfect calibration",
-        ),
+    fig.add(
+        "scatter",
+        x=[0, 1],
+        y=[0, 1],
+        mode="lines",
+        line={"color": theme.SPECIAL, "dash": "dot"},
+        hoverinfo="skip",
+        name="perfect calibration",
         row=1,
         col=1,
     )
-    fig.add_trace(
-        bar(
-            x=middle,
-            y=calibration.accuracy,
-            width=width * 0.92,
-            marker={"color": theme.SEGMENT_A, "opacity": 0.5, "line_width": 0},
-            error_y=error_bars(
-                calibration.accuracy, calibration.low, calibration.high, theme.SPECIAL
-            ),
-            customdata=np.column_stack([calibration.confidence, calibration.counts]),
-            hovertemplate="confidence %{customdata[0]:.3f}: %{y:.1%} of %{customdata[1]:,} "
-            "right<extra></extra>",
-            name="right",
-        ),
+    fig.add(
+        "bar",
+        x=middle,
+        y=calibration.accuracy,
+        width=width * 0.92,
+        marker={"color": theme.SEGMENT_A, "opacity": 0.5, "line_width": 0},
+        error_y=error_bars(calibration.accuracy, calibration.low, calibration.high, theme.SPECIAL),
+        customdata=np.column_stack([calibration.confidence, calibration.counts]),
+        hovertemplate="confidence %{customdata[0]:.3f}: %{y:.1%} of %{customdata[1]:,} "
+        "right<extra></extra>",
+        name="right",
         row=1,
         col=1,
     )
-    fig.add_trace(
-        scatter(
-            x=calibration.confidence,
-            y=calibration.accuracy,
-            mode="markers",
-            marker={"color": theme.ACCENT, "size": 7},
-            hoverinfo="skip",
-            name="mean confidence",
-        ),
+    fig.add(
+        "scatter",
+        x=calibration.confidence,
+        y=calibration.accuracy,
+        mode="markers",
+        marker={"color": theme.ACCENT, "size": 7},
+        hoverinfo="skip",
+        name="mean confidence",
         row=1,
         col=1,
     )
-    fig.add_trace(
-        bar(
-            x=middle,
-            y=calibration.counts,
-            width=width * 0.92,
-            marker={"color": theme.SPECIAL, "line_width": 0},
-            hovertemplate="%{y:,} answers<extra></extra>",
-            showlegend=False,
-        ),
+    fig.add(
+        "bar",
+        x=middle,
+        y=calibration.counts,
+        width=width * 0.92,
+        marker={"color": theme.SPECIAL, "line_width": 0},
+        hovertemplate="%{y:,} answers<extra></extra>",
+        showlegend=False,
         row=2,
         col=1,
     )

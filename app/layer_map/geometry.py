@@ -9,7 +9,7 @@ import streamlit as st
 from bertcore.analysis.compare.cka import NUM_PERMUTATIONS
 from bertcore.analysis.space.geometry import MIN_POINTS
 
-from ..plots import Figure, bar, theme
+from ..plots import Figure, theme
 from ..plots.cells import similarity_map, similarity_table
 from ..plots.charts import Curve, LayerCurves, over_layers
 from ..shell import Picture, columns, frame
@@ -42,18 +42,17 @@ def _rogue_bars(measured: MeasuredGeometry) -> Figure:
     fig = Figure()
     for place in range(found.rogue.shape[1]):
         names = [str(dimension) for dimension in found.rogue[:, place]]
-        fig.add_trace(
-            bar(
-                x=list(layers),
-                y=[None if share != share else share for share in found.rogue_share[:, place]],
-                name=f"{place + 1}",
-                text=names,
-                textposition="inside",
-                insidetextanchor="middle",
-                marker={"color": theme.CATEGORICAL[place], "line_width": 0},
-                customdata=names,
-                hovertemplate="layer %{x}, dimension %{customdata}: %{y:.1%}<extra></extra>",
-            )
+        fig.add(
+            "bar",
+            x=list(layers),
+            y=[None if share != share else share for share in found.rogue_share[:, place]],
+            name=f"{place + 1}",
+            text=names,
+            textposition="inside",
+            insidetextanchor="middle",
+            marker={"color": theme.CATEGORICAL[place], "line_width": 0},
+            customdata=names,
+            hovertemplate="layer %{x}, dimension %{customdata}: %{y:.1%}<extra></extra>",
         )
     over_layers(fig, layers, "Rogue dimensions", "share of the mean cosine")
     fig.update_layout(barmode="stack", showlegend=False)

@@ -12,7 +12,7 @@ from bertcore.analysis.space.map_quality import SeedAgreement, seed_agreement
 from bertcore.analysis.space.projection import METHODS, LayerMap
 from bertcore.configs.maps import TsneSettings
 
-from ..plots import Figure, Properties, cell_table, player, scatter, subplots, theme
+from ..plots import Figure, Properties, cell_table, player, subplots, theme
 from ..plots.charts import Curve, LayerCurves
 from ..shell import Compute, Field, Picture, frame
 from ..shell.links import MAP_LAYER as LAYER
@@ -53,22 +53,21 @@ def _pair(two: TwoSeeds, marks: PointMarks, *, layer: int) -> Figure:
     names = list(marks.labels)
     shared: Properties = {"mode": "markers", "marker": marker, "showlegend": False}
     shared |= {"hovertext": names, "hoverinfo": "text"}
-    fig.add_trace(scatter(**at(ones[layer], 2), **shared), row=1, col=1)
+    fig.add("scatter", **at(ones[layer], 2), **shared, row=1, col=1)
     with_lines = ones.shape[1] <= MAX_LINES
     if with_lines:
-        fig.add_trace(
-            scatter(
-                **_lines(ones[layer], twos[layer]),
-                mode="lines",
-                line={"color": theme.SPECIAL, "width": 1},
-                opacity=0.35,
-                hoverinfo="skip",
-                showlegend=False,
-            ),
+        fig.add(
+            "scatter",
+            **_lines(ones[layer], twos[layer]),
+            mode="lines",
+            line={"color": theme.SPECIAL, "width": 1},
+            opacity=0.35,
+            hoverinfo="skip",
+            showlegend=False,
             row=1,
             col=2,
         )
-    fig.add_trace(scatter(**at(twos[layer], 2), **shared), row=1, col=2)
+    fig.add("scatter", **at(twos[layer], 2), **shared, row=1, col=2)
     fig.stages = [
         {
             "name": str(index),

@@ -14,7 +14,7 @@ from bertcore import Trace
 from bertcore.analysis.compare.minimal_pair import MinimalPair, compare_pair
 from bertcore.tokenizer import Encoding
 
-from ..plots import ON_AXIS, Figure, Properties, display_width, heatmap, shorten, theme
+from ..plots import ON_AXIS, Figure, Properties, display_width, shorten, theme
 from ..shell import Field, Texts, cache, frame
 from .versions import Versions
 
@@ -132,15 +132,15 @@ def layer_map(
     """
     labels = np.array([theme.escape(name) for name in names], dtype=object)
     layers = list(range(len(values)))
-    fig = Figure(
-        heatmap(
-            z=values,
-            x=list(range(len(names))),
-            y=layers,
-            customdata=np.broadcast_to(labels, values.shape),
-            xgap=gap(names),
-            **heat,
-        )
+    fig = Figure()
+    fig.add(
+        "heatmap",
+        z=values,
+        x=list(range(len(names))),
+        y=layers,
+        customdata=np.broadcast_to(labels, values.shape),
+        xgap=gap(names),
+        **heat,
     )
     height = row_height * len(layers) + label_room(names) + space
     theme.plot_layout(fig, "", "", y_title, height)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bertcore.analysis.compare.minimal_pair import MinimalPair, aligned_attention
 
-from ..plots import Figure, cell_table, heatmap, theme
+from ..plots import Figure, cell_table, theme
 from ..plots.before_after import attention_grid, divergence_table
 from ..plots.cells import most_changed
 from ..shell import Field, Picture, frame
@@ -68,21 +68,21 @@ def _difference_map(attention: Attention, *, drawn: list[int], is_dark: bool) ->
         more = "%{customdata[2]:.2%} → %{customdata[3]:.2%}<br>" + more
     else:
         hover = "token %{y} attends to token %{x}: "
-    fig = Figure(
-        heatmap(
-            z=points,
-            x=places,
-            y=places,
-            customdata=data,
-            xgap=gap(names),
-            ygap=gap(names),
-            zmin=-top,
-            zmax=top,
-            colorscale=theme.diverging(is_dark),
-            hoverongaps=False,
-            hovertemplate=hover + more,
-            colorbar=theme.bar_above("percentage points"),
-        )
+    fig = Figure()
+    fig.add(
+        "heatmap",
+        z=points,
+        x=places,
+        y=places,
+        customdata=data,
+        xgap=gap(names),
+        ygap=gap(names),
+        zmin=-top,
+        zmax=top,
+        colorscale=theme.diverging(is_dark),
+        hoverongaps=False,
+        hovertemplate=hover + more,
+        colorbar=theme.bar_above("percentage points"),
     )
     room = label_room(names)
     side = min(640, max(280, 26 * size))

@@ -19,7 +19,7 @@ from bertcore.analysis.patching import (
 from bertcore.data.files import BadRows
 from bertcore.data.tables import TABLE_FILES
 
-from ..plots import Figure, cell_table, heatmap, plain, theme
+from ..plots import Figure, cell_table, plain, theme
 from ..plots.before_after import head_grid
 from ..plots.cells import cell_text
 from ..shell import Compute, Field, Picture, UploadSource, capabilities, frame, one_of
@@ -44,19 +44,19 @@ def mean_map(found: ManyPatched, *, is_dark: bool = False) -> Figure:
         return head_grid(mean, (), "%{z:+.1%}", scale, UNIT)
     rows = list(range(len(mean)))
     texts = [[_with_interval(found, row, n) for n in range(len(REGIONS))] for row in rows]
-    fig = Figure(
-        heatmap(
-            z=mean,
-            x=list(range(len(REGIONS))),
-            y=rows,
-            customdata=texts,
-            xgap=2,
-            ygap=2,
-            hoverongaps=False,
-            hovertemplate="layer %{y}: %{customdata}<extra></extra>",
-            colorbar=theme.bar_above(UNIT, tickformat=".0%"),
-            **scale,
-        )
+    fig = Figure()
+    fig.add(
+        "heatmap",
+        z=mean,
+        x=list(range(len(REGIONS))),
+        y=rows,
+        customdata=texts,
+        xgap=2,
+        ygap=2,
+        hoverongaps=False,
+        hovertemplate="layer %{y}: %{customdata}<extra></extra>",
+        colorbar=theme.bar_above(UNIT, tickformat=".0%"),
+        **scale,
     )
     text = [
         ["" if np.isnan(share) else f"{round(100 * share)}%".replace("-", "−") for share in row]

@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from bertcore.analysis.patching import Direction, Part, Patched, PatchPair, PathPatched, Place
 
-from ..plots import Figure, bar, cell_table, own_markdown, plain, records, signed, theme
+from ..plots import Figure, cell_table, own_markdown, plain, records, signed, theme
 from ..plots.before_after import head_grid
 from ..shell import Compute, Field, Picture, cache, capabilities, frame, one_of
 from . import patching_case
@@ -127,16 +127,16 @@ def path_bars(found: PathPatched) -> Figure:
     ]
     values = [found.first, found.value, found.second]
     colours = [theme.SPECIAL, theme.ACCENT, theme.SPECIAL]
-    fig = Figure(
-        bar(
-            x=values,
-            y=names,
-            orientation="h",
-            marker={"color": colours},
-            text=[f"{value:+.3f}" for value in values],
-            textposition="auto",
-            hovertemplate="%{y}: %{x:+.4f}<extra></extra>",
-        )
+    fig = Figure()
+    fig.add(
+        "bar",
+        x=values,
+        y=names,
+        orientation="h",
+        marker={"color": colours},
+        text=[f"{value:+.3f}" for value in values],
+        textposition="auto",
+        hovertemplate="%{y}: %{x:+.4f}<extra></extra>",
     )
     theme.plot_layout(fig, "", "logit difference", "", 190)
     fig.update_yaxes(autorange="reversed")

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bertcore.analysis.mixing.maps import rank_agreement
 
-from ..plots import Figure, heatmap, numbered, theme
+from ..plots import Figure, numbered, theme
 from ..plots.before_after import head_table
 from ..shell import Picture, Texts, cache, frame
 from . import measures
@@ -46,20 +46,20 @@ def agreement(agreed: Agreement) -> Figure:
     names = [SHORT[name] for name in measures]
     known = np.isfinite(correlations)
     text = np.where(known, np.char.mod("%.2f", np.nan_to_num(correlations)), "–")
-    fig = Figure(
-        heatmap(
-            z=correlations,
-            x=names,
-            y=names,
-            zmin=-1,
-            zmax=1,
-            colorscale=theme.DIVERGING,
-            xgap=1,
-            ygap=1,
-            showscale=False,
-            hovertemplate="%{y} and %{x}: %{z:.3f}<extra></extra>",
-            **numbered(correlations, text.tolist(), 11, scale=theme.DIVERGING, low=-1),
-        )
+    fig = Figure()
+    fig.add(
+        "heatmap",
+        z=correlations,
+        x=names,
+        y=names,
+        zmin=-1,
+        zmax=1,
+        colorscale=theme.DIVERGING,
+        xgap=1,
+        ygap=1,
+        showscale=False,
+        hovertemplate="%{y} and %{x}: %{z:.3f}<extra></extra>",
+        **numbered(correlations, text.tolist(), 11, scale=theme.DIVERGING, low=-1),
     )
     theme.plot_layout(fig, "Do they put the tokens in the same order?", "", "", 340)
     fig.update_xaxes(showgrid=False, tickangle=-45)

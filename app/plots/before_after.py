@@ -12,7 +12,7 @@ from bertcore.analysis.compare.before_after import WordShift
 
 from . import theme
 from .cell_table import cell_table
-from .figure import Figure, bar, heatmap, scatter, subplots
+from .figure import Figure, subplots
 from .formats import percent, shorten, signed
 from .untrusted_text import label_name
 
@@ -118,35 +118,33 @@ def add_pairs(
     for number, (numbers, name, colour) in enumerate(
         zip(values, names, (BEFORE, AFTER), strict=True)
     ):
-        fig.add_trace(
-            bar(
-                x=np.nan_to_num(numbers),
-                y=places,
-                orientation="h",
-                name=name,
-                legendgroup=None if row is None else name,
-                showlegend=None if row is None else row == 1,
-                offsetgroup=str(number),
-                marker={"color": colour, "line_width": 0},
-                customdata=labels,
-                hovertemplate=f"%{{customdata}}{hover.replace('{name}', name)}<extra></extra>",
-            ),
+        fig.add(
+            "bar",
             row,
             1,
-        )
-    fig.add_trace(
-        scatter(
-            x=np.maximum(np.nan_to_num(np.fmax(*values)), 0 if end is None else end),
+            x=np.nan_to_num(numbers),
             y=places,
-            mode="text",
-            text=text,
-            textposition="middle right",
-            cliponaxis=False,
-            hoverinfo="skip",
-            showlegend=False,
-        ),
+            orientation="h",
+            name=name,
+            legendgroup=None if row is None else name,
+            showlegend=None if row is None else row == 1,
+            offsetgroup=str(number),
+            marker={"color": colour, "line_width": 0},
+            customdata=labels,
+            hovertemplate=f"%{{customdata}}{hover.replace('{name}', name)}<extra></extra>",
+        )
+    fig.add(
+        "scatter",
         row,
         1,
+        x=np.maximum(np.nan_to_num(np.fmax(*values)), 0 if end is None else end),
+        y=places,
+        mode="text",
+        text=text,
+        textposition="middle right",
+        cliponaxis=False,
+        hoverinfo="skip",
+        showlegend=False,
     )
     fig.update_yaxes(row, 1, **theme.named_rows([f"<b>{label}</b>" for label in labels]))
 
@@ -187,15 +185,14 @@ def next_bars(is_next: Sequence[float], names: tuple[str, str] = ("before", "aft
         (list(is_next), "B follows A", theme.SEGMENT_A),
         ([1 - p for p in is_next], "B is a random text", theme.SEGMENT_B),
     ):
-        fig.add_trace(
-            bar(
-                x=values,
-                y=rows,
-                orientation="h",
-                name=name,
-                marker={"color": colour, "line_width": 0, "cornerradius": 4},
-                hovertemplate=f"%{{y}}, {name}: %{{x:.3%}}<extra></extra>",
-            )
+        fig.add(
+            "bar",
+            x=values,
+            y=rows,
+            orientation="h",
+            name=name,
+            marker={"color": colour, "line_width": 0, "cornerradius": 4},
+            hovertemplate=f"%{{y}}, {name}: %{{x:.3%}}<extra></extra>",
         )
     change = f"  ({difference(*is_next)})"
     for row, p in zip(rows, is_next, strict=True):
@@ -255,29 +252,28 @@ def head_grid(
         unit: Unit above the colour bar.
     """
     num_layers, num_heads = values.shape
-    fig = Figure(
-        heatmap(
-            z=values,
-            x=list(range(num_heads)),
-            y=list(range(num_layers)),
-            xgap=2,
-            ygap=2,
-            hoverongaps=False,
-            hovertemplate=f"layer %{{y}} head %{{x}}: {hover}<extra></extra>",
-            colorbar=theme.bar_above(unit),
-            **colours,
-        )
+    fig = Figure()
+    fig.add(
+        "heatmap",
+        z=values,
+        x=list(range(num_heads)),
+        y=list(range(num_layers)),
+        xgap=2,
+        ygap=2,
+        hoverongaps=False,
+        hovertemplate=f"layer %{{y}} head %{{x}}: {hover}<extra></extra>",
+        colorbar=theme.bar_above(unit),
+        **colours,
     )
     if off:
-        fig.add_trace(
-            scatter(
-                x=[head for _, head in off],
-                y=[layer for layer, _ in off],
-                mode="markers",
-                marker={"symbol": "x-thin", "size": 10, "line": {"width": 2, "color": BEFORE}},
-                hovertemplate="layer %{y} head %{x} is off<extra></extra>",
-                showlegend=False,
-            )
+        fig.add(
+            "scatter",
+            x=[head for _, head in off],
+            y=[layer for layer, _ in off],
+            mode="markers",
+            marker={"symbol": "x-thin", "size": 10, "line": {"width": 2, "color": BEFORE}},
+            hovertemplate="layer %{y} head %{x} is off<extra></extra>",
+            showlegend=False,
         )
     theme.plot_layout(fig, "", "", "layer", min(26 * num_layers, 420) + 128)
     fig.update_layout(margin={"l": 0, "r": 0, "t": 54, "b": 44})  # below: numbers, then "head"

@@ -10,7 +10,7 @@ from bertcore.analysis.compare.weight_drift import LAYER_KINDS, Drift, WeightDri
 from . import theme
 from .cell_table import records
 from .cells import heat_from_zero
-from .figure import Figure, bar
+from .figure import Figure
 
 MEASURES = {"relative": "relative change", "turn": "1 − cosine"}
 """What a tensor's drift is measured by."""
@@ -65,18 +65,18 @@ def other_bars(drift: WeightDrift, measure: str = "relative") -> Figure:
     names = list(reversed(list(drift.others)))
     values = [_measured(drift.others[name], measure) for name in names]
     drawn = [0.0 if not math.isfinite(value) else value for value in values]
-    fig = Figure(
-        bar(
-            x=drawn,
-            y=names,
-            orientation="h",
-            marker={"color": theme.SEGMENT_A, "line_width": 0},
-            text=[f" {_short(value, measure)}" for value in values],
-            textposition="outside",
-            cliponaxis=False,
-            customdata=[drift_words(drift.others[name]) for name in names],
-            hovertemplate="%{y}: %{customdata}<extra></extra>",
-        )
+    fig = Figure()
+    fig.add(
+        "bar",
+        x=drawn,
+        y=names,
+        orientation="h",
+        marker={"color": theme.SEGMENT_A, "line_width": 0},
+        text=[f" {_short(value, measure)}" for value in values],
+        textposition="outside",
+        cliponaxis=False,
+        customdata=[drift_words(drift.others[name]) for name in names],
+        hovertemplate="%{y}: %{customdata}<extra></extra>",
     )
     theme.plot_layout(fig, "", MEASURES[measure], "", 28 * len(names) + 70)
     fig.update_layout(margin={"l": 0, "r": 40, "t": 10, "b": 0}, bargap=0.35)

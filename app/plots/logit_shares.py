@@ -10,7 +10,7 @@ from bertcore.analysis.words.logit_attribution import LogitAttribution, PartKind
 
 from . import theme, token_flow
 from .cells import numbered
-from .figure import Figure, bar, heatmap
+from .figure import Figure
 from .formats import shorten, signed
 
 BIASES: tuple[PartKind, ...] = (
@@ -67,23 +67,23 @@ def staircase(shares: LogitAttribution) -> Figure:
     logit = Stair(name_of_sum(shares), shares.logit)
     rows = [*zip(steps, starts.tolist(), strict=True), (logit, 0.0)]
     names = [theme.escape(step.name) for step, _ in rows]
-    fig = Figure(
-        bar(
-            x=[step.share for step, _ in rows],
-            base=[start for _, start in rows],
-            y=list(range(len(rows))),
-            orientation="h",
-            marker={"color": [*(step.colour for step in steps), theme.ACCENT], "line_width": 0},
-            text=[signed(step.share) for step, _ in rows],
-            textposition="outside",
-            textfont={"size": 14},
-            cliponaxis=False,
-            customdata=[
-                [name, signed(step.share)] for name, (step, _) in zip(names, rows, strict=True)
-            ],
-            hovertemplate="%{customdata[0]}: %{customdata[1]}<extra></extra>",
-            showlegend=False,
-        )
+    fig = Figure()
+    fig.add(
+        "bar",
+        x=[step.share for step, _ in rows],
+        base=[start for _, start in rows],
+        y=list(range(len(rows))),
+        orientation="h",
+        marker={"color": [*(step.colour for step in steps), theme.ACCENT], "line_width": 0},
+        text=[signed(step.share) for step, _ in rows],
+        textposition="outside",
+        textfont={"size": 14},
+        cliponaxis=False,
+        customdata=[
+            [name, signed(step.share)] for name, (step, _) in zip(names, rows, strict=True)
+        ],
+        hovertemplate="%{customdata[0]}: %{customdata[1]}<extra></extra>",
+        showlegend=False,
     )
     reached = np.concatenate([[0.0], ends])
     low, high = float(reached.min()), float(reached.max())
@@ -139,24 +139,24 @@ def grid(shares: LogitAttribution, *, is_dark: bool) -> Figure:
     scale = theme.diverging(is_dark)
     text = [[signed(value) for value in row] for row in values.tolist()]
     size = 14 if len(columns) <= 9 else 11
-    fig = Figure(
-        heatmap(
-            z=values,
-            x=list(range(len(columns))),
-            y=list(range(len(rows))),
-            zmin=-largest,
-            zmax=largest,
-            colorscale=scale,
-            showscale=False,
-            xgap=2,
-            ygap=2,
-            customdata=[
-                [f"{row}, {column}: {number}" for column, number in zip(columns, line, strict=True)]
-                for row, line in zip(rows, text, strict=True)
-            ],
-            hovertemplate="%{customdata}<extra></extra>",
-            **numbered(values, text, size, scale=scale, low=-largest, high=largest),
-        )
+    fig = Figure()
+    fig.add(
+        "heatmap",
+        z=values,
+        x=list(range(len(columns))),
+        y=list(range(len(rows))),
+        zmin=-largest,
+        zmax=largest,
+        colorscale=scale,
+        showscale=False,
+        xgap=2,
+        ygap=2,
+        customdata=[
+            [f"{row}, {column}: {number}" for column, number in zip(columns, line, strict=True)]
+            for row, line in zip(rows, text, strict=True)
+        ],
+        hovertemplate="%{customdata}<extra></extra>",
+        **numbered(values, text, size, scale=scale, low=-largest, high=largest),
     )
     theme.plot_layout(fig, "", "", "", 34 * len(rows) + 70)
     # In two lines: beside the others there is no room for it on a narrow page.

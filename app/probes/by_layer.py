@@ -12,7 +12,6 @@ from bertcore.probes import STRUCTURAL, ProbeReport, Score
 
 from ..plots import (
     Figure,
-    bar,
     error_bars,
     plain,
     scatter,
@@ -104,14 +103,13 @@ def expected_lines(found: Found) -> Figure:
         layers = [result.layer for result in report.layers]
         colour = _colour(found, number, "")
         shown = theme.escape(_name(found, name, ""))
-        fig.add_trace(
-            bar(
-                x=layers[1:],
-                y=gains(report)[1:],
-                name=f"{shown}: gain" if len(found) > 1 else "gain over the layers below",
-                marker={"color": colour, "opacity": 0.75},
-                hovertemplate="layer %{x} adds %{y:+.1%}<extra></extra>",
-            )
+        fig.add(
+            "bar",
+            x=layers[1:],
+            y=gains(report)[1:],
+            name=f"{shown}: gain" if len(found) > 1 else "gain over the layers below",
+            marker={"color": colour, "opacity": 0.75},
+            hovertemplate="layer %{x} adds %{y:+.1%}<extra></extra>",
         )
         expected = report.expected_layer
         if expected is None:

@@ -13,7 +13,7 @@ from bertcore.analysis.words.next_sentence import (
     segment_ids,
 )
 
-from ..plots import Figure, bar, percent, scatter, shorten, theme
+from ..plots import Figure, percent, shorten, theme
 from ..shell import Picture, frame
 
 FOLLOWS, RANDOM = theme.SEGMENT_A, theme.SEGMENT_B
@@ -37,15 +37,14 @@ def probability_bar(first: float, names: tuple[str, str] = NEXT_SENTENCE) -> Fig
         (1 - first, names[1], RANDOM, 1.0, "right"),
     )
     for value, name, colour, side, anchor in parts:
-        fig.add_trace(
-            bar(
-                x=[value],
-                y=[0],
-                orientation="h",
-                name=name,
-                marker={"color": colour, "line_width": 0, "cornerradius": 6},
-                hovertemplate=f"{name}: %{{x:.3%}}<extra></extra>",
-            )
+        fig.add(
+            "bar",
+            x=[value],
+            y=[0],
+            orientation="h",
+            name=name,
+            marker={"color": colour, "line_width": 0, "cornerradius": 6},
+            hovertemplate=f"{name}: %{{x:.3%}}<extra></extra>",
         )
         # Above the bar's ends, since a sliver has no room for text.
         fig.add_annotation(
@@ -69,28 +68,27 @@ def variant_dots(variants: Sequence[Variant]) -> Figure:
     rows = list(range(len(variants)))
     fig = Figure()
     _add_rails(fig, variants)
-    fig.add_trace(
-        scatter(
-            x=[v.is_next for v in variants],
-            y=rows,
-            mode="markers",
-            marker={
-                "size": 15,
-                "color": [v.is_next for v in variants],
-                "colorscale": [[0, RANDOM], [0.5, "#B9BDC9"], [1, FOLLOWS]],
-                "cmin": 0,
-                "cmax": 1,
-                "line": {"width": 1.5, "color": "#FFFFFF"},
-            },
-            cliponaxis=False,
-            customdata=[
-                f"<b>{theme.escape(v.name)}</b><br>A: {theme.escape(shorten(v.text_a, 70))}<br>"
-                f"B: {theme.escape(shorten(v.text_b, 70))}"
-                for v in variants
-            ],
-            hovertemplate="%{customdata}<br>B follows A: %{x:.3%}<extra></extra>",
-            showlegend=False,
-        )
+    fig.add(
+        "scatter",
+        x=[v.is_next for v in variants],
+        y=rows,
+        mode="markers",
+        marker={
+            "size": 15,
+            "color": [v.is_next for v in variants],
+            "colorscale": [[0, RANDOM], [0.5, "#B9BDC9"], [1, FOLLOWS]],
+            "cmin": 0,
+            "cmax": 1,
+            "line": {"width": 1.5, "color": "#FFFFFF"},
+        },
+        cliponaxis=False,
+        customdata=[
+            f"<b>{theme.escape(v.name)}</b><br>A: {theme.escape(shorten(v.text_a, 70))}<br>"
+            f"B: {theme.escape(shorten(v.text_b, 70))}"
+            for v in variants
+        ],
+        hovertemplate="%{customdata}<br>B follows A: %{x:.3%}<extra></extra>",
+        showlegend=False,
     )
     _add_names(fig, variants)
     theme.plot_layout(fig, "", "probability that B follows A", "", 50 * len(rows) + 64)

@@ -12,7 +12,7 @@ from bertcore.analysis.words.next_sentence import (
 )
 from bertcore.checkpoints.source import LANGUAGES
 
-from ..plots import Figure, heatmap, plain, scatter, subplots, theme
+from ..plots import Figure, plain, subplots, theme
 from ..shell import TEXT_A, TEXT_B, Field, Picture, cache, capabilities, frame, one_of, sentence_box
 from . import PAGE
 from .answer import show_answer, show_order, show_variants
@@ -41,43 +41,40 @@ def mass_lines(attention_mass: AttentionMass) -> Figure:
         mass = attention_mass.between(source, target)
         name = f"{source} to {target}"
         band = [*mass.max(1), *mass.min(1)[::-1]]
-        fig.add_trace(
-            scatter(
-                x=[*layers, *layers[::-1]],
-                y=band,
-                fill="toself",
-                fillcolor=colour,
-                opacity=0.14,
-                line_width=0,
-                mode="lines",
-                hoverinfo="skip",
-                legendgroup=name,
-                showlegend=False,
-            )
+        fig.add(
+            "scatter",
+            x=[*layers, *layers[::-1]],
+            y=band,
+            fill="toself",
+            fillcolor=colour,
+            opacity=0.14,
+            line_width=0,
+            mode="lines",
+            hoverinfo="skip",
+            legendgroup=name,
+            showlegend=False,
         )
-        fig.add_trace(
-            scatter(
-                x=layers,
-                y=mass.mean(1),
-                mode="lines+markers",
-                name=name,
-                legendgroup=name,
-                line={"color": colour, "width": 3},
-                marker_size=8,
-                hovertemplate=f"{name}: %{{y:.1%}} (mean of the heads)<extra></extra>",
-            )
+        fig.add(
+            "scatter",
+            x=layers,
+            y=mass.mean(1),
+            mode="lines+markers",
+            name=name,
+            legendgroup=name,
+            line={"color": colour, "width": 3},
+            marker_size=8,
+            hovertemplate=f"{name}: %{{y:.1%}} (mean of the heads)<extra></extra>",
         )
         even = float(attention_mass.fraction[("A", "B", "special").index(target)])
-        fig.add_trace(
-            scatter(
-                x=layers,
-                y=[even] * num_layers,
-                mode="lines",
-                name=f"fraction of {target} in the tokens",
-                legendgroup=name,
-                line={"color": colour, "width": 1.5, "dash": "dot"},
-                hovertemplate=f"fraction of {target} in the tokens: %{{y:.1%}}<extra></extra>",
-            )
+        fig.add(
+            "scatter",
+            x=layers,
+            y=[even] * num_layers,
+            mode="lines",
+            name=f"fraction of {target} in the tokens",
+            legendgroup=name,
+            line={"color": colour, "width": 1.5, "dash": "dot"},
+            hovertemplate=f"fraction of {target} in the tokens: %{{y:.1%}}<extra></extra>",
         )
     theme.plot_layout(fig, "", "layer", "fraction of the attention", 320)
     fig.update_layout(hovermode="x unified")
@@ -92,17 +89,16 @@ def mass_heatmaps(attention_mass: AttentionMass) -> Figure:
     ways = (("A", "B"), ("B", "A"))
     fig = subplots(1, 2, horizontal_spacing=0.06)
     for column, (source, target) in enumerate(ways, start=1):
-        fig.add_trace(
-            heatmap(
-                z=attention_mass.between(source, target),
-                x=list(range(num_heads)),
-                y=list(range(num_layers)),
-                coloraxis="coloraxis",
-                xgap=2,
-                ygap=2,
-                hovertemplate="layer %{y}, head %{x}: %{z:.1%} of the attention of "
-                f"{source} goes to {target}<extra></extra>",
-            ),
+        fig.add(
+            "heatmap",
+            z=attention_mass.between(source, target),
+            x=list(range(num_heads)),
+            y=list(range(num_layers)),
+            coloraxis="coloraxis",
+            xgap=2,
+            ygap=2,
+            hovertemplate="layer %{y}, head %{x}: %{z:.1%} of the attention of "
+            f"{source} goes to {target}<extra></extra>",
             row=1,
             col=column,
         )

@@ -18,7 +18,7 @@ from bertcore.analysis.words.sentence_similarity import (
 from bertcore.sentences.modules import MEAN
 
 from ..html_file.chart import Data
-from ..plots import Figure, exactly, heatmap, plain, shorten, theme, token_flow
+from ..plots import Figure, exactly, plain, shorten, theme, token_flow
 from ..plots.cells import add_clicks, cell_text
 from ..plots.token_axis import MAX_LABELS
 from ..shell import Field, Picture, frame, one_of
@@ -57,17 +57,17 @@ def sentence_map(
         properties: Further ones of the heat map.
     """
     count, places = len(names), list(range(len(names)))
-    fig = Figure(
-        heatmap(
-            z=values,
-            x=places,
-            y=places,
-            hoverongaps=False,
-            colorscale=theme.SEQUENTIAL,
-            xgap=3,
-            ygap=3,
-            **properties,
-        )
+    fig = Figure()
+    fig.add(
+        "heatmap",
+        z=values,
+        x=places,
+        y=places,
+        hoverongaps=False,
+        colorscale=theme.SEQUENTIAL,
+        xgap=3,
+        ygap=3,
+        **properties,
     )
     fig.add_trace(cell_text(shades, text, 13 if count < 8 else 10))
     theme.plot_layout(fig, "", *titles, 40 * count + 130)
@@ -190,20 +190,20 @@ def _word_pair_map(shared: SharedWords, *, is_dark: bool) -> Figure:
         ]
         for a, row in zip(rows, shared.pairs, strict=True)
     ]
-    fig = Figure(
-        heatmap(
-            z=shared.pairs,
-            x=list(range(len(columns))),
-            y=list(range(len(rows))),
-            customdata=hover,
-            hovertemplate="%{customdata}<extra></extra>",
-            colorscale=theme.diverging(is_dark),
-            zmin=-largest,
-            zmax=largest,
-            xgap=1 if len(columns) <= MAX_LABELS else 0,
-            ygap=1 if len(rows) <= MAX_LABELS else 0,
-            colorbar=theme.bar_above("part of the cosine"),
-        )
+    fig = Figure()
+    fig.add(
+        "heatmap",
+        z=shared.pairs,
+        x=list(range(len(columns))),
+        y=list(range(len(rows))),
+        customdata=hover,
+        hovertemplate="%{customdata}<extra></extra>",
+        colorscale=theme.diverging(is_dark),
+        zmin=-largest,
+        zmax=largest,
+        xgap=1 if len(columns) <= MAX_LABELS else 0,
+        ygap=1 if len(rows) <= MAX_LABELS else 0,
+        colorbar=theme.bar_above("part of the cosine"),
     )
     theme.plot_layout(fig, "", "second sentence", "first sentence", min(26 * len(rows), 900) + 160)
     fig.update_layout(margin={"l": 0, "r": 0, "t": 54, "b": 0})

@@ -18,11 +18,9 @@ from bertcore.analysis.attribution import (
 
 from ..plots import (
     Figure,
-    bar,
     display_width,
     label_name,
     percent,
-    scatter,
     shorten,
     theme,
     token_flow,
@@ -68,18 +66,18 @@ class AnswerBars(Chart):
         colours = [theme.SPECIAL if grey[i] else theme.SEGMENT_A for i in order]
         if self.chosen in order:
             colours[order.index(self.chosen)] = theme.ACCENT
-        fig = Figure(
-            bar(
-                x=[p[i] for i in order],
-                y=list(range(len(order))),
-                orientation="h",
-                text=[f"<b>{n}</b>  {percent(p[i])}" for n, i in zip(labels, order, strict=True)],
-                textposition="outside",
-                cliponaxis=False,
-                marker={"color": colours, "line_width": 0, "cornerradius": 3},
-                customdata=labels,
-                hovertemplate="%{customdata}: %{x:.4%}<extra></extra>",
-            )
+        fig = Figure()
+        fig.add(
+            "bar",
+            x=[p[i] for i in order],
+            y=list(range(len(order))),
+            orientation="h",
+            text=[f"<b>{n}</b>  {percent(p[i])}" for n, i in zip(labels, order, strict=True)],
+            textposition="outside",
+            cliponaxis=False,
+            marker={"color": colours, "line_width": 0, "cornerradius": 3},
+            customdata=labels,
+            hovertemplate="%{customdata}: %{x:.4%}<extra></extra>",
         )
         theme.plot_layout(fig, "", "", "", 32 * len(labels) + 16)
         fig.update_layout(bargap=0.3, margin={"l": 0, "r": 0, "t": 6, "b": 6})
@@ -113,57 +111,54 @@ def tagged_words(text: TaggedText, chosen: int) -> Figure:
     for kind, members in groups.items():
         if not members:
             continue
-        fig.add_trace(
-            bar(
-                base=[boxes[i].left for i in members],
-                x=[boxes[i].width for i in members],
-                y=[boxes[i].line for i in members],
-                orientation="h",
-                name=theme.escape(shorten(kind or "no tag", 30)),
-                showlegend=kind is not None,
-                text=[token_flow.two_lines(words[i].text, below[i]) for i in members],
-                textposition="none" if kind is None else "inside",
-                insidetextanchor="middle",
-                constraintext="none",
-                textangle=0,
-                insidetextfont={"size": 13, "color": "#FFFFFF"},
-                marker={
-                    "color": _PALE if kind is None else colours[kind],
-                    "line_width": 0,
-                    "cornerradius": 5,
-                },
-                customdata=[[i, _hover(answer, i, words[i])] for i in members],
-                hovertemplate="%{customdata[1]}<extra></extra>",
-            )
+        fig.add(
+            "bar",
+            base=[boxes[i].left for i in members],
+            x=[boxes[i].width for i in members],
+            y=[boxes[i].line for i in members],
+            orientation="h",
+            name=theme.escape(shorten(kind or "no tag", 30)),
+            showlegend=kind is not None,
+            text=[token_flow.two_lines(words[i].text, below[i]) for i in members],
+            textposition="none" if kind is None else "inside",
+            insidetextanchor="middle",
+            constraintext="none",
+            textangle=0,
+            insidetextfont={"size": 13, "color": "#FFFFFF"},
+            marker={
+                "color": _PALE if kind is None else colours[kind],
+                "line_width": 0,
+                "cornerradius": 5,
+            },
+            customdata=[[i, _hover(answer, i, words[i])] for i in members],
+            hovertemplate="%{customdata[1]}<extra></extra>",
         )
     pale = groups[None]
     # Text on the pale boxes takes the page's colour, which bars cannot.
-    fig.add_trace(
-        scatter(
-            x=[boxes[i].left + boxes[i].width / 2 for i in pale],
-            y=[boxes[i].line for i in pale],
-            mode="text",
-            text=[token_flow.two_lines(words[i].text, below[i]) for i in pale],
-            textfont_size=13,
-            hoverinfo="skip",
-            showlegend=False,
-        )
+    fig.add(
+        "scatter",
+        x=[boxes[i].left + boxes[i].width / 2 for i in pale],
+        y=[boxes[i].line for i in pale],
+        mode="text",
+        text=[token_flow.two_lines(words[i].text, below[i]) for i in pale],
+        textfont_size=13,
+        hoverinfo="skip",
+        showlegend=False,
     )
     box = boxes[chosen]
-    fig.add_trace(
-        bar(
-            base=[box.left],
-            x=[box.width],
-            y=[box.line],
-            orientation="h",
-            marker={
-                "color": "rgba(0, 0, 0, 0)",
-                "line": {"width": 4, "color": theme.ACCENT},
-                "cornerradius": 5,
-            },
-            hoverinfo="skip",
-            showlegend=False,
-        )
+    fig.add(
+        "bar",
+        base=[box.left],
+        x=[box.width],
+        y=[box.line],
+        orientation="h",
+        marker={
+            "color": "rgba(0, 0, 0, 0)",
+            "line": {"width": 4, "color": theme.ACCENT},
+            "cornerradius": 5,
+        },
+        hoverinfo="skip",
+        showlegend=False,
     )
     token_flow.draw(fig, boxes, legend_height=34)
     fig.update_layout(legend={"itemclick": False, "itemdoubleclick": False})

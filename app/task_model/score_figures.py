@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bertcore.analysis.attribution import FileRun, WrongAnswer
 
-from ..plots import Figure, display_width, heatmap, numbered, scatter, shorten, theme
+from ..plots import Figure, display_width, numbered, shorten, theme
 from ..plots.cell_table import records, without_empty
 from ..plots.figure import trace
 
@@ -49,28 +49,28 @@ def confusion_map(result: Confusion) -> Figure:
     shares, written = counts / totals, {}
     if len(names) <= _NAMED:
         written = numbered(shares, [[f"{n:,}" for n in row] for row in counts.tolist()], 12)
-    fig = Figure(
-        heatmap(
-            z=shares,
-            customdata=np.dstack(
-                [
-                    counts,
-                    np.broadcast_to(np.array(names)[:, None], counts.shape),
-                    np.broadcast_to(names, counts.shape),
-                ]
-            ),
-            x=places,
-            y=places,
-            zmin=0,
-            zmax=1,
-            colorscale=theme.SEQUENTIAL,
-            xgap=2,
-            ygap=2,
-            hovertemplate="true %{customdata[1]}, predicted %{customdata[2]}: %{customdata[0]:,} "
-            "(%{z:.1%} of the row)<extra></extra>",
-            colorbar=theme.bar_above("fraction of the row", tickformat=".0%", tickvals=[0, 0.5, 1]),
-            **written,
-        )
+    fig = Figure()
+    fig.add(
+        "heatmap",
+        z=shares,
+        customdata=np.dstack(
+            [
+                counts,
+                np.broadcast_to(np.array(names)[:, None], counts.shape),
+                np.broadcast_to(names, counts.shape),
+            ]
+        ),
+        x=places,
+        y=places,
+        zmin=0,
+        zmax=1,
+        colorscale=theme.SEQUENTIAL,
+        xgap=2,
+        ygap=2,
+        hovertemplate="true %{customdata[1]}, predicted %{customdata[2]}: %{customdata[0]:,} "
+        "(%{z:.1%} of the row)<extra></extra>",
+        colorbar=theme.bar_above("fraction of the row", tickformat=".0%", tickvals=[0, 0.5, 1]),
+        **written,
     )
     theme.plot_layout(
         fig,
@@ -130,16 +130,15 @@ def label_dots(scores: Mapping[str, Mapping[str, float]]) -> Figure:
         "f1": (theme.ACCENT, 6),
     }
     for part, (colour, size) in parts.items():
-        fig.add_trace(
-            scatter(
-                x=[scores[label][part] for label in shown],
-                y=places,
-                mode="markers",
-                name="F1" if part == "f1" else part,
-                marker={"color": colour, "size": size},
-                customdata=[theme.escape(label) for label in shown],
-                hovertemplate=f"%{{customdata}}: {part} %{{x:.3f}}<extra></extra>",
-            )
+        fig.add(
+            "scatter",
+            x=[scores[label][part] for label in shown],
+            y=places,
+            mode="markers",
+            name="F1" if part == "f1" else part,
+            marker={"color": colour, "size": size},
+            customdata=[theme.escape(label) for label in shown],
+            hovertemplate=f"%{{customdata}}: {part} %{{x:.3f}}<extra></extra>",
         )
     names = [f"{theme.escape(shorten(x, 26))} ({scores[x]['number']:,})" for x in shown]
     theme.plot_layout(fig, "", "", "", 30 * len(shown) + 100)
@@ -170,15 +169,14 @@ def score_dots(run: FileRun) -> Figure:
             showlegend=False,
         )
     )
-    fig.add_trace(
-        scatter(
-            x=[low, high],
-            y=[low, high],
-            mode="lines",
-            line={"color": theme.SPECIAL, "dash": "dot"},
-            hoverinfo="skip",
-            showlegend=False,
-        )
+    fig.add(
+        "scatter",
+        x=[low, high],
+        y=[low, high],
+        mode="lines",
+        line={"color": theme.SPECIAL, "dash": "dot"},
+        hoverinfo="skip",
+        showlegend=False,
     )
     return theme.plot_layout(fig, "", "true score", "predicted score", 360)
 

@@ -27,7 +27,7 @@ from bertcore.tokenizer.growth import (
 from bertcore.tokenizer.training import PREFIX
 from bertcore.tokenizer.unigram import Segmentation, Unigram, train_unigram
 
-from ..plots import Figure, bar, plain, scatter, subplots, theme
+from ..plots import Figure, plain, subplots, theme
 from ..plots.charts import Bars
 from ..shell import Compute, Field, Picture, Progress, frame, one_of
 
@@ -80,18 +80,17 @@ def _size_curves(measured: tuple[VocabularySize, ...]) -> Figure:
     )
     for row, name, sizes, column, colour, form in lines:
         points = sizes[sizes[column].notna()]
-        fig.add_trace(
-            scatter(
-                x=points.vocab_size.tolist(),
-                y=points[column].tolist(),
-                mode="lines+markers",
-                name=name,
-                line={"color": colour, "width": 3},
-                marker={"size": 8},
-                cliponaxis=False,
-                hovertemplate=f"{name}, %{{x:,}} pieces: <b>%{{y:{form}}}</b><extra></extra>",
-                showlegend=row > 1,
-            ),
+        fig.add(
+            "scatter",
+            x=points.vocab_size.tolist(),
+            y=points[column].tolist(),
+            mode="lines+markers",
+            name=name,
+            line={"color": colour, "width": 3},
+            marker={"size": 8},
+            cliponaxis=False,
+            hovertemplate=f"{name}, %{{x:,}} pieces: <b>%{{y:{form}}}</b><extra></extra>",
+            showlegend=row > 1,
             row=row,
             col=1,
         )
@@ -188,16 +187,15 @@ def candidate_bars(growth: Growth, step: int, rule: Rule) -> Figure:
         colours = [theme.SPECIAL] * len(pairs)
         if name == rule and colours:
             colours[0] = theme.ACCENT
-        fig.add_trace(
-            bar(
-                x=values,
-                y=list(range(len(pairs))),
-                orientation="h",
-                marker={"color": colours, "line_width": 0},
-                customdata=[_in_words(pair, now.num_pieces) for pair in pairs],
-                hovertemplate="%{customdata}<extra></extra>",
-                showlegend=False,
-            ),
+        fig.add(
+            "bar",
+            x=values,
+            y=list(range(len(pairs))),
+            orientation="h",
+            marker={"color": colours, "line_width": 0},
+            customdata=[_in_words(pair, now.num_pieces) for pair in pairs],
+            hovertemplate="%{customdata}<extra></extra>",
+            showlegend=False,
             row=1,
             col=column,
         )

@@ -8,7 +8,7 @@ import streamlit as st
 from bertcore.analysis.space import embeddings
 from bertcore.analysis.space.embeddings import token_columns
 
-from ..plots import Figure, bar, theme
+from ..plots import Figure, theme
 from ..shell import Picture, frame, one_of
 from ..shell.links import TOKEN
 from ..shell.links import TOKENS_VIEW as VIEW
@@ -25,17 +25,17 @@ def nearest_words(neighbours: Sequence[tuple[str, float]], *, word: str) -> Figu
     """Draw the pieces of the token table nearest to `word` as bars, the nearest on top."""
     rows, cosines = list(range(len(neighbours))), [cosine for _, cosine in neighbours]
     names = [theme.escape(name) for name, _ in neighbours]
-    fig = Figure(
-        bar(
-            x=cosines,
-            y=rows,
-            orientation="h",
-            marker={"color": theme.SEGMENT_A},
-            text=[f"{cosine:.2f}" for cosine in cosines],
-            textposition="auto",
-            customdata=names,
-            hovertemplate="%{customdata}: cosine %{x:.4f}<extra></extra>",
-        )
+    fig = Figure()
+    fig.add(
+        "bar",
+        x=cosines,
+        y=rows,
+        orientation="h",
+        marker={"color": theme.SEGMENT_A},
+        text=[f"{cosine:.2f}" for cosine in cosines],
+        textposition="auto",
+        customdata=names,
+        hovertemplate="%{customdata}: cosine %{x:.4f}<extra></extra>",
     )
     title = f"cosine to {theme.escape(word)} in the token table"
     theme.plot_layout(fig, "", title, "", 60 + 27 * len(rows))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bertcore.analysis.space import embeddings
 from bertcore.analysis.space.position_table import Rotations, rotations
 
-from ..plots import Figure, Properties, heatmap, scatter, subplots, theme
+from ..plots import Figure, Properties, heatmap, subplots, theme
 from ..shell import Field, Picture, capabilities, frame, one_of
 
 NUM_POSITIONS = Field("positions", 64)
@@ -36,14 +36,14 @@ def position_table(cosines: NDArray[np.float32], *, position: int | None = None)
 
 def position_row(cosines: NDArray[np.float32], *, position: int) -> Figure:
     """Draw the similarity of each position to one as a curve, from [P]."""
-    fig = Figure(
-        scatter(
-            x=np.arange(len(cosines)),
-            y=cosines,
-            mode="lines",
-            line={"color": theme.SEGMENT_A, "width": 1.5},
-            hovertemplate="position %{x}: cosine %{y:.3f}<extra></extra>",
-        )
+    fig = Figure()
+    fig.add(
+        "scatter",
+        x=np.arange(len(cosines)),
+        y=cosines,
+        mode="lines",
+        line={"color": theme.SEGMENT_A, "width": 1.5},
+        hovertemplate="position %{x}: cosine %{y:.3f}<extra></extra>",
     )
     theme.plot_layout(fig, "", "position", f"cosine to position {position}", 260)
     fig.add_vline(x=position, line={"color": theme.ACCENT, "width": 1.5})

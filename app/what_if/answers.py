@@ -10,7 +10,7 @@ import streamlit as st
 from bertcore.analysis.compare.before_after import WordShift
 from bertcore.analysis.compare.task_shift import TaskShift
 
-from ..plots import Figure, bar, cell_table, plain, shorten, shorten_middle, theme
+from ..plots import Figure, cell_table, plain, shorten, shorten_middle, theme
 from ..plots.before_after import (
     AFTER,
     BEFORE,
@@ -111,17 +111,17 @@ def _score_bars(scores: Sequence[float]) -> Figure:
     """Draw the score of a regression in two runs as bars from 0."""
     change = scores[1] - scores[0]
     texts = [f"{scores[0]:.4g}", f"<b>{scores[1]:.4g}</b>  ({change:+.3g})"]
-    fig = Figure(
-        bar(
-            x=list(scores),
-            y=list(NAMES),
-            orientation="h",
-            marker={"color": [BEFORE, AFTER], "line_width": 0},
-            text=texts,
-            textposition="outside",
-            cliponaxis=False,
-            hovertemplate="%{y}: %{x:.6g}<extra></extra>",
-        )
+    fig = Figure()
+    fig.add(
+        "bar",
+        x=list(scores),
+        y=list(NAMES),
+        orientation="h",
+        marker={"color": [BEFORE, AFTER], "line_width": 0},
+        text=texts,
+        textposition="outside",
+        cliponaxis=False,
+        hovertemplate="%{y}: %{x:.6g}<extra></extra>",
     )
     theme.plot_layout(fig, "", "score", "", 150)
     low, high = min(0.0, *scores), max(0.0, *scores)

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from ..plots import Figure, bar, cell_table, scatter, shorten, theme
+from ..plots import Figure, cell_table, shorten, theme
 from ..plots.before_after import AFTER, BEFORE, attention_grid, divergence_table, thinned
 from ..shell import Picture, frame
 from ..shell.picture import offer_json
@@ -33,25 +33,24 @@ def hidden_bars(hidden: Hidden) -> Figure:
         f"most: {theme.escape(shorten(tokens[token], 24))} at {token}: {change[layer, token]:.3g}"
         for layer, token in enumerate(most)
     ]
-    fig = Figure(
-        bar(
-            x=layers,
-            y=change.mean(1),
-            marker={"color": AFTER, "line_width": 0},
-            name="mean of the tokens",
-            customdata=worst,
-            hovertemplate="layer %{x}: %{y:.3g}<br>%{customdata}<extra></extra>",
-        )
+    fig = Figure()
+    fig.add(
+        "bar",
+        x=layers,
+        y=change.mean(1),
+        marker={"color": AFTER, "line_width": 0},
+        name="mean of the tokens",
+        customdata=worst,
+        hovertemplate="layer %{x}: %{y:.3g}<br>%{customdata}<extra></extra>",
     )
-    fig.add_trace(
-        scatter(
-            x=layers,
-            y=change.max(1),
-            mode="markers",
-            marker={"symbol": "line-ew", "size": 14, "line": {"width": 2, "color": BEFORE}},
-            name="the token that changed most",
-            hoverinfo="skip",
-        )
+    fig.add(
+        "scatter",
+        x=layers,
+        y=change.max(1),
+        mode="markers",
+        marker={"symbol": "line-ew", "size": 14, "line": {"width": 2, "color": BEFORE}},
+        name="the token that changed most",
+        hoverinfo="skip",
     )
     theme.plot_layout(fig, "", "layer (0: embeddings)", "1 − cosine", 230)
     fig.update_xaxes(tickvals=thinned(layers), showgrid=False)

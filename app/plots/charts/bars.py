@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from .. import theme
-from ..figure import Figure, bar, subplots
+from ..figure import Figure, subplots
 from ..formats import percent
 from .chart import Chart, Column, column
 
@@ -44,19 +44,18 @@ class Bars(Chart):
             values = group[self.value].to_numpy()
             labels = [f"<b>{n}</b>  {percent(v)}" for n, v in zip(names, values, strict=True)]
             colours = [theme.ACCENT if out else theme.SEGMENT_A for out in group["accent"]]
-            fig.add_trace(
-                bar(
-                    x=values,
-                    y=list(range(len(names))),
-                    orientation="h",
-                    text=labels,
-                    textposition="outside",
-                    cliponaxis=False,
-                    marker={"color": colours, "line_width": 0},
-                    customdata=names,
-                    hovertemplate="%{customdata}: %{x:.4%}<extra></extra>",
-                    showlegend=False,
-                ),
+            fig.add(
+                "bar",
+                x=values,
+                y=list(range(len(names))),
+                orientation="h",
+                text=labels,
+                textposition="outside",
+                cliponaxis=False,
+                marker={"color": colours, "line_width": 0},
+                customdata=names,
+                hovertemplate="%{customdata}: %{x:.4%}<extra></extra>",
+                showlegend=False,
                 row=index // columns + 1,
                 col=index % columns + 1,
             )

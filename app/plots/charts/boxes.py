@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from .. import theme, token_flow
-from ..figure import Figure, Properties, bar, scatter
+from ..figure import Figure, Properties, bar
 from .chart import Chart, Column, column
 
 _NO_KIND = "rgba(127, 134, 152, 0.16)"
@@ -101,16 +101,15 @@ class KindBoxes(Chart):
             )
         pale = [i for i, kind in enumerate(kinds) if kind is None]
         # Text on the pale boxes takes the page's colour, which bars cannot.
-        fig.add_trace(
-            scatter(
-                x=[boxes[i].left + boxes[i].width / 2 for i in pale],
-                y=[boxes[i].line for i in pale],
-                mode="text",
-                text=[token_flow.two_lines(text[i]) for i in pale],
-                textfont_size=13,
-                hoverinfo="skip",
-                showlegend=False,
-            )
+        fig.add(
+            "scatter",
+            x=[boxes[i].left + boxes[i].width / 2 for i in pale],
+            y=[boxes[i].line for i in pale],
+            mode="text",
+            text=[token_flow.two_lines(text[i]) for i in pale],
+            textfont_size=13,
+            hoverinfo="skip",
+            showlegend=False,
         )
         token_flow.draw(fig, boxes, legend_height=self.space_above)
         fig.update_layout(legend={"itemclick": False, "itemdoubleclick": False})

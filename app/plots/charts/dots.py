@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from .. import theme
-from ..figure import Figure, bar, scatter
+from ..figure import Figure
 from ..formats import percent, shorten
 from .chart import Chart, Column, column
 
@@ -42,44 +42,42 @@ class Dots(Chart):
         rows, names = list(range(len(frame))), [*map(_two_lines, frame[self.name], frame["below"])]
         dots, rings = (frame[of].clip(lower=FLOOR).tolist() for of in (self.value, self.ring))
         several = [row for row in rows if frame["below"].iloc[row]]
-        fig = Figure(
-            bar(
-                x=dots,
-                y=rows,
-                orientation="h",
-                width=0.12,
-                marker_color=theme.SEGMENT_A,
-                opacity=0.35,
-                hoverinfo="skip",
-                showlegend=False,
-            )
+        fig = Figure()
+        fig.add(
+            "bar",
+            x=dots,
+            y=rows,
+            orientation="h",
+            width=0.12,
+            marker_color=theme.SEGMENT_A,
+            opacity=0.35,
+            hoverinfo="skip",
+            showlegend=False,
         )
         if several:
-            fig.add_trace(
-                scatter(
-                    x=[rings[row] for row in several],
-                    y=several,
-                    mode="markers",
-                    marker={"symbol": "circle-open", "size": 12, "color": theme.SEGMENT_B},
-                    marker_line_width=2,
-                    name=self.ring_name,
-                    hovertemplate=f"{self.ring_hover}<extra></extra>",
-                )
+            fig.add(
+                "scatter",
+                x=[rings[row] for row in several],
+                y=several,
+                mode="markers",
+                marker={"symbol": "circle-open", "size": 12, "color": theme.SEGMENT_B},
+                marker_line_width=2,
+                name=self.ring_name,
+                hovertemplate=f"{self.ring_hover}<extra></extra>",
             )
-        fig.add_trace(
-            scatter(
-                x=dots,
-                y=rows,
-                mode="markers+text",
-                marker={"size": 12, "color": theme.SEGMENT_A},
-                text=[f"  {label}" for label in frame["label"]],
-                textposition="middle right",
-                cliponaxis=False,
-                name=self.value_name,
-                customdata=names,
-                hovertemplate="%{customdata}: %{x:.3%}<extra></extra>",
-                showlegend=bool(several),
-            )
+        fig.add(
+            "scatter",
+            x=dots,
+            y=rows,
+            mode="markers+text",
+            marker={"size": 12, "color": theme.SEGMENT_A},
+            text=[f"  {label}" for label in frame["label"]],
+            textposition="middle right",
+            cliponaxis=False,
+            name=self.value_name,
+            customdata=names,
+            hovertemplate="%{customdata}: %{x:.3%}<extra></extra>",
+            showlegend=bool(several),
         )
         theme.plot_layout(fig, "", self.x_title, "", 36 * len(rows) + 90)
         lowest = int(np.floor(np.log10(min([1e-4, *dots]))))

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from .. import theme
-from ..figure import Figure, scatter
+from ..figure import Figure
 from .chart import Chart
 
 HEIGHT = 316
@@ -80,20 +80,19 @@ class LayerCurves(Chart):
         ]
         for curve in curves:
             name, place = curve.name.format(k=self.k), curve.place
-            fig.add_trace(
-                scatter(
-                    x=x,
-                    y=[None if value != value else value for value in frame[curve.y].tolist()],
-                    mode="lines+markers",
-                    name=name,
-                    line={
-                        "color": theme.SPECIAL if place is None else theme.CATEGORICAL[place],
-                        "width": 2,
-                        "dash": curve.dash,
-                    },
-                    marker={"size": 6},
-                    hovertemplate=f"{self.x_name} %{{x}}: %{{y:{self.form}}}<extra>{name}</extra>",
-                )
+            fig.add(
+                "scatter",
+                x=x,
+                y=[None if value != value else value for value in frame[curve.y].tolist()],
+                mode="lines+markers",
+                name=name,
+                line={
+                    "color": theme.SPECIAL if place is None else theme.CATEGORICAL[place],
+                    "width": 2,
+                    "dash": curve.dash,
+                },
+                marker={"size": 6},
+                hovertemplate=f"{self.x_name} %{{x}}: %{{y:{self.form}}}<extra>{name}</extra>",
             )
         if self.chance is not None:
             fig.add_hline(

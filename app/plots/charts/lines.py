@@ -9,7 +9,7 @@ import pandas as pd
 
 from .. import theme
 from ..error_bars import error_bars
-from ..figure import Figure, scatter, subplots
+from ..figure import Figure, subplots
 from ..formats import shorten
 from .chart import Chart
 
@@ -78,20 +78,19 @@ class Lines(Chart):
         if f"{line.y}_low" in rows:
             low, high = rows[f"{line.y}_low"], rows[f"{line.y}_high"]
             errors = error_bars(rows[line.y], low, high, line.colour, thickness=1.5, width=4)
-        fig.add_trace(
-            scatter(
-                x=list(rows[self.x]),
-                y=rows[line.y].to_numpy(),
-                error_y=errors,
-                mode="lines+markers",
-                name=name,
-                legendgroup=name if self.panels else None,
-                showlegend=line.panel == 0 if self.panels else None,
-                line={"color": line.colour, "width": line.width},
-                marker_size=7,
-                customdata=None if self.detail is None else rows[self.detail].to_numpy(),
-                hovertemplate=self.hover[line.panel].replace("{name}", name) + "<extra></extra>",
-            ),
+        fig.add(
+            "scatter",
+            x=list(rows[self.x]),
+            y=rows[line.y].to_numpy(),
+            error_y=errors,
+            mode="lines+markers",
+            name=name,
+            legendgroup=name if self.panels else None,
+            showlegend=line.panel == 0 if self.panels else None,
+            line={"color": line.colour, "width": line.width},
+            marker_size=7,
+            customdata=None if self.detail is None else rows[self.detail].to_numpy(),
+            hovertemplate=self.hover[line.panel].replace("{name}", name) + "<extra></extra>",
             row=1,
             col=line.panel + 1,
         )

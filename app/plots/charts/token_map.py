@@ -6,7 +6,7 @@ import pandas as pd
 
 from .. import theme
 from ..cells import cell_text
-from ..figure import Figure, heatmap
+from ..figure import Figure
 from ..formats import ON_AXIS, percent, shorten
 from .chart import Chart, Column, column
 
@@ -44,20 +44,20 @@ class TokenMap(Chart):
             ]
             for line, numbers, row in zip(words, values, rows, strict=True)
         ]
-        fig = Figure(
-            heatmap(
-                z=values,
-                x=list(range(len(columns))),
-                y=list(range(len(rows))),
-                customdata=hover,
-                hovertemplate="%{customdata}<extra></extra>",
-                colorscale=theme.SEQUENTIAL,
-                zmin=0,
-                zmax=1,
-                xgap=2,
-                ygap=2,
-                colorbar=theme.bar_above("probability", tickformat=".0%"),
-            )
+        fig = Figure()
+        fig.add(
+            "heatmap",
+            z=values,
+            x=list(range(len(columns))),
+            y=list(range(len(rows))),
+            customdata=hover,
+            hovertemplate="%{customdata}<extra></extra>",
+            colorscale=theme.SEQUENTIAL,
+            zmin=0,
+            zmax=1,
+            xgap=2,
+            ygap=2,
+            colorbar=theme.bar_above("probability", tickformat=".0%"),
         )
         texts = [[theme.escape(shorten(word, letters)) for word in line] for line in words]
         fig.add_trace(cell_text(values, texts, 12 if len(columns) < 8 else 10))
