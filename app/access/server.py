@@ -1,4 +1,4 @@
-"""The server under the pages: the middleware of its policy, and its start."""
+"""The server under the pages: the middleware of its policy, its headers, and its start."""
 
 import asyncio
 import os
@@ -8,7 +8,9 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 
 import streamlit as st
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.starlette import App
 
 from ..streamlit_internals import open_browser, print_to_cli
@@ -16,10 +18,67 @@ from . import policy as policies
 from . import visits
 from .door import Door
 from .gate import Gate
-from .headers import SecurityHeaders
 from .host_names import is_loopback
 from .policy import Policy
 from .upload_limits import UploadLimit
+
+POLICY = {
+    "default-src": "'self'",
+    "script-src": "'self' 'unsafe-inline' blob:",
+    "style-src": "'self' 'unsafe-inline'",
+    "img-src": "'self' data: blob:",
+    "font-src": "'self' data:",
+    "connect-src": "'self' {sockets}",
+    "worker-src": "'self' blob:",
+    "frame-src": "'self'",
+    "object-src": "'none'",
+    "base-uri": "'self'",
+    "form-action": "'self'",
+    "frame-ancestors": "'self'",
+}
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "SAMEORIGIN",
+    "Referrer-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+
+
+class SecurityHeaders:
+    """ASGI middleware that adds these headers to every response; it comes after `Door`."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, and add the headers to its response."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        forwarded = ",".join(headers.getlist("x-forwarded-host")).split(",")
+        policy = content_policy(headers.get("host", ""), *filter(None, map(str.strip, forwarded)))
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers[name] = value
+                headers["Content-Security-Policy"] = policy
+            await send(message)
+
+        await self.app(scope, receive, send_with_headers)
+
+
+def content_policy(*hosts: str) -> str:
+    """Return the Content-Security-Policy for the Host headers that `Door` let in.
+
+    The websocket's address is written out: not every browser counts it as 'self'.
+    """
+    sockets = " ".join(f"ws://{host} wss://{host}" for host in hosts)
+    return "; ".join(f"{name} {value.format(sockets=sockets)}" for name, value in POLICY.items())
+
 
 END_SECONDS = 3  # that requests may still take when the server ends
 

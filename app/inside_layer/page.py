@@ -20,10 +20,8 @@ from ..shell.links import INSIDE_LAYER_VIEW as VIEW
 from ..shell.links import MASKED, ONE_TOKEN
 from ..token_strip.token_strip import token_strip, usual_token
 from . import PAGE, drawing
-from .all_tokens import AllTokens, all_tokens
-from .drawing import Sheet
-from .heads import pair_sheet, word_sheet
-from .one_token import activation_name, token_sheet
+from .drawing import AllTokens, Sheet, all_tokens
+from .one_token import activation_name, pair_sheet, token_sheet, word_sheet
 from .run import AskedWord, Run
 from .sandbox import show_sandbox
 from .who_wrote import choose_word, show_who_wrote

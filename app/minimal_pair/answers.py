@@ -1,16 +1,246 @@
-"""The aligned tokens of both versions, and what BERT answers to each."""
+"""The aligned tokens of both versions, how probable they are, and what BERT answers to each."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 import streamlit as st
+from numpy.typing import NDArray
 
+from bertcore import Model
 from bertcore.analysis.compare.before_after import WordShift
+from bertcore.grammar import reads_from_left, token_log_likelihoods
+from bertcore.grammar.exam import TIE
 
+from ..plots import Figure, exactly, heatmap, numbered, theme
 from ..plots.before_after import next_bars, next_table, word_bars, word_table
-from ..shell import Picture, capabilities, frame
-from .compared import COMPARE_CODE, RUNS, ComparedRuns, token_rows
-from .likelihood import can_score, show_likelihood
+from ..shell import Compute, Picture, cache, capabilities, frame
+from .compared import (
+    COMPARE_CODE,
+    RUNS,
+    ComparedRuns,
+    column_axis,
+    drawn_columns,
+    gap,
+    label_room,
+    note_left_out,
+    token_rows,
+)
+
+AT_ONCE = 64
+"""Most tokens of a version that is scored within the page's run; a longer one is queued."""
+
+MOST_NUMBERED = 12  # most columns at which the cells have room for their numbers
+SURPRISED = 8.0  # nats at the dark end of the scale: one in 3,000
+
+HIDDEN = (
+    "each token is hidden in turn, with the pieces after it in its word, and predicted from all "
+    "the others"
+)
+FROM_LEFT = "each token is predicted from those before it"
+LEFT_CODE = """from bertcore.grammar import log_likelihoods
+
+log_likelihoods(bert, texts)                # the sums, nats
+"""
+HIDDEN_CODE = """from bertcore.grammar import pseudo_log_likelihoods
+
+pseudo_log_likelihoods(bert, texts)         # the sums, nats
+for text in texts:
+    places = [i for i, added in enumerate(text.special_tokens_mask) if not added]
+    print(pseudo_log_likelihoods(bert, [text] * len(places), positions=[[i] for i in places]))
+"""
+
+
+class Likelihoods(NamedTuple):
+    """The log-probability of each token of two versions."""
+
+    compared: ComparedRuns
+    first: NDArray[np.float64]
+    """Nats, [T]; NaN for added tokens."""
+    second: NDArray[np.float64]
+
+    @property
+    def sums(self) -> tuple[float, float]:
+        """The scores of the versions, nats."""
+        return float(np.nansum(self.first)), float(np.nansum(self.second))
+
+    @property
+    def aligned(self) -> NDArray[np.float64]:
+        """Both by column, [2, N]; NaN where a version has no such token, or an added one."""
+        firsts, seconds = zip(*self.compared.pair.columns, strict=True)
+        rows = [
+            [np.nan if at is None else scores[at] for at in places]
+            for scores, places in ((self.first, firsts), (self.second, seconds))
+        ]
+        return np.array(rows)
+
+    @property
+    def differences(self) -> NDArray[np.float64]:
+        """First minus second, [N]."""
+        first, second = self.aligned
+        found: NDArray[np.float64] = first - second
+        return found
+
+
+def _rows(both: Likelihoods, drawn: list[int], *, is_dark: bool) -> Figure:
+    """Draw a row for each version and one for their difference, a column for each aligned token.
+
+    Args:
+        both: The scores.
+        drawn: Columns to draw; those of added tokens are left out.
+    """
+    aligned, differences = both.aligned, both.differences
+    kept = [column for column in drawn if not np.isnan(aligned[:, column]).all()]
+    names = both.compared.names(drawn)
+    names = [names[drawn.index(column)] for column in kept]
+    changed = both.compared.changed(kept)
+    labels = np.array([theme.escape(name) for name in names], dtype=object)
+    is_numbered = len(kept) <= MOST_NUMBERED
+    scores, ahead = np.full((2, 3, len(kept)), np.nan)
+    scores[:2], ahead[2] = aligned[:, kept], differences[kept]
+    diverging = theme.diverging(is_dark)
+    largest = max(1.0, float(np.nanmax(np.abs(ahead[2]), initial=0.0)))
+    maps = (
+        (scores, -SURPRISED, 0.0, theme.SEQUENTIAL),
+        (ahead, -largest, largest, diverging),
+    )
+    numbers = [
+        np.array([["" if np.isnan(v) else exactly(v, 2) for v in row] for row in values], object)
+        for values, *_ in maps
+    ]
+    fig = Figure(
+        [
+            heatmap(
+                z=values,
+                x=list(range(len(kept))),
+                y=[0, 1, 2],
+                zmin=low,
+                zmax=high,
+                colorscale=scale,
+                showscale=False,
+                hoverongaps=False,
+                xgap=gap(names),
+                ygap=3,
+                customdata=np.dstack([np.broadcast_to(labels, values.shape), written]),
+                hovertemplate="<b>%{customdata[0]}</b>: %{customdata[1]} nats<extra></extra>",
+                **(
+                    numbered(values, written.tolist(), 11, scale=scale, low=low, high=high)
+                    if is_numbered
+                    else {}
+                ),
+            )
+            for (values, low, high, scale), written in zip(maps, numbers, strict=True)
+        ]
+    )
+    first, second = both.sums
+    names_of_rows = (*RUNS, "first − second")
+    theme.plot_layout(fig, "", "", "", 36 * 3 + label_room(names) + 44)
+    fig.update_layout(margin={"l": 0, "r": 0, "t": 8, "b": 0})
+    fig.update_xaxes(**column_axis(names, changed, 12))
+    fig.update_yaxes(
+        tickvals=[0, 1, 2],
+        ticktext=[
+            f"{name}  <b>{exactly(end, 2)}</b>"
+            for name, end in zip(names_of_rows, (first, second, first - second), strict=True)
+        ],
+        range=[2.55, -0.55],
+        tickfont={"size": 13},
+        showgrid=False,
+    )
+    return fig
+
+
+def _table(both: Likelihoods) -> pd.DataFrame:
+    """Return a row for each aligned token."""
+    first, second = both.aligned
+    return both.compared.columns().assign(nats_first=first, nats_second=second)
+
+
+LIKELIHOOD = Picture(
+    name="minimal-pair-likelihood",
+    figure=_rows,
+    table=_table,
+    how=(
+        "The log-probability of each token, in nats: {scored}. Yellow is expected, dark "
+        "surprising. A version's score is the sum, as on **Grammar exam**; one with more tokens "
+        "sums more terms. Below is the difference of aligned tokens: blue where the first version "
+        "is ahead."
+    ),
+    code="""
+second = bert.trace({texts})
+texts = [bert.tokenize(one.text_a, one.text_b) for one in (trace, second)]
+{score}""",
+)
+
+
+def can_score(page: frame.Page, compared: ComparedRuns) -> bool:
+    """Return whether both versions are whole texts that the checkpoint gives a probability."""
+    bert = page.bert
+    if not (reads_from_left(bert) or {"mlm", "mask"} <= bert.capabilities):
+        return False
+    return bert.tokenizer.mask_id not in {*compared.first.input_ids, *compared.second.input_ids}
+
+
+def show_likelihood(page: frame.Page, compared: ComparedRuns) -> None:
+    """Draw the verdict, and the log-probability of each token in both versions."""
+    with frame.guard():
+        traces = (compared.first, compared.second)
+        texts = tuple((trace.text_a, trace.text_b) for trace in traces)
+        if max(trace.num_tokens for trace in traces) <= AT_ONCE:
+            scores = cache.computed(_scored, page.bert_key, texts)
+        else:
+            compute = Compute(name="likelihood", stage="Hiding each token in turn")
+            scores = compute(_scored, page.bert_key, texts)
+        both = Likelihoods(compared, *scores)
+        is_causal = reads_from_left(page.bert)
+        st.header(_verdict(both, is_causal=is_causal), anchor=False)
+        drawn = drawn_columns(compared.pair, np.abs(np.nan_to_num(both.differences)))
+        LIKELIHOOD.show(
+            page,
+            both,
+            drawn={"drawn": drawn, "is_dark": page.is_dark},
+            scored=FROM_LEFT if is_causal else HIDDEN,
+            score=LEFT_CODE if is_causal else HIDDEN_CODE,
+            texts=compared.texts,
+        )
+        note_left_out(drawn, compared.pair)
+
+
+def _verdict(both: Likelihoods, *, is_causal: bool) -> str:
+    """Return which version has the higher sum, and by how much.
+
+    The sum is a log-probability of the text if each token is predicted from those before it.
+    """
+    first, second = both.sums
+    if abs(first - second) <= TIE:
+        equal = "are equally probable" if is_causal else "score the same"
+        return f"Both versions {equal}: {exactly(first, 2)} nats"
+    name = RUNS[int(second > first)]
+    ahead = exactly(abs(first - second), 2).removeprefix("+")
+    return (
+        f"The {name} version {'is more probable' if is_causal else 'scores higher'} by {ahead} "
+        f"nats: {exactly(first, 2)} and "
+        f"{exactly(second, 2)}"
+    )
+
+
+def _scored(
+    bert: Model,
+    texts: Sequence[tuple[str, str | None]],
+    *,
+    on_fraction: Callable[[float], None] = lambda fraction: None,
+) -> list[NDArray[np.float64]]:
+    """Return the scores of each version, as of `token_log_likelihoods`."""
+    scores = []
+    for number, text in enumerate(texts):
+
+        def report(fraction: float, before: int = number) -> None:
+            on_fraction((before + fraction) / len(texts))
+
+        scores.append(token_log_likelihoods(bert, *text, progress=report))
+    return scores
+
 
 HOW_TOKENS = (
     "What both versions share is shown once. What differs is framed, the first version above the "

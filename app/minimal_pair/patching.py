@@ -1,20 +1,138 @@
 """Where it is decided: activations of one version put into the run of the other."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, cast
 
 import pandas as pd
 import streamlit as st
+import torch
 from streamlit.delta_generator import DeltaGenerator
 
-from bertcore.analysis.patching import Direction, Part, Patched, PatchPair, PathPatched, Place
+from bertcore import Model
+from bertcore.analysis.patching import (
+    Answer,
+    Direction,
+    Part,
+    Patched,
+    PatchPair,
+    PathPatched,
+    Place,
+    class_answer,
+    common_masks,
+    patch,
+    patch_pair,
+    patch_path,
+    telling_token,
+    word_answer,
+)
+from bertcore.analysis.shared.inputs import one_piece
+from bertcore.network.task_reader import TaskReader
 
 from ..plots import Figure, cell_table, own_markdown, plain, records, signed, theme
 from ..plots.before_after import head_grid
 from ..shell import Compute, Field, Picture, cache, capabilities, frame, one_of
-from . import patching_case
+from ..task_model.model import readable_task_head
 from .compared import column_names, layer_map
-from .patching_case import Asked, Followed
 from .versions import Versions
+
+
+class Asked(NamedTuple):
+    """Two versions, and the two logits whose difference is followed; small and hashable."""
+
+    key: cache.BertKey
+    first: Versions
+    second: Versions
+    hide: int | None
+    """Token of the first version that is hidden in both; None for the texts as they are."""
+    is_class: bool
+    """Whether classes of the task head are followed, and not words."""
+    name: str
+    other: str
+    """"": the default of `word_answer` or `class_answer`."""
+
+
+class Followed(NamedTuple):
+    """The names of the two logits."""
+
+    name: str
+    other: str | None
+
+    def __str__(self) -> str:
+        """Return the difference as it is written."""
+        return self.name if self.other is None else f"{self.name} − {self.other}"
+
+
+def pair_of(asked: Asked) -> PatchPair:
+    """Return the aligned versions; ValueError if they cannot be patched; see `patch_pair`."""
+    return cache.computed(patch_pair, asked.key, asked.first, asked.second, hide=asked.hide)
+
+
+def masks(asked: Asked) -> list[int]:
+    """Return the columns that have a mask in both versions."""
+    return common_masks(cache.opened(asked.key), pair_of(asked))
+
+
+def followed_answer(asked: Asked) -> Followed:
+    """Return the names of the logits, the defaults if none were given.
+
+    ValueError as `word_answer` and `class_answer`.
+    """
+    return cache.computed(_followed, asked)
+
+
+def patched(
+    asked: Asked, part: Part, direction: Direction, *, on_fraction: Callable[[float], None]
+) -> Patched:
+    """Return the runs with every place patched."""
+    model, pair = cache.opened(asked.key), pair_of(asked)
+    answer = _answer(model, asked, pair)
+    return patch(model, pair, answer, part, direction, on_fraction=on_fraction)
+
+
+def reader_of(key: cache.BertKey) -> TaskReader | None:
+    """Return the task head whose classes can be followed, or None."""
+    reader = readable_task_head(key)
+    return reader if reader is not None and reader.kind in ("classes", "labels", "score") else None
+
+
+def most_telling(model: Model, first: Versions, second: Versions) -> int | None:
+    """Return the token at which the predictions of the versions differ most."""
+    return telling_token(model, patch_pair(model, first, second))
+
+
+def _answer(model: Model, asked: Asked, pair: PatchPair) -> Answer:
+    if asked.is_class:
+        reader = reader_of(asked.key)
+        assert reader is not None  # the page offers classes only then
+        return class_answer(model, reader, pair, asked.name or None, asked.other or None)
+    words = (_piece(model, word) for word in (asked.name, asked.other))
+    return word_answer(model, pair, *words)
+
+
+def _piece(model: Model, word: str) -> str | None:
+    """Return the piece that a typed word is; None if blank.
+
+    ValueError if the vocabulary has no pieces for it.
+    """
+    unknown, piece = model.tokenizer.unk_token, one_piece(model, word)
+    if piece == unknown and word != unknown:
+        raise ValueError(
+            f"{word!r} is unknown to this vocabulary, so it has no logit. Choose another word."
+        )
+    return piece
+
+
+def _followed(asked: Asked) -> Followed:
+    answer = _answer(cache.opened(asked.key), asked, pair_of(asked))
+    return Followed(answer.name, answer.other)
+
+
+@torch.no_grad()
+def path(asked: Asked, sender: Place, receiver: Place, direction: Direction) -> PathPatched:
+    """Return the result of one path; ValueError as `patch_path`."""
+    model, pair = cache.opened(asked.key), pair_of(asked)
+    return patch_path(model, pair, _answer(model, asked, pair), sender, receiver, direction)
+
 
 DIRECTION_NAMES = {
     "denoising": "First into second (denoising)",
@@ -190,7 +308,7 @@ def show_patching(page: frame.Page, second: Versions) -> None:
     asked = _choose_answer(page, Asked(page.bert_key, first, second, None, False, "", ""))
     if asked is None:
         return
-    pair, names = patching_case.pair_of(asked), patching_case.followed(asked)
+    pair, names = pair_of(asked), followed_answer(asked)
     has_parts = "parts" in page.bert.capabilities
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     direction, part = choose_way(row, has_parts=has_parts)
@@ -204,7 +322,7 @@ def show_patching(page: frame.Page, second: Versions) -> None:
         return
     stopped = "The patching was stopped."
     compute = Compute(name="patching", stage="Patching each place", stopped=stopped)
-    found = compute(patching_case.patched, asked, part, direction)
+    found = compute(patched, asked, part, direction)
     values = _code_values(page, asked, names, direction)
     followed = "Logit" if names.other is None else "Logit difference"
     st.markdown(
@@ -238,12 +356,12 @@ def choose_way(row: DeltaGenerator, *, has_parts: bool) -> tuple[Direction, Part
 
 def _choose_answer(page: frame.Page, asked: Asked) -> Asked | None:
     """Draw the choice of what is followed; return it, or None if there is nothing."""
-    reader = patching_case.reader_of(page.bert_key)
+    reader = reader_of(page.bert_key)
     has_words = "mlm" in page.bert.capabilities
     if not has_words and reader is None:
         st.info(NO_ANSWER)
         return None
-    patching_case.pair_of(asked)  # refuses versions that are the same
+    pair_of(asked)  # refuses versions that are the same
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     is_class = not has_words
     if has_words and reader is not None:
@@ -254,7 +372,7 @@ def _choose_answer(page: frame.Page, asked: Asked) -> Asked | None:
         if reader.kind == "score":
             return asked
         options = ["", *reader.labels]
-        names = patching_case.followed(asked)
+        names = followed_answer(asked)
         fields = [(CLASS, "Class", names.name)]
         if reader.kind == "classes":
             fields.append((OTHER_CLASS, "Minus class", names.other or ""))
@@ -262,12 +380,12 @@ def _choose_answer(page: frame.Page, asked: Asked) -> Asked | None:
             _choose_class(row, label, field, options, default) for field, label, default in fields
         ]
         return asked._replace(name=chosen[0], other=chosen[1] if len(chosen) > 1 else "")
-    if not patching_case.masks(asked):
+    if not masks(asked):
         hide = _choose_hidden(page, asked, row)
         if hide is None:
             return None
         asked = asked._replace(hide=hide)
-    names = patching_case.followed(asked)
+    names = followed_answer(asked)
     words = [
         row.text_input(label, key=field.key(), placeholder=default, width=180)
         for field, label, default in (
@@ -293,9 +411,9 @@ def _choose_class(
 
 def _choose_hidden(page: frame.Page, asked: Asked, row: DeltaGenerator) -> int | None:
     """Draw the choice of the token that is hidden in both versions; None: there is none."""
-    pair = patching_case.pair_of(asked)
-    key, place_to_hide = asked.key, patching_case.place_to_hide
-    default = cache.computed(place_to_hide, key, asked.first, asked.second)
+    pair = pair_of(asked)
+    key = asked.key
+    default = cache.computed(most_telling, key, asked.first, asked.second)
     if default is None:
         st.info(own_markdown(NOTHING_COMMON, page.marks))
         return None
@@ -331,7 +449,7 @@ def _show_path(
         if _order(place) > _order(sender)
     }
     receiver = behind[_choose(row, "Receiver", RECEIVER, list(behind), "the answer")]
-    found = cache.computed(patching_case.path, asked, sender, receiver, direction)
+    found = cache.computed(path, asked, sender, receiver, direction)
     st.markdown(
         f"The path from {sender} to {receiver} alone carries a share of **{found.share:+.1%}**."
     )
@@ -380,7 +498,7 @@ def _code_values(
     followed = f", {names.name!r}, {names.other!r}"
     answer = f"word_answer(bert, pair{followed})"
     if asked.is_class:
-        reader = patching_case.reader_of(page.bert_key)
+        reader = reader_of(page.bert_key)
         if reader is not None and reader.kind == "score":  # has no classes to name
             followed = ""
         answer = f"class_answer(bert, read_task_head(bert), pair{followed})"

@@ -9,13 +9,14 @@ from .formats import (
     ON_AXIS,
     display_width,
     exactly,
+    label_name,
     percent,
+    plain,
     shorten,
     shorten_middle,
     signed,
 )
 from .special_tokens import BERT, SpecialTokens, marks_of, own_markdown, own_text
-from .untrusted_text import label_name, plain
 
 __all__ = [
     "BERT",

@@ -13,8 +13,7 @@ from bertcore.analysis.compare.before_after import WordShift
 from . import theme
 from .cell_table import cell_table
 from .figure import Figure, subplots
-from .formats import percent, shorten, signed
-from .untrusted_text import label_name
+from .formats import label_name, percent, shorten, signed
 
 BEFORE, AFTER = theme.SPECIAL, theme.SEGMENT_A
 WORD_HEIGHT, TITLE_HEIGHT = 32, 34

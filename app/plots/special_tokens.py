@@ -11,7 +11,7 @@ from bertcore.tokenizer import Tokenizer
 
 from . import theme
 from .figure import Figure
-from .untrusted_text import plain
+from .formats import plain
 
 
 class SpecialTokens(NamedTuple):

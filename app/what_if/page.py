@@ -17,8 +17,7 @@ from . import PAGE, changes, controls
 from .answers import show_answers
 from .changes import forget_all
 from .inside import show_inside
-from .ranking import show_ranking
-from .removal import show_removal
+from .ranking import show_ranking, show_removal
 from .steer import show_steer
 
 HOW_SAVED = (

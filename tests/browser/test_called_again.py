@@ -12,7 +12,7 @@ from app.architectures import drawing as architectures
 from app.architectures import writing
 from app.bundle import Bundle, read_bundle
 from app.inside_layer import drawing as inside_layer
-from app.inside_layer.all_tokens import STAGES, AllTokens
+from app.inside_layer.drawing import STAGES, AllTokens
 from app.layer_watch import layer_watch
 from app.objectives import drawing as objectives
 from app.shell import live_text

@@ -25,7 +25,7 @@ from app.canvas.overview import overview
 from app.html_file import chart
 from app.html_file.document import File, Report, ScriptedPicture, to_html
 from app.inside_layer import drawing as inside_layer
-from app.inside_layer.all_tokens import STAGES, AllTokens
+from app.inside_layer.drawing import STAGES, AllTokens
 from app.mixing.figures import OneToken, strips
 from bertcore import Trace
 from bertscope.notebook.notebook_view import NotebookView

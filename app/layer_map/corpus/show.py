@@ -22,11 +22,10 @@ from bertcore.corpus import EncodedCorpus, open_encoded
 from ...shell import Compute, Field, Picture, Progress, cache, frame, one_of
 from ...sources import encoded_corpus as source
 from ...sources.encoded_corpus import Opened
-from ..controls import rogue_off
+from ..controls import choose_parameters, rogue_off
 from ..curves import QUALITY as FAITHFUL
 from ..curves import Quality, note_copies
 from ..geometry import show_geometry
-from ..parameters import choose_parameters
 from ..view import MeasuredGeometry, measure
 from . import point_map
 from .points import Drawn, colour_columns, colours_of, drawn

@@ -6,8 +6,7 @@ To add the view of a task, write a file beside these and name its class in `TASK
 from bertcore.tasks import Task
 
 from .choices import ChoiceView
-from .labels import LabelView, PairView
-from .multilabel import LabelsView
+from .labels import LabelsView, LabelView, PairView
 from .scores import ScoreView
 from .spans import SpanView
 from .tags import TagView

@@ -16,9 +16,8 @@ from starlette.types import ASGIApp, Message
 from app.access import cookies, gate, upload_limits
 from app.access.door import Door
 from app.access.gate import Gate
-from app.access.headers import SecurityHeaders, content_policy
 from app.access.policy import Policy, UploadLimits, decide
-from app.access.server import middleware
+from app.access.server import SecurityHeaders, content_policy, middleware
 from app.access.upload_limits import UploadLimit
 from tests.support.asgi import Answer, Inside, ask, run
 

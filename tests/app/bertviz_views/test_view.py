@@ -10,8 +10,7 @@ from html.parser import HTMLParser
 import pytest
 import torch
 
-from app.bertviz_views.controls import KINDS, of_trace
-from app.bertviz_views.neurons import MOST_NUMBERS, MOST_TOKENS, neuron_view
+from app.bertviz_views.controls import KINDS, MOST_NUMBERS, MOST_TOKENS, neuron_view, of_trace
 from app.bertviz_views.view import (
     HEAD_VIEW_TOKENS,
     MODEL_VIEW_TOKENS,

@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from app.access.policy import CHECKPOINT_VARIABLE
-from app.plots.untrusted_text import plain
+from app.plots.formats import plain
 from app.shell import cache, uploads
 from bertcore.analysis.health.checkpoint_doctor import PROBE_TEXTS as TEXTS
 from tests.support.opened import page_of, with_results

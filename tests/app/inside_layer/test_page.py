@@ -13,10 +13,8 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from app.inside_layer import drawing
-from app.inside_layer.all_tokens import all_tokens
-from app.inside_layer.drawing import Sheet
-from app.inside_layer.heads import pair_sheet, word_sheet
-from app.inside_layer.one_token import token_sheet
+from app.inside_layer.drawing import Sheet, all_tokens
+from app.inside_layer.one_token import pair_sheet, token_sheet, word_sheet
 from app.inside_layer.run import AskedWord, Run
 from app.plots import theme
 from app.plots.logit_shares import token_shares, tokens_table

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.minimal_pair import likelihood
+from app.minimal_pair import answers
 from app.minimal_pair.versions import EXAMPLES
 from bertcore import Bert, load
 from bertcore.checkpoints.source import SHIPPED
@@ -123,7 +123,7 @@ def test_it_is_not_shown_beside_another_question(
 def test_a_long_text_waits_in_line(
     opened: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(likelihood, "AT_ONCE", 3)
+    monkeypatch.setattr(answers, "AT_ONCE", 3)
     app = opened()
     finish_jobs()
     assert "likelihood" in named_charts(ok(app.run()), "minimal-pair")

@@ -8,13 +8,6 @@ import re
 import numpy as np
 import pytest
 
-from app.mixing.charts import (
-    Agreement,
-    agreement,
-    agreement_table,
-    separator_fade,
-    separator_table,
-)
 from app.mixing.figures import (
     MANY,
     MOST_LABELS,
@@ -27,6 +20,13 @@ from app.mixing.figures import (
     verdict,
 )
 from app.mixing.measures import SeparatorFractions
+from app.mixing.page import (
+    Agreement,
+    agreement,
+    agreement_table,
+    separator_fade,
+    separator_table,
+)
 
 TOKENS = ["[CLS]", "the", "<b>bank", "the"]
 ROW = np.array([0.0, 0.25, 0.7, 0.05], dtype=np.float32)

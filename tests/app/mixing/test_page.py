@@ -14,9 +14,9 @@ from scipy.stats import spearmanr
 from streamlit.testing.v1 import AppTest
 
 from app.mixing import measures
-from app.mixing.charts import SHORT
 from app.mixing.figures import NAMES
 from app.mixing.measures import Choice, Texts
+from app.mixing.page import SHORT
 from app.shell import cache
 from app.shell.jobs import background
 from bertcore import Bert

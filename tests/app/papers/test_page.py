@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.navigation import PAGES
 from app.papers.page import (
+    ABLATION_NAMES,
     ABLATIONS,
     CLAIMS,
     NUMBERS,
@@ -18,8 +19,8 @@ from app.papers.page import (
     TOPICS,
     TRANSFORMER,
     WAYS,
+    glue_table,
 )
-from app.papers.scores import ABLATION_NAMES, glue_table
 from app.tokens.page import VIEWS as TOKENS_VIEWS
 from bertcore.papers import read_papers
 from tests.support.opened import charts, numbers, ok, page_of, said

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.plots.formats import percent
-from app.plots.untrusted_text import plain
+from app.plots.formats import percent, plain
 from app.sentence_pairs.page import EXAMPLE
 from bertcore import Bert
 from bertcore.network import ALL_HEADS

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.access.policy import CHECKPOINT_VARIABLE
 from app.navigation import PAGES
-from app.plots.untrusted_text import plain, safe_card
+from app.plots.formats import plain, safe_card
 from app.shell import frame, picture_files, sentence_box, sidebar, state
 from bertcore.checkpoints.source import SHIPPED
 from bertcore.checkpoints.toys import TOYS

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from app.checkpoints.contents import parameter_bars
+from app.checkpoints.page import parameter_bars
 from app.plots import theme
 from app.plots.token_axis import MAX_LABELS, token_axis
 from app.tokens import effects, embedding_sum, page, positions

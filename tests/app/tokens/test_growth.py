@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from app.access.policy import CHECKPOINT_VARIABLE
-from app.plots.untrusted_text import plain
+from app.plots.formats import plain
 from app.tokens.growth import (
     ALL_SIZES,
     MOST_MERGES,

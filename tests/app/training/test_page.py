@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import streamlit as st
 
-from app.plots.untrusted_text import plain
+from app.plots.formats import plain
 from app.run_folders import process as training_process
 from app.run_folders import runs as training_runs
 from bertcore.analysis.heads.entropy_history import head_history
