@@ -16,9 +16,9 @@ from app.corpus.page import VIEWS as CORPUS_VIEWS
 from app.heads.grid import OPEN_EXAMPLE
 from app.heads.names import QUESTIONS
 from app.layer_map.sources import SOURCES
+from app.minimal_pair.compared import EXAMPLES
 from app.minimal_pair.page import VIEWS
 from app.minimal_pair.patching import DIRECTION_NAMES, PART_NAMES
-from app.minimal_pair.versions import EXAMPLES
 from app.navigation import PAGES
 from bertcore.analysis.space.sense_sets import SETS
 from tests.support.exhaustive import all_but

@@ -9,8 +9,7 @@ from ..shell import Field, cache, frame, one_of
 from . import PAGE, view
 from .controls import WORD, choose_points, choose_view, map_when_ready, read_points
 from .corpus.show import show_corpus
-from .curves import show_curves
-from .geometry import show_geometry
+from .geometry import show_curves, show_geometry
 from .maps import OVERVIEW, show_map
 from .points import Mapped, PointMarks, colouring, hover_texts, point_labels
 from .seeds import show_second_seed

@@ -12,11 +12,10 @@ from ..plots.charts import Curve, LayerCurves
 from ..shell import Field, Picture, Texts, cache, frame, one_of
 from . import PAGE
 from .answers import show_answers, show_tokens
-from .compared import compared, written
+from .compared import Versions, choose_second, compared, written
 from .inside import show_attention, show_heads, show_vectors
 from .many_pairs import show_many
 from .patching import show_patching
-from .versions import Versions, choose_second
 
 HIDES = Field("pair_hides", False)
 LABEL = "No other token sees those that differ"

@@ -32,8 +32,7 @@ from ..plots import Figure, cell_table, own_markdown, plain, records, signed, th
 from ..plots.before_after import head_grid
 from ..shell import Compute, Field, Picture, cache, capabilities, frame, one_of
 from ..task_model.model import readable_task_head
-from .compared import column_names, layer_map
-from .versions import Versions
+from .compared import Versions, column_names, layer_map
 
 
 class Asked(NamedTuple):

@@ -15,8 +15,7 @@ from ..shell.links import TOKENS_VIEW as VIEW
 from ..token_strip.token_strip import token_strip
 from ..token_strip.word_steps import word_steps
 from . import PAGE
-from .effects import show_leave_one_out, show_norm
-from .embedding_sum import show_sum
+from .embedding_sum import show_leave_one_out, show_norm, show_sum
 from .growth import show_growth
 from .positions import show_positions
 

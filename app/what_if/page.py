@@ -14,9 +14,8 @@ from ..access.room import check_room
 from ..plots import plain
 from ..shell import cache, capabilities, frame, sidebar
 from . import PAGE, changes, controls
-from .answers import show_answers
+from .answers import show_answers, show_inside
 from .changes import forget_all
-from .inside import show_inside
 from .ranking import show_ranking, show_removal
 from .steer import show_steer
 

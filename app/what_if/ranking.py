@@ -19,8 +19,8 @@ from ..plots.charts import Curve, LayerCurves
 from ..shell import Compute, Field, Picture, frame, one_of
 from ..shell.links import HEADS_OFF, MASK, name_of, switch_off
 from ..task_model.model import readable_task_head
+from .answers import about
 from .changes import Case, Question, rank
-from .inside import about
 
 IS_REMOVED = Field("removal", False)
 FIRST_OFF = 12

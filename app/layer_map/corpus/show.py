@@ -23,9 +23,8 @@ from ...shell import Compute, Field, Picture, Progress, cache, frame, one_of
 from ...sources import encoded_corpus as source
 from ...sources.encoded_corpus import Opened
 from ..controls import choose_parameters, rogue_off
-from ..curves import QUALITY as FAITHFUL
-from ..curves import Quality, note_copies
-from ..geometry import show_geometry
+from ..geometry import QUALITY as FAITHFUL
+from ..geometry import Quality, note_copies, show_geometry
 from ..view import MeasuredGeometry, measure
 from . import point_map
 from .points import Drawn, colour_columns, colours_of, drawn

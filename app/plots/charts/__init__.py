@@ -1,13 +1,10 @@
 """The kinds of charts: one tidy frame in, a figure out, its looks and its hover decided here."""
 
 from .bars import Bars
-from .boxes import Boxes, KindBoxes
+from .boxes import Boxes, KindBoxes, TokenMap
 from .chart import Chart, Column
-from .dots import Dots
-from .intervals import Intervals
-from .layer_curves import Curve, LayerCurves, over_layers
-from .lines import Line, Lines, layer_names
-from .token_map import TokenMap
+from .dots import Dots, Intervals
+from .lines import Curve, LayerCurves, Line, Lines, layer_names, over_layers
 
 __all__ = [
     "Bars",

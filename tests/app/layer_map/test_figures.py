@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.layer_map import curves, geometry, maps, seeds
+from app.layer_map import geometry, maps, seeds
 from app.layer_map.maps import MAX_OVERVIEW, coordinates_table
 from app.layer_map.points import (
     COLOUR_BY,
@@ -279,17 +279,17 @@ def test_curves_draw_the_measures() -> None:
     layer_map = map_layers(table.vectors)
     parted = separation(table.vectors, table.labels)
     assert parted is not None
-    fig = chart_of(curves.SEPARATION).figure(parted, k=parted.k, chance=parted.chance)
+    fig = chart_of(geometry.SEPARATION).figure(parted, k=parted.k, chance=parted.chance)
     assert fig.plotly().data[0].name == f"neighbours with the same label (of {parted.k})"
     np.testing.assert_allclose(fig.plotly().data[0].y, parted.purity)
     np.testing.assert_allclose(fig.plotly().data[1].y, parted.silhouette)
     assert fig.plotly().layout.shapes[0].y0 == parted.chance
     true = faithfulness(table.vectors, layer_map.coordinates)
-    quality = curves.Quality(range(3), true, layer_map.explained)
-    fig = curves.QUALITY.figure(quality)
+    quality = geometry.Quality(range(3), true, layer_map.explained)
+    fig = geometry.QUALITY.figure(quality)
     np.testing.assert_allclose(fig.plotly().data[1].y, true.continuity)
     np.testing.assert_allclose(fig.plotly().data[3].y, layer_map.explained.sum(1))
-    rows = curves.QUALITY.table(quality)
+    rows = geometry.QUALITY.table(quality)
     assert list(rows.columns) == "layer trustworthiness continuity overlap variance_shown".split()
     assert len(rows) == 3
 

@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.minimal_pair import answers
-from app.minimal_pair.versions import EXAMPLES
+from app.minimal_pair.compared import EXAMPLES
 from bertcore import Bert, load
 from bertcore.checkpoints.source import SHIPPED
 from bertcore.grammar import (

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.minimal_pair import versions as minimal_pair
+from app.minimal_pair import compared as minimal_pair
 from app.minimal_pair.compared import MOST_DRAWN
 from bertcore import Bert
 from bertcore.analysis.compare.agreement import agreement

@@ -8,7 +8,7 @@ import pytest
 from app.checkpoints.page import parameter_bars
 from app.plots import theme
 from app.plots.token_axis import MAX_LABELS, token_axis
-from app.tokens import effects, embedding_sum, page, positions
+from app.tokens import embedding_sum, page, positions
 from bertcore.analysis.space import embeddings as numbers
 from tests.support.tiny import tiny_bert
 
@@ -66,7 +66,7 @@ def test_long_axes_have_positions_in_place_of_words():
 def test_layer_norm_draws_lengths_relative_to_their_average(trace):
     found = numbers.norm_numbers(trace.embeddings)
     after = trace.embeddings.output[3].numpy()
-    fig = effects.layer_norm(trace, selected=3)
+    fig = embedding_sum.layer_norm(trace, selected=3)
     lines = [t for t in fig.plotly().data if t.type == "scatter"]
     assert np.allclose(np.mean(lines[0].y), 1, atol=1e-5)
     assert np.allclose(np.asarray(lines[0].customdata)[:, 0], found.norm_before)
@@ -76,7 +76,7 @@ def test_layer_norm_draws_lengths_relative_to_their_average(trace):
 
 def test_leave_one_out_draws_both_ends_and_the_chosen_token(bert, trace):
     result = numbers.leave_one_out(bert, trace.text_a, trace.text_b)
-    fig = effects.leave_one_out(result, tokens=trace.tokens, selected=4)
+    fig = embedding_sum.leave_one_out(result, tokens=trace.tokens, selected=4)
     assert len(fig.plotly().data) == 6
     assert np.allclose(fig.plotly().data[1].y, result.cosines["segment"][-1])
     assert np.allclose(fig.plotly().data[5].y, result.cosines["position"][:, 4])

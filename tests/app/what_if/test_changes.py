@@ -8,7 +8,7 @@ import torch
 
 from app.plots import before_after as figures
 from app.what_if import changes as what_if
-from app.what_if.inside import Hidden, hidden_bars, hidden_table
+from app.what_if.answers import Hidden, hidden_bars, hidden_table
 from app.what_if.ranking import effect_grid
 from bertcore.analysis.compare.before_after import BeforeAfter, WordShift
 from bertcore.analysis.heads.importance import HeadImportance

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from app.layer_map import curves
+from app.layer_map import geometry
 from app.layer_map.corpus import point_map
 from app.layer_map.corpus.points import (
     LEVELS,
@@ -107,9 +107,9 @@ def test_rows_that_are_sentences_are_named_by_their_text(tmp_path: Path) -> None
 
 def test_the_quality_is_drawn_over_the_layers(encoded: EncodedCorpus) -> None:
     found = corpus_map(encoded, SETTINGS)
-    quality = curves.Quality(found.layers, found.quality, found.explained)
-    data = curves.QUALITY.figure(quality).plotly().data
+    quality = geometry.Quality(found.layers, found.quality, found.explained)
+    data = geometry.QUALITY.figure(quality).plotly().data
     assert [list(trace.x) for trace in data] == [[0, 2]] * 4
     np.testing.assert_allclose(data[0].y, found.quality.trustworthiness)
     np.testing.assert_allclose(data[3].y, found.explained.sum(1))
-    assert curves.QUALITY.table(quality)["layer"].tolist() == [0, 2]
+    assert geometry.QUALITY.table(quality)["layer"].tolist() == [0, 2]
