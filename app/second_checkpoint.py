@@ -39,7 +39,7 @@ class Side(NamedTuple):
     @property
     def bert(self) -> Model:
         """The opened checkpoint, or the untrained network."""
-        return cache.call(_untrained, self.key) if self.is_untrained else cache.opened(self.key)
+        return cache.call(untrained, self.key) if self.is_untrained else cache.opened(self.key)
 
     def trace(self, text_a: str, text_b: str | None) -> Trace:
         """Return the run of a text or pair, with [MASK] as this checkpoint writes it."""
@@ -128,10 +128,6 @@ def _longer(source: str) -> str:
     parts = [part for part in Path(source).parts if part not in ("/", "checkpoints")]
     name = "/".join(parts[-2:])
     return name if len(name) <= _LONGEST_NAME else "…" + name[1 - _LONGEST_NAME :]
-
-
-def _untrained(bert: Model) -> Model:
-    return untrained(bert)
 
 
 def _untrained_trace(bert: Model, side: Side, text_a: str, text_b: str | None) -> Trace:

@@ -57,25 +57,32 @@ class Case(NamedTuple):
         return self.first, self.second
 
     @property
+    @cache.once
     def comparison(self) -> TextComparison:
         """The comparison on the text; ValueError if a run contains NaN."""
-        return cache.computed(_compare, self)
+        first, second = self.sides
+        questions = questions_of(first, second)
+        return core.compare_text(first.bert, second.bert, self.traces, questions)
 
     @property
     def drift(self) -> WeightDrift:
         """How far the weights are from each other."""
-        return cache.computed(_drift, self.first, self.second)
+        return _drift(self.first, self.second)
 
+    @cache.once
     def gradients(
         self, kind: str, answers: tuple[int | None, int | None], places: tuple[int, int]
     ) -> tuple[DecisionGradients | None, DecisionGradients | None]:
         """Return the gradients of an answer with respect to each token, in both."""
-        return cache.computed(_gradients, self, kind, answers, places)
+        first, second = (side.bert for side in self.sides)
+        question = next(asked for asked in questions_of(*self.sides) if asked.kind == kind)
+        return core.compare_gradients(first, second, self.traces, question, answers, places)
 
 
+@cache.once
 def questions_of(first: Side, second: Side) -> tuple[Question, ...]:
     """Return the questions that both can answer."""
-    return cache.computed(_questions, first, second)
+    return core.questions(first.bert, second.bert, (first.decisions, second.decisions))
 
 
 def in_order(current: Side, other: Side, chosen: str) -> tuple[Side, Side]:
@@ -144,26 +151,9 @@ def code_of(case: Case) -> str:
     )
 
 
-def _questions(first: Side, second: Side) -> tuple[Question, ...]:
-    return core.questions(first.bert, second.bert, (first.decisions, second.decisions))
-
-
-def _compare(case: Case) -> TextComparison:
-    first, second = case.sides
-    questions = questions_of(first, second)
-    return core.compare_text(first.bert, second.bert, case.traces, questions)
-
-
+@cache.once
 def _drift(first: Side, second: Side) -> WeightDrift:
     return weight_drift(first.bert, second.bert)
-
-
-def _gradients(
-    case: Case, kind: str, answers: tuple[int | None, int | None], places: tuple[int, int]
-) -> tuple[DecisionGradients | None, DecisionGradients | None]:
-    first, second = (side.bert for side in case.sides)
-    question = next(question for question in questions_of(*case.sides) if question.kind == kind)
-    return core.compare_gradients(first, second, case.traces, question, answers, places)
 
 
 QUESTION = Field("compare_question", "")

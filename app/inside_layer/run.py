@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import torch
 
-from bertcore import Model, Trace
+from bertcore import Trace
 from bertcore.analysis.shared.inputs import masked_encoding
 from bertcore.analysis.words.logit_attribution import LogitAttribution, logit_attribution
 
@@ -22,9 +22,13 @@ class Run(NamedTuple):
     masked: tuple[int, ...]
 
     @property
+    @cache.once
     def trace(self) -> Trace:
         """The trace of the text with these places hidden."""
-        return cache.computed(_trace, self.key, self.text_a, self.text_b, self.masked)
+        bert, texts = cache.opened(self.key), (self.text_a, self.text_b)
+        if not self.masked:
+            return bert.trace(*texts)
+        return bert.trace(*texts, encoding=masked_encoding(bert, *texts, self.masked))
 
     @property
     def python(self) -> str:
@@ -56,28 +60,18 @@ class AskedWord(NamedTuple):
         return logit if self.against is None else f"{logit} minus that of **{plain(self.against)}**"
 
 
+@cache.once
 def attribution(run: Run, asked: AskedWord) -> LogitAttribution:
-    """Return the shares of a word's logit; computed once."""
-    return cache.computed(_attribution, run.key, run, asked)
+    """Return the shares of a word's logit."""
+    place, word, against = asked
+    return logit_attribution(cache.opened(run.key), run.trace, place, word, against)
 
 
-def best_words(run: Run, position: int, count: int) -> list[str]:
-    """Return the most probable pieces at a token, the best first; computed once."""
-    return cache.computed(_best_words, run.key, run, position, count)
-
-
-def _trace(bert: Model, text_a: str, text_b: str | None, masked: tuple[int, ...]) -> Trace:
-    if not masked:
-        return bert.trace(text_a, text_b)
-    return bert.trace(text_a, text_b, encoding=masked_encoding(bert, text_a, text_b, masked))
-
-
-def _attribution(bert: Model, run: Run, asked: AskedWord) -> LogitAttribution:
-    return logit_attribution(bert, run.trace, asked.position, asked.word, asked.against)
-
-
+@cache.once
 @torch.inference_mode()
-def _best_words(bert: Model, run: Run, position: int, count: int) -> list[str]:
+def best_words(run: Run, position: int, count: int) -> list[str]:
+    """Return the most probable pieces at a token, the best first."""
+    bert = cache.opened(run.key)
     state = run.trace.word_states[position].to(bert.device, bert.dtype)
     logits = bert.module.mlm_logits(state)[: bert.tokenizer.vocab_size]
     best = logits.topk(min(count, len(logits))).indices.tolist()

@@ -4,8 +4,8 @@ from typing import Any
 
 import streamlit as st
 
-from bertcore import Model, Trace
-from bertcore.analysis.attribution import TaskInput, class_attribution, why_no_shares
+from bertcore import Trace
+from bertcore.analysis.attribution import class_attribution, why_no_shares
 from bertcore.analysis.words.logit_attribution import LogitAttribution
 from bertcore.tasks.targets import ClassTarget, LabelTarget, TagTarget
 
@@ -101,7 +101,7 @@ def show_shares(page: frame.Page, query: Query) -> None:
         )
     position = target.position if isinstance(target, TagTarget) else None
     texts = query.texts
-    found = cache.computed(_attribution, query, label, against or None, position)
+    found = _attribution(query, label, against or None, position)
     values: dict[str, Any] = {
         "path": texts.key.source,
         "text": texts.text_a,
@@ -139,14 +139,13 @@ def _about_head(page: frame.Page, query: Query) -> dict[str, Any]:
     return {"read": f"the vector of {read[form.reads]}", "held": held}
 
 
+@cache.once
 def _trace_of(texts: Inputs) -> Trace:
-    return cache.computed(_trace, texts.key, texts)
+    read = texts.source
+    return cache.opened(texts.key).trace(read.text, read.text_pair, encoding=read.encoding)
 
 
-def _trace(bert: Model, source: TaskInput) -> Trace:
-    return bert.trace(source.text, source.text_pair, encoding=source.encoding)
-
-
+@cache.once
 def _attribution(
     query: Query, label: str | None, against: str | None, position: int | None
 ) -> LogitAttribution:

@@ -72,12 +72,17 @@ class Points(NamedTuple):
     """Whether the sentences are the visitor's list, for the Python shown."""
 
     @property
+    @cache.once
     def table(self) -> VectorTable:
         """The points and their vectors.
 
         ValueError if no point is left; names the words that there are, if one was chosen.
         """
-        return cache.computed(_table, self)
+        collected = _collected(cache.opened(self.key), self)
+        if not self.rogue_off:
+            return collected
+        off = without_rogue(collected.vectors, collected.words, self.rogue_off)
+        return replace(collected, vectors=off)
 
 
 class MeasuredGeometry(NamedTuple):
@@ -225,14 +230,6 @@ def code_of(points: Points, view: View | None) -> str:
         ")",
     ]
     return "\n".join(lines) + "\n"
-
-
-def _table(points: Points) -> VectorTable:
-    collected = _collected(cache.opened(points.key), points)
-    if not points.rogue_off:
-        return collected
-    off = without_rogue(collected.vectors, collected.words, points.rogue_off)
-    return replace(collected, vectors=off)
 
 
 def _collected(bert: Model, points: Points) -> VectorTable:

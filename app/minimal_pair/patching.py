@@ -28,7 +28,7 @@ from bertcore.analysis.patching import (
 from bertcore.analysis.shared.inputs import one_piece
 from bertcore.network.task_reader import TaskReader
 
-from ..plots import Figure, cell_table, own_markdown, plain, records, signed, theme
+from ..plots import Figure, Properties, cell_table, own_markdown, plain, records, signed, theme
 from ..plots.before_after import head_grid
 from ..shell import Compute, Field, Picture, cache, capabilities, frame, one_of
 from ..task_model.model import readable_task_head
@@ -71,12 +71,14 @@ def masks(asked: Asked) -> list[int]:
     return common_masks(cache.opened(asked.key), pair_of(asked))
 
 
+@cache.once
 def followed_answer(asked: Asked) -> Followed:
     """Return the names of the logits, the defaults if none were given.
 
     ValueError as `word_answer` and `class_answer`.
     """
-    return cache.computed(_followed, asked)
+    answer = _answer(cache.opened(asked.key), asked, pair_of(asked))
+    return Followed(answer.name, answer.other)
 
 
 def patched(
@@ -119,11 +121,6 @@ def _piece(model: Model, word: str) -> str | None:
             f"{word!r} is unknown to this vocabulary, so it has no logit. Choose another word."
         )
     return piece
-
-
-def _followed(asked: Asked) -> Followed:
-    answer = _answer(cache.opened(asked.key), asked, pair_of(asked))
-    return Followed(answer.name, answer.other)
 
 
 @torch.no_grad()
@@ -191,7 +188,7 @@ class PatchedPair(NamedTuple):
     pair: PatchPair
 
 
-def colours(is_dark: bool) -> dict[str, object]:
+def colours(is_dark: bool) -> Properties:
     """Return the scale of shares: orange below 0, blue up to 1; values beyond are clipped."""
     return {"colorscale": theme.diverging(is_dark), "zmin": -1, "zmax": 1}
 

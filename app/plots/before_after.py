@@ -238,7 +238,7 @@ def head_grid(
     values: NDArray[np.float32],
     off: Collection[tuple[int, int]],
     hover: str,
-    colours: Mapping[str, object],
+    colours: Mapping[str, Any],
     unit: str,
 ) -> Figure:
     """Draw a number for each head.

@@ -344,6 +344,18 @@ def computed(function: Callable[..., T], *args: Hashable, **kwargs: Hashable) ->
     return value
 
 
+def once(function: Callable[P, T]) -> Callable[P, T]:
+    """Compute a function of hashable arguments once for equal ones; they reach it as they are."""
+
+    @functools.wraps(function)
+    def kept(*args: P.args, **kwargs: P.kwargs) -> T:
+        key = result_key(function, args, kwargs)
+        value: T = _results().get(key, functools.partial(function, *args, **kwargs))
+        return value
+
+    return kept
+
+
 def result_key(
     function: Callable[..., object], args: Sequence[Hashable], kwargs: Mapping[str, Hashable]
 ) -> tuple[Hashable, ...]:
