@@ -54,26 +54,14 @@ def _cosines(result: ByLayer, *, is_dark: bool) -> Figure:
     order = np.argsort(-result.cosines.mean(1), kind="stable").tolist()
     cosines = result.cosines[order]
     reach = float(np.abs(cosines).max())
-    scale = theme.diverging(is_dark)
+    shades = theme.around_zero(reach, is_dark)
     written = {}
     if len(result.explained) <= 13:
         text = [[exactly(value, 2) for value in row] for row in cosines.tolist()]
-        written = numbered(cosines, text, 12, scale=scale, low=-reach, high=reach)
+        written = numbered(cosines, text, 12, shades)
     fig = subplots(1, 1)
-    fig.add(
-        "heatmap",
-        z=cosines,
-        x=_states(result),
-        y=[result.words[i] for i in order],
-        zmin=-reach,
-        zmax=reach,
-        colorscale=scale,
-        hovertemplate="%{y}, hidden state %{x}: %{z:+.3f}<extra></extra>",
-        showscale=False,
-        xgap=1,
-        ygap=1,
-        **written,
-    )
+    hover, names = "%{y}, hidden state %{x}: %{z:+.3f}", [result.words[i] for i in order]
+    fig.heat(cosines, shades, hover, gap=1, x=_states(result), y=names, **written)
     theme.plot_layout(fig, "", "hidden state", "", 22 * len(order) + 76)
     fig.update_yaxes(autorange="reversed", showgrid=False, type="category")
     fig.update_xaxes(type="category", showgrid=False)

@@ -67,19 +67,10 @@ def _spectra(diagnosis: Diagnosis) -> pd.DataFrame:
 
 def _entropy_map(diagnosis: Diagnosis) -> Figure:
     """Draw how evenly each head spreads its attention, layers from top to bottom."""
-    num_layers, num_heads = diagnosis.entropies.shape
+    num_layers = len(diagnosis.entropies)
     fig = Figure()
-    fig.add(
-        "heatmap",
-        z=diagnosis.entropies.round(4),
-        x=list(range(num_heads)),
-        y=list(range(num_layers)),
-        zmin=0,
-        zmax=1,
-        colorscale=theme.SEQUENTIAL,
-        colorbar=theme.bar_beside("entropy"),
-        hovertemplate="layer %{y}, head %{x}: %{z:.3f} of uniform attention<extra></extra>",
-    )
+    hover, bar = "layer %{y}, head %{x}: %{z:.3f} of uniform attention", theme.bar_beside("entropy")
+    fig.heat(diagnosis.entropies.round(4), theme.FRACTIONS, hover, colorbar=bar)
     theme.plot_layout(fig, "", "head", "layer", 110 + max(22, 34 - num_layers) * num_layers)
     fig.update_xaxes(dtick=1, showgrid=False)
     fig.update_yaxes(dtick=1, showgrid=False, autorange="reversed")

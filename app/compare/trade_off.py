@@ -75,17 +75,8 @@ def size_bars(measured: SizesAndSpeeds, names: tuple[str, str]) -> Figure:
             customdata=[row.hovers[number] for row in rows],
             hovertemplate=f"{theme.escape(name)}: %{{customdata}}<extra></extra>",
         )
-    fig.add(
-        "scatter",
-        x=[1.0] * len(rows),
-        y=places,
-        mode="text",
-        text=[f"  {row.texts[0]} → <b>{row.texts[1]}</b>  {row.verdict}" for row in rows],
-        textposition="middle right",
-        cliponaxis=False,
-        hoverinfo="skip",
-        showlegend=False,
-    )
+    texts = [f"  {row.texts[0]} → <b>{row.texts[1]}</b>  {row.verdict}" for row in rows]
+    fig.write_behind([1.0] * len(rows), places, texts)
     for number in range(2):
         _add_ranges(fig, rows, number)
     theme.plot_layout(fig, "", "", "", _ROW * len(rows) + 40)

@@ -1,6 +1,6 @@
 """Static masks beside dynamic ones over the epochs of a run."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -9,7 +9,7 @@ from bertcore import Model
 from bertcore.analysis.words.epoch_masks import COPIES, FATES, EpochMasks, epoch_masks
 from bertcore.objectives.replacement import ACTIONS, Actions
 
-from ..plots import ON_AXIS, Figure, shorten, subplots, theme
+from ..plots import ON_AXIS, Figure, Shades, shorten, subplots, theme
 from ..shell import Picture, frame
 
 COLOURS = ("rgba(127, 134, 152, 0.12)", "#2F55D4", "#0B7A55", "#B45309")
@@ -41,22 +41,9 @@ def _epochs_figure(both: BothMasks, mask: str) -> Figure:
             [f"{theme.escape(token)}: {theme.escape(names[fate])}" for token, fate in row]
             for row in (zip(masks.tokens, line, strict=True) for line in masks.fates)
         ]
-        fig.add(
-            "heatmap",
-            number,
-            1,
-            z=masks.fates,
-            x=list(range(num_tokens)),
-            y=list(range(1, num_epochs + 1)),
-            customdata=hover,
-            hovertemplate="epoch %{y}, %{customdata}<extra></extra>",
-            zmin=-0.5,
-            zmax=3.5,
-            colorscale=scale,
-            showscale=False,
-            xgap=1,
-            ygap=1,
-        )
+        place: dict[str, Any] = {"row": number, "col": 1, "y": list(range(1, num_epochs + 1))}
+        text = "epoch %{y}, %{customdata}"
+        fig.heat(masks.fates, Shades(scale, -0.5, 3.5), text, gap=1, customdata=hover, **place)
     if static.dupe_factor < num_epochs:  # below the line they repeat
         fig.add_hline(
             y=static.dupe_factor + 0.5, row=1, col=1, line_width=2, line_color=theme.ACCENT

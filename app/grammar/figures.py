@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bertcore.grammar import GroupAccuracy
 
-from ..plots import Figure, error_bars, numbered, shorten, subplots, theme
+from ..plots import Figure, Shades, error_bars, numbered, shorten, subplots, theme
 
 ROW_PIXELS = 20
 FEWEST_ROWS = 4
@@ -191,28 +191,21 @@ def _add_layers(
     fig: Figure, groups: Sequence[str], accuracy: NDArray[np.float64], *, col: int, is_dark: bool
 ) -> None:
     """Add the map of groups and layers in a column."""
-    num_groups, num_states = accuracy.shape
-    scale = theme.diverging(is_dark)
-    written = {}
+    num_states = accuracy.shape[1]
+    shades, written = Shades(theme.diverging(is_dark)), {}
     if num_states <= _MOST_NUMBERED:
         text = [[f"{100 * value:.0f}" for value in row] for row in accuracy.tolist()]
-        written = numbered(accuracy, text, 11 if num_states <= 8 else 9, scale=scale)
-    fig.add(
-        "heatmap",
-        z=accuracy,
-        x=[str(layer) for layer in range(num_states)],
-        y=list(range(num_groups)),
-        zmin=0,
-        zmax=1,
-        colorscale=scale,
-        customdata=[[theme.escape(group)] * num_states for group in groups],
-        hovertemplate="%{customdata}, layer %{x}: %{z:.1%}<extra></extra>",
-        showscale=False,
-        xgap=1,
-        ygap=1,
-        **written,
+        written = numbered(accuracy, text, 11 if num_states <= 8 else 9, shades)
+    fig.heat(
+        accuracy,
+        shades,
+        "%{customdata}, layer %{x}: %{z:.1%}",
+        gap=1,
         row=1,
         col=col,
+        x=[str(layer) for layer in range(num_states)],
+        customdata=[[theme.escape(group)] * num_states for group in groups],
+        **written,
     )
     fig.update_xaxes(type="category", tickangle=0, showgrid=False, row=1, col=col)
 

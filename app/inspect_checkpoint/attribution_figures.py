@@ -94,20 +94,13 @@ def method_rows(
     drawn = values / (sizes if own_scale else sizes.max())
     labels = [theme.escape(shorten(word.text, 14)) for word in words]
     fig = Figure()
-    fig.add(
-        "heatmap",
-        z=drawn,
-        x=list(range(len(words))),
+    fig.heat(
+        drawn,
+        theme.around_zero(1, is_dark),
+        "<b>%{customdata[0]}</b>: %{customdata[1]}<br>%{y}",
+        gap=(1 if len(words) <= 80 else 0, 3),
         y=[theme.escape((names or {}).get(name, name)) for name in rows],
         customdata=np.dstack([np.broadcast_to(np.array(labels), values.shape), values]),
-        colorscale=theme.diverging(is_dark),
-        zmin=-1,
-        zmax=1,
-        xgap=1 if len(words) <= 80 else 0,
-        ygap=3,
-        showscale=False,
-        hoverongaps=False,
-        hovertemplate="<b>%{customdata[0]}</b>: %{customdata[1]}<br>%{y}<extra></extra>",
     )
     _lay_out(fig, labels, height=34 * len(rows) + 8, top=4, most_named=most_named)
     fig.update_yaxes(autorange="reversed", showgrid=False, fixedrange=True)
@@ -177,19 +170,8 @@ def faithfulness_dots(result: FaithfulnessByOrder, *, unit: str) -> Figure:
             col=1,
         )
         # All numbers are in one column at the right, so that no line or dot runs through them.
-        fig.add(
-            "scatter",
-            x=[high + 0.12 * room] * len(names),
-            y=list(range(len(names))),
-            mode="text",
-            text=[exactly(value, 3) for value in [*values, mean]],
-            textposition="middle right",
-            cliponaxis=False,
-            hoverinfo="skip",
-            showlegend=False,
-            row=row,
-            col=1,
-        )
+        numbers = [exactly(value, 3) for value in [*values, mean]]
+        fig.write_behind([high + 0.12 * room] * len(names), range(len(names)), numbers, row, 1)
         fig.add_vline(x=mean, line={"dash": "dot", "color": theme.SPECIAL, "width": 1}, row=row)
         fig.update_xaxes(range=[low - 0.05 * room, high + 0.4 * room], row=row)
     theme.plot_layout(fig, "", "", "", 2 * (26 * len(names) + 74))
@@ -242,19 +224,13 @@ def conductance_map(result: LayerRows, *, is_dark: bool) -> Figure:
     names = [theme.escape(shorten(word.text, 14)) for word in words]
     largest = max(float(np.abs(values).max(initial=0.0)), 1e-9)
     fig = Figure()
-    fig.add(
-        "heatmap",
-        z=values,
-        x=list(range(len(words))),
-        y=list(range(num_layers)),
-        customdata=np.broadcast_to(np.array(names), values.shape),
-        colorscale=theme.diverging(is_dark),
-        zmin=-largest,
-        zmax=largest,
-        xgap=1 if len(words) <= 80 else 0,
-        ygap=2,
+    fig.heat(
+        values,
+        theme.around_zero(largest, is_dark),
+        "layer %{y}, <b>%{customdata}</b>: %{z:+.4f}",
+        gap=(1 if len(words) <= 80 else 0, 2),
         colorbar=theme.bar_above("against ← conductance → for"),
-        hovertemplate="layer %{y}, <b>%{customdata}</b>: %{z:+.4f}<extra></extra>",
+        customdata=np.broadcast_to(np.array(names), values.shape),
     )
     height = 30 * num_layers + 66
     _lay_out(fig, names, height=height, top=62, most_named=_MOST_NAMED, y="layer")

@@ -13,7 +13,7 @@ from bertcore.analysis.compare.before_after import WordShift
 from bertcore.grammar import reads_from_left, token_log_likelihoods
 from bertcore.grammar.exam import TIE
 
-from ..plots import Figure, exactly, heatmap, numbered, theme
+from ..plots import Figure, Shades, exactly, numbered, theme
 from ..plots.before_after import next_bars, next_table, word_bars, word_table
 from ..shell import Compute, Picture, cache, capabilities, frame
 from .compared import (
@@ -96,43 +96,20 @@ def _rows(both: Likelihoods, drawn: list[int], *, is_dark: bool) -> Figure:
     names = [names[drawn.index(column)] for column in kept]
     changed = both.compared.changed(kept)
     labels = np.array([theme.escape(name) for name in names], dtype=object)
-    is_numbered = len(kept) <= MOST_NUMBERED
     scores, ahead = np.full((2, 3, len(kept)), np.nan)
     scores[:2], ahead[2] = aligned[:, kept], differences[kept]
-    diverging = theme.diverging(is_dark)
     largest = max(1.0, float(np.nanmax(np.abs(ahead[2]), initial=0.0)))
     maps = (
-        (scores, -SURPRISED, 0.0, theme.SEQUENTIAL),
-        (ahead, -largest, largest, diverging),
+        (scores, Shades(theme.SEQUENTIAL, -SURPRISED, 0.0)),
+        (ahead, theme.around_zero(largest, is_dark)),
     )
-    numbers = [
-        np.array([["" if np.isnan(v) else exactly(v, 2) for v in row] for row in values], object)
-        for values, *_ in maps
-    ]
-    fig = Figure(
-        [
-            heatmap(
-                z=values,
-                x=list(range(len(kept))),
-                y=[0, 1, 2],
-                zmin=low,
-                zmax=high,
-                colorscale=scale,
-                showscale=False,
-                hoverongaps=False,
-                xgap=gap(names),
-                ygap=3,
-                customdata=np.dstack([np.broadcast_to(labels, values.shape), written]),
-                hovertemplate="<b>%{customdata[0]}</b>: %{customdata[1]} nats<extra></extra>",
-                **(
-                    numbered(values, written.tolist(), 11, scale=scale, low=low, high=high)
-                    if is_numbered
-                    else {}
-                ),
-            )
-            for (values, low, high, scale), written in zip(maps, numbers, strict=True)
-        ]
-    )
+    fig = Figure()
+    for values, shades in maps:
+        text = [["" if np.isnan(v) else exactly(v, 2) for v in row] for row in values]
+        data = np.dstack([np.broadcast_to(labels, values.shape), np.array(text, object)])
+        written = numbered(values, text, 11, shades) if len(kept) <= MOST_NUMBERED else {}
+        hover = "<b>%{customdata[0]}</b>: %{customdata[1]} nats"
+        fig.heat(values, shades, hover, gap=(gap(names), 3), customdata=data, **written)
     first, second = both.sums
     names_of_rows = (*RUNS, "first − second")
     theme.plot_layout(fig, "", "", "", 36 * 3 + label_room(names) + 44)

@@ -20,6 +20,7 @@ from ..plots import (
     ON_AXIS,
     Figure,
     Properties,
+    Shades,
     SpecialTokens,
     display_width,
     own_text,
@@ -284,6 +285,8 @@ def column_axis(names: Sequence[str], changed: Sequence[bool], letters: int) -> 
 
 def layer_map(
     values: NDArray[np.floating],
+    shades: Shades,
+    hover: str,
     names: Sequence[str],
     changed: Sequence[bool],
     *,
@@ -297,22 +300,17 @@ def layer_map(
 
     Args:
         values: [L, N]; NaN is empty.
+        shades, hover: Colours of the values, and Plotly's text after column and layer.
         names, changed, letters: As for `column_axis`.
         row_height, space: Pixels of a row, and above and below them all.
-        heat: Further properties of the heat map; a cell's `customdata` is its column's name.
+        heat: Further properties of the heat map.
     """
     labels = np.array([theme.escape(name) for name in names], dtype=object)
     layers = list(range(len(values)))
     fig = Figure()
-    fig.add(
-        "heatmap",
-        z=values,
-        x=list(range(len(names))),
-        y=layers,
-        customdata=np.broadcast_to(labels, values.shape),
-        xgap=gap(names),
-        **heat,
-    )
+    data = np.broadcast_to(labels, values.shape)
+    hover = f"<b>%{{customdata}}</b>, layer %{{y}}: {hover}"
+    fig.heat(values, shades, hover, gap=(gap(names), 2), customdata=data, **heat)
     height = row_height * len(layers) + label_room(names) + space
     theme.plot_layout(fig, "", "", y_title, height)
     fig.update_layout(margin={"l": 0, "r": 0, "t": 56, "b": 0})

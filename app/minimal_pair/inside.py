@@ -59,9 +59,8 @@ def _difference_map(attention: Attention, *, drawn: list[int], is_dark: bool) ->
     size = len(names)
     exact = size <= MOST_EXACT
     hover = "<b>%{customdata[0]}</b><br>attends to <b>%{customdata[1]}</b>: "
-    places = list(range(size))
     labels = np.array([theme.escape(name) for name in names], dtype=object)
-    data, more = None, "%{z:+.2f} percentage points<extra></extra>"
+    data, more = None, "%{z:+.2f} percentage points"
     if exact:
         rows, columns = np.meshgrid(labels, labels, indexing="ij")
         data = np.dstack([rows, columns, first.astype(object), second.astype(object)])
@@ -69,20 +68,13 @@ def _difference_map(attention: Attention, *, drawn: list[int], is_dark: bool) ->
     else:
         hover = "token %{y} attends to token %{x}: "
     fig = Figure()
-    fig.add(
-        "heatmap",
-        z=points,
-        x=places,
-        y=places,
-        customdata=data,
-        xgap=gap(names),
-        ygap=gap(names),
-        zmin=-top,
-        zmax=top,
-        colorscale=theme.diverging(is_dark),
-        hoverongaps=False,
-        hovertemplate=hover + more,
+    fig.heat(
+        points,
+        theme.around_zero(top, is_dark),
+        hover + more,
+        gap=gap(names),
         colorbar=theme.bar_above("percentage points"),
+        customdata=data,
     )
     room = label_room(names)
     side = min(640, max(280, 26 * size))
@@ -202,6 +194,8 @@ def _strips(compared: ComparedRuns, *, drawn: list[int]) -> Figure:
     change = compared.pair.hidden_change[:, drawn]
     return layer_map(
         change,
+        theme.from_zero(max(1e-3, float(np.nanmax(change, initial=0.0)))),
+        "%{z:.4f}",
         compared.names(drawn),
         compared.changed(drawn),
         y_title="layer (0: embeddings)",
@@ -209,11 +203,6 @@ def _strips(compared: ComparedRuns, *, drawn: list[int]) -> Figure:
         row_height=28,
         space=76,
         ygap=3,
-        zmin=0,
-        zmax=max(1e-3, float(np.nanmax(change, initial=0.0))),
-        colorscale=theme.SEQUENTIAL,
-        hoverongaps=False,
-        hovertemplate="<b>%{customdata}</b>, layer %{y}: %{z:.4f}<extra></extra>",
         colorbar=theme.bar_above("1 − cosine"),
     )
 

@@ -24,7 +24,7 @@ from ..plots.before_after import head_grid
 from ..plots.cells import cell_text
 from ..shell import Compute, Field, Picture, UploadSource, capabilities, frame, one_of
 from ..shell.uploads import Copy
-from .patching import UNIT, choose_way, colours
+from .patching import UNIT, choose_way
 
 SOURCES = {"own": "Our 40: subject number", "file": "Upload a file"}
 SOURCE = Field("patch_source", "own", tuple(SOURCES))
@@ -39,30 +39,19 @@ _MOVES: dict[Direction, str] = {"denoising": "comes back", "noising": "is lost"}
 
 def mean_map(found: ManyPatched, *, is_dark: bool = False) -> Figure:
     """Draw the mean share over many pairs, of each layer and region or of each head."""
-    scale, mean = colours(is_dark), found.shares.mean.astype(np.float32)
+    shades, mean = theme.around_zero(1, is_dark), found.shares.mean.astype(np.float32)
     if found.part == "head":
-        return head_grid(mean, (), "%{z:+.1%}", scale, UNIT)
+        return head_grid(mean, (), "%{z:+.1%}", shades, UNIT)
     rows = list(range(len(mean)))
     texts = [[_with_interval(found, row, n) for n in range(len(REGIONS))] for row in rows]
     fig = Figure()
-    fig.add(
-        "heatmap",
-        z=mean,
-        x=list(range(len(REGIONS))),
-        y=rows,
-        customdata=texts,
-        xgap=2,
-        ygap=2,
-        hoverongaps=False,
-        hovertemplate="layer %{y}: %{customdata}<extra></extra>",
-        colorbar=theme.bar_above(UNIT, tickformat=".0%"),
-        **scale,
-    )
+    bar = theme.bar_above(UNIT, tickformat=".0%")
+    fig.heat(mean, shades, "layer %{y}: %{customdata}", gap=2, colorbar=bar, customdata=texts)
     text = [
         ["" if np.isnan(share) else f"{round(100 * share)}%".replace("-", "−") for share in row]
         for row in mean.tolist()
     ]
-    fig.add_trace(cell_text(mean, text, 13, scale=theme.diverging(is_dark), low=-1))
+    fig.add_trace(cell_text(mean, text, 13, shades))
     below = "layer (0: embeddings)" if found.part == "state" else "layer"
     theme.plot_layout(fig, "", "", below, 34 * len(rows) + 104)
     fig.update_layout(margin={"l": 0, "r": 0, "t": 56, "b": 0})

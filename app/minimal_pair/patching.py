@@ -28,7 +28,7 @@ from bertcore.analysis.patching import (
 from bertcore.analysis.shared.inputs import one_piece
 from bertcore.network.task_reader import TaskReader
 
-from ..plots import Figure, Properties, cell_table, own_markdown, plain, records, signed, theme
+from ..plots import Figure, cell_table, own_markdown, plain, records, signed, theme
 from ..plots.before_after import head_grid
 from ..shell import Compute, Field, Picture, cache, capabilities, frame, one_of
 from ..task_model.model import readable_task_head
@@ -188,31 +188,26 @@ class PatchedPair(NamedTuple):
     pair: PatchPair
 
 
-def colours(is_dark: bool) -> Properties:
-    """Return the scale of shares: orange below 0, blue up to 1; values beyond are clipped."""
-    return {"colorscale": theme.diverging(is_dark), "zmin": -1, "zmax": 1}
-
-
 def share_map(shown: PatchedPair, *, is_dark: bool = False) -> Figure:
     """Draw the share of each layer and token, or of each head."""
-    shares = shown.found.shares
+    # Orange below 0, blue up to 1; values beyond are clipped.
+    shares, shades = shown.found.shares, theme.around_zero(1, is_dark)
     if shown.found.part == "head":
-        return head_grid(shares, (), "%{z:+.1%}", colours(is_dark), UNIT)
+        return head_grid(shares, (), "%{z:+.1%}", shades, UNIT)
     pair = shown.pair
     names = column_names(pair.first, pair.second, pair.columns)
     state = shown.found.part == "state"
     return layer_map(
         shares,
+        shades,
+        "%{z:+.1%}",
         names,
         pair.changed,
         y_title="layer (0: embeddings)" if state else "layer",
         letters=13,
         row_height=30,
         space=84,
-        ygap=2,
-        hovertemplate="<b>%{customdata}</b>, layer %{y}: %{z:+.1%}<extra></extra>",
         colorbar=theme.bar_above(UNIT, tickformat=".0%"),
-        **colours(is_dark),
     )
 
 

@@ -133,7 +133,7 @@ def _strips_of(
     written = {}
     if len(tokens) <= MOST_NUMBERED:
         text, size = [_numbers(row) for row in fractions], 11 if len(tokens) <= 24 else 9
-        written = numbered(np.sqrt(fractions), text, size, high=math.sqrt(top))
+        written = numbered(np.sqrt(fractions), text, size, theme.from_zero(math.sqrt(top)))
     return heatmap(
         z=np.sqrt(fractions),
         customdata=np.dstack([hover, fractions.astype(object)]),

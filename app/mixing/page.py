@@ -59,20 +59,10 @@ def agreement(agreed: Agreement) -> Figure:
     known = np.isfinite(correlations)
     text = np.where(known, np.char.mod("%.2f", np.nan_to_num(correlations)), "–")
     fig = Figure()
-    fig.add(
-        "heatmap",
-        z=correlations,
-        x=names,
-        y=names,
-        zmin=-1,
-        zmax=1,
-        colorscale=theme.DIVERGING,
-        xgap=1,
-        ygap=1,
-        showscale=False,
-        hovertemplate="%{y} and %{x}: %{z:.3f}<extra></extra>",
-        **numbered(correlations, text.tolist(), 11, scale=theme.DIVERGING, low=-1),
-    )
+    shades = theme.around_zero(1)
+    written = numbered(correlations, text.tolist(), 11, shades)
+    hover = "%{y} and %{x}: %{z:.3f}"
+    fig.heat(correlations, shades, hover, gap=1, x=names, y=names, **written)
     theme.plot_layout(fig, "Do they put the tokens in the same order?", "", "", 340)
     fig.update_xaxes(showgrid=False, tickangle=-45)
     fig.update_yaxes(showgrid=False, autorange="reversed")

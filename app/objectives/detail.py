@@ -32,6 +32,7 @@ from ..plots import (
     ON_AXIS,
     Figure,
     Properties,
+    Shades,
     SpecialTokens,
     error_bars,
     own_text,
@@ -85,29 +86,17 @@ def _looks_map(looks: Looks) -> Figure:
     """Draw a field for each pair of tokens: blue where the row may attend to the column."""
     num_rows, num_columns = looks.allowed.shape
     is_large = num_columns > MOST_NAMED
-    hover: Properties = {"hoverinfo": "skip"}
+    hover: Properties = {"hoverinfo": "skip", "hovertemplate": None}
     if not is_large:  # a text for each of very many cells would be megabytes
         verbs = ("must not attend to", "may attend to")
         hover = {
             "customdata": [[verbs[int(one)] for one in row] for row in looks.allowed],
             "text": [[theme.escape(shorten(column)) for column in looks.columns]] * num_rows,
-            "hovertemplate": "%{y} %{customdata} %{text}<extra></extra>",
         }
-    gap = 0 if is_large else 1
     fig = Figure()
-    fig.add(
-        "heatmap",
-        z=looks.allowed.astype("int8"),
-        x=list(range(num_columns)),
-        y=list(range(num_rows)),
-        **hover,
-        zmin=0,
-        zmax=1,
-        colorscale=[[0, UNSEEN], [1, SEEN]],
-        showscale=False,
-        xgap=gap,
-        ygap=gap,
-    )
+    shades = Shades([[0, UNSEEN], [1, SEEN]])
+    text = "%{y} %{customdata} %{text}"
+    fig.heat(looks.allowed.astype("int8"), shades, text, gap=0 if is_large else 1, **hover)
     cell = 22 if num_rows <= 30 else 16 if num_rows <= MOST_NAMED else 700 / num_rows
     if looks.allowed.all():  # nothing to make out in it
         cell = min(cell, 13)

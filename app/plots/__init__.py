@@ -3,7 +3,7 @@
 from .cell_table import cell_table, records
 from .cells import numbered
 from .error_bars import error_bars, with_interval
-from .figure import Figure, Properties, bar, heatmap, scatter, subplots
+from .figure import Figure, Properties, Shades, bar, heatmap, scatter, subplots
 from .formats import (
     METRIC_NAMES,
     ON_AXIS,
@@ -24,6 +24,7 @@ __all__ = [
     "ON_AXIS",
     "Figure",
     "Properties",
+    "Shades",
     "SpecialTokens",
     "bar",
     "cell_table",

@@ -12,7 +12,7 @@ from bertcore.analysis.compare.before_after import WordShift
 
 from . import theme
 from .cell_table import cell_table
-from .figure import Figure, subplots
+from .figure import Figure, Shades, subplots
 from .formats import label_name, percent, shorten, signed
 
 BEFORE, AFTER = theme.SPECIAL, theme.SEGMENT_A
@@ -132,19 +132,8 @@ def add_pairs(
             customdata=labels,
             hovertemplate=f"%{{customdata}}{hover.replace('{name}', name)}<extra></extra>",
         )
-    fig.add(
-        "scatter",
-        row,
-        1,
-        x=np.maximum(np.nan_to_num(np.fmax(*values)), 0 if end is None else end),
-        y=places,
-        mode="text",
-        text=text,
-        textposition="middle right",
-        cliponaxis=False,
-        hoverinfo="skip",
-        showlegend=False,
-    )
+    ends = np.maximum(np.nan_to_num(np.fmax(*values)), 0 if end is None else end)
+    fig.write_behind(ends, places, text, row, 1)
     fig.update_yaxes(row, 1, **theme.named_rows([f"<b>{label}</b>" for label in labels]))
 
 
@@ -219,8 +208,8 @@ def next_table(is_next: Sequence[float]) -> pd.DataFrame:
 def attention_grid(change: NDArray[np.float32], off: Collection[tuple[int, int]] = ()) -> Figure:
     """Draw how much each head's attention changed, [L, H]; a cross marks heads that are off."""
     largest = max(1e-3, float(change.max()))
-    colours = {"colorscale": theme.SEQUENTIAL, "zmin": 0, "zmax": largest}
-    return head_grid(change, off, "changed by %{z:.3f} bits", colours, "bits")
+    shades = theme.from_zero(largest)
+    return head_grid(change, off, "changed by %{z:.3f} bits", shades, "bits")
 
 
 def head_table(values: Mapping[str, NDArray[np.floating]]) -> pd.DataFrame:
@@ -238,7 +227,7 @@ def head_grid(
     values: NDArray[np.float32],
     off: Collection[tuple[int, int]],
     hover: str,
-    colours: Mapping[str, Any],
+    shades: Shades,
     unit: str,
 ) -> Figure:
     """Draw a number for each head.
@@ -247,23 +236,13 @@ def head_grid(
         values: [L, H]; NaN is empty.
         off: (layer, head) that are marked with a cross.
         hover: Hover text after layer and head, with Plotly's %{z}.
-        colours: Colour scale and its range, for Plotly's heat map.
+        shades: Colours of the numbers.
         unit: Unit above the colour bar.
     """
     num_layers, num_heads = values.shape
     fig = Figure()
-    fig.add(
-        "heatmap",
-        z=values,
-        x=list(range(num_heads)),
-        y=list(range(num_layers)),
-        xgap=2,
-        ygap=2,
-        hoverongaps=False,
-        hovertemplate=f"layer %{{y}} head %{{x}}: {hover}<extra></extra>",
-        colorbar=theme.bar_above(unit),
-        **colours,
-    )
+    hover = f"layer %{{y}} head %{{x}}: {hover}"
+    fig.heat(values, shades, hover, gap=2, colorbar=theme.bar_above(unit))
     if off:
         fig.add(
             "scatter",

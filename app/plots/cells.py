@@ -11,19 +11,14 @@ from bertcore.analysis.compare.cka import LayerSimilarity
 
 from . import theme
 from .cell_table import cell_table
-from .figure import Figure, Properties, heatmap, scatter
-
-Scale = str | Sequence[Sequence[object]]
+from .figure import Figure, Properties, Shades, heatmap, scatter
 
 
 def cell_text(
     values: NDArray[np.floating],
     text: Sequence[Sequence[str]],
     size: int,
-    *,
-    scale: Scale = theme.SEQUENTIAL,
-    low: float = 0.0,
-    high: float = 1.0,
+    shades: Shades = theme.FRACTIONS,
 ) -> Properties:
     """Return text over the cells of a heat map, drawn whether it fits or not.
 
@@ -31,7 +26,7 @@ def cell_text(
         values: Values of the heat map, [R, C].
         text: [R, C], already escaped.
         size: Size of the letters, in pixels.
-        scale, low, high: The colour scale, and the values at its ends.
+        shades: The colours of the cells.
     """
     num_rows, num_columns = values.shape
     return scatter(
@@ -39,7 +34,7 @@ def cell_text(
         y=[row for row in range(num_rows) for _ in range(num_columns)],
         mode="text",
         text=[entry for row in text for entry in row],
-        textfont={"size": size, "color": theme.inks(values, scale, low, high).ravel().tolist()},
+        textfont={"size": size, "color": theme.inks(values, shades).ravel().tolist()},
         hoverinfo="skip",
         showlegend=False,
     )
@@ -49,10 +44,7 @@ def numbered(
     values: NDArray[np.floating],
     text: Sequence[Sequence[str]],
     size: int,
-    *,
-    scale: Scale = theme.SEQUENTIAL,
-    low: float = 0.0,
-    high: float = 1.0,
+    shades: Shades = theme.FRACTIONS,
 ) -> Properties:
     """Return the properties of a heat map that write in its cells, if all of them fit.
 
@@ -60,9 +52,9 @@ def numbered(
     its own; the hover should show `customdata`, not the text.
 
     Args:
-        values, text, size, scale, low, high: As for `cell_text`.
+        values, text, size, shades: As for `cell_text`.
     """
-    inks = theme.inks(values, scale, low, high).tolist()
+    inks = theme.inks(values, shades).tolist()
     return {
         "text": [
             [f'<span style="color:{ink}">{entry}</span>' if entry else "" for entry, ink in pairs]
@@ -131,7 +123,7 @@ def heat_from_zero(
     written = {}
     if columns <= MAX_NUMBERED:
         text = [[digits.format(n) if math.isfinite(n) else "" for n in row] for row in numbers]
-        written = numbered(values, text, 12, high=highest)
+        written = numbered(values, text, 12, theme.from_zero(highest))
     return heatmap(
         z=np.where(np.isfinite(values), values, np.nan),
         zmin=0,

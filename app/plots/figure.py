@@ -11,13 +11,13 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import plotly.colors
 import plotly.graph_objects as go
 import plotly.io
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from plotly.subplots import make_subplots
 
 Properties: TypeAlias = dict[str, Any]
@@ -35,6 +35,14 @@ _DTYPES = {
     "float64": "f8",
 }
 """What plotly.js calls the types of the arrays that it reads as bytes."""
+
+
+class Shades(NamedTuple):
+    """A colour scale, and the values at its ends."""
+
+    scale: str | Sequence[Sequence[object]]
+    low: float = 0.0
+    high: float = 1.0
 
 
 class Figure:
@@ -74,6 +82,68 @@ class Figure:
     ) -> None:
         """Add a trace of Plotly's type `kind`."""
         self.add_trace(trace(kind, **properties), row, col)
+
+    def heat(
+        self,
+        values: ArrayLike,
+        shades: Shades,
+        hover: str,
+        *,
+        gap: int | tuple[int, int] = 0,
+        colorbar: Properties | None = None,
+        row: int | None = None,
+        col: int | None = None,
+        **properties: Any,
+    ) -> None:
+        """Add a map of coloured cells, whose rows and columns are numbered from 0.
+
+        Args:
+            values: [R, C]; NaN is empty.
+            shades: Its colours.
+            hover: Plotly's text at a cell.
+            gap: Pixels between two cells, or between columns and between rows.
+            colorbar: None for none.
+        """
+        num_rows, num_columns = np.shape(values)
+        across, down = (gap, gap) if isinstance(gap, int) else gap
+        heat = {
+            "z": values,
+            "x": list(range(num_columns)),
+            "y": list(range(num_rows)),
+            "colorscale": shades.scale,
+            "zmin": shades.low,
+            "zmax": shades.high,
+            "xgap": across,
+            "ygap": down,
+            "hoverongaps": False,
+            "hovertemplate": f"{hover}<extra></extra>",
+            **({"showscale": False} if colorbar is None else {"colorbar": colorbar}),
+        }
+        self.add("heatmap", row, col, **{**heat, **properties})
+
+    def write(
+        self,
+        x: Sequence[float] | NDArray[Any],
+        y: Sequence[float],
+        text: Sequence[str],
+        row: int | None = None,
+        col: int | None = None,
+        **properties: Any,
+    ) -> None:
+        """Write texts at places, which neither the hover nor the legend has."""
+        silent = {"mode": "text", "hoverinfo": "skip", "showlegend": False}
+        self.add("scatter", row, col, x=x, y=y, text=text, **silent, **properties)
+
+    def write_behind(
+        self,
+        x: Sequence[float] | NDArray[Any],
+        y: Sequence[float],
+        text: Sequence[str],
+        row: int | None = None,
+        col: int | None = None,
+    ) -> None:
+        """Write texts that begin at places, such as the ends of bars, and may leave the plot."""
+        self.write(x, y, text, row, col, textposition="middle right", cliponaxis=False)
 
     def add_traces(self, traces: Iterable[Properties]) -> None:
         """Add several traces."""

@@ -136,28 +136,16 @@ def grid(shares: LogitAttribution, *, is_dark: bool) -> Figure:
     """
     columns, rows, values = grid_values(shares)
     largest = float(np.abs(values).max()) or 1.0
-    scale = theme.diverging(is_dark)
+    shades = theme.around_zero(largest, is_dark)
     text = [[signed(value) for value in row] for row in values.tolist()]
     size = 14 if len(columns) <= 9 else 11
     fig = Figure()
-    fig.add(
-        "heatmap",
-        z=values,
-        x=list(range(len(columns))),
-        y=list(range(len(rows))),
-        zmin=-largest,
-        zmax=largest,
-        colorscale=scale,
-        showscale=False,
-        xgap=2,
-        ygap=2,
-        customdata=[
-            [f"{row}, {column}: {number}" for column, number in zip(columns, line, strict=True)]
-            for row, line in zip(rows, text, strict=True)
-        ],
-        hovertemplate="%{customdata}<extra></extra>",
-        **numbered(values, text, size, scale=scale, low=-largest, high=largest),
-    )
+    data = [
+        [f"{row}, {column}: {number}" for column, number in zip(columns, line, strict=True)]
+        for row, line in zip(rows, text, strict=True)
+    ]
+    written = numbered(values, text, size, shades)
+    fig.heat(values, shades, "%{customdata}", gap=2, customdata=data, **written)
     theme.plot_layout(fig, "", "", "", 34 * len(rows) + 70)
     # In two lines: beside the others there is no room for it on a narrow page.
     names = [column.replace("feed-", "feed-<br>") for column in columns]

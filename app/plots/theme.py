@@ -7,7 +7,7 @@ import numpy as np
 import plotly.colors
 from numpy.typing import ArrayLike, NDArray
 
-from .figure import Figure, Properties
+from .figure import Figure, Properties, Shades
 
 SEGMENT_A = "#3457D5"
 """Text A: blue."""
@@ -57,6 +57,8 @@ CATEGORICAL = (
 INK = {False: "#1B2233", True: "#E6E9F2"}
 """Text colour by whether the background is dark, for text that does not follow the page's theme."""
 
+FRACTIONS = Shades(SEQUENTIAL)
+"""Colours of values from 0 to 1."""
 BLACK, WHITE = "#000000", "#FFFFFF"
 _EQUAL_CONTRAST = 0.179  # luminance over which black and white have the same contrast, 4.58
 
@@ -70,19 +72,17 @@ def sampled(scale: str | Sequence[Sequence[object]], count: int) -> NDArray[np.u
     return np.round(np.array(colours) * 255).astype(np.uint8)
 
 
-def inks(
-    values: ArrayLike, scale: str | Sequence[Sequence[object]], low: float, high: float
-) -> NDArray[np.str_]:
+def inks(values: ArrayLike, shades: Shades) -> NDArray[np.str_]:
     """Return black or white for text on each value's colour, whichever has the higher contrast.
 
     It is at least 4.58 then, over any colour. Plotly's own choice, white or #444, goes down to 3.1.
 
     Args:
-        values: Any shape; NaN counts as `low`.
-        scale, low, high: The colour scale, and the values at its ends.
+        values: Any shape; NaN counts as the lowest.
 
     Source: WCAG 2.2, relative luminance and contrast ratio.
     """
+    scale, low, high = shades
     numbers = np.asarray(values, dtype=np.float64)
     at = (np.where(np.isnan(numbers), low, numbers) - low) / ((high - low) or 1.0)
     steps = np.round(255 * np.clip(at, 0, 1)).astype(np.int64)
@@ -95,6 +95,16 @@ def _luminances(colours: NDArray[np.uint8]) -> NDArray[np.float64]:
     linear = np.where(levels <= 0.04045, levels / 12.92, ((levels + 0.055) / 1.055) ** 2.4)
     luminances: NDArray[np.float64] = linear @ np.array([0.2126, 0.7152, 0.0722])
     return luminances
+
+
+def from_zero(largest: float) -> Shades:
+    """Return the sequential colours of values from 0 to `largest`."""
+    return Shades(SEQUENTIAL, 0.0, largest)
+
+
+def around_zero(largest: float, is_dark: bool = False) -> Shades:
+    """Return the diverging colours of values from -`largest` to `largest`."""
+    return Shades(diverging(is_dark), -largest, largest)
 
 
 def diverging(is_dark: bool) -> list[list[object]]:

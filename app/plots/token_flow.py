@@ -72,6 +72,12 @@ def two_lines(first: str, second: str = "") -> str:
     return f"{text}<br>{small}{theme.escape(shorten(second))}</span>" if second else text
 
 
+def write(fig: Figure, boxes: Sequence[Box], texts: Sequence[str]) -> None:
+    """Write in boxes in the page's colour of text, which bars cannot have."""
+    middles = [box.left + box.width / 2 for box in boxes]
+    fig.write(middles, [box.line for box in boxes], texts, textfont_size=13)
+
+
 def word_boxes(
     words: Sequence[str],
     values: NDArray[np.floating],
@@ -96,7 +102,7 @@ def word_boxes(
     boxes = boxes or place(words, numbers, new_lines=new_lines)
     filled = np.nan_to_num(np.asarray(values, dtype=np.float64))
     largest = max(float(np.abs(filled).max(initial=0.0)), 1e-9)
-    scale = theme.diverging(is_dark)
+    shades = theme.around_zero(largest, is_dark)
     hover = [
         f"<b>{theme.escape(shorten(word, 40))}</b>: {number or '—'}"
         for word, number in zip(words, numbers, strict=True)
@@ -111,13 +117,10 @@ def word_boxes(
         insidetextanchor="middle",
         constraintext="none",
         textangle=0,
-        insidetextfont={
-            "size": 13,
-            "color": theme.inks(filled, scale, -largest, largest).tolist(),
-        },
+        insidetextfont={"size": 13, "color": theme.inks(filled, shades).tolist()},
         marker={
             "color": filled,
-            "colorscale": scale,
+            "colorscale": shades.scale,
             "cmin": -largest,
             "cmax": largest,
             "line": {"width": 1, "color": theme.GRID},

@@ -191,19 +191,13 @@ def _word_pair_map(shared: SharedWords, *, is_dark: bool) -> Figure:
         for a, row in zip(rows, shared.pairs, strict=True)
     ]
     fig = Figure()
-    fig.add(
-        "heatmap",
-        z=shared.pairs,
-        x=list(range(len(columns))),
-        y=list(range(len(rows))),
-        customdata=hover,
-        hovertemplate="%{customdata}<extra></extra>",
-        colorscale=theme.diverging(is_dark),
-        zmin=-largest,
-        zmax=largest,
-        xgap=1 if len(columns) <= MAX_LABELS else 0,
-        ygap=1 if len(rows) <= MAX_LABELS else 0,
+    fig.heat(
+        shared.pairs,
+        theme.around_zero(largest, is_dark),
+        "%{customdata}",
+        gap=(1 if len(columns) <= MAX_LABELS else 0, 1 if len(rows) <= MAX_LABELS else 0),
         colorbar=theme.bar_above("part of the cosine"),
+        customdata=hover,
     )
     theme.plot_layout(fig, "", "second sentence", "first sentence", min(26 * len(rows), 900) + 160)
     fig.update_layout(margin={"l": 0, "r": 0, "t": 54, "b": 0})

@@ -134,17 +134,8 @@ def tagged_words(text: TaggedText, chosen: int) -> Figure:
             hovertemplate="%{customdata[1]}<extra></extra>",
         )
     pale = groups[None]
-    # Text on the pale boxes takes the page's colour, which bars cannot.
-    fig.add(
-        "scatter",
-        x=[boxes[i].left + boxes[i].width / 2 for i in pale],
-        y=[boxes[i].line for i in pale],
-        mode="text",
-        text=[token_flow.two_lines(words[i].text, below[i]) for i in pale],
-        textfont_size=13,
-        hoverinfo="skip",
-        showlegend=False,
-    )
+    texts = [token_flow.two_lines(words[i].text, below[i]) for i in pale]
+    token_flow.write(fig, [boxes[i] for i in pale], texts)
     box = boxes[chosen]
     fig.add(
         "bar",

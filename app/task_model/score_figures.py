@@ -45,31 +45,18 @@ def confusion_map(result: Confusion) -> Figure:
     counts = matrix[np.ix_(chosen, chosen)]
     totals = np.maximum(matrix.sum(1)[chosen], 1)[:, None]
     names = [theme.escape(shorten(labels[i], 18)) for i in chosen]
-    places = list(range(len(names)))
     shares, written = counts / totals, {}
     if len(names) <= _NAMED:
         written = numbered(shares, [[f"{n:,}" for n in row] for row in counts.tolist()], 12)
     fig = Figure()
-    fig.add(
-        "heatmap",
-        z=shares,
-        customdata=np.dstack(
-            [
-                counts,
-                np.broadcast_to(np.array(names)[:, None], counts.shape),
-                np.broadcast_to(names, counts.shape),
-            ]
-        ),
-        x=places,
-        y=places,
-        zmin=0,
-        zmax=1,
-        colorscale=theme.SEQUENTIAL,
-        xgap=2,
-        ygap=2,
-        hovertemplate="true %{customdata[1]}, predicted %{customdata[2]}: %{customdata[0]:,} "
-        "(%{z:.1%} of the row)<extra></extra>",
+    fig.heat(
+        shares,
+        theme.FRACTIONS,
+        "true %{customdata[1]}, predicted %{customdata[2]}: %{customdata[0]:,} "
+        "(%{z:.1%} of the row)",
+        gap=2,
         colorbar=theme.bar_above("fraction of the row", tickformat=".0%", tickvals=[0, 0.5, 1]),
+        customdata=np.dstack([counts, *np.meshgrid(names, names, indexing="ij")]),
         **written,
     )
     theme.plot_layout(

@@ -10,10 +10,13 @@ from numpy.typing import NDArray
 from bertcore.analysis.space import embeddings
 from bertcore.analysis.space.position_table import Rotations, rotations
 
-from ..plots import Figure, Properties, heatmap, subplots, theme
+from ..plots import Figure, subplots, theme
 from ..shell import Field, Picture, capabilities, frame, one_of
 
 NUM_POSITIONS = Field("positions", 64)
+
+
+BAR = {"title": {"text": "cosine"}, "thickness": 12}
 
 
 def position_table(cosines: NDArray[np.float32], *, position: int | None = None) -> Figure:
@@ -23,8 +26,8 @@ def position_table(cosines: NDArray[np.float32], *, position: int | None = None)
         cosines: As `position_similarity` returns them.
         position: A row to mark, such as that of the selected token.
     """
-    hover = "positions %{y} and %{x}<br>cosine %{z:.3f}<extra></extra>"
-    fig = Figure(_cosine_map(cosines, hover, showscale=True))
+    hover, fig = "positions %{y} and %{x}<br>cosine %{z:.3f}", Figure()
+    fig.heat(cosines, theme.around_zero(1), hover, colorbar=BAR)
     theme.plot_layout(fig, "", "position", "position", 520)
     # The square keeps to the right, beside its colour bar.
     fig.update_xaxes(showgrid=False, constrain="domain", constraintoward="right")
@@ -50,18 +53,6 @@ def position_row(cosines: NDArray[np.float32], *, position: int) -> Figure:
     return fig
 
 
-def _cosine_map(cosines: NDArray[np.float32], hover: str, *, showscale: bool) -> Properties:
-    return heatmap(
-        z=cosines,
-        colorscale=theme.DIVERGING,
-        zmin=-1,
-        zmax=1,
-        showscale=showscale,
-        colorbar={"title": {"text": "cosine"}, "thickness": 12},
-        hovertemplate=hover,
-    )
-
-
 def _rotation_maps(kinds: Sequence[Rotations]) -> Figure:
     """Draw the cosine of each pair's turn by distance, a map for each kind of layer."""
     fig = subplots(
@@ -71,15 +62,9 @@ def _rotation_maps(kinds: Sequence[Rotations]) -> Figure:
         subplot_titles=[_title(kind) for kind in kinds],
     )
     for col, kind in enumerate(kinds, start=1):
-        fig.add_trace(
-            _cosine_map(
-                kind.cosines,
-                "pair %{x}, %{y} tokens apart<br>cosine %{z:.3f}<extra></extra>",
-                showscale=col == 1,
-            ),
-            row=1,
-            col=col,
-        )
+        hover = "pair %{x}, %{y} tokens apart<br>cosine %{z:.3f}"
+        bar = BAR if col == 1 else None
+        fig.heat(kind.cosines, theme.around_zero(1), hover, colorbar=bar, row=1, col=col)
         if kind.reach is not None and _has_line(kind):
             line = {"color": theme.ACCENT, "width": 2}
             fig.add_hline(y=kind.reach + 0.5, row=1, col=col, line=line)

@@ -80,7 +80,7 @@ def _figure(phases: Phases) -> Figure:
     highest = max(float(moved.max(initial=0.0)), 1e-9)
     levels = np.round(255 * moved / highest).astype(int)
     colours = [f"rgb{tuple(rgb)}" for rgb in theme.sampled(theme.SEQUENTIAL, 256)[levels].tolist()]
-    inks = theme.inks(moved, theme.SEQUENTIAL, 0, highest).tolist()
+    inks = theme.inks(moved, theme.from_zero(highest)).tolist()
     said = [
         f"{name}: moved by {share:.1%}" for name, share in zip(table["part"], moved, strict=True)
     ]

@@ -206,12 +206,12 @@ def effect_grid(importance: HeadImportance, measure: str, *, is_dark: bool = Fal
     largest = max(1e-9, float(np.nanmax(np.abs(effect), initial=0.0)))
     is_signed = measure in SIGNED
     counted = unit(measure, importance.task)
-    diverging = theme.diverging(is_dark)
-    scale = diverging if is_signed else theme.SEQUENTIAL
-    colours = {"colorscale": scale, "zmin": -largest if is_signed else 0, "zmax": largest}
+    shades = theme.from_zero(largest)
+    if is_signed:
+        shades = theme.around_zero(largest, is_dark)
     off = {(int(layer), int(head)) for layer, head in np.argwhere(np.isnan(effect))}
     sign = "%{z:+.4f}" if is_signed else "%{z:.4f}"
-    return head_grid(effect, off, f"{sign} ({counted})", colours, counted)
+    return head_grid(effect, off, f"{sign} ({counted})", shades, counted)
 
 
 def _table(importance: HeadImportance) -> pd.DataFrame:

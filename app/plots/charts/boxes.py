@@ -48,20 +48,8 @@ class TokenMap(Chart):
             for line, numbers, row in zip(words, values, rows, strict=True)
         ]
         fig = Figure()
-        fig.add(
-            "heatmap",
-            z=values,
-            x=list(range(len(columns))),
-            y=list(range(len(rows))),
-            customdata=hover,
-            hovertemplate="%{customdata}<extra></extra>",
-            colorscale=theme.SEQUENTIAL,
-            zmin=0,
-            zmax=1,
-            xgap=2,
-            ygap=2,
-            colorbar=theme.bar_above("probability", tickformat=".0%"),
-        )
+        bar = theme.bar_above("probability", tickformat=".0%")
+        fig.heat(values, theme.FRACTIONS, "%{customdata}", gap=2, colorbar=bar, customdata=hover)
         texts = [[theme.escape(shorten(word, letters)) for word in line] for line in words]
         fig.add_trace(cell_text(values, texts, 12 if len(columns) < 8 else 10))
         theme.plot_layout(fig, "", "", "", 30 * len(rows) + 100)
@@ -110,7 +98,7 @@ class Boxes(Chart):
         text, below = column(frame, self.text), column(frame, self.below)
         boxes = token_flow.place(text, below)
         capped = np.minimum(np.array(column(frame, self.value)), self.high)
-        inks = theme.inks(capped, theme.SEQUENTIAL, 0, self.high).tolist()
+        inks = theme.inks(capped, theme.from_zero(self.high)).tolist()
         marker = {
             "color": capped,
             "colorscale": theme.SEQUENTIAL,
@@ -173,17 +161,8 @@ class KindBoxes(Chart):
                 )
             )
         pale = [i for i, kind in enumerate(kinds) if kind is None]
-        # Text on the pale boxes takes the page's colour, which bars cannot.
-        fig.add(
-            "scatter",
-            x=[boxes[i].left + boxes[i].width / 2 for i in pale],
-            y=[boxes[i].line for i in pale],
-            mode="text",
-            text=[token_flow.two_lines(text[i]) for i in pale],
-            textfont_size=13,
-            hoverinfo="skip",
-            showlegend=False,
-        )
+        texts = [token_flow.two_lines(text[i]) for i in pale]
+        token_flow.write(fig, [boxes[i] for i in pale], texts)
         token_flow.draw(fig, boxes, legend_height=self.space_above)
         fig.update_layout(legend={"itemclick": False, "itemdoubleclick": False})
         return fig

@@ -8,14 +8,14 @@ import numpy as np
 import plotly.colors
 import pytest
 
-from app.plots import theme
+from app.plots import Shades, theme
 from app.plots.cells import cell_text, numbered
 
 
 @pytest.mark.parametrize("scale", [theme.SEQUENTIAL, theme.DIVERGING, theme.DIVERGING_DARK])
 def test_text_on_every_colour_has_the_contrast_that_the_guidelines_ask_for(scale) -> None:
     values = np.linspace(-2.0, 3.0, 256)
-    inks = theme.inks(values, scale, -2.0, 3.0)
+    inks = theme.inks(values, Shades(scale, -2.0, 3.0))
     grounds = plotly.colors.sample_colorscale(scale, ((values + 2) / 5).tolist(), colortype="tuple")
     for ink, ground in zip(inks, grounds, strict=True):
         light, dark = sorted((luminance(hex_colour(ink)), luminance(ground)), reverse=True)
@@ -23,9 +23,9 @@ def test_text_on_every_colour_has_the_contrast_that_the_guidelines_ask_for(scale
 
 
 def test_what_is_missing_or_beyond_the_scale_has_an_ink() -> None:
-    inks = theme.inks([[np.nan, -5.0], [5.0, np.inf]], theme.SEQUENTIAL, 0, 1)
+    inks = theme.inks([[np.nan, -5.0], [5.0, np.inf]], theme.FRACTIONS)
     assert inks.tolist() == [["#FFFFFF", "#FFFFFF"], ["#000000", "#000000"]]
-    assert theme.inks([0.5], theme.SEQUENTIAL, 0.5, 0.5).tolist() == ["#FFFFFF"]
+    assert theme.inks([0.5], Shades(theme.SEQUENTIAL, 0.5, 0.5)).tolist() == ["#FFFFFF"]
 
 
 def test_each_cell_brings_its_ink() -> None:
