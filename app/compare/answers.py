@@ -1,7 +1,7 @@
 """What both answer, from which layer on, and which tokens support the answer."""
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -120,22 +120,15 @@ def label_rows(
     return AnswerRows(tuple(names[:most]), (first, second))
 
 
-class Followed(NamedTuple):
-    """A question and the answer that is followed through the layers."""
-
-    selected: SelectedQuestion
-    answer: str
-
-
-def layer_lines(followed: Followed, *, names: tuple[str, str]) -> Figure:
+def layer_lines(selected: SelectedQuestion, answer: str, *, names: tuple[str, str]) -> Figure:
     """Draw the probability of an answer at each layer, with a ring where the decision settles.
 
     Args:
         names: Of the checkpoints; any text.
     """
-    table = layer_table(followed)
+    table = layer_table(selected, answer)
     table = table[table["p_followed"].notna()]
-    is_score = followed.selected.question.kind == "score"
+    is_score = selected.question.kind == "score"
     fig = Figure()
     for which, name, colour in zip(("first", "second"), names, COLOURS, strict=True):
         rows = table[table["checkpoint"] == which]
@@ -176,9 +169,9 @@ def layer_lines(followed: Followed, *, names: tuple[str, str]) -> Figure:
     return fig
 
 
-def layer_table(followed: Followed) -> pd.DataFrame:
+def layer_table(selected: SelectedQuestion, answer: str) -> pd.DataFrame:
     """Return a row for each checkpoint and layer."""
-    (_, sides, places), answer = followed
+    _, sides, places = selected
     return pd.DataFrame(
         [
             {
@@ -298,7 +291,8 @@ def _show_by_layer(case: Case, selected: SelectedQuestion, answer: str) -> None:
     }
     LAYERS.show(
         None,
-        Followed(selected, answer),
+        selected,
+        answer,
         drawn={"names": case.names},
         setup=code_of(case),
         with_caption=False,

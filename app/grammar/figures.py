@@ -1,7 +1,7 @@
 """The figures of the grammar exam: accuracy by group, and by layer."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bertcore.grammar import GroupAccuracy
 
-from ..plots import Figure, Shades, error_bars, numbered, shorten, subplots, theme
+from ..plots import Figure, Shades, error_bars, numbered, records, shorten, subplots, theme
 
 ROW_PIXELS = 20
 FEWEST_ROWS = 4
@@ -93,21 +93,17 @@ def graded_table(result: Graded) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-class TwoLenses(NamedTuple):
-    """Accuracies by layer through the plain lens and through the tuned one."""
-
-    groups: tuple[tuple[tuple[GroupAccuracy, ...], ...], ...]
-    """[2][L+1][G]: by lens, layer and group; the first group is all pairs."""
-
+ByLens: TypeAlias = tuple[tuple[tuple[GroupAccuracy, ...], ...], ...]
+"""Accuracies by lens (plain, tuned), layer and group, [2][L+1][G]; the first is all pairs."""
 
 LENSES = ("plain lens", "tuned lens")
 
 
-def lens_maps(result: TwoLenses, *, is_dark: bool) -> Figure:
+def lens_maps(by_lens: ByLens, *, is_dark: bool) -> Figure:
     """Draw the accuracy of each group at each layer, by both lenses side by side."""
     fig = subplots(1, 2, subplot_titles=LENSES, shared_yaxes=True, horizontal_spacing=0.03)
-    names = [group.group for group in result.groups[0][0]]
-    for col, layers in enumerate(result.groups, start=1):
+    names = [group.group for group in by_lens[0][0]]
+    for col, layers in enumerate(by_lens, start=1):
         accuracy = np.array([[group.accuracy for group in groups] for groups in layers]).T
         _add_layers(fig, names, accuracy, col=col, is_dark=is_dark)
     theme.plot_layout(fig, "", "layer: % right", "", ROW_PIXELS * max(FEWEST_ROWS, len(names)) + 92)
@@ -118,25 +114,17 @@ def lens_maps(result: TwoLenses, *, is_dark: bool) -> Figure:
     return fig
 
 
-def lens_table(result: TwoLenses) -> pd.DataFrame:
+def lens_table(by_lens: ByLens) -> pd.DataFrame:
     """Return a row for each lens, layer and group, with its interval."""
-    return pd.DataFrame(
-        [
-            {
-                "lens": name,
-                "layer": layer,
-                "group": group.group,
-                "pairs": group.num_pairs,
-                "right": group.num_right,
-                "accuracy": group.accuracy,
-                "low": group.low,
-                "high": group.high,
-            }
-            for name, layers in zip(LENSES, result.groups, strict=True)
-            for layer, groups in enumerate(layers)
-            for group in groups
-        ]
-    )
+    tables = []
+    for name, layers in zip(LENSES, by_lens, strict=True):
+        for layer, groups in enumerate(layers):
+            numbers = ("pairs=num_pairs", "right=num_right", "accuracy", "low", "high")
+            table = records(groups, "group", *numbers)
+            table.insert(0, "lens", name)
+            table.insert(1, "layer", layer)
+            tables.append(table)
+    return pd.concat(tables, ignore_index=True)
 
 
 def _add_dots(fig: Figure, result: Graded) -> None:

@@ -16,7 +16,7 @@ from ..shell.links import short_address
 from ..sources import tuned_lens
 from . import PAGE, exam, sources
 from .exam import Exam
-from .figures import Graded, TwoLenses, accuracy_rows, graded_table, lens_maps, lens_table
+from .figures import Graded, accuracy_rows, graded_table, lens_maps, lens_table
 from .sources import ExamSource
 
 MOST_ROWS = 200  # most pairs that are listed: those that the first checkpoint fails worst
@@ -268,19 +268,17 @@ def _show_lenses(
     tuned_exam = exam.take(side, chosen, scoring, "exam-tuned", saved)
     if tuned_exam is None:
         return
-    result = TwoLenses(
+    by_lens = tuple(
         tuple(
-            tuple(
-                (one.all_at(state), *_in_order(one.groups(column, state=state), order))
-                for state in range(one.num_states)
-            )
-            for one in (plain_exam, tuned_exam)
+            (taken.all_at(state), *_in_order(taken.groups(column, state=state), order))
+            for state in range(taken.num_states)
         )
+        for taken in (plain_exam, tuned_exam)
     )
-    starts = [_ahead_of_chance([layer[0] for layer in layers]) for layers in result.groups]
+    starts = [_ahead_of_chance([layer[0] for layer in layers]) for layers in by_lens]
     LENSES.show(
         page,
-        result,
+        by_lens,
         drawn={"is_dark": page.is_dark},
         setup=setup,
         plain=starts[0],

@@ -12,8 +12,6 @@ from ..shell import Field, Picture, frame
 from ..sources.head_texts import HeadTextSource
 from . import answer, job
 from .grid_figures import (
-    MeasuredHeads,
-    OneHead,
     count_text,
     grid_table,
     habits_table,
@@ -75,7 +73,8 @@ def show_grid(
     with grid:
         GRID.show(
             page,
-            MeasuredHeads(report, measured),
+            report,
+            measured,
             drawn={"opened": opened, "marks": page.marks},
             setup=setup,
             on_select=OPEN.put,
@@ -88,7 +87,8 @@ def show_grid(
         with bars:
             BARS.show(
                 page,
-                OneHead(report, *opened),
+                report,
+                *opened,
                 drawn={"marks": page.marks},
                 setup=setup,
                 with_caption=False,

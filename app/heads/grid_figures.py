@@ -1,7 +1,6 @@
 """All heads as a grid coloured by one measure, and one head's habits as bars."""
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,23 +19,12 @@ from .names import HABITS, NamedMeasure, relation_title
 NOT_A_NUMBER = "not a number: no sentence has it, or the weights contain NaN"
 
 
-class MeasuredHeads(NamedTuple):
-    """All heads of a checkpoint and the measure that colours them."""
-
-    report: HeadReport
-    measured: NamedMeasure
-
-
-class OneHead(NamedTuple):
-    """One head of a report."""
-
-    report: HeadReport
-    layer: int
-    head: int
-
-
 def head_grid(
-    heads_of: MeasuredHeads, *, opened: tuple[int, int] | None, marks: SpecialTokens = BERT
+    report: HeadReport,
+    measured: NamedMeasure,
+    *,
+    opened: tuple[int, int] | None,
+    marks: SpecialTokens = BERT,
 ) -> Figure:
     """Return the grid: rows are layers, columns heads, colour the mean of a measure.
 
@@ -47,7 +35,6 @@ def head_grid(
     A transparent point covers each cell: these points can be clicked, and carry "layer.head" as
     `customdata`.
     """
-    report, measured = heads_of
     values = measured.values(report)
     num_layers, num_heads = values.mean.shape
     layers, heads = np.divmod(np.arange(num_layers * num_heads), num_heads)
@@ -73,12 +60,11 @@ def head_grid(
     return relabelled(fig, marks)
 
 
-def head_bars(one: OneHead, *, marks: SpecialTokens = BERT) -> Figure:
+def head_bars(report: HeadReport, layer: int, head: int, *, marks: SpecialTokens = BERT) -> Figure:
     """Return a head's habits as bars with their intervals, and what a uniform head would have.
 
     Without `evenness`, which is not a fraction of the attention.
     """
-    report, layer, head = one
     names, means, lows, highs, uniform, words = [], [], [], [], [], []
     for name in reversed(HABITS):
         measured = NamedMeasure(name)
@@ -159,15 +145,15 @@ def _written(measured: NamedMeasure, value: float) -> str:
     return f"{value:.1%}" if measured.is_fraction else f"{value:.2f}"
 
 
-def grid_table(heads_of: MeasuredHeads) -> pd.DataFrame:
+def grid_table(report: HeadReport, measured: NamedMeasure) -> pd.DataFrame:
     """Return the table of the measures, or of the relations if one of these is drawn."""
-    return (relations_table if heads_of.measured.direction else measures_table)(heads_of.report)
+    return (relations_table if measured.direction else measures_table)(report)
 
 
-def habits_table(one: OneHead) -> pd.DataFrame:
+def habits_table(report: HeadReport, layer: int, head: int) -> pd.DataFrame:
     """Return the rows of `measures_table` of one head."""
-    table = measures_table(one.report)
-    return table[(table["layer"] == one.layer) & (table["head"] == one.head)]
+    table = measures_table(report)
+    return table[(table["layer"] == layer) & (table["head"] == head)]
 
 
 def measures_table(report: HeadReport) -> pd.DataFrame:

@@ -1,6 +1,6 @@
 """The map of all heads: heads close together attend to the same tokens."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import plotly.colors
@@ -29,15 +29,9 @@ _PALE = "#B9BFCC"
 COLOUR = Field("heads_colour", "habit", tuple(COLOUR_BY))
 
 
-class PlacedHeads(NamedTuple):
-    """All heads of a report and their places on the map."""
-
-    report: HeadReport
-    head_map: HeadMap
-
-
 def head_scatter(
-    placed: PlacedHeads,
+    report: HeadReport,
+    head_map: HeadMap,
     *,
     colour: str,
     opened: tuple[int, int] | None = None,
@@ -49,7 +43,6 @@ def head_scatter(
         opened: The ringed head, or None.
         marks: The special tokens of the checkpoint.
     """
-    report, head_map = placed
     places, num_heads = head_map.positions, report.distances.num_heads
     layers, heads = np.divmod(np.arange(len(places)), num_heads)
     habits = habit_names(report)
@@ -122,9 +115,8 @@ def habit_names(report: HeadReport) -> list[str]:
     return [HABITS[PATTERNS[code]] if code >= 0 else _NO_HABIT for code in codes]
 
 
-def map_arrays(placed: PlacedHeads) -> dict[str, np.ndarray]:
+def map_arrays(report: HeadReport, head_map: HeadMap) -> dict[str, np.ndarray]:
     """Return distances, positions and habits, heads layer by layer."""
-    report, head_map = placed
     return {
         "distances": report.distances.matrix,
         "positions": head_map.positions,
@@ -167,7 +159,8 @@ def show_map(
     with picture:
         MAP.show(
             page,
-            PlacedHeads(report, places),
+            report,
+            places,
             drawn={"colour": colour, "opened": opened, "marks": page.marks},
             setup=job.setup_code(page, chosen),
             on_select=OPEN.put,

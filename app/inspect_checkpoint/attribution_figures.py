@@ -1,7 +1,7 @@
 """Attribution to words, at the input and by layer: colours, methods side by side, faithfulness."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -29,32 +29,22 @@ MEASURES = {
 _MOST_NAMED = 40
 
 
-class WordRows(NamedTuple):
-    """Numbers of W words by name, such as those of several methods."""
-
-    words: Sequence[Word]
-    rows: Mapping[str, NDArray[np.floating]]
-    """Each [W]; NaN where a word has no number."""
+Rows: TypeAlias = Mapping[str, NDArray[np.floating]]
+"""Numbers of W words by name, such as those of several methods; NaN where a word has none."""
 
 
-class FaithfulnessByOrder(NamedTuple):
-    """Faithfulness of several orders of the words, and of random ones."""
-
-    by_order: Mapping[str, Faithfulness]
-    """Faithfulness by name of the order."""
-    random: Sequence[Faithfulness]
-
-
-def attributed_text(result: WordRows, *, method: str, is_dark: bool, unit: str) -> Figure:
+def attributed_text(
+    words: Sequence[Word], rows: Rows, *, method: str, is_dark: bool, unit: str
+) -> Figure:
     """Draw the text as boxes: blue supports what is explained, orange opposes it.
 
     Args:
-        result: The words and their numbers.
+        words, rows: The words and their numbers.
         method: The row that is drawn.
         is_dark: Whether the page is dark: words that do nothing recede there too.
         unit: Unit of the numbers.
     """
-    words, values = result.words, result.rows[method]
+    values = rows[method]
     return token_flow.word_boxes(
         [word.text for word in words],
         values,
@@ -72,7 +62,8 @@ def _choice_starts(words: Sequence[Word]) -> set[int]:
 
 
 def method_rows(
-    result: WordRows,
+    words: Sequence[Word],
+    rows: Rows,
     *,
     is_dark: bool,
     own_scale: bool = True,
@@ -82,13 +73,12 @@ def method_rows(
     """Draw several methods' numbers as rows over one axis of words.
 
     Args:
-        result: The words and their numbers.
+        words, rows: The words and their numbers.
         is_dark: As for `attributed_text`.
         own_scale: Divide each row by its own largest number, for rows of different units.
         most_named: Most words whose names fit; of more, every second, third ... is named.
-        names: What to call the rows, by their names in `result`.
+        names: What to call the rows, by their names in `rows`.
     """
-    words, rows = result
     values = np.stack([np.asarray(row, dtype=np.float64) for row in rows.values()])
     sizes = np.nanmax(np.abs(values), axis=1, initial=1e-12, keepdims=True)
     drawn = values / (sizes if own_scale else sizes.max())
@@ -133,16 +123,18 @@ def _lay_out(
     fig.update_layout(margin={"t": top, "b": below})
 
 
-def faithfulness_dots(result: FaithfulnessByOrder, *, unit: str) -> Figure:
+def faithfulness_dots(
+    by_order: Mapping[str, Faithfulness], random: Sequence[Faithfulness], *, unit: str
+) -> Figure:
     """Draw both measures of each method beside those of words in random order.
 
     The random orders are drawn as their mean and their range.
 
     Args:
-        result: Faithfulness by name of the method.
+        by_order: Faithfulness by name of the method.
+        random: That of words in random order.
         unit: What is lost: "probability" or "score".
     """
-    by_order, random = result
     names = [*by_order, RANDOM]
     fig = subplots(2, 1, subplot_titles=list(MEASURES.values()), vertical_spacing=0.24)
     for row, measure in enumerate(MEASURES, start=1):
@@ -182,16 +174,16 @@ def faithfulness_dots(result: FaithfulnessByOrder, *, unit: str) -> Figure:
     return fig
 
 
-def word_table(result: WordRows) -> pd.DataFrame:
+def word_table(words: Sequence[Word], rows: Rows) -> pd.DataFrame:
     """Return a row for each word."""
-    table = pd.DataFrame({"word": [word.text for word in result.words]})
-    return table.assign(**result.rows)
+    return pd.DataFrame({"word": [word.text for word in words]}).assign(**rows)
 
 
-def faithfulness_table(result: FaithfulnessByOrder) -> pd.DataFrame:
+def faithfulness_table(
+    by_order: Mapping[str, Faithfulness], random: Sequence[Faithfulness]
+) -> pd.DataFrame:
     """Return a row for each method and bin."""
-    random = [(f"{RANDOM} {i}", one) for i, one in enumerate(result.random)]
-    named = [*result.by_order.items(), *random]
+    named = [*by_order.items(), *((f"{RANDOM} {i}", one) for i, one in enumerate(random))]
     return pd.DataFrame(
         [
             {
@@ -207,19 +199,17 @@ def faithfulness_table(result: FaithfulnessByOrder) -> pd.DataFrame:
     )
 
 
-class LayerRows(NamedTuple):
-    """Conductance of W words in L layers."""
+def conductance_map(
+    words: Sequence[Word],
+    values: NDArray[np.float32],
+    deltas: NDArray[np.float32],
+    *,
+    is_dark: bool,
+) -> Figure:
+    """Draw the conductance of each layer (row) and word (column), [L, W].
 
-    words: Sequence[Word]
-    values: NDArray[np.float32]
-    """[L, W]"""
-    deltas: NDArray[np.float32]
-    """Convergence delta of each layer, [L]."""
-
-
-def conductance_map(result: LayerRows, *, is_dark: bool) -> Figure:
-    """Draw the conductance of each layer (row) and word (column)."""
-    words, values, _ = result
+    The convergence deltas of the layers, [L], are in the numbers only.
+    """
     num_layers = len(values)
     names = [theme.escape(shorten(word.text, 14)) for word in words]
     largest = max(float(np.abs(values).max(initial=0.0)), 1e-9)
@@ -238,19 +228,24 @@ def conductance_map(result: LayerRows, *, is_dark: bool) -> Figure:
     return fig
 
 
-def conductance_arrays(result: LayerRows) -> dict[str, NDArray[Any]]:
+def conductance_arrays(
+    words: Sequence[Word], values: NDArray[np.float32], deltas: NDArray[np.float32]
+) -> dict[str, NDArray[Any]]:
     """Return the numbers as arrays."""
-    return {"conductance": result.values, "deltas": result.deltas}
+    return {"conductance": values, "deltas": deltas}
 
 
-def layer_faithfulness(result: FaithfulnessByOrder, *, unit: str) -> Figure:
+def layer_faithfulness(
+    by_order: Mapping[str, Faithfulness], random: Sequence[Faithfulness], *, unit: str
+) -> Figure:
     """Draw both measures of each layer's order of words over that of random orders (dotted).
 
     Args:
-        result: Faithfulness of each layer, in order.
+        by_order: Faithfulness of each layer, in order.
+        random: That of words in random order.
         unit: What is lost: "probability" or "score".
     """
-    by_layer, random = list(result.by_order.values()), result.random
+    by_layer = list(by_order.values())
     fig = subplots(1, 2, subplot_titles=list(MEASURES.values()), horizontal_spacing=0.1)
     layers = list(range(len(by_layer)))
     for column, measure in enumerate(MEASURES, start=1):

@@ -18,9 +18,6 @@ from ..task_model.model import (
     stand_ins,
 )
 from .attribution_figures import (
-    FaithfulnessByOrder,
-    LayerRows,
-    WordRows,
     attributed_text,
     conductance_arrays,
     conductance_map,
@@ -213,13 +210,13 @@ def show_words(page: frame.Page, query: Query) -> None:
     default = next(iter(links))
     METHOD.key(default=default, options=list(links))
     method = links[METHOD.value]
-    rows = WordRows(query.texts.source.words, explanation.words)
+    rows = (query.texts.source.words, explanation.words)
     code = _code_values(query)
     methods = _BY_GRADIENTS if "ig" in explanation.words else _BY_OCCLUSION
     code["methods"] = methods.format(**code)
     drawn = {"method": method, "is_dark": page.is_dark, "unit": unit(query)}
     about = frame.own_filled(_METHOD_TEXTS[method], **_numbers(explanation, query))
-    WORDS.show(page, rows, drawn=drawn, with_caption=False, method=about, **code)
+    WORDS.show(page, *rows, drawn=drawn, with_caption=False, method=about, **code)
     names = {link: METHODS[name] for link, name in links.items()}
     one_of("Method", names, METHOD, default=default, with_label=True)
     WORDS.caption(method=about)
@@ -231,16 +228,16 @@ def show_words(page: frame.Page, query: Query) -> None:
         st.caption(_NO_GRADIENTS)
     st.header("Which method is faithful to the model?", anchor=False)
     named = {METHODS[name]: one for name, one in explanation.faithfulness.items()}
-    compared = FaithfulnessByOrder(named, explanation.random)
+    compared = (named, explanation.random)
     lost: dict[str, Any] = {"unit": measured(query), "num": len(explanation.random)}
     left, right = st.container(key="inspect_true").columns([5, 4], gap="large")
     with left:
         drawn = {"unit": measured(query)}
-        FAITHFULNESS.show(page, compared, drawn=drawn, with_caption=False, **lost, **code)
+        FAITHFULNESS.show(page, *compared, drawn=drawn, with_caption=False, **lost, **code)
     with right:
         st.markdown("**The methods side by side**")
         drawn = {"is_dark": page.is_dark, "most_named": 11, "names": METHODS}
-        BY_METHOD.show(page, rows, drawn=drawn, **code)
+        BY_METHOD.show(page, *rows, drawn=drawn, **code)
     FAITHFULNESS.caption(**lost)
 
 
@@ -256,7 +253,8 @@ def show_parts(page: frame.Page, query: Query) -> None:
     change = attribution.value - attribution.baseline
     BY_PART.show(
         page,
-        WordRows(source.words, rows),
+        source.words,
+        rows,
         drawn={"is_dark": page.is_dark, "own_scale": False, "names": names},
         begins=", ".join(_BEGINS[name] for name in rows),
         rows="".join(_ROWS.get(name, "") for name in rows),
@@ -278,7 +276,9 @@ def show_layers(page: frame.Page, query: Query) -> None:
     code = _code_values(query)
     BY_LAYER.show(
         page,
-        LayerRows(query.texts.source.words, layers.words, layers.deltas),
+        query.texts.source.words,
+        layers.words,
+        layers.deltas,
         drawn={"is_dark": page.is_dark},
         change=exactly(layers.change, 3),
         unit=unit(query),
@@ -288,7 +288,7 @@ def show_layers(page: frame.Page, query: Query) -> None:
     _warn_of_delta(max(layers.deltas.tolist(), key=abs), layers.change)
     named = {f"layer {layer}": one for layer, one in enumerate(layers.faithfulness)}
     drawn = {"unit": measured(query)}
-    LAYER_FAITHFULNESS.show(page, FaithfulnessByOrder(named, layers.random), drawn=drawn, **code)
+    LAYER_FAITHFULNESS.show(page, named, layers.random, drawn=drawn, **code)
 
 
 def _code_values(query: Query) -> dict[str, Any]:

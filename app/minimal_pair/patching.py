@@ -181,22 +181,14 @@ answer = {answer}
 UNIT = "share"
 
 
-class PatchedPair(NamedTuple):
-    """Patched runs and the versions that they are of."""
-
-    found: Patched
-    pair: PatchPair
-
-
-def share_map(shown: PatchedPair, *, is_dark: bool = False) -> Figure:
+def share_map(found: Patched, pair: PatchPair, *, is_dark: bool = False) -> Figure:
     """Draw the share of each layer and token, or of each head."""
     # Orange below 0, blue up to 1; values beyond are clipped.
-    shares, shades = shown.found.shares, theme.around_zero(1, is_dark)
-    if shown.found.part == "head":
+    shares, shades = found.shares, theme.around_zero(1, is_dark)
+    if found.part == "head":
         return head_grid(shares, (), "%{z:+.1%}", shades, UNIT)
-    pair = shown.pair
     names = column_names(pair.first, pair.second, pair.columns)
-    state = shown.found.part == "state"
+    state = found.part == "state"
     return layer_map(
         shares,
         shades,
@@ -211,9 +203,8 @@ def share_map(shown: PatchedPair, *, is_dark: bool = False) -> Figure:
     )
 
 
-def share_table(shown: PatchedPair) -> pd.DataFrame:
+def share_table(found: Patched, pair: PatchPair) -> pd.DataFrame:
     """Return a row for each patched run."""
-    found, pair = shown.found, shown.pair
     columns: dict[str, Any] = {"head": range(found.shares.shape[1])}
     if found.part != "head":
         firsts, seconds = zip(*pair.columns, strict=True)
@@ -322,7 +313,8 @@ def show_patching(page: frame.Page, second: Versions) -> None:
     )
     PATCHING.show(
         page,
-        PatchedPair(found, pair),
+        found,
+        pair,
         drawn={"is_dark": page.is_dark},
         with_caption=False,
         part=part,

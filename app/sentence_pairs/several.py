@@ -1,7 +1,6 @@
 """Three or more sentences: how similar they are, and which of them follows which."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -29,18 +28,11 @@ SOURCES = {"box": "Written here", **my_sentences.OFFERED}
 SOURCE = Field("sentences_source", "box", tuple(SOURCES))
 
 
-class PairMatrix(NamedTuple):
-    """The next-sentence answer for every ordered pair of some sentences."""
+def pair_matrix(sentences: Sequence[str], matrix: NDArray[np.float32]) -> Figure:
+    """Draw the probability that the column's sentence follows the row's, [N, N].
 
-    sentences: Sequence[str]
-    """[N]"""
-    probabilities: NDArray[np.float32]
-    """Probability that the column's sentence follows the row's, [N, N]; NaN on the diagonal."""
-
-
-def pair_matrix(pairs: PairMatrix) -> Figure:
-    """Draw the probability that the column's sentence follows the row's; the diagonal is empty."""
-    sentences, matrix = pairs
+    The diagonal is NaN, and empty.
+    """
     hover = [
         [
             f"<b>{percent(float(p))}</b><br>A: {theme.escape(shorten(a, 80))}<br>"
@@ -64,13 +56,13 @@ def pair_matrix(pairs: PairMatrix) -> Figure:
     )
 
 
-def matrix_table(pairs: PairMatrix) -> pd.DataFrame:
+def matrix_table(sentences: Sequence[str], matrix: NDArray[np.float32]) -> pd.DataFrame:
     """Return a row for each ordered pair of different sentences."""
     return pd.DataFrame(
         [
-            {"text_a": a, "text_b": b, "p_is_next": float(pairs.probabilities[i][j])}
-            for i, a in enumerate(pairs.sentences)
-            for j, b in enumerate(pairs.sentences)
+            {"text_a": a, "text_b": b, "p_is_next": float(matrix[i][j])}
+            for i, a in enumerate(sentences)
+            for j, b in enumerate(sentences)
             if i != j
         ]
     )
@@ -183,4 +175,4 @@ def _show_matrix(page: frame.Page, sentences: tuple[str, ...]) -> None:
     st.subheader("Which follows which?", anchor=False)
     with frame.guard():
         probabilities = page.compute(next_sentence_matrix, sentences)
-        MATRIX.show(page, PairMatrix(sentences, probabilities), sentences=list(sentences))
+        MATRIX.show(page, sentences, probabilities, sentences=list(sentences))

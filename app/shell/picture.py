@@ -54,9 +54,9 @@ class Picture:
     chart: Chart | None = None
     """Its frame and how that is drawn; instead of `table` and `figure`."""
     table: Callable[..., Data] | None = None
-    """Result -> the numbers that are drawn: a table (CSV) or named arrays (NPZ)."""
+    """Results -> the numbers that are drawn: a table (CSV) or named arrays (NPZ)."""
     figure: Callable[..., Figure] | None = None
-    """Result -> Plotly figure; None for a picture drawn by a component of ours."""
+    """Results -> Plotly figure; None for a picture drawn by a component of ours."""
     needs: frozenset[Capability] = frozenset()
     """Capabilities of a model without which there is no such picture."""
 
@@ -64,12 +64,12 @@ class Picture:
         if (self.chart is None) == (self.table is None):
             raise ValueError(f"picture {self.name!r} needs either a chart or a table.")
 
-    def data(self, result: Any) -> Data:
-        """Return the numbers of a result."""
+    def data(self, *results: Any) -> Data:
+        """Return the numbers of what was computed."""
         if self.chart is not None:
-            return self.chart.table(result)
+            return self.chart.table(*results)
         assert self.table is not None, "see __post_init__"
-        return self.table(result)
+        return self.table(*results)
 
     def is_available(self, page: frame.Page) -> bool:
         """Return whether the model has what the picture needs; if not, say why in its place."""
@@ -78,8 +78,7 @@ class Picture:
     def show(
         self,
         page: frame.Page | None,
-        result: Any,
-        *,
+        *results: Any,
         drawn: Mapping[str, Any] = NOTHING,
         fig: Figure | None = None,
         setup: str | None = None,
@@ -92,7 +91,7 @@ class Picture:
 
         Args:
             page: Its page; None if that opens no checkpoint, in which case `setup` is given.
-            result: What was computed; goes to the chart, or to `figure` and to `table`.
+            results: What was computed; goes to the chart, or to `figure` and to `table`.
             drawn: Further arguments of `figure`, such as the selected token, or fields of the
                 chart that differ this time.
             fig: The figure, if the page changes what `figure` returns.
@@ -106,7 +105,7 @@ class Picture:
         ValueError if neither `figure` nor `fig` is there.
         """
         data, code, how = (
-            self.data(result),
+            self.data(*results),
             self.python(page, setup, **values),
             self.reading(**values),
         )
@@ -114,7 +113,7 @@ class Picture:
             if isinstance(data, pd.DataFrame) and self.chart is not None:
                 fig = self.chart.draw(data, **drawn)
             elif self.figure is not None:
-                fig = self.figure(result, **drawn)
+                fig = self.figure(*results, **drawn)
             else:
                 raise ValueError(f"picture {self.name!r} has no figure: call offer instead of show")
         self._plot(fig, on_select)
@@ -137,8 +136,7 @@ class Picture:
     def offer(
         self,
         page: frame.Page | None,
-        result: Any,
-        *,
+        *results: Any,
         title: str = "",
         part: Callable[[], ScriptedPicture] | None = None,
         setup: str | None = None,
@@ -168,7 +166,7 @@ class Picture:
                 ),
             )
         _downloads(
-            file or self.name, self.data(result), code, width=width, record=record, report=report
+            file or self.name, self.data(*results), code, width=width, record=record, report=report
         )
         if with_caption:
             self.caption(**values)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -32,14 +31,6 @@ MOST_LABELS = 12
 """Most labels that are drawn; the data has all."""
 _OUTSIDE = "O"
 _PALE = "rgba(127, 134, 152, 0.16)"
-
-
-class TaggedText(NamedTuple):
-    """A text of W words and its tags."""
-
-    words: Sequence[Word]
-    """[W], including [CLS] and [SEP], which have no tag."""
-    answer: TagAnswer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,14 +79,14 @@ class AnswerBars(Chart):
         return fig
 
 
-def tagged_words(text: TaggedText, chosen: int) -> Figure:
+def tagged_words(words: Sequence[Word], answer: TagAnswer, chosen: int) -> Figure:
     """Draw a sentence as boxes with each word's tag and its probability below.
 
     Args:
-        text: The words and their tags.
+        words: [W], including [CLS] and [SEP], which have no tag.
+        answer: Their tags.
         chosen: The word that is explained; its box has a frame.
     """
-    words, answer = text
     best = answer.probabilities.argmax(1)
     kinds = list(dict.fromkeys(_kind(label) for label in answer.labels))
     below = [_below(answer, place, word) for place, word in enumerate(words)]
@@ -185,9 +176,8 @@ def span_table(answer: SpanAnswers) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["answer", "first_token", "last_token", "p"])
 
 
-def tag_table(text: TaggedText) -> pd.DataFrame:
+def tag_table(words: Sequence[Word], answer: TagAnswer) -> pd.DataFrame:
     """Return a row for each word: its tag, and the probability of every tag."""
-    words, answer = text
     table = pd.DataFrame(answer.probabilities, columns=[f"p({label})" for label in answer.labels])
     best = answer.probabilities.argmax(1)
     table.insert(0, "tag", [answer.labels[i] for i in best])

@@ -1,7 +1,6 @@
 """Answers to a labelled file by label and by score: confusion, F1 of labels, predicted numbers."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -26,20 +25,15 @@ def which_labels(number: int) -> str:
     return f" Of {number:,} labels, the {MOST_CLASSES} with the most examples are drawn."
 
 
-class Confusion(NamedTuple):
-    """Answers counted by true and predicted label."""
-
-    matrix: NDArray[np.int64]
-    """[C, C], the true label by row."""
-    labels: Sequence[str]
-
-
-def confusion_map(result: Confusion) -> Figure:
+def confusion_map(matrix: NDArray[np.int64], labels: Sequence[str]) -> Figure:
     """Draw the confusion matrix: each row as fractions of its true label, counts in the cells.
 
     Of many labels, those with the most examples are drawn.
+
+    Args:
+        matrix: Answers, [C, C], the true label by row.
+        labels: [C]
     """
-    matrix, labels = result
     order = np.argsort(-matrix.sum(1), kind="stable")[:MOST_CLASSES]
     chosen = np.sort(order)
     counts = matrix[np.ix_(chosen, chosen)]
@@ -168,10 +162,10 @@ def score_dots(run: FileRun) -> Figure:
     return theme.plot_layout(fig, "", "true score", "predicted score", 360)
 
 
-def confusion_table(result: Confusion) -> pd.DataFrame:
+def confusion_table(matrix: NDArray[np.int64], labels: Sequence[str]) -> pd.DataFrame:
     """Return a row for each true label."""
-    table = pd.DataFrame(result.matrix, columns=[f"predicted {name}" for name in result.labels])
-    table.insert(0, "true", result.labels)
+    table = pd.DataFrame(matrix, columns=[f"predicted {name}" for name in labels])
+    table.insert(0, "true", labels)
     return table
 
 

@@ -1,7 +1,7 @@
 """What a change does: the task's answer, words, the next sentence, and the vectors inside."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -266,17 +266,13 @@ def _list_changed_tags(task: TaskShift) -> None:
     )
 
 
-class Hidden(NamedTuple):
-    """How much the vectors of each layer changed."""
+def hidden_bars(change: NDArray[np.float32], tokens: Sequence[str]) -> Figure:
+    """Draw how much the vectors of each layer changed: the mean as a bar, the maximum as a mark.
 
-    change: NDArray[np.float32]
-    """1 - cosine, [L+1, T]."""
-    tokens: Sequence[str]
-
-
-def hidden_bars(hidden: Hidden) -> Figure:
-    """Draw how much the vectors of each layer changed: the mean as a bar, the maximum as a mark."""
-    change, tokens = hidden
+    Args:
+        change: 1 - cosine, [L+1, T].
+        tokens: [T]
+    """
     layers = list(range(len(change)))
     most = change.argmax(1)
     worst = [
@@ -308,9 +304,8 @@ def hidden_bars(hidden: Hidden) -> Figure:
     return fig
 
 
-def hidden_table(hidden: Hidden) -> pd.DataFrame:
+def hidden_table(change: NDArray[np.float32], tokens: Sequence[str]) -> pd.DataFrame:
     """Return a row for each layer (0: embeddings) and token."""
-    change, tokens = hidden
     columns = {"position": range(len(tokens)), "token": tokens}
     return cell_table({"layer": range(len(change))}, columns, one_minus_cosine=change)
 
@@ -348,7 +343,7 @@ def show_inside(page: frame.Page, case: Case, compared: EffectOfChanges) -> None
     left, right = st.columns(2, gap="large")
     with left:
         st.header("What changed after each layer", anchor=False)
-        HIDDEN.show(page, Hidden(runs.hidden_change, tokens), **code)
+        HIDDEN.show(page, runs.hidden_change, tokens, **code)
     with right:
         st.header("What changed in each head's attention", anchor=False)
         ATTENTION.show(page, runs.attention_change, drawn={"off": silent}, **code)

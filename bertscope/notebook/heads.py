@@ -46,10 +46,10 @@ def show_heads(
             )
     special_tokens = app_module("app.plots.special_tokens")
     marks = special_tokens.marks_of(bert.tokenizer)
-    grid = grids.head_grid(grids.MeasuredHeads(report, measured), opened=opened, marks=marks)
+    grid = grids.head_grid(report, measured, opened=opened, marks=marks)
     drawn = [Drawn("", grid, "")]
     if opened is not None:
-        bars = grids.head_bars(grids.OneHead(report, *opened), marks=marks)
+        bars = grids.head_bars(report, *opened, marks=marks)
         sentences = answers.sentences(report, measured, opened, is_best=opened == best)
         caption = special_tokens.own_markdown(sentences, marks)
         drawn = [Drawn("", grid, caption), Drawn("", bars, "")]
@@ -82,7 +82,6 @@ def show_head_map(
         raise ValueError(f"colour is {colour!r}; expected one of {known}.")
     positions = head_map(report.distances)
     marks = app_module("app.plots.special_tokens").marks_of(bert.tokenizer)
-    placed = view.PlacedHeads(report, positions)
-    fig = view.head_scatter(placed, colour=colour, opened=opened, marks=marks)
+    fig = view.head_scatter(report, positions, colour=colour, opened=opened, marks=marks)
     how = view.MAP.reading_of(marks, **view.map_values(report, positions.stress))
     return show_figures("Heads that attend alike", [Drawn("", fig, how)], bert, {}, "")

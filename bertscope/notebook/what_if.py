@@ -20,7 +20,7 @@ from bertscope.notebook.notebook_view import (
     with_special_tokens,
 )
 
-_ANSWERS, _INSIDE = "app.what_if.answers", "app.what_if.inside"
+_ANSWERS, _INSIDE = "app.what_if.answers", "app.what_if.answers"
 
 
 def show_what_if(
@@ -62,7 +62,7 @@ def show_what_if(
         how = how_to_read(bert, _ANSWERS, "NEXT_SENTENCE")
         drawn.append(Drawn("Next sentence", fig, how))
     inside = app_module(_INSIDE)
-    fig = inside.hidden_bars(inside.Hidden(comparison.hidden_change, before.tokens))
+    fig = inside.hidden_bars(comparison.hidden_change, before.tokens)
     how = how_to_read(bert, _INSIDE, "HIDDEN")
     drawn.append(Drawn("What changed after each layer", fig, how))
     fig = figures.attention_grid(comparison.attention_change, changes.silent_heads(bert.config))

@@ -21,8 +21,8 @@ class Chart(ABC):
     Only `hover` texts and titles contain Plotly's HTML, and escape on their own.
     """
 
-    table: Callable[[Any], pd.DataFrame]
-    """Result -> a row for each thing that is drawn."""
+    table: Callable[..., pd.DataFrame]
+    """Results -> a row for each thing that is drawn."""
 
     def figure(self, result: Any, **changes: Any) -> Figure:
         """Return the figure of a result.

@@ -23,7 +23,6 @@ from ..answer_figures import AnswerBars, label_table, labels_table, named
 from ..choices import LABEL, PREDICTED
 from ..model import ANSWER_CODE, FILE_CODE
 from ..score_figures import (
-    Confusion,
     confusion_map,
     confusion_table,
     label_dots,
@@ -144,8 +143,7 @@ def show_confusion(
     assert metrics.confusion is not None
     st.header("Confusion matrix", anchor=False)
     which = which_labels(len(run.labels))
-    confusion = Confusion(metrics.confusion, run.labels)
-    CONFUSION.show(page, confusion, setup="", which=which, **code)
+    CONFUSION.show(page, metrics.confusion, run.labels, setup="", which=which, **code)
 
 
 LABELS = Picture(

@@ -13,7 +13,7 @@ from bertcore.data.tables import TABLE_FILES
 from ...plots import percent, shorten_middle
 from ...shell import Picture, cache, frame
 from ...shell.uploads import read_apart
-from ..answer_figures import TaggedText, tag_table, tagged_words
+from ..answer_figures import tag_table, tagged_words
 from ..choices import LABEL, PREDICTED, WORD
 from ..model import ANSWER_CODE, Inputs
 from .labels import choose_label, label_in_words, show_confusion
@@ -62,10 +62,10 @@ class TagView(TaskView):
             WORD.put(int(clicked[0]))
             LABEL.put(PREDICTED)
 
-        result = TaggedText(source.words, answer)
         TAGS.show(
             page,
-            result,
+            source.words,
+            answer,
             drawn={"chosen": word},
             setup=setup,
             on_select=pick,

@@ -16,11 +16,9 @@ def word(text: str, place: int) -> Word:
 @pytest.mark.parametrize("count", [3, 14])
 def test_words_below_a_grid_have_room(count: int) -> None:
     words = [word("word", i) for i in range(count)]
-    rows = attribution_figures.method_rows(
-        attribution_figures.WordRows(words, {"one": np.ones(count)}), is_dark=False
-    )
+    rows = attribution_figures.method_rows(words, {"one": np.ones(count)}, is_dark=False)
     layers = attribution_figures.conductance_map(
-        attribution_figures.LayerRows(words, np.ones((2, count)), np.zeros(2)), is_dark=False
+        words, np.ones((2, count)), np.zeros(2), is_dark=False
     )
     for fig in (rows, layers):
         assert fig.plotly().layout.margin.b >= 34  # ticks, a gap and a line of letters
@@ -37,9 +35,7 @@ def test_the_numbers_of_faithfulness_stand_where_nothing_is_drawn() -> None:
         )
         for c, s in ((0.4, -0.1), (0.1, 0.3))
     )
-    fig = attribution_figures.faithfulness_dots(
-        attribution_figures.FaithfulnessByOrder({"one": one}, [other, one]), unit="probability"
-    )
+    fig = attribution_figures.faithfulness_dots({"one": one}, [other, one], unit="probability")
     for dots, numbers in (fig.plotly().data[:2], fig.plotly().data[2:]):
         drawn = [*dots.x, dots.x[1] + dots.error_x.array[1]]
         assert min(numbers.x) > max(drawn)

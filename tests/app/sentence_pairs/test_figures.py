@@ -7,7 +7,6 @@ import pytest
 
 from app.plots.formats import percent
 from app.sentence_pairs import answer, page, several
-from app.sentence_pairs.several import PairMatrix
 from bertcore import Bert
 from bertcore.analysis.words.next_sentence import (
     Variant,
@@ -58,7 +57,7 @@ def test_hostile_sentences_are_text() -> None:
     matrix = np.array([[np.nan, 0.5], [0.5, np.nan]], dtype=np.float32)
     for fig in (
         answer.variant_dots(variants),
-        several.pair_matrix(PairMatrix([HOSTILE, HOSTILE], matrix)),
+        several.pair_matrix([HOSTILE, HOSTILE], matrix),
     ):
         assert "<img" not in str(fig.plotly().to_plotly_json())
         assert "&lt;" in str(fig.plotly().to_plotly_json())
@@ -94,7 +93,7 @@ def test_the_heat_maps_share_one_scale(bert: Bert) -> None:
 def test_the_matrix_shows_each_number_but_the_diagonal(bert: Bert, count: int) -> None:
     sentences = [f"{A} {'it ' * i}" for i in range(count)]
     matrix = next_sentence_matrix(bert, sentences)
-    picture = several.pair_matrix(PairMatrix(sentences, matrix)).plotly()
+    picture = several.pair_matrix(sentences, matrix).plotly()
     np.testing.assert_array_equal(picture.data[0].z, matrix)
     for i in range(count):
         for j in range(count):
@@ -108,7 +107,7 @@ def test_tables_have_a_row_for_each_number(bert: Bert) -> None:
     variants = pair_variants(bert, A, B)
     assert answer.variants_table(variants).p_is_next.tolist() == [v.is_next for v in variants]
     matrix = next_sentence_matrix(bert, [A, B, C])
-    table = several.matrix_table(PairMatrix([A, B, C], matrix))
+    table = several.matrix_table([A, B, C], matrix)
     assert len(table) == 6
     row = table[(table.text_a == A) & (table.text_b == C)]
     assert row.p_is_next.item() == matrix[0, 2]

@@ -7,8 +7,8 @@ import pytest
 
 from app.plots import Figure
 from app.plots.before_after import AnswerRows, answer_bars
-from app.task_model.answer_figures import TaggedText, tagged_words
-from app.task_model.score_figures import Confusion, confusion_map, label_dots, which_labels
+from app.task_model.answer_figures import tagged_words
+from app.task_model.score_figures import confusion_map, label_dots, which_labels
 from app.task_model.task_views.labels import LABELS
 from bertcore.analysis.attribution import LabelAnswer, TagAnswer, Word
 
@@ -55,7 +55,7 @@ def test_the_chosen_word_is_framed_in_a_colour_of_its_own() -> None:
     labels = ("O", *(f"B-{kind}" for kind in "ABCDEFGH"))
     found = TagAnswer(labels, np.eye(len(labels), dtype=np.float32))
     words = [word(f"w{i}", i) for i in range(len(labels))]
-    fig = tagged_words(TaggedText(words, found), 4)
+    fig = tagged_words(words, found, 4)
     *boxes, frame = [trace for trace in fig.plotly().data if trace.type == "bar"]
     assert frame.hoverinfo == "skip"  # a click reaches the word below
     chosen = next(box for box in boxes if any(place == 4 for place, _ in box.customdata))
@@ -66,7 +66,7 @@ def test_the_chosen_word_is_framed_in_a_colour_of_its_own() -> None:
 @pytest.mark.parametrize("number", [40, 41])
 def test_labels_that_are_not_drawn_are_told(number: int) -> None:
     labels = [f"l{i}" for i in range(number)]
-    confused = confusion_map(Confusion(np.eye(number, dtype=int), labels))
+    confused = confusion_map(np.eye(number, dtype=int), labels)
     scores = {label: {"precision": 1, "recall": 1, "f1": 1, "number": 1} for label in labels}
     for fig in (confused, label_dots(scores)):
         drawn = len(fig.plotly().layout.yaxis.tickvals)

@@ -11,7 +11,7 @@ import torch
 import transformers
 
 from app.plots import theme
-from app.task_model.score_figures import MOST_CLASSES, Confusion, confusion_map, confusion_table
+from app.task_model.score_figures import MOST_CLASSES, confusion_map, confusion_table
 from bertcore.analysis.attribution import run_file
 from bertcore.data.guess import guess
 from bertcore.tasks import open_task_model
@@ -50,10 +50,10 @@ def test_151_labels_are_matched_scored_and_drawn(tmp_path: Path) -> None:
     assert found.confusion is not None
     assert found.confusion.shape == (NUM, NUM)
     assert found.metrics["accuracy"] == np.mean(np.array(gold) == runs[0].predicted)
-    drawn = confusion_map(Confusion(found.confusion, runs[0].labels))
+    drawn = confusion_map(found.confusion, runs[0].labels)
     assert len(drawn.settings["xaxis"]["ticktext"]) == MOST_CLASSES
     assert not any("<b>" in name for name in drawn.settings["xaxis"]["ticktext"])
-    table = confusion_table(Confusion(found.confusion, runs[0].labels))
+    table = confusion_table(found.confusion, runs[0].labels)
     again = list(csv.reader(io.StringIO(table.to_csv(index=False))))
     assert {LABELS[1], LABELS[7]} <= {cell for row in again for cell in row}
     assert theme.escape(LABELS[0]) != LABELS[0]

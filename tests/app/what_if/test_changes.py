@@ -8,7 +8,7 @@ import torch
 
 from app.plots import before_after as figures
 from app.what_if import changes as what_if
-from app.what_if.answers import Hidden, hidden_bars, hidden_table
+from app.what_if.answers import hidden_bars, hidden_table
 from app.what_if.ranking import effect_grid
 from bertcore.analysis.compare.before_after import BeforeAfter, WordShift
 from bertcore.analysis.heads.importance import HeadImportance
@@ -78,7 +78,7 @@ def test_the_answer_shows_both_runs() -> None:
 
 
 def test_layers_show_mean_and_most(found: BeforeAfter) -> None:
-    fig = hidden_bars(Hidden(found.hidden_change, ["[CLS]", HOSTILE]))
+    fig = hidden_bars(found.hidden_change, ["[CLS]", HOSTILE])
     assert list(fig.plotly().data[0].y) == pytest.approx([0, 0.2])
     assert list(fig.plotly().data[1].y) == pytest.approx([0, 0.3])
     assert "<img" not in str(fig.to_json())
@@ -103,7 +103,7 @@ def test_effects_below_and_above_zero_have_two_colours() -> None:
 def test_the_tables_have_a_row_for_each_number(found: BeforeAfter) -> None:
     assert len(figures.word_table(found.shifts)) == 2
     assert list(figures.next_table([0.9, 0.6])["p_is_next"]) == [0.9, 0.6]
-    hidden = hidden_table(Hidden(found.hidden_change, ["[CLS]", "the"]))
+    hidden = hidden_table(found.hidden_change, ["[CLS]", "the"])
     assert len(hidden) == 4
     assert hidden["one_minus_cosine"].iloc[3] == pytest.approx(0.3)
     heads = figures.head_table({"bits": found.attention_change})
