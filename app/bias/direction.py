@@ -100,20 +100,20 @@ def _probes(result: ByLayer) -> Figure:
     fig = subplots(1, 1)
     colours = (theme.SEGMENT_A, theme.SEGMENT_B, theme.CATEGORICAL[2], theme.CATEGORICAL[3])
     for number, (way, colour) in enumerate(zip(WAYS, colours, strict=True)):
-        found = [probes[number] for probes in result.probes]
+        probes_of_way = [probes[number] for probes in result.probes]
         # Side by side, so that the bars of one state do not hide each other.
         fig.add(
             "scatter",
-            x=[state + 0.08 * (number - 1.5) for state in range(len(found))],
+            x=[state + 0.08 * (number - 1.5) for state in range(len(probes_of_way))],
             customdata=_states(result),
-            y=[each.accuracy for each in found],
+            y=[each.accuracy for each in probes_of_way],
             mode="lines+markers",
             name=way,
             line={"color": colour},
             error_y=error_bars(
-                [each.accuracy for each in found],
-                [each.accuracy - each.spread for each in found],
-                [each.accuracy + each.spread for each in found],
+                [each.accuracy for each in probes_of_way],
+                [each.accuracy - each.spread for each in probes_of_way],
+                [each.accuracy + each.spread for each in probes_of_way],
                 colour,
                 thickness=1,
             ),

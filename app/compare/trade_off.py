@@ -133,17 +133,17 @@ def size_table(measured: SizesAndSpeeds) -> pd.DataFrame:
     )
 
 
-def score_dots(found: TradeOff, names: tuple[str, str]) -> Figure:
+def score_dots(scored: TradeOff, names: tuple[str, str]) -> Figure:
     """Draw each metric of both as a dot with its 95% interval.
 
     Args:
-        found: Of one labelled file.
+        scored: Of one labelled file.
         names: Of the checkpoints; any text.
     """
-    metrics = list(found.sides[0].metrics)
+    metrics = list(scored.sides[0].metrics)
     fig = Figure()
     for side, name, colour, shift in zip(
-        found.sides, names, (BEFORE, AFTER), (-_GAP, _GAP), strict=True
+        scored.sides, names, (BEFORE, AFTER), (-_GAP, _GAP), strict=True
     ):
         values = [side.metrics[metric] for metric in metrics]
         spans = [
@@ -180,11 +180,11 @@ def score_dots(found: TradeOff, names: tuple[str, str]) -> Figure:
     return fig
 
 
-def score_table(found: TradeOff) -> pd.DataFrame:
+def score_table(scored: TradeOff) -> pd.DataFrame:
     """Return the metrics with their intervals, and the speed on the file, as a table."""
     nothing = float("nan")
     rows: list[tuple[str, str, float, float, float]] = []
-    for which, side in zip(("first", "second"), found.sides, strict=True):
+    for which, side in zip(("first", "second"), scored.sides, strict=True):
         for metric, value in side.metrics.items():
             low, high = side.intervals.get(metric, (nothing, nothing))
             rows.append((which, metric, value, low, high))
@@ -364,17 +364,17 @@ def _show_scores(case: Case) -> None:
     model = inspection.model(case.second.key)
     sources = [side.key.source for side in reversed(case.sides)]
     source = next((source for source in sources if source in FINE_TUNED), sources[0])
-    chosen = choose_file(view_of(model.task), source, model.labels)
-    if chosen is None:
+    file = choose_file(view_of(model.task), source, model.labels)
+    if file is None:
         return
     running: tuple[tuple[Side, Side], Labelled, int] | None = st.session_state.get(_RUN)
     number = 0 if running is None else running[2] + 1
     if st.button("Score both", type="primary", icon=":material/play_arrow:", key="compare_score"):
-        running = (case.sides, chosen, number)
+        running = (case.sides, file, number)
         st.session_state[_RUN] = running
     if running is None or running[0] != case.sides:
         return
-    if running[1] != chosen:
+    if running[1] != file:
         st.caption("Below is the last run. Score both to update it.")
     labelled = running[1]
     with frame.guard():

@@ -69,19 +69,19 @@ def head_scatter(
             showlegend=False,
         )
     for name in [name for name in colours if name in names]:
-        chosen = np.array([entry == name for entry in names])
+        in_group = np.array([entry == name for entry in names])
         fig.add(
             "scatter",
-            x=places[chosen, 0],
-            y=places[chosen, 1],
+            x=places[in_group, 0],
+            y=places[in_group, 1],
             mode="markers+text" if len(places) <= MAX_LABELLED else "markers",
             name=theme.escape(name),
             marker={"size": 13, "color": colours[name], "line": {"width": 1, "color": theme.GRID}},
-            text=written[chosen],
-            textposition=where[chosen],
+            text=written[in_group],
+            textposition=where[in_group],
             textfont={"size": 11},
-            customdata=labels[chosen].tolist(),
-            hovertext=[text for text, there in zip(hover, chosen, strict=True) if there],
+            customdata=labels[in_group].tolist(),
+            hovertext=[text for text, there in zip(hover, in_group, strict=True) if there],
             hoverinfo="text",
         )
     theme.plot_layout(fig, "", "", "", HEIGHT)
@@ -149,7 +149,7 @@ head_map(report.distances).positions        # [L * H, 2]
 
 
 def show_map(
-    page: frame.Page, chosen: HeadTextSource, report: HeadReport, opened: tuple[int, int] | None
+    page: frame.Page, texts: HeadTextSource, report: HeadReport, opened: tuple[int, int] | None
 ) -> None:
     """Draw the map when it is laid out, with the open head ringed."""
     st.header("Heads that attend alike", anchor=False)
@@ -162,7 +162,7 @@ def show_map(
             report,
             places,
             drawn={"colour": colour, "opened": opened, "marks": page.marks},
-            setup=job.setup_code(page, chosen),
+            setup=job.setup_code(page, texts),
             on_select=OPEN.put,
             with_caption=False,
             **map_values(report, places.stress),

@@ -138,8 +138,8 @@ def faithfulness_dots(
     names = [*by_order, RANDOM]
     fig = subplots(2, 1, subplot_titles=list(MEASURES.values()), vertical_spacing=0.24)
     for row, measure in enumerate(MEASURES, start=1):
-        of_random = np.array([getattr(one, f"mean_{measure}") for one in random])
-        values = [getattr(one, f"mean_{measure}") for one in by_order.values()]
+        of_random = np.array([getattr(faithfulness, f"mean_{measure}") for faithfulness in random])
+        values = [getattr(faithfulness, f"mean_{measure}") for faithfulness in by_order.values()]
         mean, least, most = (float(end(of_random)) for end in (np.mean, np.min, np.max))
         low, high = min([*values, least, 0]), max([*values, most, 0])
         room = max(float(high - low), 1e-3)
@@ -183,18 +183,21 @@ def faithfulness_table(
     by_order: Mapping[str, Faithfulness], random: Sequence[Faithfulness]
 ) -> pd.DataFrame:
     """Return a row for each method and bin."""
-    named = [*by_order.items(), *((f"{RANDOM} {i}", one) for i, one in enumerate(random))]
+    named = [
+        *by_order.items(),
+        *((f"{RANDOM} {i}", faithfulness) for i, faithfulness in enumerate(random)),
+    ]
     return pd.DataFrame(
         [
             {
                 "method": name,
                 "share_of_words": fraction,
-                "words": one.num_words[k],
-                "comprehensiveness": float(one.comprehensiveness[k]),
-                "sufficiency": float(one.sufficiency[k]),
+                "words": faithfulness.num_words[k],
+                "comprehensiveness": float(faithfulness.comprehensiveness[k]),
+                "sufficiency": float(faithfulness.sufficiency[k]),
             }
-            for name, one in named
-            for k, fraction in enumerate(one.bins)
+            for name, faithfulness in named
+            for k, fraction in enumerate(faithfulness.bins)
         ]
     )
 
@@ -252,7 +255,7 @@ def layer_faithfulness(
         fig.add(
             "scatter",
             x=layers,
-            y=[getattr(one, f"mean_{measure}") for one in by_layer],
+            y=[getattr(faithfulness, f"mean_{measure}") for faithfulness in by_layer],
             mode="lines+markers",
             line={"color": theme.SEGMENT_A, "width": 2},
             marker={"size": 9},
@@ -261,7 +264,7 @@ def layer_faithfulness(
             row=1,
             col=column,
         )
-        mean = float(np.mean([getattr(one, f"mean_{measure}") for one in random]))
+        mean = float(np.mean([getattr(faithfulness, f"mean_{measure}") for faithfulness in random]))
         fig.add_hline(y=mean, line={"dash": "dot", "color": theme.SPECIAL}, row=1, col=column)
     theme.plot_layout(fig, "", "layer", "", 230)
     fig.update_xaxes(dtick=1, showgrid=False)

@@ -227,7 +227,7 @@ def show_words(page: frame.Page, query: Query) -> None:
     if len(links) == 1:
         st.caption(_NO_GRADIENTS)
     st.header("Which method is faithful to the model?", anchor=False)
-    named = {METHODS[name]: one for name, one in explanation.faithfulness.items()}
+    named = {METHODS[name]: faithfulness for name, faithfulness in explanation.faithfulness.items()}
     compared = (named, explanation.random)
     lost: dict[str, Any] = {"unit": measured(query), "num": len(explanation.random)}
     left, right = st.container(key="inspect_true").columns([5, 4], gap="large")
@@ -286,7 +286,9 @@ def show_layers(page: frame.Page, query: Query) -> None:
         **code,
     )
     _warn_of_delta(max(layers.deltas.tolist(), key=abs), layers.change)
-    named = {f"layer {layer}": one for layer, one in enumerate(layers.faithfulness)}
+    named = {
+        f"layer {layer}": faithfulness for layer, faithfulness in enumerate(layers.faithfulness)
+    }
     drawn = {"unit": measured(query)}
     LAYER_FAITHFULNESS.show(page, named, layers.random, drawn=drawn, **code)
 

@@ -32,13 +32,13 @@ class Quality(NamedTuple):
 
 def _quality_table(quality: Quality) -> pd.DataFrame:
     """Return a row for each layer."""
-    found = quality.faithfulness
+    faithfulness = quality.faithfulness
     return pd.DataFrame(
         {
             "layer": list(quality.layers),
-            "trustworthiness": found.trustworthiness,
-            "continuity": found.continuity,
-            "overlap": found.overlap,
+            "trustworthiness": faithfulness.trustworthiness,
+            "continuity": faithfulness.continuity,
+            "overlap": faithfulness.overlap,
             "variance_shown": quality.explained.sum(1),
         }
     )

@@ -79,8 +79,8 @@ class Likelihoods(NamedTuple):
     def differences(self) -> NDArray[np.float64]:
         """First minus second, [N]."""
         first, second = self.aligned
-        found: NDArray[np.float64] = first - second
-        return found
+        differences: NDArray[np.float64] = first - second
+        return differences
 
 
 def _rows(both: Likelihoods, drawn: list[int], *, is_dark: bool) -> Figure:
@@ -91,13 +91,13 @@ def _rows(both: Likelihoods, drawn: list[int], *, is_dark: bool) -> Figure:
         drawn: Columns to draw; those of added tokens are left out.
     """
     aligned, differences = both.aligned, both.differences
-    kept = [column for column in drawn if not np.isnan(aligned[:, column]).all()]
+    columns = [column for column in drawn if not np.isnan(aligned[:, column]).all()]
     names = both.compared.names(drawn)
-    names = [names[drawn.index(column)] for column in kept]
-    changed = both.compared.changed(kept)
+    names = [names[drawn.index(column)] for column in columns]
+    changed = both.compared.changed(columns)
     labels = np.array([theme.escape(name) for name in names], dtype=object)
-    scores, ahead = np.full((2, 3, len(kept)), np.nan)
-    scores[:2], ahead[2] = aligned[:, kept], differences[kept]
+    scores, ahead = np.full((2, 3, len(columns)), np.nan)
+    scores[:2], ahead[2] = aligned[:, columns], differences[columns]
     largest = max(1.0, float(np.nanmax(np.abs(ahead[2]), initial=0.0)))
     maps = (
         (scores, Shades(theme.SEQUENTIAL, -SURPRISED, 0.0)),
@@ -107,7 +107,7 @@ def _rows(both: Likelihoods, drawn: list[int], *, is_dark: bool) -> Figure:
     for values, shades in maps:
         text = [["" if np.isnan(v) else exactly(v, 2) for v in row] for row in values]
         data = np.dstack([np.broadcast_to(labels, values.shape), np.array(text, object)])
-        written = numbered(values, text, 11, shades) if len(kept) <= MOST_NUMBERED else {}
+        written = numbered(values, text, 11, shades) if len(columns) <= MOST_NUMBERED else {}
         hover = "<b>%{customdata[0]}</b>: %{customdata[1]} nats"
         fig.heat(values, shades, hover, gap=(gap(names), 3), customdata=data, **written)
     first, second = both.sums

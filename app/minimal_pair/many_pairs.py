@@ -37,13 +37,13 @@ ABOUT_FILES = (
 _MOVES: dict[Direction, str] = {"denoising": "comes back", "noising": "is lost"}
 
 
-def mean_map(found: ManyPatched, *, is_dark: bool = False) -> Figure:
+def mean_map(patched: ManyPatched, *, is_dark: bool = False) -> Figure:
     """Draw the mean share over many pairs, of each layer and region or of each head."""
-    shades, mean = theme.around_zero(1, is_dark), found.shares.mean.astype(np.float32)
-    if found.part == "head":
+    shades, mean = theme.around_zero(1, is_dark), patched.shares.mean.astype(np.float32)
+    if patched.part == "head":
         return head_grid(mean, (), "%{z:+.1%}", shades, UNIT)
     rows = list(range(len(mean)))
-    texts = [[_with_interval(found, row, n) for n in range(len(REGIONS))] for row in rows]
+    texts = [[_with_interval(patched, row, n) for n in range(len(REGIONS))] for row in rows]
     fig = Figure()
     bar = theme.bar_above(UNIT, tickformat=".0%")
     fig.heat(mean, shades, "layer %{y}: %{customdata}", gap=2, colorbar=bar, customdata=texts)
@@ -52,7 +52,7 @@ def mean_map(found: ManyPatched, *, is_dark: bool = False) -> Figure:
         for row in mean.tolist()
     ]
     fig.add_trace(cell_text(mean, text, 13, shades))
-    below = "layer (0: embeddings)" if found.part == "state" else "layer"
+    below = "layer (0: embeddings)" if patched.part == "state" else "layer"
     theme.plot_layout(fig, "", "", below, 34 * len(rows) + 104)
     fig.update_layout(margin={"l": 0, "r": 0, "t": 56, "b": 0})
     fig.update_xaxes(
@@ -67,16 +67,16 @@ def mean_map(found: ManyPatched, *, is_dark: bool = False) -> Figure:
     return fig
 
 
-def _with_interval(found: ManyPatched, row: int, column: int) -> str:
-    low, high = found.shares.low[row, column], found.shares.high[row, column]
-    return f"{found.shares.mean[row, column]:+.1%} (95%: {low:+.1%} to {high:+.1%})"
+def _with_interval(patched: ManyPatched, row: int, column: int) -> str:
+    low, high = patched.shares.low[row, column], patched.shares.high[row, column]
+    return f"{patched.shares.mean[row, column]:+.1%} (95%: {low:+.1%} to {high:+.1%})"
 
 
-def mean_table(found: ManyPatched) -> pd.DataFrame:
+def mean_table(patched: ManyPatched) -> pd.DataFrame:
     """Return a row for each layer and region or head, with its interval."""
-    shares = found.shares
+    shares = patched.shares
     columns: dict[str, Any] = {"region": REGIONS}
-    if found.part == "head":
+    if patched.part == "head":
         columns = {"head": range(shares.mean.shape[1])}
     layers = {"layer": range(len(shares.mean))}
     return cell_table(layers, columns, share=shares.mean, low=shares.low, high=shares.high)
@@ -152,12 +152,12 @@ def show_many(page: frame.Page) -> None:
     MANY.caption(**read)
 
 
-def _left_out(found: ManyPatched) -> str:
-    number = len(found.left_out)
+def _left_out(patched: ManyPatched) -> str:
+    number = len(patched.left_out)
     if not number:
         return ""
     pairs = "1 pair is" if number == 1 else f"{number} pairs are"
-    return f"{pairs} left out. {found.left_out[0]}"
+    return f"{pairs} left out. {patched.left_out[0]}"
 
 
 def _read(copies: Sequence[Copy]) -> PairSource:

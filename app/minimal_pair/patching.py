@@ -181,14 +181,14 @@ answer = {answer}
 UNIT = "share"
 
 
-def share_map(found: Patched, pair: PatchPair, *, is_dark: bool = False) -> Figure:
+def share_map(runs: Patched, pair: PatchPair, *, is_dark: bool = False) -> Figure:
     """Draw the share of each layer and token, or of each head."""
     # Orange below 0, blue up to 1; values beyond are clipped.
-    shares, shades = found.shares, theme.around_zero(1, is_dark)
-    if found.part == "head":
+    shares, shades = runs.shares, theme.around_zero(1, is_dark)
+    if runs.part == "head":
         return head_grid(shares, (), "%{z:+.1%}", shades, UNIT)
     names = column_names(pair.first, pair.second, pair.columns)
-    state = found.part == "state"
+    state = runs.part == "state"
     return layer_map(
         shares,
         shades,
@@ -203,10 +203,10 @@ def share_map(found: Patched, pair: PatchPair, *, is_dark: bool = False) -> Figu
     )
 
 
-def share_table(found: Patched, pair: PatchPair) -> pd.DataFrame:
+def share_table(runs: Patched, pair: PatchPair) -> pd.DataFrame:
     """Return a row for each patched run."""
-    columns: dict[str, Any] = {"head": range(found.shares.shape[1])}
-    if found.part != "head":
+    columns: dict[str, Any] = {"head": range(runs.shares.shape[1])}
+    if runs.part != "head":
         firsts, seconds = zip(*pair.columns, strict=True)
         columns = {
             "position_first": firsts,
@@ -214,18 +214,18 @@ def share_table(found: Patched, pair: PatchPair) -> pd.DataFrame:
             "token_first": [pair.first.tokens[i] for i in firsts],
             "token_second": [pair.second.tokens[j] for j in seconds],
         }
-    layers, shares = range(len(found.shares)), found.shares
-    return cell_table({"layer": layers}, columns, logit_difference=found.values, share=shares)
+    layers, shares = range(len(runs.shares)), runs.shares
+    return cell_table({"layer": layers}, columns, logit_difference=runs.values, share=shares)
 
 
-def path_bars(found: PathPatched) -> Figure:
+def path_bars(run: PathPatched) -> Figure:
     """Draw the logit difference of both versions and of the patched run."""
     names = [
         "first version",
-        f"patched: {found.sender} → {found.receiver}",
+        f"patched: {run.sender} → {run.receiver}",
         "second version",
     ]
-    values = [found.first, found.value, found.second]
+    values = [run.first, run.value, run.second]
     colours = [theme.SPECIAL, theme.ACCENT, theme.SPECIAL]
     fig = Figure()
     fig.add(
@@ -243,10 +243,10 @@ def path_bars(found: PathPatched) -> Figure:
     return fig
 
 
-def path_table(found: PathPatched) -> pd.DataFrame:
+def path_table(run: PathPatched) -> pd.DataFrame:
     """Return one row: the path and its result."""
-    ends = {"sender": str(found.sender), "receiver": str(found.receiver)}
-    values = records([found], "direction", "first", "second", "patched=value", "share")
+    ends = {"sender": str(run.sender), "receiver": str(run.receiver)}
+    values = records([run], "direction", "first", "second", "patched=value", "share")
     return pd.DataFrame([ends]).join(values)
 
 
@@ -432,12 +432,12 @@ def _show_path(
         if _order(place) > _order(sender)
     }
     receiver = behind[_choose(row, "Receiver", RECEIVER, list(behind), "the answer")]
-    found = cache.computed(path, asked, sender, receiver, direction)
+    run = cache.computed(path, asked, sender, receiver, direction)
     st.markdown(
-        f"The path from {sender} to {receiver} alone carries a share of **{found.share:+.1%}**."
+        f"The path from {sender} to {receiver} alone carries a share of **{run.share:+.1%}**."
     )
     ends: dict[str, Any] = {"sender": _code_of(sender), "receiver": _code_of(receiver)}
-    PATH.show(page, found, **values, **ends)
+    PATH.show(page, run, **values, **ends)
 
 
 def _choose(

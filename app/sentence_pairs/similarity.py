@@ -204,8 +204,8 @@ def _word_pair_map(shared: SharedWords, *, is_dark: bool) -> Figure:
     tilt = -60 if len(columns) > 12 else 0
     for update, names, angle in ((fig.update_xaxes, columns, tilt), (fig.update_yaxes, rows, 0)):
         step = -(-len(names) // MAX_LABELS)
-        shown = list(range(0, len(names), step))
-        update(tickvals=shown, ticktext=[names[i] for i in shown], tickangle=angle, showgrid=False)
+        named = list(range(0, len(names), step))
+        update(tickvals=named, ticktext=[names[i] for i in named], tickangle=angle, showgrid=False)
     fig.update_yaxes(autorange="reversed")
     return fig
 

@@ -35,10 +35,10 @@ def confusion_map(matrix: NDArray[np.int64], labels: Sequence[str]) -> Figure:
         labels: [C]
     """
     order = np.argsort(-matrix.sum(1), kind="stable")[:MOST_CLASSES]
-    chosen = np.sort(order)
-    counts = matrix[np.ix_(chosen, chosen)]
-    totals = np.maximum(matrix.sum(1)[chosen], 1)[:, None]
-    names = [theme.escape(shorten(labels[i], 18)) for i in chosen]
+    classes = np.sort(order)
+    counts = matrix[np.ix_(classes, classes)]
+    totals = np.maximum(matrix.sum(1)[classes], 1)[:, None]
+    names = [theme.escape(shorten(labels[i], 18)) for i in classes]
     shares, written = counts / totals, {}
     if len(names) <= _NAMED:
         written = numbered(shares, [[f"{n:,}" for n in row] for row in counts.tolist()], 12)

@@ -27,16 +27,16 @@ FIRST_OFF = 12
 """Heads that the button switches off, unless another number is typed."""
 
 
-def removal_table(found: HeadRemoval) -> pd.DataFrame:
+def removal_table(removal: HeadRemoval) -> pd.DataFrame:
     """Return a row for each number of heads that are off: the loss along each order."""
     return pd.DataFrame(
         {
-            "heads_off": found.counts,
-            "least_important_first": found.least_first,
-            "most_important_first": found.most_first,
-            "random": found.random.mean(0),
-            "random_lowest": found.random.min(0),
-            "random_highest": found.random.max(0),
+            "heads_off": removal.counts,
+            "least_important_first": removal.least_first,
+            "most_important_first": removal.most_first,
+            "random": removal.random.mean(0),
+            "random_lowest": removal.random.min(0),
+            "random_highest": removal.random.max(0),
         }
     )
 
@@ -357,23 +357,23 @@ def _choose_question(page: frame.Page, case: Case) -> Question:
 def _draw(page: frame.Page, ranked: Question, importance: HeadImportance) -> None:
     measures = list(importance.measures())
     MEASURE.key(default=measures[0], options=measures)
-    chosen = MEASURE.value
+    measure = MEASURE.value
     left, right = st.columns([3, 2], gap="large")
     with left:
         RANKING.show(
             page,
             importance,
-            drawn={"measure": chosen, "is_dark": page.is_dark},
+            drawn={"measure": measure, "is_dark": page.is_dark},
             record={**about(page, ranked.case), "ranking": importance},
             with_caption=False,
-            **code_values(importance, chosen, ranked.case.masked, ranked.case.changes),
+            **code_values(importance, measure, ranked.case.masked, ranked.case.changes),
         )
         if len(measures) > 1:
             names = {name: measure_name(name, importance.task) for name in measures}
             one_of("Effect on", names, MEASURE, default=measures[0], with_label=True)
-        st.caption(ranking_caption(importance, chosen))
+        st.caption(ranking_caption(importance, measure))
     with right:
-        _list(importance, chosen)
+        _list(importance, measure)
 
 
 def _list(importance: HeadImportance, measure: str) -> None:
