@@ -15,7 +15,8 @@ from ..plots.before_after import head_table
 from ..plots.source_tables import markdown_table
 from ..shell import Picture, Texts, cache, frame, one_of
 from . import PAGE, measures
-from .choices import (
+from .measures import Choice, MixingMaps, SeparatorFractions
+from .views import (
     ALL,
     OTHERS,
     VIEW,
@@ -24,10 +25,11 @@ from .choices import (
     draw_controls,
     kept_choice,
     offer_slow,
+    picture_of,
+    setup_code,
     show_notes,
+    show_picture,
 )
-from .measures import Choice, MixingMaps, SeparatorFractions
-from .views import picture_of, setup_code, show_picture
 
 SHORT = {
     "weights": "weights",

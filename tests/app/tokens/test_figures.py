@@ -8,7 +8,7 @@ import pytest
 from app.checkpoints.page import parameter_bars
 from app.plots import theme
 from app.plots.token_axis import MAX_LABELS, token_axis
-from app.tokens import embedding_sum, page, positions
+from app.tokens import embedding_sum, page
 from bertcore.analysis.space import embeddings as numbers
 from tests.support.tiny import tiny_bert
 
@@ -84,9 +84,9 @@ def test_leave_one_out_draws_both_ends_and_the_chosen_token(bert, trace):
 
 def test_position_pictures_mark_the_position(bert):
     cosines = numbers.position_similarity(bert, 16)
-    assert len(positions.position_table(cosines, position=3).plotly().layout.shapes) == 1
-    assert len(positions.position_table(cosines, position=99).plotly().layout.shapes) == 0
-    row = positions.position_row(cosines[3], position=3)
+    assert len(page.position_table(cosines, position=3).plotly().layout.shapes) == 1
+    assert len(page.position_table(cosines, position=99).plotly().layout.shapes) == 0
+    row = page.position_row(cosines[3], position=3)
     assert np.allclose(row.plotly().data[0].y, cosines[3])
 
 
