@@ -24,7 +24,7 @@ from bertcore.bias.templates import GROUP_SLOT
 from bertcore.bias.top_fills import FEWEST_WORDS
 from bertcore.model import Model
 
-from ..plots import Figure, own_markdown, plain, shorten, subplots, theme
+from ..plots import Figure, own_markdown, plain, shorten, subplots, tabulate, theme
 from ..plots.charts import Intervals
 from ..shell import Compute, Field, Picture, Progress, frame, one_of
 from ..sources import my_sentences
@@ -117,21 +117,15 @@ def _table(result: Leaning) -> pd.DataFrame:
     """Return a row for each template, filler and word."""
     scores = result.scores
     words = [(group.name, word) for group in scores.groups for word in group.words]
-    return pd.DataFrame(
-        [
-            {
-                "template": template,
-                "filler": filler,
-                "group": group,
-                "word": word,
-                "log_p": scores.log_p[t, f, w],
-                "log_prior": scores.prior[t, f, w],
-                "score": scores.scores[t, f, w],
-            }
+    cells = (scores.log_p, scores.prior, scores.scores)
+    return tabulate(
+        "template filler group word log_p log_prior score",
+        (
+            (template, filler, *group_and_word, *(numbers[t, f, w] for numbers in cells))
             for t, template in enumerate(scores.templates)
             for f, filler in enumerate(scores.fillers)
-            for w, (group, word) in enumerate(words)
-        ]
+            for w, group_and_word in enumerate(words)
+        ),
     )
 
 
@@ -162,21 +156,14 @@ def _fill_table(fills: TopFills) -> pd.DataFrame:
         "between the groups": fills.overlap_between(),
         "within a group": fills.overlap_within(),
     }
-    names = [", ".join(fill.token for fill in each) for each in fills.of_a_group()]
-    return pd.DataFrame(
-        [
-            {
-                "template": template,
-                "of": of,
-                "words": fills.ids.shape[1],
-                "overlap": float(overlap[place]),
-                "low": np.nan,
-                "high": np.nan,
-                "fills_of_a_group": names[place],
-            }
-            for place, template in enumerate(fills.templates)
+    names = [", ".join(fill.token for fill in own) for own in fills.of_a_group()]
+    return tabulate(
+        "template of words overlap low high fills_of_a_group",
+        (
+            (template, of, fills.ids.shape[1], float(overlap[t]), np.nan, np.nan, names[t])
+            for t, template in enumerate(fills.templates)
             for of, overlap in overlaps.items()
-        ]
+        ),
     )
 
 

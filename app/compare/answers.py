@@ -9,7 +9,7 @@ import streamlit as st
 
 from bertcore.analysis.compare.decision import LayerDecisions
 
-from ..plots import Figure, label_name, marks_of, own_markdown, plain, shorten, theme
+from ..plots import Figure, label_name, marks_of, own_markdown, plain, shorten, tabulate, theme
 from ..plots.before_after import COLOURS, AnswerRows, answer_bars, answer_table
 from ..shell import Picture
 from .case import (
@@ -172,23 +172,16 @@ def layer_lines(selected: SelectedQuestion, answer: str, *, names: tuple[str, st
 def layer_table(selected: SelectedQuestion, answer: str) -> pd.DataFrame:
     """Return a row for each checkpoint and layer."""
     _, sides, places = selected
-    return pd.DataFrame(
-        [
-            {
-                "checkpoint": which,
-                "layer": layer,
-                "answer": side.names[side.answers[layer, place]],
-                "p_answer": float(p.max()),
-                "followed": answer,
-                "p_followed": math.nan if place_of is None else float(p[place_of]),
-                "settled": side.settled[place],
-            }
-            for which, side, place in zip(("first", "second"), sides, places, strict=True)
-            if side is not None
-            for place_of in [side.names.index(answer) if answer in side.names else None]
-            for layer, p in enumerate(side.probabilities[:, place])
-        ]
-    )
+    rows = []
+    for which, side, place in zip(("first", "second"), sides, places, strict=True):
+        if side is None:
+            continue
+        place_of = side.names.index(answer) if answer in side.names else None
+        for layer, p in enumerate(side.probabilities[:, place]):
+            best, p_best = side.names[side.answers[layer, place]], float(p.max())
+            p_followed = math.nan if place_of is None else float(p[place_of])
+            rows.append((which, layer, best, p_best, answer, p_followed, side.settled[place]))
+    return tabulate("checkpoint layer answer p_answer followed p_followed settled", rows)
 
 
 ANSWERS = Picture(

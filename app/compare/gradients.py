@@ -28,6 +28,12 @@ class Attribution(NamedTuple):
     fractions: tuple[NDArray[np.float32] | None, NDArray[np.float32] | None]
     """The same, divided by the sum of absolute values."""
 
+    @property
+    def change(self) -> NDArray[np.float32] | None:
+        """The fractions of the second minus the first, [U]; None if one has no such answer."""
+        first, second = self.fractions
+        return None if first is None or second is None else second - first
+
 
 def _bars(attribution: Attribution, *, names: tuple[str, str]) -> Figure:
     """Draw each token's normalized attribution in both, and below it the difference.
@@ -36,14 +42,9 @@ def _bars(attribution: Attribution, *, names: tuple[str, str]) -> Figure:
         names: Of the checkpoints; any text.
     """
     tokens, _, fractions = attribution
-    both = fractions[0] is not None and fractions[1] is not None
-    fig = subplots(
-        2 if both else 1,
-        1,
-        shared_xaxes=True,
-        vertical_spacing=0.06,
-        row_heights=[0.62, 0.38] if both else [1.0],
-    )
+    change = attribution.change
+    heights = [1.0] if change is None else [0.62, 0.38]
+    fig = subplots(len(heights), 1, shared_xaxes=True, vertical_spacing=0.06, row_heights=heights)
     places = list(range(len(tokens)))
     labels = [theme.escape(shorten(token, 18)) for token in tokens]
     for values, name, colour in zip(fractions, names, COLOURS, strict=True):
@@ -60,25 +61,21 @@ def _bars(attribution: Attribution, *, names: tuple[str, str]) -> Figure:
             row=1,
             col=1,
         )
-    if fractions[0] is not None and fractions[1] is not None:
-        change = fractions[1] - fractions[0]
+    if change is not None:
+        colours = np.where(change >= 0, theme.SEGMENT_A, theme.SEGMENT_B).tolist()
         fig.add(
             "bar",
             x=places,
             y=change,
             showlegend=False,
-            marker={
-                "color": np.where(change >= 0, theme.SEGMENT_A, theme.SEGMENT_B).tolist(),
-                "line_width": 0,
-            },
+            marker={"color": colours, "line_width": 0},
             customdata=labels,
             hovertemplate="%{customdata}, changed by %{y:+.1%}<extra></extra>",
             row=2,
             col=1,
         )
-        fig.update_yaxes(title_text="change", row=2, col=1)
     step = math.ceil(len(tokens) / MOST_TOKENS)
-    theme.plot_layout(fig, "", "", "", 400 if both else 290)
+    theme.plot_layout(fig, "", "", "", 290 if change is None else 400)
     fig.update_layout(
         barmode="group",
         bargap=0.25,
@@ -88,14 +85,14 @@ def _bars(attribution: Attribution, *, names: tuple[str, str]) -> Figure:
     fig.update_xaxes(range=[-0.6, len(tokens) - 0.4], showgrid=False)
     fig.update_xaxes(
         tickvals=places[::step],
-        ticktext=[f"{name}" for name in labels[::step]],
+        ticktext=labels[::step],
         tickangle=-60 if len(tokens) > 9 else 0,
-        row=2 if both else 1,
+        row=len(heights),
         col=1,
     )
     fig.update_yaxes(tickformat="+.0%", zeroline=True, zerolinecolor=theme.GRID)
     fig.update_yaxes(title_text="fraction", row=1, col=1)
-    if both:
+    if change is not None:
         fig.update_yaxes(title_text="change", row=2, col=1)
     return fig
 
@@ -108,9 +105,8 @@ def _table(attribution: Attribution) -> pd.DataFrame:
         if values is not None:
             columns[f"gradient_x_input_{which}"] = values
             columns[f"share_{which}"] = fractions
-    first, second = attribution.fractions
-    if first is not None and second is not None:
-        columns["change"] = second - first
+    if attribution.change is not None:
+        columns["change"] = attribution.change
     return pd.DataFrame(columns)
 
 

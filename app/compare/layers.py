@@ -9,7 +9,7 @@ from bertcore.analysis.compare.cka import LayerSimilarity
 from bertcore.analysis.compare.decision import KINDS
 from bertcore.analysis.compare.texts import TextsComparison, compare_texts
 
-from ..plots import Figure, plain
+from ..plots import Figure, plain, tabulate
 from ..plots.before_after import divergence_table
 from ..plots.cells import map_height, most_changed, similarity_map, similarity_table
 from ..plots.charts import Curve, LayerCurves
@@ -51,22 +51,14 @@ def _diagonal_table(similarity: LayerSimilarity) -> pd.DataFrame:
 
 def _answer_table(comparison: TextsComparison) -> pd.DataFrame:
     """Return a row for each text and question, those that differ most first."""
-    return pd.DataFrame(
-        [
-            {
-                "text": answer.sentence.text,
-                "text_b": answer.sentence.text_pair or "",
-                "question": answer.kind,
-                "first": answer.answers[0],
-                "p_first": answer.probabilities[0],
-                "second": answer.answers[1],
-                "p_second": answer.probabilities[1],
-                "distance": answer.distance,
-                "changed": answer.is_changed,
-            }
-            for answer in comparison.answers
-        ]
-    ).sort_values("distance", ascending=False, kind="stable")
+    rows = []
+    for answer in comparison.answers:
+        (first, second), (p_first, p_second) = answer.answers, answer.probabilities
+        texts = (answer.sentence.text, answer.sentence.text_pair or "", answer.kind)
+        both = (first, p_first, second, p_second, answer.distance, answer.is_changed)
+        rows.append((*texts, *both))
+    columns = "text text_b question first p_first second p_second distance changed"
+    return tabulate(columns, rows).sort_values("distance", ascending=False, kind="stable")
 
 
 _CODE = """

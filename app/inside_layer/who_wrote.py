@@ -34,17 +34,19 @@ LIMITS = (
     "the fixed factors would then change. What a part caused in later layers is credited to those "
     "layers."
 )
+_CODE = """{run}
+from bertcore.analysis.words.logit_attribution import logit_attribution
+
+found = logit_attribution(bert, trace, {position}, {word!r}, {against!r})
+"""
 STAIRCASE = Picture(
     name="who-wrote",
     figure=staircase,
     table=shares_table,
     needs=frozenset({"parts", "mlm"}),
     how=HOW + LIMITS,
-    code="""{run}
-from bertcore.analysis.words.logit_attribution import logit_attribution
-
-found = logit_attribution(bert, trace, {position}, {word!r}, {against!r})
-[(part.kind, part.layer, part.head, part.logit) for part in found.parts]
+    code=_CODE
+    + """[(part.kind, part.layer, part.head, part.logit) for part in found.parts]
 found.logit                                        # their sum
 """,
 )
@@ -57,11 +59,8 @@ GRID = Picture(
         "The same shares of {sum}, head by head; the embeddings and the biases after the last "
         "layer are in the staircase above."
     ),
-    code="""{run}
-from bertcore.analysis.words.logit_attribution import logit_attribution
-
-found = logit_attribution(bert, trace, {position}, {word!r}, {against!r})
-found.heads(0), found.total("feed_forward", layer=0)
+    code=_CODE
+    + """found.heads(0), found.total("feed_forward", layer=0)
 found.sources                                      # from which token, [L, H, T]
 """,
 )
@@ -76,12 +75,7 @@ SOURCES = Picture(
         "boxes add up to the attention bars of the staircase. In later layers a token's vector "
         "already contains what it read from other tokens."
     ),
-    code="""{run}
-from bertcore.analysis.words.logit_attribution import logit_attribution
-
-found = logit_attribution(bert, trace, {position}, {word!r}, {against!r})
-found.sources.sum((0, 1))                          # [T]
-""",
+    code=_CODE + "found.sources.sum((0, 1))                          # [T]\n",
 )
 
 

@@ -17,6 +17,7 @@ from ..plots import (
     shorten,
     signed,
     subplots,
+    tabulate,
     theme,
     token_flow,
 )
@@ -187,19 +188,12 @@ def faithfulness_table(
         *by_order.items(),
         *((f"{RANDOM} {i}", faithfulness) for i, faithfulness in enumerate(random)),
     ]
-    return pd.DataFrame(
-        [
-            {
-                "method": name,
-                "share_of_words": fraction,
-                "words": faithfulness.num_words[k],
-                "comprehensiveness": float(faithfulness.comprehensiveness[k]),
-                "sufficiency": float(faithfulness.sufficiency[k]),
-            }
-            for name, faithfulness in named
-            for k, fraction in enumerate(faithfulness.bins)
-        ]
-    )
+    rows = []
+    for name, measured in named:
+        parts = (measured.bins, measured.num_words, measured.comprehensiveness)
+        rows += [(name, *row) for row in zip(*parts, measured.sufficiency, strict=True)]
+    columns = "method share_of_words words comprehensiveness sufficiency"
+    return tabulate(columns, ((*row[:3], float(row[3]), float(row[4])) for row in rows))
 
 
 def conductance_map(

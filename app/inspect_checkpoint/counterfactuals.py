@@ -13,7 +13,7 @@ from bertcore.analysis.attribution import (
     find_counterfactuals,
 )
 
-from ..plots import percent, plain, shorten_middle
+from ..plots import percent, plain, records, shorten_middle
 from ..shell import TEXT_A, TEXT_B, Compute, Picture, frame
 from ..task_model import model as inspection
 from ..task_model.model import Inputs, Query
@@ -29,19 +29,16 @@ def swap_table(search: Search) -> pd.DataFrame:
     """Return a row for each text with another answer, or for the one that came closest."""
     closest = () if search.closest is None else (search.closest,)
     counterfactuals = search.counterfactuals or closest
-    return pd.DataFrame(
-        [
-            {
-                "text_a": one.text,
-                "text_b": one.text_pair,
-                "swaps": "; ".join(f"{s.before} -> {s.after}" for s in one.swaps),
-                "ln_p_of_swaps": one.log_probability,
-                "left_of_first_answer": one.measure,
-                "answers_otherwise": bool(search.counterfactuals),
-            }
-            for one in counterfactuals
-        ]
-    )
+    table = records(
+        counterfactuals,
+        "text_a=text",
+        "text_b=text_pair",
+        "ln_p_of_swaps=log_probability",
+        "left_of_first_answer=measure",
+    ).assign(answers_otherwise=bool(search.counterfactuals))
+    swaps = ["; ".join(f"{s.before} -> {s.after}" for s in c.swaps) for c in counterfactuals]
+    table.insert(2, "swaps", swaps)
+    return table
 
 
 SWAPS = Picture(

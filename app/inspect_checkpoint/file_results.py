@@ -14,7 +14,7 @@ from bertcore.evaluation.calibration import Calibration
 from bertcore.evaluation.slices import Slice
 
 from ..component import clicked_row, hear
-from ..plots import METRIC_NAMES, Figure, error_bars, subplots, theme
+from ..plots import METRIC_NAMES, Figure, error_bars, subplots, tabulate, theme
 from ..plots.charts import Intervals
 from ..shell import TEXT_A, TEXT_B, Compute, Field, Picture, cache, frame, one_of
 from ..shell.jobs.waiting import Pending
@@ -117,19 +117,13 @@ _LONG_ANSWER = 125
 
 def _slices(slices: Mapping[str, Sequence[Slice]]) -> pd.DataFrame:
     """Return a row for each slice."""
-    return pd.DataFrame(
-        [
-            {
-                "by": by,
-                "slice": s.name,
-                "number": s.number,
-                "mean": s.mean,
-                "low": s.low,
-                "high": s.high,
-            }
+    return tabulate(
+        "by slice number mean low high",
+        (
+            (by, s.name, s.number, s.mean, s.low, s.high)
             for by, groups in slices.items()
             for s in groups
-        ]
+        ),
     )
 
 

@@ -13,7 +13,7 @@ from bertcore.bias.group_audit import CANNOT_TELL
 from bertcore.bias.group_gaps import LEAST, widest
 from bertcore.tasks.column import column_names, column_values
 
-from ..plots import METRIC_NAMES, plain, shorten, shorten_middle, theme, with_interval
+from ..plots import METRIC_NAMES, plain, shorten, shorten_middle, tabulate, theme, with_interval
 from ..plots.cell_table import records
 from ..plots.charts import Intervals
 from ..shell import Compute, Field, Picture, Progress, cache, frame, one_of, uploads
@@ -52,22 +52,12 @@ COMPARED = {
 
 def _rates(audit: GroupAudit) -> pd.DataFrame:
     """Return a row for each group, measure and label: all that the audit has."""
-    return pd.DataFrame(
-        [
-            {
-                "column": audit.column,
-                "group": name,
-                "measure": rates.measure,
-                "label": rates.label,
-                "value": rate.mean,
-                "low": rate.low,
-                "high": rate.high,
-                "cases": rate.num_cases,
-            }
-            for rates in audit.rates
-            for name, rate in zip(audit.names, rates.groups, strict=True)
-        ]
-    )
+    rows = []
+    for rates in audit.rates:
+        for name, rate in zip(audit.names, rates.groups, strict=True):
+            about = (audit.column, name, rates.measure, rates.label)
+            rows.append((*about, rate.mean, rate.low, rate.high, rate.num_cases))
+    return tabulate("column group measure label value low high cases", rows)
 
 
 GROUPS = Picture(

@@ -14,7 +14,7 @@ from bertcore.analysis.words.predictions import (
     predict_masks,
 )
 
-from ..plots import percent, plain, shorten, theme
+from ..plots import percent, plain, records, shorten, theme
 from ..plots.charts import Bars, Dots
 from ..shell import Field, Picture, capabilities, frame
 from ..shell.links import MASK
@@ -41,20 +41,9 @@ def _best_words(predictions: MaskPredictions) -> pd.DataFrame:
 
 def _scores(scored: Sequence[Candidate]) -> pd.DataFrame:
     """Return a row for each word, also for those without a score."""
-    return pd.DataFrame(
-        [
-            {
-                "word": c.word,
-                "pieces": " ".join(c.pieces),
-                "p": c.probability,
-                "p_per_piece": c.probability_per_piece,
-                "ln_p": c.log_probability,
-                "rank": c.rank,
-                "problem": c.problem,
-            }
-            for c in scored
-        ]
-    )
+    numbers = ("p=probability", "p_per_piece=probability_per_piece", "ln_p=log_probability")
+    table = records(scored, "word", "pieces", *numbers, "rank", "problem")
+    return table.assign(pieces=table["pieces"].map(" ".join))
 
 
 def _pieces(scores: pd.DataFrame) -> list[str]:

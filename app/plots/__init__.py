@@ -1,6 +1,6 @@
 """Plotly parts that several pages use: numbers in, figures out."""
 
-from .cell_table import cell_table, records
+from .cell_table import cell_table, records, tabulate
 from .cells import numbered
 from .error_bars import error_bars, with_interval
 from .figure import Figure, Properties, Shades, bar, heatmap, scatter, subplots
@@ -45,5 +45,6 @@ __all__ = [
     "shorten_middle",
     "signed",
     "subplots",
+    "tabulate",
     "with_interval",
 ]

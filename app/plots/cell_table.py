@@ -48,6 +48,15 @@ def records(items: Iterable[object], *columns: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(named))
 
 
+def tabulate(columns: str, rows: Iterable[tuple[Any, ...]]) -> pd.DataFrame:
+    """Return a table of rows; `columns` are their names, separated by spaces.
+
+    >>> tabulate("x y", [(1, 2)]).to_dict("records")
+    [{'x': 1, 'y': 2}]
+    """
+    return pd.DataFrame(list(rows), columns=columns.split())
+
+
 def without_empty(table: pd.DataFrame, column: str) -> pd.DataFrame:
     """Return a table without a column that has no value at all."""
     return table.drop(columns=column) if table[column].isna().all() else table

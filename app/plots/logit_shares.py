@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from bertcore.analysis.words.logit_attribution import LogitAttribution, PartKind
 
 from . import theme, token_flow
+from .cell_table import tabulate
 from .cells import numbered
 from .figure import Figure
 from .formats import shorten, signed
@@ -180,22 +181,17 @@ def token_boxes(result: TokenShares, *, is_dark: bool) -> Figure:
 
 def tokens_table(result: TokenShares) -> pd.DataFrame:
     """Return a row for each token."""
-    rows = enumerate(zip(result.tokens, result.shares.tolist(), strict=True))
-    return pd.DataFrame(
-        [{"position": place, "token": token, "share": share} for place, (token, share) in rows]
-    )
+    shares = result.shares.tolist()
+    rows = zip(range(len(shares)), result.tokens, shares, strict=True)
+    return tabulate("position token share", rows)
 
 
 def shares_table(shares: LogitAttribution) -> pd.DataFrame:
     """Return a row for each part."""
-    return pd.DataFrame(
-        [
-            {
-                "part": NAMES.get(part.kind, f"head {part.head}"),
-                "layer": part.layer,
-                "head": part.head,
-                "share": part.logit,
-            }
+    return tabulate(
+        "part layer head share",
+        (
+            (NAMES.get(part.kind, f"head {part.head}"), part.layer, part.head, part.logit)
             for part in shares.parts
-        ]
+        ),
     )

@@ -9,7 +9,7 @@ import pandas as pd
 from bertcore.probes import LabelScores
 from bertcore.probes.live import WordLabels
 
-from ..plots import Figure, Properties, heatmap, shorten, subplots, theme, with_interval
+from ..plots import Figure, Properties, heatmap, shorten, subplots, tabulate, theme, with_interval
 
 ROW_PIXELS = 24
 MOST_WORDS = 60  # most words of a sentence in the grid; the table has all
@@ -106,21 +106,14 @@ def recall_grid(found: Sequence[Recall], is_dark: bool = False) -> Figure:
 
 def recall_table(found: Sequence[Recall]) -> pd.DataFrame:
     """Return a row for each checkpoint, layer and label."""
-    return pd.DataFrame(
-        [
-            {
-                "checkpoint": name,
-                "layer": layer,
-                "label": label,
-                "words": count,
-                "recall": score.value,
-                "recall_low": score.low,
-                "recall_high": score.high,
-            }
+    return tabulate(
+        "checkpoint layer label words recall recall_low recall_high",
+        (
+            (name, layer, label, count, score.value, score.low, score.high)
             for name, scores in found
             for layer, row in zip(scores.layers, scores.recall, strict=True)
             for label, count, score in zip(scores.labels, scores.num_words, row, strict=True)
-        ]
+        ),
     )
 
 

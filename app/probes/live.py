@@ -10,7 +10,7 @@ from bertcore import Trace
 from bertcore.probes import STRUCTURAL, ProbeReport
 from bertcore.probes.live import WordLabels, WordTrees, draw_trees, label_words
 
-from ..plots import cell_table, plain, shorten
+from ..plots import cell_table, plain, shorten, tabulate
 from ..second_checkpoint import Side
 from ..shell import TEXT_A, TEXT_B, Field, Picture, cache, frame, one_of
 from . import drawing, grid_figures, source
@@ -62,22 +62,14 @@ def _grid_table(shown: list[Sentence]) -> pd.DataFrame:
 
 def _edges_table(found: WordTrees) -> pd.DataFrame:
     """Return a row for each layer and edge, predicted or of the file."""
-    gold = found.gold_edges
-    return pd.DataFrame(
-        [
-            {
-                "layer": layer,
-                "first": a,
-                "second": b,
-                "first_word": found.words[a],
-                "second_word": found.words[b],
-                "predicted": (a, b) in found.edges[place],
-                "gold": None if gold is None else (a, b) in gold,
-            }
-            for place, layer in enumerate(found.layers)
-            for a, b in sorted({*found.edges[place], *(gold or ())})
-        ]
-    )
+    gold, rows = found.gold_edges, []
+    for layer, edges in zip(found.layers, found.edges, strict=True):
+        for edge in sorted({*edges, *(gold or ())}):
+            words = [found.words[word] for word in edge]
+            rows.append(
+                (layer, *edge, *words, edge in edges, None if gold is None else edge in gold)
+            )
+    return tabulate("layer first second first_word second_word predicted gold", rows)
 
 
 def _depths_table(found: WordTrees) -> pd.DataFrame:

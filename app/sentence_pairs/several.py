@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bertcore.analysis.words.next_sentence import PairRate, next_sentence_matrix, pair_rates
 
-from ..plots import Figure, percent, records, shorten, theme
+from ..plots import Figure, cell_table, percent, records, shorten, theme
 from ..plots.charts import Intervals
 from ..shell import Field, Picture, frame, one_of
 from ..sources import my_sentences
@@ -58,14 +58,8 @@ def pair_matrix(sentences: Sequence[str], matrix: NDArray[np.float32]) -> Figure
 
 def matrix_table(sentences: Sequence[str], matrix: NDArray[np.float32]) -> pd.DataFrame:
     """Return a row for each ordered pair of different sentences."""
-    return pd.DataFrame(
-        [
-            {"text_a": a, "text_b": b, "p_is_next": float(matrix[i][j])}
-            for i, a in enumerate(sentences)
-            for j, b in enumerate(sentences)
-            if i != j
-        ]
-    )
+    table = cell_table({"text_a": sentences}, {"text_b": sentences}, p_is_next=matrix)
+    return table[~np.eye(len(sentences), dtype=bool).ravel()].reset_index(drop=True)
 
 
 MATRIX = Picture(

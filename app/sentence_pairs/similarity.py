@@ -18,7 +18,7 @@ from bertcore.analysis.words.sentence_similarity import (
 from bertcore.sentences.modules import MEAN
 
 from ..html_file.chart import Data
-from ..plots import Figure, exactly, plain, shorten, theme, token_flow
+from ..plots import Figure, cell_table, exactly, plain, shorten, theme, token_flow
 from ..plots.cells import add_clicks, cell_text
 from ..plots.token_axis import MAX_LABELS
 from ..shell import Field, Picture, frame, one_of
@@ -133,14 +133,10 @@ def _similarity_map(similar: Similar, *, order: Sequence[int], pair: tuple[int, 
 
 def _similarity_table(similar: Similar) -> pd.DataFrame:
     """Return a row for each pair of different sentences."""
-    return pd.DataFrame(
-        [
-            {"text_a": a, "text_b": b, "cosine": float(similar.cosines[i, j])}
-            for i, a in enumerate(similar.sentences)
-            for j, b in enumerate(similar.sentences)
-            if i < j
-        ]
-    )
+    names, cosines = similar
+    table = cell_table({"text_a": names}, {"text_b": names}, cosine=cosines)
+    above = np.triu(np.ones(cosines.shape, dtype=bool), 1).ravel()
+    return table[above].reset_index(drop=True)
 
 
 def _coloured_sentences(shared: SharedWords, *, is_dark: bool) -> Figure:

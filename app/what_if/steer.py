@@ -20,7 +20,7 @@ from bertcore.analysis.compare.steering import (
 )
 from bertcore.analysis.shared.inputs import masked_encoding
 
-from ..plots import Figure, error_bars, theme
+from ..plots import Figure, error_bars, tabulate, theme
 from ..plots.before_after import pair_bars
 from ..shell import Compute, Field, Picture, cache, frame
 from ..task_model.model import readable_task_head
@@ -108,22 +108,16 @@ def _title(answer: SteeredAnswer) -> str:
 
 def steer_table(answers: Sequence[SteeredAnswer]) -> pd.DataFrame:
     """Return a row for each answer and choice."""
-    return pd.DataFrame(
-        {
-            "answer": answer.kind,
-            "position": answer.position,
-            "choice": choice,
-            "p_before": answer.before[i],
-            "p_after": answer.after[i],
-            "p_random": answer.random[:, i].mean(),
-            "p_random_lowest": answer.random[:, i].min(),
-            "p_random_highest": answer.random[:, i].max(),
-            "kl": answer.divergence,
-            "kl_random_highest": answer.random_divergence.max(),
-        }
-        for answer in answers
-        for i, choice in enumerate(answer.choices)
-    )
+    rows = []
+    for answer in answers:
+        kl = (answer.divergence, answer.random_divergence.max())
+        for i, choice in enumerate(answer.choices):
+            by_chance = answer.random[:, i]
+            p = (answer.before[i], answer.after[i])
+            p_random = (by_chance.mean(), by_chance.min(), by_chance.max())
+            rows.append((answer.kind, answer.position, choice, *p, *p_random, *kl))
+    p_names = "p_before p_after p_random p_random_lowest p_random_highest"
+    return tabulate(f"answer position choice {p_names} kl kl_random_highest", rows)
 
 
 STEER = Picture(
