@@ -132,7 +132,7 @@ class Figure:
     ) -> None:
         """Write texts at places, which neither the hover nor the legend has."""
         silent = {"mode": "text", "hoverinfo": "skip", "showlegend": False}
-        self.add("scatter", row, col, x=x, y=y, text=text, **silent, **properties)
+        self.add("scatter", row, col, x=x, y=list(y), text=text, **silent, **properties)
 
     def write_behind(
         self,
