@@ -35,7 +35,7 @@ from bertcore.data.texts_file import shown_name
 from bertcore.grammar import TokenCounts
 from bertcore.model import Model
 
-from ..plots import plain
+from ..plots import plain, records
 from ..plots.charts import Intervals
 from ..shell import Compute, Field, Picture, Progress, UploadSource, frame, one_of
 from ..shell.source import Incomplete
@@ -308,17 +308,10 @@ def _scored(bert: Model, items: Items, *, progress: Progress) -> list[Any]:
 def _show_crows(
     page: frame.Page, chosen: Uploaded, scores: list[StereotypeScore], place: DeltaGenerator
 ) -> None:
-    table = pd.DataFrame(
-        {
-            "kind": [score.pair.kind for score in scores],
-            "stereotyping": [score.pair.more for score in scores],
-            "other": [score.pair.less for score in scores],
-            **{
-                str(measure): [score.more[measure] - score.less[measure] for score in scores]
-                for measure in MEASURES
-            },
-        }
-    ).dropna(axis="columns", how="all")
+    table = records(scores, "kind=pair.kind", "stereotyping=pair.more", "other=pair.less")
+    for measure in MEASURES:
+        table[str(measure)] = [score.more[measure] - score.less[measure] for score in scores]
+    table = table.dropna(axis="columns", how="all")
     about = "How much higher the stereotyping sentence scores, in nats."
     left = _kept(scores, table, chosen.key, about)
     with place, frame.guard():
@@ -362,14 +355,9 @@ def _show_stereoset(
 def _show_winobias(
     page: frame.Page, chosen: Uploaded, scores: list[PronounScore], place: DeltaGenerator
 ) -> None:
-    table = pd.DataFrame(
-        {
-            "occupation": [score.item.occupation for score in scores],
-            "sentence": [score.item.text for score in scores],
-            "stereotype": [" ".join(score.item.stereotype) for score in scores],
-            "log ratio": [score.log_ratio for score in scores],
-        }
-    )
+    about_items = ("occupation=item.occupation", "sentence=item.text", "stereotype=item.stereotype")
+    table = records(scores, *about_items, "log ratio=log_ratio")
+    table["stereotype"] = table["stereotype"].map(" ".join)
     about = "How much more probable the stereotypical pronoun is, in nats."
     left = _kept(scores, table, chosen.key, about)
     with place, frame.guard():

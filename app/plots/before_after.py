@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bertcore.analysis.compare.before_after import WordShift
 
 from . import theme
-from .cell_table import cell_table
+from .cell_table import cell_table, tabulate
 from .figure import Figure, Shades, subplots
 from .formats import label_name, percent, shorten, signed
 
@@ -156,13 +156,12 @@ def _title(shift: WordShift, original: str | None, mask: str) -> str:
 
 def word_table(shifts: Sequence[WordShift]) -> pd.DataFrame:
     """Return a row for each mask and word."""
-    return pd.DataFrame(
-        [
-            {"position": s.position, "piece": word, "p_before": float(p), "p_after": float(q)}
-            for s in shifts
-            for word, p, q in zip(s.words, s.before, s.after, strict=True)
-        ]
+    rows = (
+        (s.position, word, float(p), float(q))
+        for s in shifts
+        for word, p, q in zip(s.words, s.before, s.after, strict=True)
     )
+    return tabulate("position piece p_before p_after", rows)
 
 
 def next_bars(is_next: Sequence[float], names: tuple[str, str] = ("before", "after")) -> Figure:
