@@ -74,7 +74,7 @@ def main() -> None:
                     guide.draw(lesson.name, chosen.url_path or PAGES[first].name)
             sidebar.draw()
             with st.sidebar:
-                show_top(chosen.url_path)
+                show_top(chosen.url_path, *guide.part_shown())
             chosen.run()
             if lesson is None:
                 _offer_next(chosen, pages, infos)

@@ -14,7 +14,7 @@ from .policy import TrainingLimits, policy
 
 log = logging.getLogger("bertscope.app")
 
-FINETUNING = "finetune.json"  # file that marks the folder of a fine-tuning
+FINETUNING = ("finetune.json", "label_curve.json")  # that mark folders with texts of their data
 OWN, SHARED = "own", "shared"
 """Names of the folders of runs of a closed server: the visitor's, and that of --checkpoints."""
 
@@ -63,7 +63,7 @@ def shows(run: Path) -> bool:
     if run.resolve().parent != run.parent.resolve():
         return False
     is_own = is_allowed() and run.parent == visits.current().place("runs")
-    return is_own or not (is_checkpoint(run) or (run / FINETUNING).exists())
+    return is_own or not (is_checkpoint(run) or any((run / name).exists() for name in FINETUNING))
 
 
 def is_own(run: Path) -> bool:

@@ -28,7 +28,7 @@ STEP = Field("lesson_step", 1)
 DONE = Field("lesson_done", "")
 """One letter for each step: r for a right answer, w for a wrong one, - for none."""
 OWN = frozenset({LESSON.name, STEP.name, DONE.name, LANGUAGE.name})
-_PROGRESS, _ANSWERS = "_lesson_progress", "_lesson_answers"
+_PROGRESS, _ANSWERS, _OPENED = "_lesson_progress", "_lesson_answers", "_lesson_steps_opened"
 RIGHT, WRONG, OPEN = "r", "w", "-"
 MOST_DRAWN = 10
 """Of a bar of a drawn row; all bars are scaled to a sum of 100%."""
@@ -63,6 +63,7 @@ def go_to(lesson: Lesson, number: int) -> NoReturn:
     """Open a step, and its picture beside it."""
     step = lesson.steps[number - 1]
     STEP.put(number)
+    st.session_state[_OPENED] = st.session_state.get(_OPENED, 0) + 1
     languages.forget_unknown()
     if step.text_a is not None:
         _put_texts(step.text_a, step.text_b or "")
@@ -73,6 +74,15 @@ def go_to(lesson: Lesson, number: int) -> NoReturn:
     name, choices = step.address(found)
     folder = next(folder for folder, page in PAGES.items() if page.name == name)
     open_view(script(folder), choices, OWN)
+
+
+def part_shown() -> tuple[str, str]:
+    """Return what tells an opened step from the one before, and the key of what it is about."""
+    lesson = current()
+    if lesson is None or not 1 <= STEP.value <= len(lesson.steps):
+        return "", ""
+    opened = st.session_state.get(_OPENED, 0)
+    return f"{lesson.name} {STEP.value} {opened}", lesson.steps[STEP.value - 1].part
 
 
 def leave() -> NoReturn:

@@ -1,4 +1,4 @@
-"""Fine-tunings in a folder of runs: their state, progress and scores."""
+"""Fine-tunings and series of them in a folder of runs: their state, progress and scores."""
 
 import json
 from collections.abc import Mapping
@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from bertcore.checkpoints.folder import is_checkpoint
+from bertcore.finetuning.label_curve import CURVE_FILE, LabelCurve, read_label_curve
 from bertcore.finetuning.settings import (
     BEST_FOLDER,
     METRICS_FILE,
@@ -61,6 +62,37 @@ def read_run(path: Path) -> Run:
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError) as error:
         return Run(path, "damaged", " ".join(str(error).split()), kind="finetune")
+
+
+def is_series(path: Path) -> bool:
+    """Return whether a folder is that of a series by number of labels."""
+    return (path / CURVE_FILE).is_file()
+
+
+def read_series(path: Path) -> Run:
+    """Return a series read from its folder; never raises for the folder's content."""
+    try:
+        curve = cache.of_file(_read_curve, path / CURVE_FILE)
+        pid, where = worker(path, path)
+        fraction_done = len(curve.points) / curve.num_planned
+    except (OSError, ValueError, RuntimeError, ZeroDivisionError) as error:
+        return Run(path, "damaged", " ".join(str(error).split()), kind="label-curve")
+    state = "running" if where is not None else "finished" if fraction_done >= 1 else "stopped"
+    detail = "" if pid or where is None else f"by {where}"
+    return Run(
+        path,
+        state,
+        why_stopped(path) if state == "stopped" else detail,
+        step=sum(point.num_steps for point in curve.points),
+        fraction_done=fraction_done,
+        pid=pid,
+        kind="label-curve",
+        curve=curve,
+    )
+
+
+def _read_curve(path: Path) -> LabelCurve:
+    return read_label_curve(path.parent)
 
 
 def metric_of(run: Run) -> str:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from ..access import training, visits
 from ..access.policy import TrainingLimits
@@ -34,7 +34,7 @@ PREPARING_SECONDS = 300.0
 _CHECK_SECONDS = 2.0
 _PATIENCE_SECONDS = 30.0  # time to save, between the signal to stop and the one that kills
 
-Kind = Literal["pretrain", "finetune"]  # commands that are started
+Kind = Literal["pretrain", "finetune", "label-curve"]  # commands that are started
 
 _children: dict[Path, subprocess.Popen[bytes]] = {}  # processes that this server started
 _ended: dict[Path, int] = {}
@@ -74,7 +74,7 @@ def start(
     Args:
         run: The run's folder.
         options: Options of the command, without --out.
-        command: "pretrain" or "finetune".
+        command: The command.
         append: Append to the log; else it is overwritten.
 
     ValueError if this server does not let visitors train. OSError if the folder or the log cannot
@@ -186,7 +186,9 @@ def kind_of(run: Path) -> Kind:
             words = log.read(200).split()
     except OSError:
         return "pretrain"
-    return "finetune" if words[:3] == [b"$", b"bertscope", b"finetune"] else "pretrain"
+    known: tuple[Kind, ...] = get_args(Kind)
+    named = words[2].decode("utf-8", "replace") if words[:2] == [b"$", b"bertscope"] else ""
+    return next((kind for kind in known if kind == named), "pretrain")
 
 
 def num_alive() -> int:

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from bertcore.base.json_data import with_nan
+from bertcore.finetuning.label_curve import LabelCurve
 from bertcore.training.run_lock import lock_holder
 
 from ..shell import cache
 from . import process
 
 Line = Mapping[str, Any]
-Kind = Literal["pretrain", "finetune"]  # the command that makes it
 _NO_ROOM_BYTES = 2**16
 
 STATES: dict[str, tuple[str, Literal["green", "blue", "orange", "red"], str]] = {
@@ -66,11 +66,14 @@ class Run:
     config: Mapping[str, Any] = field(default_factory=dict)
     pid: int | None = None
     """The process on this machine that trains or prepares it."""
-    kind: Kind = "pretrain"
+    kind: process.Kind = "pretrain"
+    """The command that makes it."""
     num_examples: int = 0
     """Examples that a fine-tuning learns from; 0 if not known."""
     trials: tuple[Trial, ...] = ()
     """Learning rates and seeds of a fine-tuning run, in the order in which they are tried."""
+    curve: LabelCurve | None = None
+    """The scores of a series by number of labels."""
 
     @property
     def name(self) -> str:

@@ -27,7 +27,7 @@ def default_folder() -> Path:
 
 def is_any_run(path: Path) -> bool:
     """Return whether a folder is that of a run of any kind."""
-    return is_run(path) or finetune_runs.is_run(path)
+    return is_run(path) or finetune_runs.is_run(path) or finetune_runs.is_series(path)
 
 
 def list_runs(folder: Path) -> list[Run]:
@@ -100,6 +100,8 @@ def read_run(path: Path) -> Run:
     """Return a run read from its folder; never raises for the folder's content."""
     if finetune_runs.is_run(path):
         return finetune_runs.read_run(path)
+    if finetune_runs.is_series(path):
+        return finetune_runs.read_series(path)
     if not is_run(path):
         return before_the_folder(path)
     try:
@@ -156,7 +158,7 @@ def _fraction_done(config: Mapping[str, Any], step: int, seconds: float) -> floa
 
 
 def _started(folder: Path, name: str) -> float:
-    began = ("finetune.json", "config.json")
+    began = ("finetune.json", "label_curve.json", "config.json")
     for path in (*(folder / name / file for file in began), folder / f"{name}.log", folder / name):
         try:
             return path.stat().st_mtime

@@ -7,7 +7,11 @@ from bertcore.tasks import TASKS
 from ..shell import Field
 
 VIEWS = WATCH, REPLAY, START = ("Watch", "Replay", "Start a run")
-KINDS = {"pretrain": "Pretrain on text", "finetune": "Fine-tune on a table"}
+KINDS = {
+    "pretrain": "Pretrain on text",
+    "finetune": "Fine-tune on a table",
+    "label-curve": "Few labels or many",
+}
 SOURCES = {"novel": "A novel", "upload": "Upload", "path": "File or folder"}
 STARTS = {"warm": "Word counts", "noise": "Noise", "checkpoint": "A checkpoint"}
 LENGTH_UNITS = ("minutes", "steps")
@@ -43,6 +47,11 @@ SKIP_BAD_ROWS = Field("table_skip", False)
 EPOCHS = Field("tune_epochs", 3)
 RATE = Field("tune_rate", 0.0)
 """0 for the usual one for the checkpoint's width."""
+NUMBERS = Field("tune_labels", "")
+"""Of labels, of a series; by default some that the table has."""
+SEEDS = Field("tune_seeds", 3)
+STEPS = Field("tune_steps", 200)
+"""Least number of each of its fine-tunings."""
 TRAINED = Field("tune_trained", ALL)
 """Parts of the encoder that learn, as `FinetuneConfig.trained`."""
 SEED = Field("tune_seed", 1)

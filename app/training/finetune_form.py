@@ -1,8 +1,8 @@
-"""The form that fine-tunes the chosen checkpoint on a table."""
+"""The form that fine-tunes the chosen checkpoint on a table, once or by number of labels."""
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -27,7 +27,7 @@ from ..run_folders import process
 from ..shell import Compute, cache, frame, one_of, sidebar, waiting
 from ..task_model.file_choice import choose_label_map, show_notes
 from . import fields, tables
-from .finetune_plan import Plan, rounded, sample_sizes
+from .finetune_plan import Plan, SeriesPlan, read_numbers, rounded, sample_sizes
 from .new_run import choose_name, copied, copy_data, new_run, start_or_wait
 from .tables import Reading, TableFile
 
@@ -64,11 +64,16 @@ class FinetuneChoices:
     rate: float
     trained: str
     seed: int
+    """The first one of a series, whose number its plan has."""
     skip_bad_rows: bool
 
 
-def show_form(folder: Path, row: DeltaGenerator) -> None:
-    """Draw the form, the choice of the table in `row`; a started run is shown at once."""
+def show_form(folder: Path, row: DeltaGenerator, *, is_series: bool = False) -> None:
+    """Draw the form, the choice of the table in `row`; a started run is shown at once.
+
+    Args:
+        is_series: Whether it starts a series by number of labels instead of one run.
+    """
     table = _choose_table(row)
     if table is None:
         st.caption(tables.HOW_FILES)
@@ -87,7 +92,7 @@ def show_form(folder: Path, row: DeltaGenerator) -> None:
         if problem:
             st.error(plain(problem))
             return
-        chosen = _choose_run(table, reading, found, skip)
+        chosen = _choose_run(table, reading, found, skip, is_series)
         if chosen is None:
             return
         _start_box(folder, key, chosen)
@@ -316,12 +321,19 @@ def problem_of(reading: Reading, found: Survey) -> str:
 
 
 def _choose_run(
-    table: TableFile, reading: Reading, found: Survey, skip_bad_rows: bool
+    table: TableFile, reading: Reading, found: Survey, skip_bad_rows: bool, is_series: bool
 ) -> FinetuneChoices | None:
     """Draw the options of the run; None while a file to score on is missing or unfit."""
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    epochs = row.number_input("Epochs", 1, 100, key=fields.EPOCHS.key(low=1, high=100), width=110)
     bert = cache.opened(sidebar.chosen_key())
+    epochs, trained, seed, sample = fields.EPOCHS.default, ALL, 1, 0
+    numbers, num_seeds, steps = "", 1, 1
+    if is_series:
+        numbers, num_seeds, steps = _choose_series(row, found.num_examples)
+    else:
+        epochs = row.number_input(
+            "Epochs", 1, 100, key=fields.EPOCHS.key(low=1, high=100), width=110
+        )
     usual = default_rate(bert.config)
     rate = row.selectbox(
         "Learning rate",
@@ -331,16 +343,17 @@ def _choose_run(
         width=150,
         help="Peak learning rate of AdamW; small networks need a larger one.",
     )
-    parts = parts_trained(bert)
-    trained = row.selectbox(
-        "Train",
-        parts,
-        key=fields.TRAINED.key(options=parts),
-        format_func=_part_name,
-        width=170,
-        help="The pooler and the head always learn; the rest of the encoder stays as it is.",
-    )
-    seed = row.number_input("Seed", 0, 10**6, key=fields.SEED.key(low=0, high=10**6), width=110)
+    if not is_series:
+        parts = parts_trained(bert)
+        trained = row.selectbox(
+            "Train",
+            parts,
+            key=fields.TRAINED.key(options=parts),
+            format_func=_part_name,
+            width=170,
+            help="The pooler and the head always learn; the rest of the encoder stays as it is.",
+        )
+        seed = row.number_input("Seed", 0, 10**6, key=fields.SEED.key(low=0, high=10**6), width=110)
     dev_choice = row.selectbox(
         "Score on",
         fields.DEVS,
@@ -352,8 +365,7 @@ def _choose_run(
         help="Examples that are never trained on, drawn at random from each label.",
     )
     sizes = sample_sizes(found.num_examples)
-    sample = 0
-    if len(sizes) > 1:
+    if len(sizes) > 1 and not is_series:
         sample = row.selectbox(
             "Use",
             sizes,
@@ -379,6 +391,13 @@ def _choose_run(
         num_in_dev_file=num_dev,
         epochs=epochs,
     )
+    if is_series:
+        plan = SeriesPlan(
+            **asdict(plan),
+            numbers=read_numbers(numbers, plan.num_train),
+            num_seeds=num_seeds,
+            least_steps=steps,
+        )
     return FinetuneChoices(
         table=table,
         reading=reading,
@@ -390,6 +409,37 @@ def _choose_run(
         seed=seed,
         skip_bad_rows=skip_bad_rows,
     )
+
+
+def _choose_series(row: DeltaGenerator, num_examples: int) -> tuple[str, int, int]:
+    """Draw the numbers of labels, of seeds and of steps; a server with limits begins with few."""
+    has_limits = training.limits() is not None
+    numbers_of_all = (50, 400) if has_limits else (50, 200, 800)
+    usual = [number for number in numbers_of_all if number <= num_examples // 2]
+    usual = usual or [max(2, num_examples // 4), max(3, num_examples // 2)]
+    numbers = row.text_input(
+        "Numbers of labels",
+        key=fields.NUMBERS.key(default=", ".join(map(str, usual)), follows_default=False),
+        width=170,
+        help="A point of the curve each; the examples are drawn anew for each seed.",
+    )
+    seeds = row.number_input(
+        "Seeds",
+        1,
+        20,
+        key=fields.SEEDS.key(default=1 if has_limits else None, low=1, high=20),
+        width=110,
+        help="Fine-tunings of each point: the curve is their median.",
+    )
+    steps = row.number_input(
+        "Least steps",
+        1,
+        10_000,
+        key=fields.STEPS.key(default=40 if has_limits else None, low=1, high=10_000),
+        width=110,
+        help="Few examples are read more often, until there are as many steps.",
+    )
+    return numbers, seeds, steps
 
 
 def parts_trained(bert: Model) -> list[str]:
@@ -447,6 +497,8 @@ def _start_box(folder: Path, key: cache.BertKey, chosen: FinetuneChoices) -> Non
         name = choose_name(folder, width=220)
     run = folder / name
     must_skip = bool(chosen.found.num_bad) and not chosen.skip_bad_rows
+    is_series = isinstance(chosen.plan, SeriesPlan)
+    command: process.Kind = "label-curve" if is_series else "finetune"
     is_asked = row.button(
         f"Fine-tune {plain(sidebar.brief_name(key.source))}",
         type="primary",
@@ -462,13 +514,13 @@ def _start_box(folder: Path, key: cache.BertKey, chosen: FinetuneChoices) -> Non
         for file, part in ((chosen.table, "train"), (chosen.dev, "dev")):
             if file is not None and file.is_upload:
                 copy_data(file.path, run, part)
-        process.start(run, _options(run, key, chosen), command="finetune")
+        process.start(run, _options(run, key, chosen), command=command)
         return run
 
-    start_or_wait("finetune", folder, is_asked, start)
+    start_or_wait(command, folder, is_asked, start)
     st.caption("The same in a terminal:")
-    command = ["bertscope", "finetune", "--out", str(run), *_options(run, key, chosen)]
-    st.code(places.hide(shlex.join(command)), language="shell", wrap_lines=True)
+    line = ["bertscope", command, "--out", str(run), *_options(run, key, chosen)]
+    st.code(places.hide(shlex.join(line)), language="shell", wrap_lines=True)
 
 
 def _check_length(minutes: float | None) -> None:
@@ -477,7 +529,7 @@ def _check_length(minutes: float | None) -> None:
     if limits is not None and minutes is not None and minutes > limits.minutes:
         raise ValueError(
             f"this run takes about {rounded(60 * minutes)}, but a run on this server may take at "
-            f"most {limits.minutes:g} minutes. Choose fewer epochs, or a sample of the table."
+            f"most {limits.minutes:g} minutes. Choose fewer epochs or steps, or fewer examples."
         )
 
 
@@ -500,7 +552,7 @@ def _tell_time(chosen: FinetuneChoices, speed: Speed, config: FinetuneConfig) ->
             f"{config.max_seq_length} tokens and are cut there."
         )
     long = plan.seconds(speed)
-    if long <= LONG_SECONDS:
+    if long <= LONG_SECONDS or isinstance(plan, SeriesPlan):
         return
     smaller = [size for size in sample_sizes(plan.num_used) if size]
     times = {size: long * size / plan.num_used for size in smaller}
@@ -534,6 +586,10 @@ def _options(run: Path, key: cache.BertKey, chosen: FinetuneChoices) -> list[str
         options += [flag, column] if column else []
     options += ["--skip-bad-rows"] if chosen.skip_bad_rows else []
     options += ["--checkpoint", key.place]
+    if isinstance(plan, SeriesPlan):
+        numbers = ",".join(map(str, plan.numbers))
+        options += ["--labels", numbers, "--seeds", str(plan.num_seeds)]
+        return [*options, "--steps", str(plan.least_steps), "--lr", f"{chosen.rate:g}"]
     if not head_fits(key.place, task=reading.task, labels=tuple(chosen.found.labels)):
         options.append("--new-head")
     options += ["--epochs", str(plan.epochs), "--lr", f"{chosen.rate:g}"]

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 
 from bertcore.base.durations import duration
+from bertcore.finetuning.label_curve import STARTS
 from bertcore.finetuning.speed import Speed
 
 MOST_EVALUATIONS = 10  # besides those at the ends of epochs
@@ -87,6 +88,42 @@ class Plan:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeriesPlan(Plan):
+    """How much a series by number of labels does; `epochs` are the least of each fine-tuning."""
+
+    numbers: tuple[int, ...]
+    """Of labels."""
+    num_seeds: int
+    least_steps: int
+
+    @property
+    def num_runs(self) -> int:
+        """Fine-tunings of the series."""
+        return len(STARTS) * len(self.numbers) * self.num_seeds
+
+    def seconds(self, speed: Speed) -> float:
+        """Return about how long it takes."""
+        total = 0.0
+        for number in self.numbers:
+            # `run_label_curve` counts the same; a frozen encoder reads each text once.
+            batches = math.ceil(number / self.batch_size)
+            epochs = max(self.epochs, math.ceil(self.least_steps / batches))
+            total += 2 * speed.seconds(
+                num_train=number, num_dev=self.num_dev, epochs=epochs, num_evaluations=epochs
+            )
+            total += (number + self.num_dev) / speed.score_examples
+        return self.num_seeds * total
+
+    def sentence(self, speed: Speed) -> str:
+        """Return how long it takes and what that rests on, in Markdown."""
+        return (
+            f"**About {rounded(self.seconds(speed))}**: {self.num_runs} fine-tunings, each scored "
+            f"on {self.num_dev:,} examples. Estimated from the speed of this checkpoint, measured "
+            "just now on this machine; starting and other work on it are extra."
+        )
+
+
 def rounded(seconds: float) -> str:
     """Return a duration with as many digits as an estimate has.
 
@@ -98,6 +135,24 @@ def rounded(seconds: float) -> str:
     if seconds < 3600:
         return f"{math.ceil(seconds / 60)} min"
     return duration(math.ceil(seconds / 300) * 300)
+
+
+def read_numbers(text: str, most: int) -> tuple[int, ...]:
+    """Return the numbers of labels in a text such as "50, 200"; ValueError if they cannot be used.
+
+    >>> read_numbers("200, 50", 1000)
+    (50, 200)
+    """
+    try:
+        numbers = tuple(sorted(int(part) for part in text.replace(" ", "").split(",")))
+    except ValueError:
+        numbers = ()
+    if not numbers or len(set(numbers)) < len(numbers) or numbers[0] < 2 or numbers[-1] > most:
+        raise ValueError(
+            f"the numbers of labels are {text[:60]!r}; expected different ones from 2 to {most:,} "
+            "with commas between, such as 50, 200."
+        )
+    return numbers
 
 
 def sample_sizes(num_examples: int) -> list[int]:

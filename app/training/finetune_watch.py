@@ -1,4 +1,4 @@
-"""A fine-tuning while it runs and after it: numbers, curves, wrong dev examples, what to open."""
+"""A fine-tuning, or a series of them, while it runs and after it: curves, what is wrong."""
 
 from typing import Literal, NamedTuple
 
@@ -6,10 +6,12 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from bertcore.finetuning.label_curve import CURVE_FILE
 from bertcore.finetuning.run import rank
 
 from ..access import checkpoints, places
 from ..plots import METRIC_NAMES, Figure, plain
+from ..plots.charts.label_curve import LABEL_CURVE
 from ..run_folders.finetune_runs import checkpoint_of, current_trial, dev_errors, metric_of
 from ..run_folders.run import Run, Trial
 from ..shell import Picture, open_page, sidebar
@@ -69,6 +71,45 @@ table = pd.read_json({path!r}, lines=True)
 table[{columns!r}]
 """,
 )
+
+
+SERIES = Picture(
+    name="label-curve",
+    chart=LABEL_CURVE,
+    how=(
+        "A point is the median {metric} on the dev data after the last step, and its bar goes from "
+        "the least to the most over the seeds. *Pretrained*: the whole network learns. *Frozen*: "
+        "the pooler and the new head alone. *Untrained*: the whole network, from random weights. "
+        "All three learn from the same examples in the same number of steps. Bars that overlap may "
+        "differ by chance."
+    ),
+    code="""
+import json
+from pathlib import Path
+
+import pandas as pd
+
+points = pd.DataFrame(json.loads(Path({path!r}).read_text())["points"])
+points.groupby(["start", "num_labels"])["value"].agg(["median", "min", "max"])
+""",
+)
+
+
+def show_series(run: Run) -> None:
+    """Draw a series by number of labels, below its state and buttons."""
+    curve = run.curve
+    if curve is None:
+        return
+    done = f"{len(curve.points)} of {curve.num_planned} fine-tunings"
+    st.progress(run.fraction_done, text=done)
+    if not curve.points:
+        return
+    metric = METRIC_NAMES.get(curve.metric, curve.metric)
+    scores = [(point.start, point.num_labels, point.value) for point in curve.points]
+    path = places.hide(str(run.path / CURVE_FILE))
+    y_title = f"{metric} on {curve.num_dev:,} dev examples"
+    with st.container(key="label_curve"):
+        SERIES.show(None, scores, drawn={"y_title": y_title}, setup="", path=path, metric=metric)
 
 
 def show(run: Run) -> None:

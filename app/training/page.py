@@ -93,7 +93,7 @@ def _start(folder: Path | None) -> None:
         return
     row = st.container(horizontal=True)
     kind = one_of("Kind of run", KINDS, KIND, where=row)
-    if kind == "finetune":
-        finetune_form.show_form(folder, row)
-    else:
+    if kind == "pretrain":
         form.show_form(folder)
+    else:
+        finetune_form.show_form(folder, row, is_series=kind == "label-curve")

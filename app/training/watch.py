@@ -128,8 +128,8 @@ def watch(path: Path, others: list[Run]) -> None:
 
 def _show_run(run: Run) -> None:
     _show_state(run)
-    if run.kind == "finetune":
-        finetune_watch.show(run)
+    if run.kind != "pretrain":
+        (finetune_watch.show if run.kind == "finetune" else finetune_watch.show_series)(run)
         return
     _show_coach(run)
     show_curves(run)

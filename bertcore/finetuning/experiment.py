@@ -325,6 +325,26 @@ def draw_samples(settings: Settings, folders: Mapping[Path, Division]) -> tuple[
     return notes
 
 
+def hold_out(settings: Settings, folder: Path) -> tuple[Settings, tuple[str, ...]]:
+    """Divide the training data into two files; return settings on these, and notes as above.
+
+    Args:
+        settings: With `held_out`; the first seed draws.
+        folder: Of the files.
+
+    ValueError and RuntimeError as `draw_samples`.
+    """
+    with tempfile.TemporaryDirectory() as temporary:
+        fetched = Path(temporary)
+        _fetch(settings, fetched)
+        division = Division(held_out=settings.held_out, seed=settings.seeds[0])
+        notes = _divide(settings, fetched, partial(divide, division=division), folder)
+    train, dev = (kept_file(folder, task=settings.task, is_train=part) for part in (True, False))
+    columns = columns_of_division(settings.columns)
+    own = replace(settings, train=str(train), dev=str(dev), held_out=None, columns=columns)
+    return own, notes
+
+
 def _fetch(settings: Settings, folder: Path) -> None:
     """Write the data of the hub, if they are from there, into a folder."""
     for name, is_train in ((settings.train, True), (settings.dev, False)):

@@ -1,4 +1,4 @@
-"""Scores by number of labels, for a pretrained network and for random weights of its shape."""
+"""Scores by number of labels: pretrained, pretrained and frozen, and from random weights."""
 
 import json
 import math
@@ -15,6 +15,7 @@ from bertcore.base.whole_files import write_whole
 from bertcore.finetuning.data.division import Division
 from bertcore.finetuning.experiment import (
     draw_samples,
+    hold_out,
     resume_experiment,
     start_experiment,
 )
@@ -31,8 +32,10 @@ from bertcore.tokenizer import Tokenizer
 from bertcore.training.run_lock import lock_run
 
 CURVE_FILE = "label_curve.json"
-STARTS = ("pretrained", "untrained")
-_RUN, _SAMPLES = "run", "samples"
+STARTS = ("pretrained", "frozen", "untrained")
+"""What learns: the whole pretrained network; its pooler and the new head alone; the whole network
+from random weights."""
+_RUN, _SAMPLES, _DIVIDED = "run", "samples", "data"
 
 
 class LabelPoint(NamedTuple):
@@ -67,13 +70,14 @@ class LabelCurve:
     """Examples scored; None before the first."""
     points: tuple[LabelPoint, ...]
     """Those that are done."""
+    starts: tuple[str, ...] = STARTS
     notes: tuple[str, ...] = ()
     """How the data were read, a sentence each."""
 
     @property
     def num_planned(self) -> int:
         """Number of fine-tunings in the whole series."""
-        return len(STARTS) * len(self.num_labels) * len(self.seeds)
+        return len(self.starts) * len(self.num_labels) * len(self.seeds)
 
     def values(self, start: str, number: int) -> list[float]:
         """Return the scores of all seeds for a start and a number of labels."""
@@ -107,6 +111,7 @@ def read_label_curve(folder: Path) -> LabelCurve:
         points = tuple(LabelPoint(**point) for point in values.pop("points"))
         numbers, seeds = tuple(values.pop("num_labels")), tuple(values.pop("seeds"))
         values["notes"] = tuple(values.get("notes", ()))  # older series have none
+        values["starts"] = tuple(values.get("starts", ("pretrained", "untrained")))
         return LabelCurve(points=points, num_labels=numbers, seeds=seeds, **values)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise RuntimeError(f"{path} is damaged ({error}). Start again in a new folder.") from error
@@ -121,15 +126,15 @@ def run_label_curve(
     on_progress: Callable[[float, str], None] = lambda fraction, what: None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> LabelCurve:
-    """Fine-tune from both starts with each number of labels and each seed; return the scores.
+    """Fine-tune from each of STARTS with each number of labels and seed; return the scores.
 
-    All are scored on the same dev data. Both starts learn from the same examples, in the same
-    number of steps: the epochs of `settings`, or more if these have fewer steps than `least_steps`.
+    All are scored on the same dev data, and learn from the same examples in the same number of
+    steps: the epochs of `settings`, or more if these have fewer steps than `least_steps`.
 
     Args:
         folder: A new folder, or that of a stopped series.
-        settings: From `make_settings`, with `dev`; its seeds are those of the series. None:
-            continue with those in the folder.
+        settings: From `make_settings`; its seeds are those of the series, and with `held_out` the
+            first of them draws the dev data. None: continue with those in the folder.
         num_labels: Numbers of labelled examples, each at least 2.
         least_steps: Minimum number of steps of each fine-tuning.
         on_progress: Called with the fraction done and the current stage.
@@ -151,10 +156,12 @@ def run_label_curve(
     source, allow_pickle = settings.checkpoint, settings.allow_pickle
     tokenizer = load(source, device="cpu", allow_pickle=allow_pickle).tokenizer
     if is_new or (curve.num_planned > len(curve.points) and not (folder / _SAMPLES).is_dir()):
-        curve = _draw(folder, settings, curve, tokenizer)
+        curve, settings = _draw(folder, settings, curve, tokenizer)
     with lock_run(folder):
         done = {point[:3] for point in curve.points}
-        planned = [(s, n, seed) for n in curve.num_labels for seed in curve.seeds for s in STARTS]
+        planned = [
+            (s, n, seed) for n in curve.num_labels for seed in curve.seeds for s in curve.starts
+        ]
         for number, key in enumerate(planned):
             if key in done:
                 continue
@@ -197,7 +204,9 @@ def _run_point(
         seeds=(seed,),
         sample=number,
         is_untrained=start == "untrained",
-        config=replace(config, epochs=epochs, seed=seed, evaluate_every=None),
+        config=replace(
+            config, epochs=epochs, seed=seed, evaluate_every=None, frozen=start == "frozen"
+        ),
     )
     run = folder / _RUN
     experiment = resume_experiment(run) if (run / SETTINGS_FILE).is_file() else None
@@ -231,10 +240,6 @@ def _new(settings: Settings, num_labels: Sequence[int], least_steps: int) -> Lab
         raise ValueError(f"least_steps is {least_steps}; expected at least 1.")
     if len(settings.learning_rates) > 1:
         raise ValueError("a series of labels takes one learning rate. Name one.")
-    if not settings.dev:
-        raise ValueError(
-            "a series of labels needs one set of dev data for all. Give a file to score on (dev)."
-        )
     metric = settings.config.metric or find_task(settings.task).metrics[0]
     return LabelCurve(
         checkpoint=settings.checkpoint,
@@ -250,35 +255,48 @@ def _new(settings: Settings, num_labels: Sequence[int], least_steps: int) -> Lab
     )
 
 
-def _draw(folder: Path, settings: Settings, curve: LabelCurve, tokenizer: Tokenizer) -> LabelCurve:
-    """Write the folder of a series, with the examples of each number and seed; return the series.
+def _draw(
+    folder: Path, settings: Settings, curve: LabelCurve, tokenizer: Tokenizer
+) -> tuple[LabelCurve, Settings]:
+    """Write the folder of a series, with the examples of each number and seed.
 
     They are read once. Data or a checkpoint with which the series would fail later are rejected
-    before anything is written.
+    before anything is written. Returned settings name the dev data that were held out.
     """
     least, most, seed = curve.num_labels[0], curve.num_labels[-1], settings.seeds[0]
     with tempfile.TemporaryDirectory() as temporary:
-        samples = Path(temporary) / _SAMPLES
+        samples, divided = Path(temporary) / _SAMPLES, Path(temporary) / _DIVIDED
+        notes: tuple[str, ...] = ()
+        if settings.held_out is not None:
+            divided.mkdir()
+            settings, notes = hold_out(settings, divided)
         drawn = {
             samples / _name(number, one): Division(sample=number, seed=one)
             for number in curve.num_labels
             for one in curve.seeds
         }
-        notes = draw_samples(settings, drawn)
+        notes += draw_samples(settings, drawn)
         for number in dict.fromkeys((least, most)):
             own = replace(settings, sample=number, is_untrained=True)
             run, data = Path(temporary) / str(number), samples / _name(number, seed)
             experiment = start_experiment(run, own, tokenizer=tokenizer, data=data)
         if experiment.train.num_examples < most:
             raise ValueError(
-                f"{most:,} labels were requested, but {settings.train!r} has "
-                f"{experiment.train.num_examples:,} examples. Request fewer."
+                f"{most:,} labels were requested, but {curve.train!r} has "
+                f"{experiment.train.num_examples:,} examples to learn from. Request fewer."
             )
-        curve = replace(curve, notes=tuple(dict.fromkeys((*notes, *experiment.notes))))
         folder.mkdir(parents=True, exist_ok=True)
+        if divided.is_dir():
+            shutil.move(divided, folder / _DIVIDED)
+            train, dev = (
+                str(folder / _DIVIDED / Path(path).name) for path in (settings.train, settings.dev)
+            )
+            settings = replace(settings, train=train, dev=dev)
+        notes = tuple(dict.fromkeys((*notes, *experiment.notes)))
+        curve = replace(curve, notes=notes, dev=settings.dev)
         _write(folder, curve, settings)
         shutil.move(samples, folder / _SAMPLES)
-    return curve
+    return curve, settings
 
 
 def _name(number: int, seed: int) -> str:

@@ -24,7 +24,7 @@ MAX_TEXT = 3000
 """Characters of one text of a lesson."""
 MAX_STEPS = 40
 MAX_CHOICES = 8
-_PAGE = re.compile(r"[a-z0-9-]+(\?.*)?")
+_PAGE = re.compile(r"[a-z0-9-]+(\?[^#]*)?(#[\w-]+)?")
 OF_A_LEARNER = ("chosen", "chosen_value", "answer", "answer_value")
 """Facts that every question has besides those of its function: both answers."""
 OF_A_ROW = ("overlap", "variation")
@@ -68,7 +68,7 @@ class Step:
     title: str
     text: str
     page: str
-    """Address of the picture: a page's name and its choices, as in its link."""
+    """Address of the picture: a page's name and its choices, as in its link, and `part` after #."""
     question: str
     goal: int
     """Number of the goal that it serves, from 1."""
@@ -102,6 +102,11 @@ class Step:
         if self.choices:
             return {choice.text: choice.text for choice in self.choices}
         return {option.name: option.text for option in found.options}
+
+    @property
+    def part(self) -> str:
+        """Key of the page's element that the step is about, "" for the whole page."""
+        return urlsplit(self.page).fragment
 
     def address(self, found: Found | None) -> tuple[str, dict[str, list[str]]]:
         """Return page and choices of the picture; without an answer the page alone."""

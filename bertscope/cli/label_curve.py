@@ -31,6 +31,12 @@ def label_curve(
     out: Annotated[Path, Option(help="Folder for the result; new, or existing with --resume.")],
     train: Annotated[Path | None, Option(help="Labelled examples to draw from.")] = None,
     dev: Annotated[Path | None, Option(help="Labelled examples to score on.")] = None,
+    held_out: Annotated[
+        float | None, Option(help="Fraction of the training data to score on, instead of --dev.")
+    ] = None,
+    skip_bad_rows: Annotated[
+        bool, Option("--skip-bad-rows", help="Leave out rows that cannot be used.")
+    ] = False,
     labels: Annotated[
         str, Option(help="Numbers of labelled examples to learn from, separated by commas.")
     ] = "20,50,100,200",
@@ -55,9 +61,9 @@ def label_curve(
     as_json: AsJson = False,
     **settings: Any,
 ) -> None:
-    """Fine-tune with few labels and many, from a pretrained network and from random weights.
+    """Fine-tune with few labels and many: pretrained, pretrained and frozen, from random weights.
 
-    Both learn from the same examples in the same number of steps, and are scored on the same dev
+    All learn from the same examples in the same number of steps, and are scored on the same dev
     data after the last step. The folder gets label_curve.json. Ctrl+C saves.
 
     \b
@@ -74,8 +80,11 @@ def label_curve(
         typed = set(context.params) - _RESUME_TAKES
         refuse_options(context, typed, "a series resumes with its own settings")
     else:
-        if train is None or dev is None:
-            raise ValueError("no examples to learn from. Give --train FILE and --dev FILE.")
+        if train is None or (dev is None) == (held_out is None):
+            raise ValueError(
+                "give --train FILE to learn from, and to score on either --dev FILE or --held-out "
+                "with a fraction, such as 0.1."
+            )
         try:
             numbers = [int(part) for part in labels.split(",")]
         except ValueError as error:
@@ -88,6 +97,8 @@ def label_curve(
                 task=task,
                 train=train,
                 dev=dev,
+                held_out=held_out,
+                skip_bad_rows=skip_bad_rows,
                 checkpoint=checkpoint,
                 learning_rates=() if lr is None else (lr,),
                 seeds=range(1, seeds + 1),
@@ -123,16 +134,14 @@ def label_curve(
 
 def curve_table(curve: LabelCurve) -> Table:
     """Return the median, minimum and maximum over the seeds, a row for each number of labels."""
-    from bertcore.finetuning.label_curve import STARTS
-
-    table = make_table("labels", *STARTS, right=("labels", *STARTS))
+    table = make_table("labels", *curve.starts, right=("labels", *curve.starts))
     number = "" if curve.num_dev is None else f" on {counted(curve.num_dev, 'dev example')}"
     table.title = plain(
         f"{curve.metric}{number}: median of {len(curve.seeds)} seeds (least to most)"
     )
     for labels in curve.num_labels:
         cells = []
-        for start in STARTS:
+        for start in curve.starts:
             values, median = curve.values(start, labels), curve.median(start, labels)
             cells.append(
                 "" if median is None else f"{median:.3f} ({min(values):.3f} to {max(values):.3f})"

@@ -170,6 +170,8 @@ class Lines(Chart):
     """A further column for the hover: its %{customdata}."""
     accent: str | None = None
     """Name of the line that stands out."""
+    is_log: bool = False
+    """Whether x is on a logarithmic scale, with a tick at each number of the frame."""
     is_rank: bool = False
     """Whether the numbers are ranks: on a logarithmic scale, 1 on top."""
     x_title: str = ""
@@ -180,6 +182,10 @@ class Lines(Chart):
         for line, rows in self._lines(frame):
             self._add(fig, line, rows)
         theme.plot_layout(fig, "", self.x_title, self.y_title, 330)
+        if self.is_log:
+            numbers = sorted(set(frame[self.x]))
+            ticks = [f"{number:,}" for number in numbers]
+            fig.update_xaxes(type="log", tickvals=numbers, ticktext=ticks)
         if self.is_rank:
             _rank_axes(fig, frame[self.x].nunique(), frame[self.y].max() if len(frame) else 10)
         return fig

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import shlex
 import subprocess
 import sys
@@ -28,6 +29,8 @@ from app.shell import uploads
 from app.shell.jobs import waiting
 from app.training import tables
 from bertcore.checkpoints.source import labelled_file
+from bertcore.finetuning import make_settings
+from bertcore.finetuning.label_curve import CURVE_FILE, STARTS, run_label_curve
 from bertcore.finetuning.speed import Speed
 from tests.support.finetuning_files import WRITERS, write_reviews
 from tests.support.opened import button, complaints, finish_jobs, ok, page_of, said
@@ -357,6 +360,74 @@ def test_a_file_to_score_on(page: AppTest, started: list[Any], tmp_path: Path) -
     wanted = given(started[0][1])
     assert wanted["--dev"] == str(tmp_path / "runs" / "run-1-data" / "dev.csv")
     assert "--held-out" not in wanted
+
+
+def test_a_series_by_number_of_labels_is_started(
+    page: AppTest, started: list[Any], tmp_path: Path, tiny: Path
+) -> None:
+    page.query_params["training_kind"] = "label-curve"
+    at = ok(upload(page, "t.csv", reviews()))
+    assert at.text_input(key="tune_labels").value == "10, 20"
+    at.text_input(key="tune_labels").set_value("8, 37").run()
+    assert "different ones from 2 to 36 with commas" in complaints(at)
+    at.text_input(key="tune_labels").set_value("20, 8").run()
+    at.number_input(key="tune_seeds").set_value(2).run()
+    at.number_input(key="tune_steps").set_value(5).run()
+    at.selectbox(key="tune_rate").set_value(1e-4).run()
+    ok(finished(at))
+    assert "12 fine-tunings, each scored on 4 examples" in said(at)
+    assert not [box for box in at.selectbox if box.label in ("Train", "Epochs")]
+    button(at, "Fine-tune").click().run()
+    (run, options, how), *_ = started
+    assert (run.name, how) == ("run-1", {"command": "label-curve"})
+    assert given(options) == {
+        "--task": "classify",
+        "--train": str(tmp_path / "runs" / "run-1-data" / "train.csv"),
+        "--held-out": "0.1",
+        "--text": "text",
+        "--label": "label",
+        "--checkpoint": str(tiny),
+        "--labels": "8,20",
+        "--seeds": "2",
+        "--steps": "5",
+        "--lr": "0.0001",
+    }
+
+
+def test_a_series_is_watched(page: AppTest, tmp_path: Path, tiny: Path) -> None:
+    """Damaged, stopped and finished; its picture has a line for each start."""
+    table = write_reviews(tmp_path / "reviews.tsv", 40)
+    settings = make_settings(
+        task="classify",
+        train=table,
+        dev=None,
+        held_out=0.2,
+        checkpoint=str(tiny),
+        new_head=True,
+        device="cpu",
+    )
+    run = tmp_path / "runs" / "mine"
+    asked = iter([False] * 5)  # the first fine-tuning has three steps
+    run_label_curve(
+        run, settings, num_labels=(8, 16), least_steps=1, should_stop=lambda: next(asked, True)
+    )
+    page.query_params.update({"training_view": "Watch", "run": "mine"})
+    at = ok(page.run())
+    found = training_runs.read_run(run)
+    assert found.state == "stopped"
+    assert 0 < found.fraction_done < 1
+    assert "Resume" in [b.label for b in at.button]
+    curve = run_label_curve(run, None)
+    at = ok(at.run())
+    assert training_runs.read_run(run).state == "finished"
+    drawn = json.loads(at.get("plotly_chart")[0].proto.spec)
+    assert {line["name"] for line in drawn["data"]} == set(STARTS)
+    assert drawn["layout"]["xaxis"]["ticktext"] == ["8", "16"]
+    assert drawn["layout"]["yaxis"]["title"]["text"] == "Accuracy on 8 dev examples"
+    assert len(curve.points) == 6
+    (run / CURVE_FILE).write_text("{")
+    at.run()
+    assert "damaged" in complaints(at)
 
 
 def test_a_file_of_this_machine_stays_where_it_is(

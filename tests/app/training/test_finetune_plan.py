@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 
 import pytest
 
-from app.training.finetune_plan import Plan, rounded, sample_sizes
+from app.training.finetune_plan import Plan, SeriesPlan, read_numbers, rounded, sample_sizes
 from bertcore.finetuning.speed import Speed
 
 SPEED = Speed(
@@ -23,6 +24,21 @@ def plan(**more: object) -> Plan:
         "epochs": 3,
     }
     return Plan(**{**usual, **more})
+
+
+def test_a_series_is_counted_as_it_runs() -> None:
+    more = {"numbers": (32, 320), "num_seeds": 2, "least_steps": 30}
+    series = SeriesPlan(**asdict(plan()), **more)
+    # 30 epochs of one batch, 3 of ten; scored after each; a frozen encoder reads all once.
+    once = 2 * ((30 * 32 + 3 * 320) / 50 + 33 * 100 / 200) + (352 + 200) / 200
+    assert series.seconds(SPEED) == pytest.approx(2 * once)
+    assert series.num_runs == 12
+
+
+@pytest.mark.parametrize("text", ["", "few", "1, 8", "8, 8", "8, 1001", "8;9", "-3"])
+def test_numbers_of_labels_that_cannot_be_used(text: str) -> None:
+    with pytest.raises(ValueError, match="different ones from 2 to 1,000"):
+        read_numbers(text, 1000)
 
 
 def test_parts_of_a_table() -> None:

@@ -41,10 +41,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def settings(files: Path, **more: Any) -> Settings:
     options: dict[str, Any] = {"seeds": (1, 2), "epochs": 1, "batch_size": 8, "device": "cpu"}
-    options["train"] = files / "train.tsv"
+    options |= {"train": files / "train.tsv", "dev": files / "dev.tsv"}
     return make_settings(
         task="classify",
-        dev=files / "dev.tsv",
         checkpoint=str(files / "tiny"),
         new_head=True,
         max_seq_length=32,
@@ -75,7 +74,7 @@ def test_each_point_is_that_fine_tuning(files: Path, tmp_path: Path) -> None:
     assert [point[:3] for point in curve.points] == [
         (start, number, seed) for number in (8, 16) for seed in (1, 2) for start in STARTS
     ]
-    assert curve.num_planned == len(curve.points) == 8
+    assert curve.num_planned == len(curve.points) == 12
     assert curve.num_dev == 16
     # One batch of 8 is a step, so 8 labels take three epochs and 16 two.
     assert {(p.num_labels, p.epochs, p.num_steps) for p in curve.points} == {(8, 3, 3), (16, 2, 4)}
@@ -85,11 +84,53 @@ def test_each_point_is_that_fine_tuning(files: Path, tmp_path: Path) -> None:
     last = [line for line in report["history"] if "dev_loss" in line][-1]
     (point,) = [p for p in curve.points if p[:3] == ("untrained", 16, 2)]
     assert point.value == last["dev_accuracy"]
+    frozen = settings(files, seeds=(2,), epochs=2, sample=16, frozen=True)
+    report = start_experiment(tmp_path / "head", frozen).run()
+    assert report is not None
+    (point,) = [p for p in curve.points if p[:3] == ("frozen", 16, 2)]
+    assert point.value == report["history"][-1]["dev_accuracy"]
     assert curve.median("untrained", 16) == pytest.approx(
         sum(curve.values("untrained", 16)) / 2  # of two
     )
     assert read_label_curve(tmp_path / "c") == curve
     assert {path.name for path in (tmp_path / "c").iterdir()} == {CURVE_FILE, "run.lock"}
+
+
+def test_a_part_of_the_table_is_scored(files: Path, tmp_path: Path) -> None:
+    """It is drawn once, and nothing of it is learned from; a stopped series goes on with it."""
+    shutil.copy(files / "train.tsv", tmp_path)
+    own = settings(files, train=tmp_path / "train.tsv", dev=None, held_out=0.25)
+    first = run_label_curve(
+        tmp_path / "c", own, num_labels=(8,), least_steps=1, should_stop=lambda: True
+    )
+    (tmp_path / "train.tsv").unlink()
+    curve = run_label_curve(tmp_path / "c", None)
+    assert len(first.points) < len(curve.points) == curve.num_planned
+    assert curve.num_dev == 10
+    parts = {
+        name: {row["text"] for row in map(json.loads, path.read_text().splitlines())}
+        for name, path in (
+            (name, next((tmp_path / "c" / "data").glob(f"{name}*"))) for name in ("train", "dev")
+        )
+    }
+    assert len(parts["train"]) == 30
+    assert not parts["train"] & parts["dev"]
+    own = settings(files, dev=None, held_out=0.25)
+    with pytest.raises(ValueError, match="has 30 examples to learn from"):
+        run_label_curve(tmp_path / "d", own, num_labels=(31,), least_steps=1)
+    assert not (tmp_path / "d").exists()
+
+
+def test_an_older_series_has_two_starts(files: Path, tmp_path: Path) -> None:
+    curve = run_label_curve(tmp_path, settings(files, seeds=(1,)), num_labels=(8,), least_steps=1)
+    values = json.loads((tmp_path / CURVE_FILE).read_text())
+    del values["starts"]
+    values["points"] = [point for point in values["points"] if point["start"] != "frozen"]
+    (tmp_path / CURVE_FILE).write_text(json.dumps(values))
+    older = read_label_curve(tmp_path)
+    assert older.num_planned == len(older.points) == 2
+    assert run_label_curve(tmp_path, None) == older
+    assert len(curve.points) == 3
 
 
 def test_a_stopped_series_goes_on_to_the_same_numbers(files: Path, tmp_path: Path) -> None:
@@ -181,6 +222,7 @@ def test_the_command_prints_the_series(files: Path, tmp_path: Path) -> None:
     assert f"{curve.median('pretrained', 8):.3f}" in table
     assert "--labels" in refusal(*line[:-4], "--labels", "few", "--out", tmp_path / "d")
     assert "--train" in refusal("label-curve", "--out", tmp_path / "d")
+    assert "either --dev" in refusal(*line, "--held-out", "0.1", "--out", tmp_path / "d")
     assert "--seeds" in refusal("label-curve", "--out", tmp_path / "c", "--resume", "--seeds", "2")
     assert "not empty" in refusal(*line, "--out", tmp_path / "c")
 
