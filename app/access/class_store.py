@@ -4,15 +4,16 @@ Without --class-file it is in the folder of the server's visits, which is delete
 """
 
 import functools
+import json
 import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from . import visits
 from .policy import policy
@@ -23,6 +24,7 @@ WAIT_SECONDS = 20.0  # for other learners' answers to be written
 MAX_LEARNERS = 2_000
 MAX_NAME, MAX_ANSWER, MAX_SENTENCE, MAX_WHY, MAX_LINK = 80, 200, 300, 3_000, 4_000
 """Most characters of what is kept; longer answers and explanations are cut, others refused."""
+MOST_WHY = 10 * MAX_WHY  # of an explanation in all languages
 MAX_FINDINGS, FINDINGS_A_MINUTE = 30, 3  # of one learner
 
 _TABLES = """
@@ -60,9 +62,27 @@ class Answer:
     """None if it was picked."""
     is_right: bool
     why: str
-    """What the learner was told, in Markdown."""
+    """What the learner was told, in Markdown; or both as `in_languages` writes them."""
     num_changes: int
     """How often another answer followed."""
+
+    def in_language(self, code: str) -> Self:
+        """Return it in the words of a language; as it is if it was not kept in several."""
+        try:
+            text, why = json.loads(self.why)[code]
+        except (ValueError, KeyError, TypeError):
+            return self
+        return replace(self, text=str(text), why=str(why))
+
+
+def in_languages(told: Mapping[str, tuple[str, str]]) -> str:
+    """Return an answer and what the learner is told, by language, as `why` of `ClassStore.note`."""
+    cut = {code: (_cut(text), why[:MAX_WHY]) for code, (text, why) in told.items()}
+    return json.dumps(cut, ensure_ascii=False)
+
+
+def _cut(answer: str) -> str:
+    return answer if len(answer) <= MAX_ANSWER else f"{answer[: MAX_ANSWER - 1]}…"
 
 
 class Finding(NamedTuple):
@@ -197,8 +217,8 @@ class ClassStore:
 
         ValueError if the class has too many learners already.
         """
-        answer = answer if len(answer) <= MAX_ANSWER else f"{answer[: MAX_ANSWER - 1]}…"
-        values = (answer, number, is_right, why[:MAX_WHY], time.time(), answer)
+        answer = _cut(answer)
+        values = (answer, number, is_right, why[:MOST_WHY], time.time(), answer)
         with self._used() as db:
             _admit(db, learner)
             db.execute(_NOTE, (learner, lesson, step, *values))

@@ -72,7 +72,7 @@ def _follow() -> None:
         assert kept is not None, "draw looks for it"
         assert about is not None, "only a class has a store"
         lessons = _known_lessons()
-        answers = kept.answers()
+        answers = [answer.in_language(language()) for answer in kept.answers()]
         known = [
             answer
             for answer in answers

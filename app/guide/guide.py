@@ -152,10 +152,15 @@ def _found(lesson: Lesson, number: int) -> Found | None:
 
 
 def _answer(lesson: Lesson, number: int) -> Found:
-    """Return the model's answer to a step on the visitor's text, computed once.
+    """Return the model's answer to a step on the visitor's text, in the visitor's language.
 
     ValueError if it has none; NotShownError if the text cannot show it.
     """
+    return languages.in_words(_answer_in_english(lesson, number))
+
+
+def _answer_in_english(lesson: Lesson, number: int) -> Found:
+    """Return the same as the function found it, computed once."""
     text_a, text_b = texts()
     if not text_a.strip():
         raise NotShownError("Sentence A is empty.")
@@ -163,7 +168,7 @@ def _answer(lesson: Lesson, number: int) -> Found:
     if not fetch.is_ready(key):
         raise ValueError("the checkpoint is not open yet. The page says what it waits for.")
     found: Found = cache.call(_find, key, lesson.name, lesson.language, number, text_a, text_b)
-    return languages.in_words(found)
+    return found
 
 
 def _find(bert: Model, name: str, code: str, number: int, text_a: str, text_b: str | None) -> Found:
@@ -218,10 +223,26 @@ def _ask(lesson: Lesson, number: int, found: Found) -> None:
         verdict = judge(step, found, chosen, plain, markdown)
         if is_asked:
             _note(lesson, number, RIGHT if verdict.is_right else WRONG)
-            in_class.note(lesson, number, chosen, verdict)
+            in_class.note(lesson, number, chosen, verdicts(lesson, number, chosen))
         _show_verdict(verdict)
         if _is_row(step):
             _show_rows(found, str(chosen))
+
+
+def verdicts(lesson: Lesson, number: int, chosen: str | float) -> dict[str, Verdict]:
+    """Return what an answer is told in each language, by its code."""
+    told = {}
+    found = _answer_in_english(lesson, number)
+    texts_of_choices = [choice.text for choice in lesson.steps[number - 1].choices]
+    for code in languages.languages():
+        other = catalogue.find(lesson.name, code)
+        assert other is not None, "each language has all lessons, if only in English"
+        step = other.steps[number - 1]
+        own = chosen
+        if texts_of_choices:
+            own = step.choices[texts_of_choices.index(str(chosen))].text
+        told[code] = judge(step, languages.in_words(found, code), own, plain, markdown)
+    return told
 
 
 def _is_row(step: Step) -> bool:

@@ -414,8 +414,8 @@ def _choose_run(
 def _choose_series(row: DeltaGenerator, num_examples: int) -> tuple[str, int, int]:
     """Draw the numbers of labels, of seeds and of steps; a server with limits begins with few."""
     has_limits = training.limits() is not None
-    numbers_of_all = (50, 400) if has_limits else (50, 200, 800)
-    usual = [number for number in numbers_of_all if number <= num_examples // 2]
+    usual = [number for number in (50, 200, 800) if number <= 0.8 * num_examples]
+    usual = usual[:2] if has_limits else usual
     usual = usual or [max(2, num_examples // 4), max(3, num_examples // 2)]
     numbers = row.text_input(
         "Numbers of labels",

@@ -110,7 +110,7 @@ class SeriesPlan(Plan):
             batches = math.ceil(number / self.batch_size)
             epochs = max(self.epochs, math.ceil(self.least_steps / batches))
             total += 2 * speed.seconds(
-                num_train=number, num_dev=self.num_dev, epochs=epochs, num_evaluations=epochs
+                num_train=number, num_dev=self.num_dev, epochs=epochs, num_evaluations=1
             )
             total += (number + self.num_dev) / speed.score_examples
         return self.num_seeds * total

@@ -55,6 +55,8 @@ class FinetuneConfig:
     task's first."""
     evaluate_every: int | None = None
     """Steps between evaluations on the dev data, besides the one after each epoch."""
+    score_epochs: bool = True
+    """Whether the dev data are scored after each epoch, not only after the last step."""
     patience: int | None = None
     """Evaluations without a better metric after which the run stops early; default: never."""
     class_weights: str | tuple[float, ...] | None = None

@@ -205,7 +205,12 @@ def _run_point(
         sample=number,
         is_untrained=start == "untrained",
         config=replace(
-            config, epochs=epochs, seed=seed, evaluate_every=None, frozen=start == "frozen"
+            config,
+            epochs=epochs,
+            seed=seed,
+            evaluate_every=None,
+            score_epochs=False,
+            frozen=start == "frozen",
         ),
     )
     run = folder / _RUN

@@ -323,9 +323,11 @@ class Finetuning:
             )
 
     def is_evaluation_due(self) -> bool:
-        """Return True at the end of each epoch, and every `evaluate_every` steps if set."""
+        """Return True at the end, at that of each epoch, and every `evaluate_every` steps."""
         every = self.config.evaluate_every
-        return self._is_epoch_end() or (every is not None and self.progress.step % every == 0)
+        is_last = self.progress.step >= self.total_steps
+        is_end = self._is_epoch_end() and (self.config.score_epochs or is_last)
+        return is_end or (every is not None and self.progress.step % every == 0)
 
     def _is_epoch_end(self) -> bool:
         return self.progress.step > 0 and self.progress.step % self._batches_an_epoch == 0
@@ -462,7 +464,7 @@ class Finetuning:
     def result(self) -> RunResult:
         """Return the result of a finished run, scored in its saved form."""
         best = self.progress.best
-        assert best is not None  # each epoch ends with an evaluation
+        assert best is not None  # the last step ends with an evaluation
         saved = open_task_model(
             self.best_folder, task=self.model.task.name, device=self.config.device
         )

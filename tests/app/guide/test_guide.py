@@ -9,7 +9,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.access.policy import CHECKPOINT_VARIABLE
+from app.classroom.tally import misconceptions
 from app.guide import catalogue, guide, in_class
+from app.guide.language import languages
 from app.shell import cache
 from bertcore import Bert, load
 from bertcore.lessons.answer import Found, Kind
@@ -167,9 +169,50 @@ def test_a_class_sees_the_first_answer_and_a_typed_name(monkeypatch: pytest.Monk
         assert "did not reach the class: The disk is full" in answer(app, 7.0)
         verdict = Verdict(True, "5", "5", "")
         with pytest.raises(ValueError, match="no step 99"):
-            in_class.note(_first(), 99, 5.0, verdict)
+            in_class.note(_first(), 99, 5.0, {"en": verdict})
     assert in_class.number_of(float("nan")) is in_class.number_of("1") is None
-    in_class.note(_first(), 99, 5.0, verdict)  # without a class nothing is kept
+    in_class.note(_first(), 99, 5.0, {"en": verdict})  # without a class nothing is kept
+
+
+def test_an_answer_is_one_in_every_language(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A choice that is picked in each language is counted once, and read in the teacher's."""
+    number, name = 3, _first().name
+    with school(monkeypatch) as kept:
+        for at, code in enumerate(languages()):
+            monkeypatch.setattr(in_class, "learner", lambda at=at: f"learner {at}")
+            lesson = catalogue.find(name, code)
+            assert lesson is not None
+            picked = lesson.steps[number - 1].choices[1].text
+            more = {"lesson_step": str(number), "lesson_language": code}
+            answer(opened(name, lesson.text_a, **more), picked)
+        given = kept.answers()
+    assert len(given) == len(languages()) > 2
+    for code in languages():
+        lesson = catalogue.find(name, code)
+        assert lesson is not None
+        choice = lesson.steps[number - 1].choices[1]
+        read = [one.in_language(code) for one in given]
+        (wrong,) = misconceptions(read)
+        assert (wrong.text, wrong.num_learners) == (choice.text, len(given))
+        assert wrong.why == guide.markdown(choice.why)
+    assert len({one.text for one in given}) == 1
+
+
+def test_heads_are_named_in_every_language(monkeypatch: pytest.MonkeyPatch) -> None:
+    lesson = catalogue.find("many-heads", "zh")
+    assert lesson is not None
+    places = [
+        place
+        for place, step in enumerate(lesson.steps, start=1)
+        if step.answer is not None and step.answer.kind is Kind.HEAD
+    ]
+    with school(monkeypatch) as kept:
+        more = {"lesson_step": str(places[0]), "lesson_language": "zh"}
+        answer(opened(lesson.name, lesson.text_a, **more), "0.0")
+        (given,) = kept.answers()
+    assert given.text == "layer 0, head 0"
+    assert given.in_language("zh").text not in ("", given.text)
+    assert given.in_language("xx") == given
 
 
 def _fails(*_: object, **__: object) -> None:
