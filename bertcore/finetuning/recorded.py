@@ -33,9 +33,16 @@ def is_trained(name: str, part: str, num_layers: int) -> bool:
 
 
 @functools.cache
+def recorded_scores() -> tuple[tuple[str, int, float], ...]:
+    """Return part, number of labels and accuracy of each fine-tuning, 0 to 1."""
+    rows = json.loads(RECORDED_PARTS.read_text(encoding="utf-8"))["rows"]
+    return tuple((row["part"], row["labels"], row["accuracy"]) for row in rows)
+
+
+@functools.cache
 def recorded_accuracy() -> Mapping[tuple[str, int], float]:
     """Return the median accuracy over seeds, 0 to 1, by part and number of labels."""
     found: dict[tuple[str, int], list[float]] = {}
-    for row in json.loads(RECORDED_PARTS.read_text(encoding="utf-8"))["rows"]:
-        found.setdefault((row["part"], row["labels"]), []).append(row["accuracy"])
+    for part, labels, accuracy in recorded_scores():
+        found.setdefault((part, labels), []).append(accuracy)
     return MappingProxyType({key: statistics.median(values) for key, values in found.items()})

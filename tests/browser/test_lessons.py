@@ -96,6 +96,27 @@ def test_a_lesson_is_taken(new_visit: Callable[..., Visit], lesson: Lesson, butt
     expect(visit.page.get_by_role("cell", name=done)).to_be_visible()
 
 
+def test_the_window_shows_the_picture_of_a_step(new_visit: Callable[..., Visit]) -> None:
+    """One that is further down, after a click and by its link; the visitor may scroll away."""
+    visit = new_visit(color_scheme="light", reduced_motion="reduce")
+    visit.page.set_viewport_size({"width": 1280, "height": 900})
+    lesson = catalogue.lessons()["one-head"]
+    at = next(n for n, step in enumerate(lesson.steps, 1) if step.title == "Follow one line")
+    query = {"lesson": lesson.name, "text_a": lesson.text_a}
+    visit.open("attention", **query, lesson_step=str(at), layer="2", view="lines")
+    row = visit.page.locator(".st-key-attention_open")
+    expect(row).to_be_in_viewport(ratio=1)
+    guide = _guide(visit)
+    visit.page.get_by_test_id("stMain").evaluate("main => main.scrollTo(0, 0)")
+    guide.get_by_role("button", name="Show the picture again").click()
+    visit.settle()
+    expect(row).to_be_in_viewport(ratio=1)
+    visit.page.mouse.move(800, 400)
+    visit.page.mouse.wheel(0, -5000)
+    expect(row).not_to_be_in_viewport()
+    visit.check()
+
+
 @pytest.mark.parametrize(("scheme", "rules"), [("light", ALL_RULES), ("dark", COLOURS)])
 def test_the_guide_is_for_everybody(
     new_visit: Callable[..., Visit], scheme: str, rules: dict[str, object]

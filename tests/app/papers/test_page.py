@@ -15,6 +15,7 @@ from app.papers.page import (
     CLAIMS,
     NUMBERS,
     READING,
+    RECORDED_PARTS,
     SCORES,
     TOPICS,
     TRANSFORMER,
@@ -22,6 +23,7 @@ from app.papers.page import (
     glue_table,
 )
 from app.tokens.page import VIEWS as TOKENS_VIEWS
+from bertcore.finetuning.recorded import PARTS, recorded_accuracy
 from bertcore.papers import read_papers
 from tests.support.opened import charts, numbers, ok, page_of, said
 
@@ -93,6 +95,18 @@ def test_each_variant_is_a_dot_at_its_distance(name: str) -> None:
     names: dict[str, Any] = {}
     exec(max((code.value for code in app.code), key=len), names)  # what the visitor would run
     assert names["ablation"] == ablation
+
+
+def test_recorded_fine_tunings_have_a_line_for_each_part() -> None:
+    app = opened(papers_view=ABLATIONS, papers_ablation=RECORDED_PARTS)
+    (chart,) = charts(app)
+    medians = {
+        (trace["name"], labels): score
+        for trace in chart["data"]
+        for labels, score in zip(numbers(trace["x"]), numbers(trace["y"]), strict=True)
+    }
+    assert medians == pytest.approx(dict(recorded_accuracy()))
+    assert {trace["name"] for trace in chart["data"]} == set(PARTS)
 
 
 def test_the_transformer_and_the_reading_list() -> None:
