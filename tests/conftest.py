@@ -9,6 +9,7 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Generator
 from pathlib import Path
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports huggingface_hub: tests use no network
@@ -118,8 +119,19 @@ def _file(item: pytest.Item) -> str:
     return item.nodeid.partition("::")[0]
 
 
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect no garbage while files are imported: that takes an eighth of the time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+
+
 def pytest_collection_finish() -> None:
     """Take what was imported and collected out of the garbage collector's rounds: a second each."""
+    gc.collect()  # else what is garbage now would stay for ever
     gc.freeze()
 
 
