@@ -20,6 +20,7 @@ from bertcore.pretraining import (
     TrainConfig,
     check_settings,
 )
+from bertcore.pretraining.objectives.masked_words import MaskedWords
 from bertcore.pretraining.run import HELD_OUT_SEED
 from tests.support.small_corpus import small_corpus
 from tests.support.tiny import tiny_config, tiny_tokenizer
@@ -279,7 +280,9 @@ def test_tokenizer_and_network_must_agree(tmp_path: Path) -> None:
 
 
 @pytest.mark.gpu
-def test_a_gpu_learns_as_the_cpu_does(tmp_path: Path) -> None:
+def test_a_gpu_learns_as_the_cpu_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A GPU draws other masks, and a step's loss depends on them by a fifth.
+    monkeypatch.setattr(MaskedWords, "draws_on_device", False)
     losses = []
     for device in ("cpu", "cuda"):
         run = build(tmp_path / device, device=device, dtype="float32", optimizer="adamw")
