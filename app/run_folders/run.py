@@ -59,7 +59,7 @@ class Run:
     fraction_done: float = 0.0
     """0 to 1."""
     seconds: float = 0.0
-    """Time spent training."""
+    """Time spent training; 0 if it is not known, as of a series."""
     num_tokens: int = 0
     scores: Line | None = None
     """The last line with held-out scores."""

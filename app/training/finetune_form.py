@@ -1,5 +1,6 @@
 """The form that fine-tunes the chosen checkpoint on a table, once or by number of labels."""
 
+import math
 import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -27,7 +28,7 @@ from ..run_folders import process
 from ..shell import Compute, cache, frame, one_of, sidebar, waiting
 from ..task_model.file_choice import choose_label_map, show_notes
 from . import fields, tables
-from .finetune_plan import Plan, SeriesPlan, read_numbers, rounded, sample_sizes
+from .finetune_plan import Plan, SeriesPlan, read_numbers, rounded, sample_sizes, usual_numbers
 from .new_run import choose_name, copied, copy_data, new_run, start_or_wait
 from .tables import Reading, TableFile
 
@@ -329,7 +330,7 @@ def _choose_run(
     epochs, trained, seed, sample = fields.EPOCHS.default, ALL, 1, 0
     numbers, num_seeds, steps = "", 1, 1
     if is_series:
-        numbers, num_seeds, steps = _choose_series(row, found.num_examples)
+        numbers, num_seeds, steps = _choose_series(row, found)
     else:
         epochs = row.number_input(
             "Epochs", 1, 100, key=fields.EPOCHS.key(low=1, high=100), width=110
@@ -384,13 +385,7 @@ def _choose_run(
         if found_dev is None:
             return None
         num_dev = found_dev.num_examples
-    plan = Plan(
-        num_examples=found.num_examples,
-        sample=sample,
-        held_out=None if dev_choice == fields.DEV_FILE else float(dev_choice),
-        num_in_dev_file=num_dev,
-        epochs=epochs,
-    )
+    plan = _plan(found, dev_choice, sample=sample, num_in_dev_file=num_dev, epochs=epochs)
     if is_series:
         plan = SeriesPlan(
             **asdict(plan),
@@ -411,12 +406,24 @@ def _choose_run(
     )
 
 
-def _choose_series(row: DeltaGenerator, num_examples: int) -> tuple[str, int, int]:
+def _plan(
+    found: Survey, dev_choice: str, *, sample: int = 0, num_in_dev_file: int = 0, epochs: int = 1
+) -> Plan:
+    return Plan(
+        num_examples=found.num_examples,
+        sample=sample,
+        held_out=None if dev_choice == fields.DEV_FILE else float(dev_choice),
+        num_in_dev_file=num_in_dev_file,
+        epochs=epochs,
+    )
+
+
+def _choose_series(row: DeltaGenerator, found: Survey) -> tuple[str, int, int]:
     """Draw the numbers of labels, of seeds and of steps; a server with limits begins with few."""
     has_limits = training.limits() is not None
-    usual = [number for number in (50, 200, 800) if number <= 0.8 * num_examples]
+    fields.DEV.key()  # its widget comes later: another value in the address is discarded
+    usual = usual_numbers(_plan(found, fields.DEV.value), num_labels=len(found.labels))
     usual = usual[:2] if has_limits else usual
-    usual = usual or [max(2, num_examples // 4), max(3, num_examples // 2)]
     numbers = row.text_input(
         "Numbers of labels",
         key=fields.NUMBERS.key(default=", ".join(map(str, usual)), follows_default=False),
@@ -536,11 +543,15 @@ def _check_length(minutes: float | None) -> None:
 def written_bytes(bert: Model, chosen: FinetuneChoices) -> int:
     """Estimate what a run writes: data, and float32 weights with the optimizer's two moments.
 
-    The weights are in its state, in the best checkpoint, and in the result.
+    The weights are in its state, in the best checkpoint, and in the result. A series writes a
+    sample for each number of labels and seed, too.
     """
     num_parameters = sum(parameter.numel() for parameter in bert.module.parameters())
     files = [file for file in (chosen.table, chosen.dev) if file is not None]
-    return 4 * 5 * num_parameters + 2 * sum(file.path.stat().st_size for file in files)
+    copies = 2 * sum(file.path.stat().st_size for file in files)
+    if isinstance(chosen.plan, SeriesPlan):
+        copies += math.ceil(chosen.plan.fraction_drawn * chosen.table.path.stat().st_size)
+    return 4 * 5 * num_parameters + copies
 
 
 def _tell_time(chosen: FinetuneChoices, speed: Speed, config: FinetuneConfig) -> None:
@@ -564,7 +575,10 @@ def _tell_time(chosen: FinetuneChoices, speed: Speed, config: FinetuneConfig) ->
 
 
 def _options(run: Path, key: cache.BertKey, chosen: FinetuneChoices) -> list[str]:
-    """Return the options of `bertscope finetune`, except --out; uploads are read beside the run."""
+    """Return the options of the command, `finetune` or `label-curve`, but for --out.
+
+    Uploads are read from beside the run.
+    """
 
     def place(file: TableFile, part: str) -> str:
         return str(copied(file.path, run, part) if file.is_upload else file.path.absolute())

@@ -98,6 +98,11 @@ class SeriesPlan(Plan):
     least_steps: int
 
     @property
+    def fraction_drawn(self) -> float:
+        """Examples of all samples that it writes, relative to those of the table."""
+        return self.num_seeds * sum(self.numbers) / self.num_examples
+
+    @property
     def num_runs(self) -> int:
         """Fine-tunings of the series."""
         return len(STARTS) * len(self.numbers) * self.num_seeds
@@ -137,12 +142,35 @@ def rounded(seconds: float) -> str:
     return duration(math.ceil(seconds / 300) * 300)
 
 
+def usual_numbers(plan: Plan, *, num_labels: int) -> list[int]:
+    """Return numbers of labels to begin with: 50, 200 and 800, or parts of a small table.
+
+    Args:
+        num_labels: Of different labels. Each may have one example less to learn from than
+            `plan.num_train`, a rounded number, assumes.
+    """
+    most = max(2, plan.num_train - num_labels)
+    usual = [number for number in (50, 200, 800) if number <= most]
+    return usual or sorted({max(2, most // 4), max(2, most // 2)})
+
+
 def read_numbers(text: str, most: int) -> tuple[int, ...]:
-    """Return the numbers of labels in a text such as "50, 200"; ValueError if they cannot be used.
+    """Return the numbers of labels in a text such as "50, 200".
+
+    Args:
+        text: What was typed.
+        most: Examples to learn from.
+
+    ValueError if they cannot be used.
 
     >>> read_numbers("200, 50", 1000)
     (50, 200)
     """
+    if most < 2:
+        raise ValueError(
+            f"the table has {most} example to learn from beside those that are scored; expected at "
+            "least 2. Use a larger table, or score on another file."
+        )
     try:
         numbers = tuple(sorted(int(part) for part in text.replace(" ", "").split(",")))
     except ValueError:

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from bertcore.finetuning.label_curve import CURVE_FILE
+from bertcore.finetuning.label_curve import CURVE_FILE, LabelCurve
 from bertcore.finetuning.run import rank
 
 from ..access import checkpoints, places
@@ -78,10 +78,9 @@ SERIES = Picture(
     chart=LABEL_CURVE,
     how=(
         "A point is the median {metric} on the dev data after the last step, and its bar goes from "
-        "the least to the most over the seeds. *Pretrained*: the whole network learns. *Frozen*: "
-        "the pooler and the new head alone. *Untrained*: the whole network, from random weights. "
-        "All three learn from the same examples in the same number of steps. Bars that overlap may "
-        "differ by chance."
+        "the least to the most over the seeds. *Pretrained*: the whole network learns.{frozen} "
+        "*Untrained*: the whole network, from random weights. All learn from the same examples in "
+        "the same number of steps. Bars that overlap may differ by chance."
     ),
     code="""
 import json
@@ -93,6 +92,14 @@ points = pd.DataFrame(json.loads(Path({path!r}).read_text())["points"])
 points.groupby(["start", "num_labels"])["value"].agg(["median", "min", "max"])
 """,
 )
+
+
+def frozen_line(curve: LabelCurve) -> str:
+    """Return the sentence on the frozen line, with a space before it; "" if there is none."""
+    if "frozen" not in curve.starts:
+        return ""
+    rate = "" if curve.frozen_rate is None else f", at a peak rate of {curve.frozen_rate:g}"
+    return f" *Frozen*: the pooler and the new head alone{rate}."
 
 
 def show_series(run: Run) -> None:
@@ -109,7 +116,15 @@ def show_series(run: Run) -> None:
     path = places.hide(str(run.path / CURVE_FILE))
     y_title = f"{metric} on {curve.num_dev:,} dev examples"
     with st.container(key="label_curve"):
-        SERIES.show(None, scores, drawn={"y_title": y_title}, setup="", path=path, metric=metric)
+        SERIES.show(
+            None,
+            scores,
+            drawn={"y_title": y_title},
+            setup="",
+            path=path,
+            metric=metric,
+            frozen=frozen_line(curve),
+        )
 
 
 def show(run: Run) -> None:

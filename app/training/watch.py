@@ -66,7 +66,7 @@ def _show_runs(runs: list[Run]) -> None:
             "loss of words": _score(run, "valid_mlm_loss"),
             "score": _dev_score(run),
             "step": run.step,
-            "time": duration(run.seconds),
+            "time": duration(run.seconds) if run.seconds else None,
         }
         for run in runs
     ]

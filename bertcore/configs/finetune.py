@@ -54,9 +54,10 @@ class FinetuneConfig:
     """Metric that selects the best checkpoint, such as accuracy, f1 or matthews; default: the
     task's first."""
     evaluate_every: int | None = None
-    """Steps between evaluations on the dev data, besides the one after each epoch."""
+    """Steps between evaluations on the dev data, besides those after epochs."""
     score_epochs: bool = True
-    """Whether the dev data are scored after each epoch, not only after the last step."""
+    """Whether the dev data are scored after each epoch, not only after the last step. False needs
+    `evaluate_every` with `patience`, and cannot be combined with `keep_epochs`."""
     patience: int | None = None
     """Evaluations without a better metric after which the run stops early; default: never."""
     class_weights: str | tuple[float, ...] | None = None
@@ -88,6 +89,16 @@ class FinetuneConfig:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ValueError(f"{name} is {value}; expected at least 1.")
+        if not self.score_epochs and self.keep_epochs:
+            raise ValueError(
+                "keep_epochs keeps the epochs with their scores, but score_epochs is False. Leave "
+                "one of them out."
+            )
+        if not self.score_epochs and self.patience is not None and self.evaluate_every is None:
+            raise ValueError(
+                f"patience is {self.patience}, but nothing is scored before the last step. Leave "
+                "patience out, or set evaluate_every or score_epochs."
+            )
         if self.max_seq_length < 8:
             raise ValueError(f"max_seq_length is {self.max_seq_length}; expected at least 8.")
         if not 0 <= self.seed < 2**63:

@@ -8,10 +8,12 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from bertcore.base.json_data import plain_data
 from bertcore.base.whole_files import write_whole
+from bertcore.configs import FinetuneConfig
+from bertcore.configs.numbers import check_numbers_of
 from bertcore.finetuning.data.division import Division
 from bertcore.finetuning.experiment import (
     draw_samples,
@@ -35,6 +37,10 @@ CURVE_FILE = "label_curve.json"
 STARTS = ("pretrained", "frozen", "untrained")
 """What learns: the whole pretrained network; its pooler and the new head alone; the whole network
 from random weights."""
+FROZEN_RATE = 1e-3
+"""Peak rate of the frozen line: a head alone needs a larger one than the whole network.
+
+Source: docs/record_parts.py."""
 _RUN, _SAMPLES, _DIVIDED = "run", "samples", "data"
 
 
@@ -61,6 +67,7 @@ class LabelCurve:
     task: str
     train: str
     dev: str
+    """"" with `held_out`."""
     num_labels: tuple[int, ...]
     """Of labelled examples, rising."""
     seeds: tuple[int, ...]
@@ -73,6 +80,10 @@ class LabelCurve:
     starts: tuple[str, ...] = STARTS
     notes: tuple[str, ...] = ()
     """How the data were read, a sentence each."""
+    held_out: float | None = None
+    """Fraction of `train` that is scored; None: `dev` is."""
+    frozen_rate: float | None = None
+    """Peak rate of the frozen line; None in an older series: that of the others."""
 
     @property
     def num_planned(self) -> int:
@@ -112,9 +123,44 @@ def read_label_curve(folder: Path) -> LabelCurve:
         numbers, seeds = tuple(values.pop("num_labels")), tuple(values.pop("seeds"))
         values["notes"] = tuple(values.get("notes", ()))  # older series have none
         values["starts"] = tuple(values.get("starts", ("pretrained", "untrained")))
-        return LabelCurve(points=points, num_labels=numbers, seeds=seeds, **values)
+        curve = LabelCurve(points=points, num_labels=numbers, seeds=seeds, **values)
+        _check(curve)
+        return curve
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise RuntimeError(f"{path} is damaged ({error}). Start again in a new folder.") from error
+
+
+def _check(curve: LabelCurve) -> None:
+    """Reject values of another type, points that are not of the series, or are there twice.
+
+    TypeError or ValueError if there is one.
+    """
+    for name, hint in get_type_hints(LabelCurve).items():
+        if not _is_of(hint, getattr(curve, name)):
+            raise TypeError(f"{name} has a value of another type, or none")
+    check_numbers_of(curve)
+    planned = (set(curve.starts), set(curve.num_labels), set(curve.seeds))
+    keys = {point[:3] for point in curve.points}
+    if len(keys) < len(curve.points) or not all(
+        part in parts for key in keys for part, parts in zip(key, planned, strict=True)
+    ):
+        raise ValueError("a point is there twice, or is not of the series")
+    if not planned[0] <= set(STARTS):
+        raise ValueError(f"starts has another than {', '.join(STARTS)}")
+    if curve.points and curve.num_dev is None:
+        raise ValueError("there are points, but num_dev is null")
+
+
+def _is_of(hint: Any, value: Any) -> bool:
+    """Return whether a value is of an annotated type: plain, a union, or tuples of such."""
+    if hint is LabelPoint:
+        return all(map(_is_of, get_type_hints(LabelPoint).values(), value))
+    parts = get_args(hint)
+    if get_origin(hint) is tuple:
+        return all(_is_of(parts[0], part) for part in value)
+    if parts:
+        return any(_is_of(part, value) for part in parts)
+    return type(value) is hint or (hint is float and type(value) is int)
 
 
 def run_label_curve(
@@ -129,7 +175,8 @@ def run_label_curve(
     """Fine-tune from each of STARTS with each number of labels and seed; return the scores.
 
     All are scored on the same dev data, and learn from the same examples in the same number of
-    steps: the epochs of `settings`, or more if these have fewer steps than `least_steps`.
+    steps: the epochs of `settings`, or more if these have fewer steps than `least_steps`. The
+    frozen line has the peak rate FROZEN_RATE.
 
     Args:
         folder: A new folder, or that of a stopped series.
@@ -181,7 +228,8 @@ def run_label_curve(
             if should_stop():
                 break
         else:
-            shutil.rmtree(folder / _SAMPLES, ignore_errors=True)
+            for name in (_SAMPLES, _DIVIDED):  # texts that nothing reads again
+                shutil.rmtree(folder / name, ignore_errors=True)
     return curve
 
 
@@ -196,26 +244,26 @@ def _run_point(
 ) -> tuple[LabelPoint, int] | None:
     """Start or continue one fine-tuning; return its point and the dev examples, None if stopped."""
     start, number, seed = key
-    config = settings.config
+    config = _scored_once(settings.config)
     batches = math.ceil(number / config.batch_size)
     epochs = max(config.epochs, math.ceil(curve.least_steps / batches))
+    rate = settings.learning_rates[0]
+    if start == "frozen":
+        rate = curve.frozen_rate or rate
     own = replace(
         settings,
         seeds=(seed,),
         sample=number,
         is_untrained=start == "untrained",
+        learning_rates=(rate,),
         config=replace(
-            config,
-            epochs=epochs,
-            seed=seed,
-            evaluate_every=None,
-            score_epochs=False,
-            frozen=start == "frozen",
+            config, learning_rate=rate, epochs=epochs, seed=seed, frozen=start == "frozen"
         ),
     )
     run = folder / _RUN
-    experiment = resume_experiment(run) if (run / SETTINGS_FILE).is_file() else None
-    if experiment is None or experiment.settings != own:  # of a point killed before its removal
+    if _is_begun(run, own):
+        experiment = resume_experiment(run)
+    else:
         shutil.rmtree(run, ignore_errors=True)
         data = folder / _SAMPLES / _name(number, seed)
         experiment = start_experiment(run, own, tokenizer=tokenizer, data=data)
@@ -234,6 +282,30 @@ def _run_point(
     return point, report["num_dev"]
 
 
+def _scored_once(config: FinetuneConfig) -> FinetuneConfig:
+    """Return settings that score after the last step alone.
+
+    ValueError if others need more evaluations.
+    """
+    return replace(config, evaluate_every=None, score_epochs=False)
+
+
+def _is_begun(run: Path, own: Settings) -> bool:
+    """Return whether a folder has a fine-tuning with these settings.
+
+    It may be that of a point killed before its removal, or of a series that was moved since.
+    """
+    try:
+        values = json.loads((run / SETTINGS_FILE).read_text(encoding="utf-8"))
+        for name in ("files", "versions", "data"):
+            values.pop(name, None)
+        found = settings_of(values)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return False
+    # Older versions score each epoch too; the last score is the same.
+    return replace(found, config=replace(found.config, score_epochs=False)) == own
+
+
 def _new(settings: Settings, num_labels: Sequence[int], least_steps: int) -> LabelCurve:
     numbers = tuple(sorted(set(num_labels)))
     if not numbers or numbers[0] < 2 or len(numbers) < len(num_labels):
@@ -245,6 +317,7 @@ def _new(settings: Settings, num_labels: Sequence[int], least_steps: int) -> Lab
         raise ValueError(f"least_steps is {least_steps}; expected at least 1.")
     if len(settings.learning_rates) > 1:
         raise ValueError("a series of labels takes one learning rate. Name one.")
+    _scored_once(settings.config)
     metric = settings.config.metric or find_task(settings.task).metrics[0]
     return LabelCurve(
         checkpoint=settings.checkpoint,
@@ -257,6 +330,8 @@ def _new(settings: Settings, num_labels: Sequence[int], least_steps: int) -> Lab
         metric=metric,
         num_dev=None,
         points=(),
+        held_out=settings.held_out,
+        frozen_rate=FROZEN_RATE,
     )
 
 
@@ -271,10 +346,11 @@ def _draw(
     least, most, seed = curve.num_labels[0], curve.num_labels[-1], settings.seeds[0]
     with tempfile.TemporaryDirectory() as temporary:
         samples, divided = Path(temporary) / _SAMPLES, Path(temporary) / _DIVIDED
-        notes: tuple[str, ...] = ()
+        notes = curve.notes  # on the original table, if the samples are drawn anew
         if settings.held_out is not None:
             divided.mkdir()
-            settings, notes = hold_out(settings, divided)
+            settings, found = hold_out(settings, divided)
+            notes += found
         drawn = {
             samples / _name(number, one): Division(sample=number, seed=one)
             for number in curve.num_labels
@@ -293,12 +369,9 @@ def _draw(
         folder.mkdir(parents=True, exist_ok=True)
         if divided.is_dir():
             shutil.move(divided, folder / _DIVIDED)
-            train, dev = (
-                str(folder / _DIVIDED / Path(path).name) for path in (settings.train, settings.dev)
-            )
-            settings = replace(settings, train=train, dev=dev)
+            settings = _in_folder(settings, folder)
         notes = tuple(dict.fromkeys((*notes, *experiment.notes)))
-        curve = replace(curve, notes=notes, dev=settings.dev)
+        curve = replace(curve, notes=notes)
         _write(folder, curve, settings)
         shutil.move(samples, folder / _SAMPLES)
     return curve, settings
@@ -309,7 +382,16 @@ def _name(number: int, seed: int) -> str:
     return f"{number}-{seed}"
 
 
+def _in_folder(settings: Settings, folder: Path) -> Settings:
+    """Return settings on the data that a series has held out, wherever its folder is now."""
+    files = (folder / _DIVIDED / Path(path).name for path in (settings.train, settings.dev))
+    train, dev = map(str, files)
+    return replace(settings, train=train, dev=dev)
+
+
 def _write(folder: Path, curve: LabelCurve, settings: Settings) -> None:
+    if (folder / _DIVIDED).is_dir():  # the folder may be moved
+        settings = _in_folder(settings, Path())
     content = {**curve.to_dict(), "settings": asdict(settings)}
     text = json.dumps(plain_data(content), indent=2, allow_nan=False)
     write_whole(folder / CURVE_FILE, text + "\n")
@@ -318,6 +400,7 @@ def _write(folder: Path, curve: LabelCurve, settings: Settings) -> None:
 def _settings(folder: Path) -> Settings:
     path = folder / CURVE_FILE
     try:
-        return settings_of(json.loads(path.read_text(encoding="utf-8"))["settings"])
+        settings = settings_of(json.loads(path.read_text(encoding="utf-8"))["settings"])
+        return _in_folder(settings, folder) if (folder / _DIVIDED).is_dir() else settings
     except (ValueError, KeyError, TypeError) as error:
         raise RuntimeError(f"{path} is damaged ({error}). Start again in a new folder.") from error

@@ -54,7 +54,11 @@ def label_curve(
     seeds: Annotated[int, Option(min=1, help="Number of seeds for each point.")] = 3,
     steps: Annotated[int, Option(min=1, help="Minimum steps of each fine-tuning.")] = 200,
     lr: Annotated[
-        float | None, Option(help="Peak learning rate; default by the network's width.")
+        float | None,
+        Option(
+            help="Peak learning rate of the whole network; default by its width. The frozen line "
+            "has 1e-3."
+        ),
     ] = None,
     device: Annotated[str, Option(help="auto, cpu, cuda, cuda:1, mps.")] = "auto",
     resume: Annotated[bool, Option("--resume", help="Continue the series in --out.")] = False,
@@ -64,7 +68,8 @@ def label_curve(
     """Fine-tune with few labels and many: pretrained, pretrained and frozen, from random weights.
 
     All learn from the same examples in the same number of steps, and are scored on the same dev
-    data after the last step. The folder gets label_curve.json. Ctrl+C saves.
+    data after the last step. Frozen, the pooler and the new head learn alone, at a peak rate of
+    1e-3. The folder gets label_curve.json. Ctrl+C saves.
 
     \b
     Examples:

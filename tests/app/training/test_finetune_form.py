@@ -367,7 +367,7 @@ def test_a_series_by_number_of_labels_is_started(
 ) -> None:
     page.query_params["training_kind"] = "label-curve"
     at = ok(upload(page, "t.csv", reviews()))
-    assert at.text_input(key="tune_labels").value == "10, 20"
+    assert at.text_input(key="tune_labels").value == "8, 17"
     at.text_input(key="tune_labels").set_value("8, 37").run()
     assert "different ones from 2 to 36 with commas" in complaints(at)
     at.text_input(key="tune_labels").set_value("20, 8").run()
@@ -425,9 +425,24 @@ def test_a_series_is_watched(page: AppTest, tmp_path: Path, tiny: Path) -> None:
     assert drawn["layout"]["xaxis"]["ticktext"] == ["8", "16"]
     assert drawn["layout"]["yaxis"]["title"]["text"] == "Accuracy on 8 dev examples"
     assert len(curve.points) == 6
-    (run / CURVE_FILE).write_text("{")
+    assert "alone, at a peak rate of 0.001. *Untrained*" in said(at)
+    values = json.loads((run / CURVE_FILE).read_text())
+    older = {**values, "starts": [start for start in STARTS if start != "frozen"]}
+    older["points"] = [point for point in values["points"] if point["start"] != "frozen"]
+    (run / CURVE_FILE).write_text(json.dumps(older))
+    assert "Frozen" not in said(ok(at.run()))
+    (run / CURVE_FILE).write_text(json.dumps({**values, "num_dev": None}))
+    assert "damaged" in complaints(at.run())
+    values["points"][0]["num_steps"] = None
+    (run / CURVE_FILE).write_text(json.dumps(values))
+    (run.parent / "other").mkdir()
+    (run.parent / "other" / CURVE_FILE).write_text("{")
     at.run()
     assert "damaged" in complaints(at)
+    states = {
+        row["run"]: (row["state"], row["time"]) for _, row in at.dataframe[0].value.iterrows()
+    }
+    assert states == {"mine": ("damaged", None), "other": ("damaged", None)}
 
 
 def test_a_file_of_this_machine_stays_where_it_is(

@@ -7,7 +7,14 @@ from dataclasses import asdict
 
 import pytest
 
-from app.training.finetune_plan import Plan, SeriesPlan, read_numbers, rounded, sample_sizes
+from app.training.finetune_plan import (
+    Plan,
+    SeriesPlan,
+    read_numbers,
+    rounded,
+    sample_sizes,
+    usual_numbers,
+)
 from bertcore.finetuning.speed import Speed
 
 SPEED = Speed(
@@ -33,6 +40,28 @@ def test_a_series_is_counted_as_it_runs() -> None:
     once = 2 * ((30 * 32 + 3 * 320) / 50 + 2 * 100 / 200) + (352 + 200) / 200
     assert series.seconds(SPEED) == pytest.approx(2 * once)
     assert series.num_runs == 12
+
+
+def test_a_series_writes_a_sample_for_each_number_and_seed() -> None:
+    series = SeriesPlan(**asdict(plan()), numbers=(50, 450), num_seeds=3, least_steps=1)
+    assert series.fraction_drawn == pytest.approx(1.5)
+
+
+@pytest.mark.parametrize(
+    ("num_examples", "usual"),
+    [(3, [2]), (4, [2]), (40, [8, 17]), (60, [50]), (2000, [50, 200, 800])],
+)
+def test_a_series_begins_with_numbers_that_the_table_has(
+    num_examples: int, usual: list[int]
+) -> None:
+    small = plan(num_examples=num_examples)
+    assert usual_numbers(small, num_labels=2) == usual
+    assert read_numbers(", ".join(map(str, usual)), small.num_train) == tuple(usual)
+
+
+def test_a_table_too_small_for_a_series_is_told() -> None:
+    with pytest.raises(ValueError, match="has 1 example to learn from .* Use a larger table"):
+        read_numbers("2", plan(num_examples=2).num_train)
 
 
 @pytest.mark.parametrize("text", ["", "few", "1, 8", "8, 8", "8, 1001", "8;9", "-3"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,13 @@ from bertcore import load
 from bertcore.configs import numbers, optimizer
 from bertcore.finetuning import Settings, make_settings, start_experiment
 from bertcore.finetuning import label_curve as module
+from bertcore.finetuning.experiment import Experiment
 from bertcore.finetuning.label_curve import (
     CURVE_FILE,
+    FROZEN_RATE,
     STARTS,
     LabelCurve,
+    LabelPoint,
     read_label_curve,
     run_label_curve,
 )
@@ -69,6 +73,26 @@ def test_random_weights_are_those_of_the_untrained_twin(files: Path) -> None:
     assert not torch.equal(network.token_table, pretrained.token_table)
 
 
+@pytest.fixture
+def begun(monkeypatch: pytest.MonkeyPatch) -> list[Settings]:
+    """The settings of each fine-tuning that a series begins, of its two trials too."""
+    found: list[Settings] = []
+
+    def start(folder: Path, own: Settings, **more: Any) -> Experiment:
+        found.append(own)
+        return start_experiment(folder, own, **more)
+
+    monkeypatch.setattr(module, "start_experiment", start)
+    return found
+
+
+def edit(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Change the values of a JSON file."""
+    values = json.loads(path.read_text())
+    change(values)
+    path.write_text(json.dumps(values))
+
+
 def test_each_point_is_that_fine_tuning(files: Path, tmp_path: Path) -> None:
     curve = run_label_curve(tmp_path / "c", settings(files), num_labels=(16, 8), least_steps=3)
     assert [point[:3] for point in curve.points] == [
@@ -84,7 +108,9 @@ def test_each_point_is_that_fine_tuning(files: Path, tmp_path: Path) -> None:
     last = [line for line in report["history"] if "dev_loss" in line][-1]
     (point,) = [p for p in curve.points if p[:3] == ("untrained", 16, 2)]
     assert point.value == last["dev_accuracy"]
-    frozen = settings(files, seeds=(2,), epochs=2, sample=16, frozen=True)
+    frozen = settings(
+        files, seeds=(2,), epochs=2, sample=16, frozen=True, learning_rates=(FROZEN_RATE,)
+    )
     report = start_experiment(tmp_path / "head", frozen).run()
     assert report is not None
     (point,) = [p for p in curve.points if p[:3] == ("frozen", 16, 2)]
@@ -96,25 +122,47 @@ def test_each_point_is_that_fine_tuning(files: Path, tmp_path: Path) -> None:
     assert {path.name for path in (tmp_path / "c").iterdir()} == {CURVE_FILE, "run.lock"}
 
 
-def test_a_part_of_the_table_is_scored(files: Path, tmp_path: Path) -> None:
-    """It is drawn once, and nothing of it is learned from; a stopped series goes on with it."""
+def test_a_part_of_the_table_is_scored(files: Path, tmp_path: Path, begun: list[Settings]) -> None:
+    """It is drawn once, and nothing of it is learned from; a series goes on where it was moved."""
     shutil.copy(files / "train.tsv", tmp_path)
-    own = settings(files, train=tmp_path / "train.tsv", dev=None, held_out=0.25)
+    own = settings(files, train=tmp_path / "train.tsv", dev=None, held_out=0.25, seeds=(1,))
     first = run_label_curve(
-        tmp_path / "c", own, num_labels=(8,), least_steps=1, should_stop=lambda: True
+        tmp_path / "c", own, num_labels=(8,), least_steps=3, should_stop=lambda: True
     )
     (tmp_path / "train.tsv").unlink()
-    curve = run_label_curve(tmp_path / "c", None)
-    assert len(first.points) < len(curve.points) == curve.num_planned
-    assert curve.num_dev == 10
+    assert first.points == ()
+    assert (first.held_out, first.dev) == (0.25, "")
+    stored = json.loads((tmp_path / "c" / CURVE_FILE).read_text())["settings"]
+    assert (stored["train"], stored["dev"]) == ("data/train.jsonl", "data/dev.jsonl")
     parts = {
         name: {row["text"] for row in map(json.loads, path.read_text().splitlines())}
-        for name, path in (
-            (name, next((tmp_path / "c" / "data").glob(f"{name}*"))) for name in ("train", "dev")
-        )
+        for name, path in ((n, tmp_path / "c" / "data" / f"{n}.jsonl") for n in ("train", "dev"))
     }
     assert len(parts["train"]) == 30
     assert not parts["train"] & parts["dev"]
+    shutil.copytree(tmp_path / "c", tmp_path / "older")
+    (tmp_path / "c").rename(tmp_path / "moved")
+    del begun[:]
+    curve = run_label_curve(tmp_path / "moved", None)
+    assert [one.learning_rates for one in begun] == [(1e-4,), (FROZEN_RATE,), (1e-4,)]
+    assert len(curve.points) == curve.num_planned
+    assert curve.num_dev == 10
+    left = {path.name for path in (tmp_path / "moved").iterdir()}
+    assert left == {CURVE_FILE, "run.lock"}  # no text of the table
+
+    def age(values: dict[str, Any]) -> None:
+        del values["held_out"], values["frozen_rate"]
+        values["notes"] = ["A note on the table."]
+        for part in ("train", "dev"):
+            values["settings"][part] = str(tmp_path / "c" / "data" / f"{part}.jsonl")
+
+    edit(tmp_path / "older" / CURVE_FILE, age)
+    shutil.rmtree(tmp_path / "older" / "samples")
+    del begun[:]
+    older = run_label_curve(tmp_path / "older", None)
+    assert {one.learning_rates for one in begun} == {(1e-4,)}
+    assert older.notes[0] == "A note on the table."
+    assert older.median("pretrained", 8) == curve.median("pretrained", 8)
     own = settings(files, dev=None, held_out=0.25)
     with pytest.raises(ValueError, match="has 30 examples to learn from"):
         run_label_curve(tmp_path / "d", own, num_labels=(31,), least_steps=1)
@@ -133,8 +181,13 @@ def test_an_older_series_has_two_starts(files: Path, tmp_path: Path) -> None:
     assert len(curve.points) == 3
 
 
-def test_a_stopped_series_goes_on_to_the_same_numbers(files: Path, tmp_path: Path) -> None:
-    """The training data are read once, at the start: afterwards the file may be gone."""
+def test_a_stopped_series_goes_on_to_the_same_numbers(
+    files: Path, tmp_path: Path, begun: list[Settings]
+) -> None:
+    """The training data are read once, at the start: afterwards the file may be gone.
+
+    A fine-tuning that an older version began, with scores of each epoch, goes on as well.
+    """
     own = settings(files, train=tmp_path / "train.tsv")
     shutil.copy(files / "train.tsv", tmp_path)
     whole = run_label_curve(tmp_path / "w", own, num_labels=(8,), least_steps=3)
@@ -150,8 +203,14 @@ def test_a_stopped_series_goes_on_to_the_same_numbers(files: Path, tmp_path: Pat
     )
     (tmp_path / "train.tsv").unlink()
     assert 0 < len(first.points) < first.num_planned
+    edit(
+        tmp_path / "s" / "run" / "finetune.json",
+        lambda values: values["config"].update(score_epochs=True),
+    )
+    del begun[:]
     second = run_label_curve(tmp_path / "s", None)
     assert second.points == whole.points
+    assert len(begun) == second.num_planned - len(first.points) - 1
     assert run_label_curve(tmp_path / "s", None) == second  # nothing is left to do
 
 
@@ -163,6 +222,8 @@ def test_a_stopped_series_goes_on_to_the_same_numbers(files: Path, tmp_path: Pat
         ((8, 8), {}, "different ones"),
         ((8, 4000), {}, "4,000"),
         ((8,), {"learning_rates": (1e-3, 1e-4)}, "one learning rate"),
+        ((8,), {"patience": 2}, "patience is 2, but nothing is scored before the last step"),
+        ((8,), {"keep_epochs": True}, "keep_epochs keeps the epochs with their scores"),
     ],
 )
 def test_what_cannot_be_a_series_is_a_sentence(
@@ -194,6 +255,39 @@ def test_a_damaged_file_is_told(files: Path, tmp_path: Path) -> None:
         (tmp_path / CURVE_FILE).write_text(text)
         with pytest.raises(RuntimeError, match="damaged"):
             read_label_curve(tmp_path)
+
+
+POINT = ("pretrained", 8, 1, 3, 3, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"num_dev": None}, "num_dev is null"),
+        ({"num_dev": "16"}, "num_dev has a value of another type"),
+        ({"num_labels": "8"}, "num_labels has"),
+        ({"task": 7}, "task has"),
+        ({"starts": ["pretrained", "else"]}, "starts has another than"),
+        ({"seeds": [2]}, "not of the series"),
+        ({"seeds": [True]}, "seeds has"),
+        ({"points": [POINT, POINT]}, "twice"),
+        ({"points": [(*POINT[:4], None, 0.5)]}, "points has"),
+        ({"points": [(*POINT[:4], 10**30, 0.5)]}, "points is"),
+        ({"points": [(*POINT[:5], None)]}, "points has"),
+        ({"points": [(*POINT[:5], math.nan)]}, "points is nan"),
+        ({"points": [([], *POINT[1:])]}, "points has"),
+    ],
+)
+def test_values_of_another_type_are_damage(
+    tmp_path: Path, change: dict[str, Any], sentence: str
+) -> None:
+    texts = dict.fromkeys(("checkpoint", "task", "train", "dev", "metric"), "x")
+    values = {**texts, "num_labels": [8], "seeds": [1], "least_steps": 1, "num_dev": 16}
+    values = {**values, "points": [POINT], **change, "settings": {}}
+    values["points"] = [LabelPoint(*point)._asdict() for point in values["points"]]
+    (tmp_path / CURVE_FILE).write_text(json.dumps(values))
+    with pytest.raises(RuntimeError, match=rf"is damaged \(.*{sentence}"):
+        read_label_curve(tmp_path)
 
 
 def test_the_command_prints_the_series(files: Path, tmp_path: Path) -> None:
