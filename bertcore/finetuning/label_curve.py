@@ -139,7 +139,7 @@ def _check(curve: LabelCurve) -> None:
         if not _is_of(hint, getattr(curve, name)):
             raise TypeError(f"{name} has a value of another type, or none")
     check_numbers_of(curve)
-    planned = (set(curve.starts), set(curve.num_labels), set(curve.seeds))
+    planned: list[set[Any]] = [set(curve.starts), set(curve.num_labels), set(curve.seeds)]
     keys = {point[:3] for point in curve.points}
     if len(keys) < len(curve.points) or not all(
         part in parts for key in keys for part, parts in zip(key, planned, strict=True)

@@ -60,7 +60,7 @@ def test_a_series_begins_with_numbers_that_the_table_has(
 
 
 def test_a_table_too_small_for_a_series_is_told() -> None:
-    with pytest.raises(ValueError, match="has 1 example to learn from .* Use a larger table"):
+    with pytest.raises(ValueError, match=r"has 1 example to learn from .* Use a larger table"):
         read_numbers("2", plan(num_examples=2).num_train)
 
 
