@@ -24,7 +24,6 @@ WAIT_SECONDS = 20.0  # for other learners' answers to be written
 MAX_LEARNERS = 2_000
 MAX_NAME, MAX_ANSWER, MAX_SENTENCE, MAX_WHY, MAX_LINK = 80, 200, 300, 3_000, 4_000
 """Most characters of what is kept; longer answers and explanations are cut, others refused."""
-MOST_WHY = 10 * MAX_WHY  # of an explanation in all languages
 MAX_FINDINGS, FINDINGS_A_MINUTE = 30, 3  # of one learner
 
 _TABLES = """
@@ -62,7 +61,7 @@ class Answer:
     """None if it was picked."""
     is_right: bool
     why: str
-    """What the learner was told, in Markdown; or both as `in_languages` writes them."""
+    """What the learner was told, in Markdown; or, as JSON, both by language."""
     num_changes: int
     """How often another answer followed."""
 
@@ -75,9 +74,11 @@ class Answer:
         return replace(self, text=str(text), why=str(why))
 
 
-def in_languages(told: Mapping[str, tuple[str, str]]) -> str:
-    """Return an answer and what the learner is told, by language, as `why` of `ClassStore.note`."""
-    cut = {code: (_cut(text), why[:MAX_WHY]) for code, (text, why) in told.items()}
+def _why(why: str | Mapping[str, tuple[str, str]]) -> str:
+    """Return what is kept of an explanation: each text is cut, and never the JSON around it."""
+    if isinstance(why, str):
+        return why[:MAX_WHY]
+    cut = {code: (_cut(text), told[:MAX_WHY]) for code, (text, told) in why.items()}
     return json.dumps(cut, ensure_ascii=False)
 
 
@@ -210,15 +211,18 @@ class ClassStore:
         answer: str,
         *,
         is_right: bool,
-        why: str = "",
+        why: str | Mapping[str, tuple[str, str]] = "",
         number: float | None = None,
     ) -> None:
         """Keep a learner's first answer to a step, and how often another one follows.
 
+        Args:
+            why: What the learner is told, in Markdown; or the answer and that, by language.
+
         ValueError if the class has too many learners already.
         """
         answer = _cut(answer)
-        values = (answer, number, is_right, why[:MOST_WHY], time.time(), answer)
+        values = (answer, number, is_right, _why(why), time.time(), answer)
         with self._used() as db:
             _admit(db, learner)
             db.execute(_NOTE, (learner, lesson, step, *values))

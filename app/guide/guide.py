@@ -223,7 +223,7 @@ def _ask(lesson: Lesson, number: int, found: Found) -> None:
         verdict = judge(step, found, chosen, plain, markdown)
         if is_asked:
             _note(lesson, number, RIGHT if verdict.is_right else WRONG)
-            in_class.note(lesson, number, chosen, verdicts(lesson, number, chosen))
+            in_class.note(lesson, number, chosen, verdicts)
         _show_verdict(verdict)
         if _is_row(step):
             _show_rows(found, str(chosen))

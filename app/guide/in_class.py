@@ -1,14 +1,14 @@
 """What the guide hands to the class: a learner's answers, and a name if one is typed."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import streamlit as st
 
 from bertcore.lessons.lesson import Lesson, Verdict
 from bertcore.lessons.translation import ENGLISH
 
-from ..access.class_store import in_languages, store
+from ..access.class_store import store
 from ..access.learners import learner
 from ..access.policy import policy
 from ..plots import plain
@@ -19,11 +19,17 @@ from .language import words
 _NAME = "class_learner_name"
 
 
-def note(lesson: Lesson, number: int, chosen: str | float, verdicts: Mapping[str, Verdict]) -> None:
+def note(
+    lesson: Lesson,
+    number: int,
+    chosen: str | float,
+    verdicts: Callable[[Lesson, int, str | float], Mapping[str, Verdict]],
+) -> None:
     """Keep an answer for the class, if there is one; the lesson goes on if it cannot be kept.
 
     Args:
-        verdicts: What it is told, by language. One answer in several languages counts as one.
+        verdicts: Returns what it is told, by language; called for a class alone. One answer in
+            several languages counts as one.
 
     ValueError if the lesson has no such step.
     """
@@ -32,8 +38,8 @@ def note(lesson: Lesson, number: int, chosen: str | float, verdicts: Mapping[str
         return
     if not 1 <= number <= len(lesson.steps):
         raise ValueError(f"the lesson {lesson.name!r} has no step {number}.")
-    verdict = verdicts[ENGLISH]
-    told = {code: (other.yours, other.why) for code, other in verdicts.items()}
+    told = verdicts(lesson, number, chosen)
+    verdict = told[ENGLISH]
     try:
         kept.note(
             learner(),
@@ -41,7 +47,7 @@ def note(lesson: Lesson, number: int, chosen: str | float, verdicts: Mapping[str
             number,
             verdict.yours,
             is_right=verdict.is_right,
-            why=in_languages(told),
+            why={code: (other.yours, other.why) for code, other in told.items()},
             number=number_of(chosen),
         )
     except (ValueError, RuntimeError) as error:

@@ -1,3 +1,11 @@
 """Scores of predictions: metrics, calibration, slices, confidence intervals."""
 
-__all__ = "answer_notes breakdown calibration intervals metrics slices squad_metrics".split()
+__all__ = (
+    "answer_notes",
+    "breakdown",
+    "calibration",
+    "intervals",
+    "metrics",
+    "slices",
+    "squad_metrics",
+)

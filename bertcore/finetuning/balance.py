@@ -1,8 +1,8 @@
-"""Weights of training examples, so that a column, such as gender, and the label are independent, or
-examples whose label a biased model is sure of count less.
+"""Weights of training examples, against biases of the data.
 
-Source: Kamiran and Calders 2012, "Data preprocessing techniques for classification without
-discrimination", section 4.3 (reweighing).
+`reweigh` makes a column, such as gender, and the label independent (Kamiran and Calders 2012, "Data
+preprocessing techniques for classification without discrimination", section 4.3). `weigh_by_bias`
+makes examples count less whose label a biased model is sure of (Karimi Mahabadi et al. 2020).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -166,91 +166,114 @@ def _actions(of: str) -> tuple[Rate, ...]:
 
 
 _SPAN_MEAN = float((span_lengths(SPAN_P, LONGEST_SPAN) * np.arange(1, LONGEST_SPAN + 1)).sum())
-
-
 FILE = Path(__file__).with_name("objectives.toml")
 """What is said of each objective."""
 
 
-def _texts() -> dict[str, dict[str, str]]:
-    """Return the texts of each objective by their names, those of `like` filled in."""
-    entries: dict[str, dict[str, str]] = tomllib.loads(FILE.read_text(encoding="utf-8"))
-    return {name: {**entries.get(of.pop("like", ""), {}), **of} for name, of in entries.items()}
+class _Drawn(NamedTuple):
+    """What is not a text of an `Objective`."""
+
+    draw: Callable[[Given, np.random.Generator, float], Draw]
+    share: float | None = None
+    rates: tuple[Rate, ...] = ()
+    needs_mask: bool = True
+    needs_pair: bool = False
+
+
+def _objectives(text: str) -> Mapping[str, Objective]:
+    """Return the objectives of a file like `objectives.toml`, the texts of `like` filled in.
+
+    ValueError if it has no entry for one of `_DRAWN`, another one, or too few or many texts.
+    """
+    entries: dict[str, dict[str, Any]] = tomllib.loads(text)
+    if unlike := sorted({*entries} ^ {*_DRAWN}):
+        raise ValueError(
+            f"{FILE.name} and _DRAWN of table.py do not name the same objectives: only one has "
+            f"{', '.join(unlike)}. Add them to the other."
+        )
+    found = {}
+    for name, entry in entries.items():
+        try:
+            texts = entries[entry.pop("like")] | entry if "like" in entry else entry
+            found[name] = Objective(name=name, **texts, **_DRAWN[name]._asdict())
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"the entry {name!r} of {FILE.name} is wrong: {error!r}.") from error
+    return MappingProxyType(found)
 
 
 _CHOSEN, _HIDDEN = "the chosen", "hidden, of the text"
-_DRAWN: dict[str, dict[str, Any]] = {
-    "masked-words": {
-        "draw": draw.mask_pieces,
-        "share": SHARE,
-        "rates": (_chosen(), *_actions(_CHOSEN)),
-    },
-    "whole-words": {
-        "draw": draw.mask_whole_words,
-        "share": SHARE,
-        "rates": (
+_DRAWN: dict[str, _Drawn] = {
+    "masked-words": _Drawn(
+        draw=draw.mask_pieces,
+        share=SHARE,
+        rates=(_chosen(), *_actions(_CHOSEN)),
+    ),
+    "whole-words": _Drawn(
+        draw=draw.mask_whole_words,
+        share=SHARE,
+        rates=(
             _chosen(),
             Rate("hidden whole, of the touched words", _cut_words, 1.0),
             *_actions(_CHOSEN),
         ),
-    },
-    "spans": {
-        "draw": draw.mask_spans,
-        "share": SHARE,
-        "rates": (
+    ),
+    "spans": _Drawn(
+        draw=draw.mask_spans,
+        share=SHARE,
+        rates=(
             Rate(_HIDDEN, _hidden_of_text, SHARE, follows_share=True),
             Rate("words of a span", _words_of_spans, _SPAN_MEAN, "words"),
             *_actions("the spans"),
         ),
-    },
-    "next-sentence": {
-        "draw": draw.next_sentence,
-        "rates": (Rate("random B", _label, RANDOM),),
-        "needs_mask": False,
-        "needs_pair": True,
-    },
-    "sentence-order": {
-        "draw": draw.sentence_order,
-        "rates": (Rate("exchanged", _label, EXCHANGED),),
-        "needs_mask": False,
-        "needs_pair": True,
-    },
-    "replaced-tokens": {
-        "draw": draw.replaced,
-        "share": SHARE,
-        "rates": (
+    ),
+    "next-sentence": _Drawn(
+        draw=draw.next_sentence,
+        rates=(Rate("random B", _label, RANDOM),),
+        needs_mask=False,
+        needs_pair=True,
+    ),
+    "sentence-order": _Drawn(
+        draw=draw.sentence_order,
+        rates=(Rate("exchanged", _label, EXCHANGED),),
+        needs_mask=False,
+        needs_pair=True,
+    ),
+    "replaced-tokens": _Drawn(
+        draw=draw.replaced,
+        share=SHARE,
+        rates=(
             Rate("hidden from the generator", _hidden_from_generator, SHARE, follows_share=True),
         ),
-    },
-    "permutation": {
-        "draw": draw.permutation,
-        "share": PREDICTED,
-        "rates": (Rate("predicted, of the text", _chosen_of_text, PREDICTED, follows_share=True),),
-        "needs_mask": False,
-    },
-    "unilm": {
-        "draw": draw.unilm,
-        "share": SHARE,
-        "rates": (
+    ),
+    "permutation": _Drawn(
+        draw=draw.permutation,
+        share=PREDICTED,
+        rates=(Rate("predicted, of the text", _chosen_of_text, PREDICTED, follows_share=True),),
+        needs_mask=False,
+    ),
+    "unilm": _Drawn(
+        draw=draw.unilm,
+        share=SHARE,
+        rates=(
             *(Rate(name, _direction(name), share) for name, share in DIRECTIONS.items()),
             _chosen(),
         ),
-        "needs_pair": True,
-    },
-    "causal": {"draw": draw.causal, "needs_mask": False},
-    "t5-spans": {
-        "draw": draw.t5_spans,
-        "share": SHARE,
-        "rates": (
+        needs_pair=True,
+    ),
+    "causal": _Drawn(draw=draw.causal, needs_mask=False),
+    "t5-spans": _Drawn(
+        draw=draw.t5_spans,
+        share=SHARE,
+        rates=(
             Rate("removed, of the text", _hidden_of_text, SHARE, follows_share=True),
             Rate("pieces of a span", _pieces_of_spans, MEAN_SPAN, "pieces"),
         ),
-        "needs_mask": False,
-    },
-    "bart-infilling": {
-        "draw": draw.bart_infilling,
-        "share": INFILLED,
-        "rates": (
+        needs_mask=False,
+    ),
+    "bart-infilling": _Drawn(
+        draw=draw.bart_infilling,
+        share=INFILLED,
+        rates=(
             Rate("removed, of the words", _removed_words, INFILLED, follows_share=True),
             Rate(
                 "words behind a mask",
@@ -260,28 +283,26 @@ _DRAWN: dict[str, dict[str, Any]] = {
                 note=f"drawn with {POISSON}, the released configuration",
             ),
         ),
-    },
-    "bart-sentences": {"draw": draw.bart_sentences, "needs_mask": False},
-    "bart-masking": {
-        "draw": draw.bart_masking,
-        "share": INFILLED,
-        "rates": (Rate(_HIDDEN, _hidden_of_text, None, follows_share=True),),
-    },
-    "bart-deletion": {
-        "draw": draw.bart_deletion,
-        "share": INFILLED,
-        "rates": (Rate("deleted, of the text", _hidden_of_text, None, follows_share=True),),
-        "needs_mask": False,
-    },
-    "bart-rotation": {"draw": draw.bart_rotation, "needs_mask": False},
-    "mass": {
-        "draw": draw.mass,
-        "share": FRAGMENT,
-        "rates": (Rate(_HIDDEN, _hidden_of_text, FRAGMENT, follows_share=True),),
-    },
+    ),
+    "bart-sentences": _Drawn(draw=draw.bart_sentences, needs_mask=False),
+    "bart-masking": _Drawn(
+        draw=draw.bart_masking,
+        share=INFILLED,
+        rates=(Rate(_HIDDEN, _hidden_of_text, None, follows_share=True),),
+    ),
+    "bart-deletion": _Drawn(
+        draw=draw.bart_deletion,
+        share=INFILLED,
+        rates=(Rate("deleted, of the text", _hidden_of_text, None, follows_share=True),),
+        needs_mask=False,
+    ),
+    "bart-rotation": _Drawn(draw=draw.bart_rotation, needs_mask=False),
+    "mass": _Drawn(
+        draw=draw.mass,
+        share=FRAGMENT,
+        rates=(Rate(_HIDDEN, _hidden_of_text, FRAGMENT, follows_share=True),),
+    ),
 }
 """How each is drawn, and what is counted."""
-OBJECTIVES: Mapping[str, Objective] = MappingProxyType(
-    {name: Objective(name=name, **texts, **_DRAWN[name]) for name, texts in _texts().items()}  # type: ignore[arg-type]
-)
+OBJECTIVES: Mapping[str, Objective] = _objectives(FILE.read_text(encoding="utf-8"))
 """By name, in the order of a lesson."""

@@ -92,16 +92,18 @@ def audit(
         )
         length = seq_length(model, subject.max_seq_length)
         with local_file(data, model.task.name) as path:
-            reading: dict[str, Any] = {
-                "columns": columns,
-                "skip_bad_rows": options.skip_bad_rows,
-                "max_length": length,
-            }
-            groups, notes = _compare(model, path, by or [], options.least, on_stage, **reading)
+            groups, notes = _compare(model, path, by or [], options, columns, length, on_stage)
             flips = None
             if pairs is not None:
                 on_stage("swapping words", None)
-                flips = flip_file(model, path, pairs, **reading)
+                flips = flip_file(
+                    model,
+                    path,
+                    pairs,
+                    columns=columns,
+                    skip_bad_rows=options.skip_bad_rows,
+                    max_length=length,
+                )
     about = {
         "checkpoint": checkpoint,
         "data": str(data),
@@ -123,11 +125,10 @@ def _compare(
     model: TaskModel,
     path: Path,
     by: list[str],
-    least: int,
-    on_stage: OnStage,
-    *,
+    options: AuditOptions,
     columns: Columns,
-    **reading: Any,
+    length: int,
+    on_stage: OnStage,
 ) -> tuple[list[GroupAudit], list[str]]:
     """Return the audit by each column, and notes on the file."""
     from bertcore.analysis.attribution import run_file
@@ -143,9 +144,13 @@ def _compare(
         for column in dict.fromkeys(by)
     }
     on_stage("running the file", None)
-    run = run_file(model, path, columns=columns, **reading)
+    run = run_file(
+        model, path, columns=columns, skip_bad_rows=options.skip_bad_rows, max_length=length
+    )
     on_stage("comparing the groups", None)
-    audits = [audit_groups(run, of_rows, name, least=least) for name, of_rows in values.items()]
+    audits = [
+        audit_groups(run, of_rows, name, least=options.least) for name, of_rows in values.items()
+    ]
     return audits, list(run.notes)
 
 
@@ -182,7 +187,9 @@ def audit_tables(audit: GroupAudit) -> list[Table]:
     overall = [rate for rate in audit.rates if rate.label is None]
     titles = [rate.measure for rate in overall]
     groups = make_table(
-        *("group", "examples", *titles),
+        "group",
+        "examples",
+        *titles,
         right=("examples",),
         title=f"by {audit.column}; 95% intervals in brackets",
         rows=(
@@ -204,7 +211,9 @@ def _label_table(audit: GroupAudit, labels: list[str]) -> Table:
     rates = {(rate.label, rate.measure): rate.groups for rate in audit.rates}
     rows = [(label, g) for label in labels for g in range(len(audit.names))]
     table = make_table(
-        *("label", "group", *measures),
+        "label",
+        "group",
+        *measures,
         title=f"by {audit.column} and label",
         rows=(
             (label, audit.names[g], *(_cell(rates[label, measure][g]) for measure in measures))
@@ -221,14 +230,24 @@ def gap_table(gaps: tuple[Gap, ...], column: str) -> Table:
     from bertcore.bias.group_gaps import widest
 
     table = make_table(
-        *("gap", "label", "value", "95% interval", "chance", "highest", "lowest"),
+        "gap",
+        "label",
+        "value",
+        "95% interval",
+        "chance",
+        "highest",
+        "lowest",
         right=("value", "chance"),
         title=f"gaps by {column}; chance: 95% are no wider if the groups do not differ",
         rows=(
             (
-                *(gap.measure, gap.label or "", f"{gap.value:.4f}"),
-                *(f"{gap.low:.4f} to {gap.high:.4f}", f"{gap.chance:.4f}"),
-                *(gap.highest, gap.lowest),
+                gap.measure,
+                gap.label or "",
+                f"{gap.value:.4f}",
+                f"{gap.low:.4f} to {gap.high:.4f}",
+                f"{gap.chance:.4f}",
+                gap.highest,
+                gap.lowest,
             )
             for gap in widest(gaps)[:MOST_ROWS]
         ),
@@ -255,7 +274,12 @@ def flip_tables(flips: Flips) -> list[Table]:
         answers = text.gold, text.before, text.after
         texts.append((f"{text.row:,}", *answers, f"{text.change:+.4f}", short))
     changed = make_table(
-        *("row", "true", "before", "after", "change", "swapped text"),
+        "row",
+        "true",
+        "before",
+        "after",
+        "change",
+        "swapped text",
         right=("row", "change"),
         title="the texts that change most",
         rows=texts,

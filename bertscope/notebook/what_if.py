@@ -20,7 +20,7 @@ from bertscope.notebook.notebook_view import (
     with_special_tokens,
 )
 
-_ANSWERS, _INSIDE = "app.what_if.answers", "app.what_if.answers"
+_ANSWERS = "app.what_if.answers"
 
 
 def show_what_if(
@@ -61,12 +61,11 @@ def show_what_if(
         fig = figures.next_bars((comparison.next_before.is_next, comparison.next_after.is_next))
         how = how_to_read(bert, _ANSWERS, "NEXT_SENTENCE")
         drawn.append(Drawn("Next sentence", fig, how))
-    inside = app_module(_INSIDE)
-    fig = inside.hidden_bars(comparison.hidden_change, before.tokens)
-    how = how_to_read(bert, _INSIDE, "HIDDEN")
+    fig = answers.hidden_bars(comparison.hidden_change, before.tokens)
+    how = how_to_read(bert, _ANSWERS, "HIDDEN")
     drawn.append(Drawn("What changed after each layer", fig, how))
     fig = figures.attention_grid(comparison.attention_change, changes.silent_heads(bert.config))
-    how = how_to_read(bert, _INSIDE, "ATTENTION")
+    how = how_to_read(bert, _ANSWERS, "ATTENTION")
     drawn.append(Drawn("What changed in each head's attention", fig, how))
     code = answers.RUNS_CODE if reader is None else answers.TASK.code
     code = opening(bert, trace) + code.format(masked=tuple(masked), changes=changes)

@@ -33,6 +33,27 @@ OTHERS = [
 ]
 
 
+def _parts() -> dict[str, tuple[dict[str, list[str]], set[str]]]:
+    """Return the choices and the parts of each page that a step scrolls to, in any language."""
+    found: dict[str, tuple[dict[str, list[str]], set[str]]] = {}
+    steps = [
+        step
+        for code in languages()
+        for lesson in catalogue.lessons(code).values()
+        for step in lesson.steps
+        if step.part
+    ]
+    for step in steps:
+        page, query = step.address(None)
+        choices, parts = found.setdefault(page, ({}, set()))
+        choices.update(query)
+        parts.add(step.part)
+    return found
+
+
+PARTS = _parts()
+
+
 def _guide(visit: Visit) -> Locator:
     return visit.page.locator(".st-key-lesson_guide")
 
@@ -117,6 +138,15 @@ def test_the_window_shows_the_picture_of_a_step(new_visit: Callable[..., Visit])
     visit.page.wait_for_timeout(600)  # two turns of what keeps it in view
     assert visit.page.evaluate(f"{main}.scrollTop") == 0
     visit.check()
+
+
+@pytest.mark.parametrize("page", PARTS)
+def test_the_part_that_a_step_is_about_is_on_its_page(visit: Visit, page: str) -> None:
+    """Its key is the name of a function or a picture; where it is missing, nothing scrolls."""
+    choices, parts = PARTS[page]
+    visit.open(page, text_a=FIRST.text_a, **choices)
+    for part in sorted(parts):
+        expect(visit.page.locator(f".st-key-{part}")).to_be_visible(timeout=10_000)
 
 
 @pytest.mark.parametrize(("scheme", "rules"), [("light", ALL_RULES), ("dark", COLOURS)])

@@ -24,14 +24,14 @@ class Chart(ABC):
     table: Callable[..., pd.DataFrame]
     """Results -> a row for each thing that is drawn."""
 
-    def figure(self, result: Any, **changes: Any) -> Figure:
-        """Return the figure of a result.
+    def figure(self, *results: Any, **changes: Any) -> Figure:
+        """Return the figure of results.
 
         Args:
-            result: What `table` takes.
+            results: What `table` takes.
             changes: Fields of this chart that differ this time.
         """
-        return self.draw(self.table(result), **changes)
+        return self.draw(self.table(*results), **changes)
 
     def draw(self, frame: pd.DataFrame, **changes: Any) -> Figure:
         """Return the figure of a frame; see `figure`."""

@@ -15,7 +15,7 @@ from app.guide.language import languages
 from app.shell import cache
 from bertcore import Bert, load
 from bertcore.lessons.answer import Found, Kind
-from bertcore.lessons.lesson import Lesson, Step, Verdict, judge
+from bertcore.lessons.lesson import Lesson, Step, Verdict, filled, judge
 from tests.support.opened import charts, numbers, ok, said
 from tests.support.school import school
 from tests.support.tiny import tiny_network, tiny_tokenizer
@@ -169,9 +169,9 @@ def test_a_class_sees_the_first_answer_and_a_typed_name(monkeypatch: pytest.Monk
         assert "did not reach the class: The disk is full" in answer(app, 7.0)
         verdict = Verdict(True, "5", "5", "")
         with pytest.raises(ValueError, match="no step 99"):
-            in_class.note(_first(), 99, 5.0, {"en": verdict})
+            in_class.note(_first(), 99, 5.0, lambda *_: {"en": verdict})
     assert in_class.number_of(float("nan")) is in_class.number_of("1") is None
-    in_class.note(_first(), 99, 5.0, {"en": verdict})  # without a class nothing is kept
+    in_class.note(_first(), 99, 5.0, _fails)  # without a class nothing is judged or kept
 
 
 def test_an_answer_is_one_in_every_language(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -238,7 +238,8 @@ def test_a_row_is_drawn_and_the_models_is_laid_over_it() -> None:
     ok(app.run())
     weights = np.array([option.weight for option in found.options])
     even = np.full(len(weights), 1 / len(weights))
-    assert f"the same in {np.minimum(weights, even).sum():.0%}" in said(app)
+    alike = {"alike": float(np.minimum(weights, even).sum())}
+    assert filled("the same in {alike%}", alike, str) in said(app)
     (chart,) = charts(app)
     mine, model = (each for each in chart["data"] if each["type"] == "bar")
     np.testing.assert_allclose(numbers(mine["x"]), even, rtol=1e-5)

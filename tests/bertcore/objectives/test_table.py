@@ -10,7 +10,7 @@ import pytest
 from bertcore.objectives.counting import NUM_DRAWS, count, objective_of
 from bertcore.objectives.draw import Given
 from bertcore.objectives.row import IGNORED
-from bertcore.objectives.table import OBJECTIVES
+from bertcore.objectives.table import FILE, OBJECTIVES, _objectives
 from bertcore.papers import read_papers
 from tests.bertcore.objectives.rows import PIECES, row_of
 
@@ -153,3 +153,21 @@ def test_claims_name_objectives_that_are_there() -> None:
     assert named == set(OBJECTIVES)
     assert "R3L" in " ".join(claim.told for claim in OBJECTIVES["replaced-tokens"].wrong)
     assert read_papers().claims_about("R3L") == ()
+
+
+def test_texts_and_draws_that_do_not_match_are_named() -> None:
+    text = FILE.read_text(encoding="utf-8")
+    assert [*_objectives(text)] == NAMES
+    for wrong, message in (
+        (text.replace("[mass]", "[other]"), "only one has mass, other"),
+        (text.replace('idea = "Detect', 'ideas = "Detect'), r"'replaced-tokens'.*'ideas'"),
+        (text.replace('like = "bart-infilling"', "", 1), r"'bart-sentences'.*missing"),
+        (text.replace('like = "bart-infilling"', 'like = "bart"', 1), r"'bart-sentences'.*'bart'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            _objectives(wrong)
+
+
+def test_whole_words_have_the_loss_of_masked_words() -> None:
+    one, other = OBJECTIVES["masked-words"], OBJECTIVES["whole-words"]
+    assert (one.formula, one.symbols, one.group) == (other.formula, other.symbols, other.group)
