@@ -59,8 +59,8 @@ EXAMPLES = (
         "The men near the houses [MASK] born in London.",
         note=(
             "The checkpoint *default* follows the subject here: *was* for the man, *were* for the "
-            "men, though the houses are nearer. With *the books that the man found*, and *very "
-            "old* at the end, it follows the nearer noun: *was*."
+            "men, though the houses are nearer. It is less sure of *the books that the man found "
+            "... old*: *were* is barely ahead of *was*."
         ),
     ),
     Example(
