@@ -140,6 +140,19 @@ def _check_answers(step: Step, found: Found) -> None:
     assert "nan" not in " ".join(told).split(), step.title
 
 
+def test_what_the_lesson_on_masked_words_says_of_capitals_holds() -> None:
+    """Its text, not a fact: France's capital is right and Canada's is no capital."""
+    lesson = read_lesson(ROOT / "app" / "lessons" / "en" / "06-masked-words.toml")
+    (step,) = [one for one in lesson.steps if one.title == "Is it a fact?"]
+    bert = load("default")
+
+    def best(country: str) -> str:
+        return bert.fill_mask(f"The capital of {country} is [MASK].", top_k=1)[0][0][0]
+
+    assert step.text_a == "The capital of Canada is [MASK]."
+    assert (best("Canada"), best("France")) == ("canada", "paris")
+
+
 def test_a_choice_that_the_model_refutes_says_what_is_true() -> None:
     text = CHOICE.replace("question =", 'answer = "same_tokens"\nquestion =')
     text = text.replace("question =", 'given = { first = "a", second = "b" }\nquestion =')
