@@ -179,13 +179,22 @@ class Figure:
                 self._add("annotations", text, None, None)
 
     def add_vline(
-        self, x: float, row: int | None = None, col: int | None = None, **properties: Any
+        self,
+        x: float,
+        row: int | None = None,
+        col: int | None = None,
+        annotation: Properties | None = None,
+        **properties: Any,
     ) -> None:
-        """Draw a line over the whole height."""
+        """Draw a line over the whole height, its text to the right of its upper end."""
         for x_axis, y_axis in self._plots(row, col):
             line = {"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1}
             where = {"xref": x_axis, "yref": f"{y_axis} domain"}
             self._add("shapes", {**line, **properties, **where}, None, None)
+            if annotation is not None:
+                place = {"x": x, "xanchor": "left", "y": 1, "yanchor": "top"}
+                text = {**place, "showarrow": False, **annotation, **where}
+                self._add("annotations", text, None, None)
 
     def _add(self, kind: str, properties: Properties, row: int | None, col: int | None) -> None:
         added = _expanded(properties)

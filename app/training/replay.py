@@ -1,5 +1,6 @@
 """The replay of a run from its probes."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,11 @@ from bertcore.training.probes import Probe
 from ..access import places
 from ..layer_watch.layer_watch import layer_watch
 from ..plots import Figure, heatmap, theme
+from ..run_folders.runs import read_run
 from ..shell import Picture, frame
 from .fields import HEAD, LAYER, MOMENT, SENTENCE
 from .replay_figures import probe_answers, replay, spread_moments
+from .stations import Station, draw_borders, named, stations_of
 from .watch import probes
 
 NO_PROBES = (
@@ -36,7 +39,7 @@ def _heads_arrays(history: HeadHistory) -> dict[str, NDArray[Any]]:
     }
 
 
-def heads_over_time(history: HeadHistory) -> Figure:
+def heads_over_time(history: HeadHistory, stations: Sequence[Station] = ()) -> Figure:
     """Draw how spread the attention of every head is, from the run's start to now."""
     num_moments, num_layers, num_heads = history.spread.shape
     names = [f"layer {i} head {j}" for i in range(num_layers) for j in range(num_heads)]
@@ -54,6 +57,10 @@ def heads_over_time(history: HeadHistory) -> Figure:
     )
     height = min(700, 130 + max(16, 26 - len(names) // 4) * len(names))
     theme.plot_layout(fig, "How widely each head's attention is spread", "step", "", height)
+    begins = {s.letter: sum(step <= s.after for step in history.steps) - 0.5 for s in stations}
+    if stations:
+        begins[stations[0].letter] = -0.5
+    draw_borders(fig, begins)
     fig.update_xaxes(type="category", showgrid=False, nticks=12)
     fig.update_yaxes(showgrid=False, autorange="reversed", tickfont={"size": 11})
     return fig
@@ -69,7 +76,7 @@ REPLAY = Picture(
         "sentence; its path is the grey trail. The axes are those of the last step (they show "
         "{explained} of its variance), so that a place means the same at every step. *Guesses*: "
         "the best five for the hidden word, pink if right. *Answers*: the probability of the "
-        "hidden word{pairs}."
+        "hidden word{pairs}.{stations}"
     ),
     code="""
 from pathlib import Path
@@ -82,13 +89,18 @@ probe_map(probes).coordinates                                        # [S, P, 2]
 """,
 )
 PAIRS = ", and that B follows A; the first pair belongs together and the second does not"
+STATIONS = (
+    " The letters are the stations of the run: {named}. On next tokens, a token attends to those "
+    "before it alone, and the hidden word is guessed from these; from masked words on, from both "
+    "sides."
+)
 HEADS = Picture(
     name="training-heads",
     figure=heads_over_time,
     table=_heads_arrays,
     how=(
-        "Each row is an attention head. Bright means that it attends to all tokens alike, dark to "
-        "one token. A head forms where its row turns dark."
+        "Each row is an attention head. Bright means that it attends to all tokens alike (of those "
+        "that it may attend to), dark to one token. A head forms where its row turns dark."
     ),
     code="""
 from pathlib import Path
@@ -107,8 +119,15 @@ def show_replay(path: Path) -> None:
         if not recorded:
             st.info(NO_PROBES)
             return
-        _play(path, recorded)
-        HEADS.show(None, head_history(recorded), setup="", path=places.hide(str(path)))
+        stations = stations_of(read_run(path).config)
+        _play(path, recorded, stations)
+        HEADS.show(
+            None,
+            head_history(recorded),
+            drawn={"stations": stations},
+            setup="",
+            path=places.hide(str(path)),
+        )
 
 
 @frame.fragment
@@ -121,7 +140,7 @@ def _keep_moment(count: int) -> None:
     MOMENT.key(default=count - 1, low=0, high=count - 1)
 
 
-def _play(path: Path, recorded: list[Probe]) -> None:
+def _play(path: Path, recorded: list[Probe], stations: Sequence[Station]) -> None:
     """Draw the controls and the replay."""
     num_layers = len(recorded[-1].sentences[0].codes)
     usual = formed_head(recorded) if path in RECORDED_RUNS else (num_layers - 1, 0)
@@ -133,6 +152,7 @@ def _play(path: Path, recorded: list[Probe]) -> None:
     reading: dict[str, Any] = {
         "explained": f"{mapped.explained[-1]:.0%}",
         "pairs": PAIRS if has_pairs else "",
+        "stations": STATIONS.format(named=named(stations)) if stations else "",
     }
     fig = replay(
         drawn,
@@ -142,6 +162,7 @@ def _play(path: Path, recorded: list[Probe]) -> None:
         head=None if head == MEAN else head,
         moment=MOMENT.value,
         ink=theme.INK[st.context.theme.type == "dark"],
+        stations=stations,
     )
     REPLAY.show(
         None,

@@ -22,6 +22,7 @@ from ..shell import cache, frame, sidebar
 from ..shell.render_signal import arrival
 from . import finetune_watch
 from .curves import show_curves, show_numbers
+from .stations import stations_of
 
 REFRESH_SECONDS = 2.0
 _OPENED = "_checkpoint_opened"
@@ -192,7 +193,9 @@ def _show_numbers(run: Run) -> None:
 
 
 def _show_coach(run: Run) -> None:
-    lines = metrics(run.path)
+    # At the border of two stations the loss jumps: it becomes that of another objective.
+    start = max((one.after for one in stations_of(run.config)), default=0)
+    lines = [line for line in metrics(run.path) if line["step"] > start]
     if not lines:
         return
     recorded = probes(run.path, latest=LATEST_PROBES)

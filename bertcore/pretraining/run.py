@@ -375,8 +375,9 @@ class Pretraining:
         return scores if exam is None else {**scores, "valid_minimal_pairs": exam}
 
     def _probe(self, *, is_last: bool = False) -> None:
-        """Write a probe of a network that fills in masked words."""
-        if self.processes.is_main and self.objective.fills_masks:
+        """Write a probe of a network that fills in masked words, or predicts the next ones."""
+        is_probed = self.objective.fills_masks or self.objective.is_causal
+        if self.processes.is_main and is_probed:
             self.probes.write(self.network, self.progress.step, is_last=is_last)
 
     def record(self, metrics: Metrics | None, scores: Metrics | None) -> list[Progress]:

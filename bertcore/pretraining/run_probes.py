@@ -39,7 +39,7 @@ def take_probe(
 
     Args:
         network: A network with a masked-word head; without a next-sentence head, pairs get no
-            answer.
+            answer. A causal one predicts the hidden word from the words before it.
         step: The step, for the record.
         texts: The sentences; those longer than the position table are truncated.
 
@@ -48,6 +48,10 @@ def take_probe(
     limit = min(network.config.max_length, tokenizer.model_max_length)
     encodings = [tokenizer.encode(t.text_a, t.text_b, max_length=limit) for t in texts]
     masked = [_masked_position(e, t) for e, t in zip(encodings, texts, strict=True)]
+    # A causal network predicts a token at the place before it, where it has not seen it.
+    is_causal = network.config.is_decoder
+    asked = [place - is_causal for place in masked]
+    logits = network.next_logits if is_causal else network.mlm_logits
     device = network.token_table.device
     ids, segments, mask = _batch(encodings, masked, tokenizer)
     segments = segments.clamp(max=network.config.type_vocab_size - 1)  # some have only one
@@ -65,10 +69,8 @@ def take_probe(
             hidden = network(
                 ids.to(device), segments.to(device), mask.to(device), attention=keep
             ).float()
-            at_masks = hidden[len(texts) :][torch.arange(len(texts)), masked]
-            words = torch.softmax(network.mlm_logits(at_masks).float(), -1)[
-                :, : tokenizer.vocab_size
-            ].cpu()
+            at_masks = hidden[len(texts) :][torch.arange(len(texts)), asked]
+            words = torch.softmax(logits(at_masks).float(), -1)[:, : tokenizer.vocab_size].cpu()
             is_next = _is_next(network, hidden[: len(texts)])
     finally:
         network.train(was_training)

@@ -47,19 +47,20 @@ def head_history(probes: Sequence[Probe]) -> HeadHistory:
 
     Source: entropy of attention as in Clark et al. 2019, section 3.3; divided by ln K here, so that
         sentences of different length can be averaged, and tokens of a causal network. A network is
-        considered causal if none of its heads ever attends to a later token.
+        considered causal at a step if none of its heads then attends to a later token.
     """
     if not probes:
         raise ValueError("the run has no probe yet, so nothing is known about the heads.")
-    is_causal = not any(
-        np.triu(sentence.codes, 1).any() for probe in probes for sentence in probe.sentences
-    )
-    measured = [
-        np.mean([_measure(sentence, is_causal) for sentence in probe.sentences], axis=0)
-        for probe in probes
-    ]
-    values = np.stack(measured)  # [S, 2, L, H]
+    values = np.stack([_measure_probe(probe) for probe in probes])  # [S, 2, L, H]
     return HeadHistory([probe.step for probe in probes], values[:, 0], values[:, 1])
+
+
+def _measure_probe(probe: Probe) -> NDArray[np.float64]:
+    """Return the means of spread and favourite over the sentences, [2, L, H]."""
+    is_causal = not any(np.triu(sentence.codes, 1).any() for sentence in probe.sentences)
+    measured = [_measure(sentence, is_causal) for sentence in probe.sentences]
+    means: NDArray[np.float64] = np.mean(measured, axis=0)
+    return means
 
 
 def _measure(sentence: SentenceProbe, is_causal: bool) -> NDArray[np.float64]:

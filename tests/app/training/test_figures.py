@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -13,6 +14,7 @@ from app.plots import theme
 from app.training import curves
 from app.training import replay_figures as figures
 from app.training.replay import heads_over_time
+from app.training.stations import stations_of
 from bertcore.analysis.heads.entropy_history import head_history
 from bertcore.analysis.space.probe_map import ProbeMap, probe_map
 from bertcore.pretraining.run_probes import take_probe
@@ -97,6 +99,40 @@ def test_a_long_run_is_thinned_and_keeps_its_scores() -> None:
     assert drawn == {"training text": curves.MAX_POINTS, "held-out text": count // 10}
 
 
+def test_no_curve_goes_on_from_one_station_to_the_next() -> None:
+    stations = stations_of(
+        {"stations": [{"after": 0, "objective": "causal"}, {"after": 20, "objective": "mlm"}]}
+    )
+    table = curves.curve_table(lines(40), 2e-3)
+    fig = curves.curves(table, None, None, stations).plotly()
+    train, held_out, *_ = fig.data
+    assert list(train.x) == [*range(1, 21), 20, *range(21, 41)]
+    assert train.y[20] is None
+    assert [value is None for value in held_out.y] == [False, False, True, False, False]
+    borders = {(line.xref, line.x0) for line in fig.layout.shapes}
+    assert {("x", 0), ("x", 20), ("x3", 20)} <= borders
+    assert [note.text for note in fig.layout.annotations if note.xref == "x"] == ["A", "B"]
+
+
+def test_the_replay_names_the_station_of_each_step(probes: list[Probe], mapped: ProbeMap) -> None:
+    stations = stations_of(
+        {"stations": [{"after": 0, "objective": "causal"}, {"after": 10, "objective": "mlm+nsp"}]}
+    )
+    early = [
+        Probe(probe.step, [replace(one, is_next=None) for one in probe.sentences])
+        for probe in probes[:2]
+    ]
+    fig = draw([*early, *probes[2:]], mapped, stations=stations).plotly()
+    assert [frame.name for frame in fig.frames] == ["0 A", "10 A", "20 B", "30 B"]
+    answers = {trace.name: trace for trace in fig.data if trace.legend == "legend2"}
+    assert list(answers["hidden word"].x) == [0, 10, 10, 20, 30]
+    assert answers["hidden word"].y[2] is None
+    told = answers["B follows A, pair 1"].y
+    assert [value is None for value in told] == [True, True, True, False, False]
+    heads = heads_over_time(head_history(probes), stations).plotly()
+    assert [line.x0 for line in heads.layout.shapes] == [-0.5, 1.5]
+
+
 def test_one_line_is_drawn() -> None:
     fig = curves.curves(curves.curve_table(lines(1), 1.0), 6.0, None)
     assert fig.plotly().data[0].mode == "markers"
@@ -112,8 +148,8 @@ def mapped(probes: list[Probe]) -> ProbeMap:
     return probe_map(probes)
 
 
-def draw(probes: list[Probe], mapped: ProbeMap, **changes: int | None) -> go.Figure:
-    chosen = {"sentence": 4, "layer": 1, "head": 2, "moment": 3} | changes
+def draw(probes: list[Probe], mapped: ProbeMap, **changes: Any) -> go.Figure:
+    chosen: dict[str, Any] = {"sentence": 4, "layer": 1, "head": 2, "moment": 3} | changes
     return figures.replay(probes, mapped, **chosen)
 
 

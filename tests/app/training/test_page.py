@@ -12,6 +12,8 @@ import streamlit as st
 from app.plots.formats import plain
 from app.run_folders import process as training_process
 from app.run_folders import runs as training_runs
+from app.run_folders.runs import metrics, read_run
+from app.training.stations import letter_at, stations_of
 from bertcore.analysis.heads.entropy_history import head_history
 from bertcore.architecture.shapes import shape_from_hf
 from bertcore.configs.data import OBJECTIVES
@@ -22,7 +24,7 @@ from bertcore.pretraining import (
     check_settings,
     start_run,
 )
-from bertcore.pretraining.data.bundled import NOVEL, RECORDED_RUN
+from bertcore.pretraining.data.bundled import NOVEL, RECORDED_RUN, RECORDED_STATIONS
 from bertcore.training.probes import read_probes
 from bertcore.training.run_lock import lock_run
 from tests.bertcore.pretraining.objectives.test_objectives import ALBERT
@@ -295,6 +297,41 @@ def test_a_link_to_a_recorded_run_opens_it_beside_own_runs(page):
     (choice,) = [box for box in at.selectbox if box.label == "Run"]
     assert choice.value == "novel"
     assert {"mine", "from-noise"} < {*choice.options}
+
+
+def test_a_run_of_several_objectives_shows_where_each_begins(page):
+    page.query_params.update({"training_view": "Replay", "run": "stations"})
+    at = page.run()
+    assert not at.exception
+    figure = json.loads(at.get("plotly_chart")[0].proto.spec)
+    names = [frame["name"] for frame in figure["frames"]]
+    assert names[0] == "0 A"
+    assert names[-1] == f"{read_run(RECORDED_STATIONS).step} C"
+    captions = " ".join(caption.value for caption in at.caption)
+    assert "A next tokens, B masked words, C masked words and next sentence" in captions
+    at.segmented_control(key="training_view").set_value("Watch").run()
+    assert not at.exception
+    curves = json.loads(at.get("plotly_chart")[0].proto.spec)
+    assert curves["data"][0]["y"].count(None) == 2  # the loss begins anew with its meaning
+    assert not [one.value for one in at.error]  # the coach takes no border for a spike
+
+
+def test_the_recorded_stations_are_those_of_the_recipe():
+    """Next tokens see nothing behind them; masked words and their pairs see both sides."""
+    stations = stations_of(read_run(RECORDED_STATIONS).config)
+    assert [one.objective for one in stations] == ["causal", "mlm", "mlm+nsp"]
+    for probe in read_probes(RECORDED_STATIONS):
+        letter = letter_at(stations, probe.step)
+        looks_ahead = any(np.triu(one.codes, 1).any() for one in probe.sentences)
+        assert looks_ahead == (letter != "A")
+        pair = next(one for one in probe.sentences if one.text.text_b)
+        assert (pair.is_next is not None) == (letter == "C")
+    for line in metrics(RECORDED_STATIONS):
+        letter = letter_at(stations, line["step"])
+        assert ("next_loss" in line, "nsp_loss" in line) == (letter == "A", letter == "C")
+        terms = [line[name] for name in ("valid_mlm_loss", "valid_nsp_loss") if name in line]
+        if terms:
+            assert line["valid_loss"] == pytest.approx(sum(terms))
 
 
 def test_the_heads_of_the_recorded_run_form_in_training():

@@ -23,6 +23,7 @@ from bertcore.pretraining import (
     evaluate_pretraining,
 )
 from bertcore.pretraining.objectives import objective_named
+from bertcore.training.probes import read_probes
 from tests.bertcore.pretraining.objectives.test_objectives import DATA, TRAIN, build
 from tests.support.batch_checks import assert_same_gradient
 from tests.support.small_corpus import small_corpus
@@ -139,8 +140,13 @@ def test_a_run_from_a_bert_and_on_from_its_own_checkpoint(tmp_path: Path) -> Non
     scores = run.run()
     assert scores is not None
     assert {"loss", "next_loss", "next_top1"} <= scores.to_dict().keys()
-    assert not (tmp_path / "a" / "probes").exists()
     own = load(run.folder.checkpoints()[-1], device="cpu")
+    (probed,) = [probe.sentences[0] for probe in read_probes(tmp_path / "a") if probe.step == 2]
+    assert not np.triu(probed.codes, 1).any()
+    words = probed.text.text_a
+    before = own.module(torch.tensor([own.tokenizer.encode(words).input_ids[: probed.masked]]))
+    p = own.module.next_logits(before[0, -1]).softmax(-1)
+    assert probed.top_probabilities[0] == pytest.approx(float(p.max()), rel=1e-3)
     again = go_on(tmp_path / "b", "causal", own.config, own.module)  # type: ignore[arg-type]
     assert again.run() is not None
     for objective in ("mlm", "mlm+nsp", "wwm"):
