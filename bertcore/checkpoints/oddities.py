@@ -246,12 +246,8 @@ def _kind_of_tokenizer(files: CheckpointFolder, tokenizer: Tokenizer, family: st
 
 def _case(tokenizer: Tokenizer) -> Iterator[str]:
     added = {token.content for token in tokenizer.added_tokens}
-    words = [
-        piece
-        for piece in tokenizer.vocab
-        if piece.isascii() and not piece.startswith("[") and piece not in added
-    ]
-    upper = [piece for piece in words if piece != piece.lower()]
+    words = [p for p in tokenizer.vocab if p.isascii() and p[:1] != "[" and p not in added]
+    upper = [] if "".join(words).islower() else [word for word in words if word != word.lower()]
     num_upper = len(upper)
     if tokenizer.do_lower_case and upper:
         pieces = f"{num_upper:,} piece{'s' * (num_upper > 1)}"

@@ -211,6 +211,8 @@ def _beside(files: TokenizerFolder, tokenizer: Tokenizer) -> Iterator[str]:
         if not files.has(name):
             continue
         try:
+            if name == VOCAB_FILE and read_file(files / name, MAX_BYTES) == _as_lines(tokenizer):
+                continue
             content = read_vocabulary(files / name)
             lines = Lines.of(content).pieces if name == VOCAB_FILE else []
             ids = {piece: id for id, piece in enumerate(lines)} or json.loads(content)
@@ -222,6 +224,13 @@ def _beside(files: TokenizerFolder, tokenizer: Tokenizer) -> Iterator[str]:
                 f"Warning: {name} is not the vocabulary of {TOKENIZER_FILE}, which is read, as in "
                 f"transformers. Pieces with another id there, or none: {_some(others)}."
             )
+
+
+def _as_lines(tokenizer: Tokenizer) -> bytes:
+    """Return vocab.txt of the pieces; nothing if a line would be read as another piece."""
+    text = "\n".join(tokenizer.vocab)
+    is_read_as_it_is = len(text.split()) == len(tokenizer.vocab) == len(tokenizer.ids)
+    return f"{text}\n".encode() if is_read_as_it_is else b""
 
 
 def _odd_lines(lines: Lines) -> Iterator[str]:
@@ -242,9 +251,8 @@ def _odd_lines(lines: Lines) -> Iterator[str]:
 
 
 def _unused_ids(tokenizer: Tokenizer) -> Iterator[str]:
-    used = set(tokenizer.ids.values())
-    if holes := [str(id) for id in range(tokenizer.vocab_size) if id not in used]:
-        yield f"Ids without a piece, which no text has: {_some(holes)}."
+    if holes := sorted({*range(tokenizer.vocab_size)} - {*tokenizer.ids.values()}):
+        yield f"Ids without a piece, which no text has: {_some([*map(str, holes)])}."
 
 
 def _added(files: TokenizerFolder, tokenizer: Tokenizer) -> Iterator[str]:
@@ -295,13 +303,18 @@ def _added(files: TokenizerFolder, tokenizer: Tokenizer) -> Iterator[str]:
 def _never_used(tokenizer: Tokenizer) -> Iterator[str]:
     """Yield sentences for pieces that BERT's rules leave no text for."""
     added = {token.content for token in tokenizer.added_tokens}
-    vocab = [p for id, p in enumerate(tokenizer.vocab) if tokenizer.ids.get(p) == id]
-    if spaced := [piece for piece in vocab if len(piece.split()) > 1 and piece not in added]:
+    id_of = tokenizer.ids.get
+    vocab = [piece for id, piece in enumerate(tokenizer.vocab) if id_of(piece) == id]
+    characters = set("".join(vocab))
+    has_space = any(map(str.isspace, characters))
+    if has_space and (spaced := [p for p in vocab if len(p.split()) > 1 and p not in added]):
         yield f"Pieces with white space within, which never occur: {_some(spaced)}."
-    if not any(piece.startswith(PREFIX) and len(piece) > len(PREFIX) for piece in vocab):
+    if not any(len(piece) > len(PREFIX) for piece in vocab if piece.startswith(PREFIX)):
         yield f"No piece begins with {PREFIX}: a word that is not a piece as a whole is unknown."
-    words = [p for p in vocab if len(p) > 1 and not p.isascii() and all(map(is_chinese, p))]
-    if tokenizer.tokenize_chinese_chars and (never := [p for p in words if p not in added]):
+    words = []
+    if tokenizer.tokenize_chinese_chars and any(map(is_chinese, characters)):
+        words = [p for p in vocab if not p.isascii() and len(p) > 1 and all(map(is_chinese, p))]
+    if never := [p for p in words if p not in added]:
         yield (
             f"{'Warning: p' if len(never) > _MANY * len(vocab) else 'P'}ieces of several Chinese "
             f"characters, which are split one by one and so never occur: {_some(never)}. Such a "

@@ -124,9 +124,11 @@ class Tokenizer:
         size = max(self._ids.values(), default=-1) + 1
         check_number("ids", size, MOST_PIECES + MOST_ADDED)
         added = sorted(fast.get_added_tokens_decoder().items())
-        known = {id: token for token, id in self._ids.items()}
-        known = {**(names or {}), **known, **{id: token.content for id, token in added}}
-        self.vocab = [known.get(id, f"[no piece {id}]") for id in range(size)]
+        known = dict(names or {})
+        known.update(zip(self._ids.values(), self._ids, strict=True))
+        known.update((id, token.content) for id, token in added)
+        known.update((id, f"[no piece {id}]") for id in {*range(size)} - known.keys())
+        self.vocab = [known[id] for id in range(size)]
         self.model_max_length = model_max_length
         tokens = [roles.get(role, "") for role in ROLES]
         self.pad_id, self.unk_id, self.cls_id, self.sep_id, self.mask_id = (
@@ -490,8 +492,8 @@ def _check_vocab(vocab: Sequence[str], added_tokens: Sequence[AddedToken]) -> No
         ("vocabulary", vocab),
         ("list of added tokens", [token.content for token in added_tokens]),
     ):
-        twice = [repr(token) for token, count in Counter(tokens).items() if count > 1]
-        if twice:
+        if len(set(tokens)) < len(tokens):
+            twice = [repr(token) for token, count in Counter(tokens).items() if count > 1]
             raise ValueError(
                 f"the {name} contains {len(twice)} entries more than once: {', '.join(twice[:5])}"
                 f"{', ...' if len(twice) > 5 else ''}. Each entry must occur once."
