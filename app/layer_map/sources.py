@@ -18,7 +18,7 @@ from .view import UNITS, Chosen
 
 SOURCES = {
     "sentence": "This sentence",
-    "senses": "A word's senses",
+    "senses": "Senses",
     **my_sentences.OFFERED,
     "file": "Upload",
     "corpus": "Corpus",
