@@ -173,8 +173,8 @@ BY_LAYER = Picture(
         "How much of the integrated gradients passes through each word's vector after each layer "
         "(conductance; Dhamdhere et al. 2019, with captum). Every row sums to {change} in {unit}, "
         "apart from a convergence delta of at most {delta}. The rows show where the decision "
-        "gathers: a classifier's ends up in the only vector that its head reads, that of "
-        "\\[CLS\\], or of the last token if attention is causal."
+        "gathers: a classifier's ends up in what its head reads, the vector of \\[CLS\\], of the "
+        "last token if attention is causal, or of all tokens if it takes their mean."
     ),
     code=_LAYERS_CODE,
 )

@@ -12,13 +12,14 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from bertcore import Model
+from bertcore.architecture.families import CLS, MEAN, POOLINGS
 from bertcore.configs import Columns, FinetuneConfig
 from bertcore.configs.finetune import ALL, NONE, TRAINED, default_rate, layers_trained
 from bertcore.data.guess import Guess
 from bertcore.data.labels import MAX_LABELS, why_no_labels
 from bertcore.finetuning.speed import Speed
 from bertcore.tasks import find_task
-from bertcore.tasks.model import head_fits
+from bertcore.tasks.model import head_fits, poolings
 from bertcore.tasks.survey import Survey
 
 from ..access import places, training
@@ -64,6 +65,8 @@ class FinetuneChoices:
     plan: Plan
     rate: float
     trained: str
+    pooling: str
+    """As in `FinetuneConfig`."""
     seed: int
     """The first one of a series, whose number its plan has."""
     skip_bad_rows: bool
@@ -327,7 +330,7 @@ def _choose_run(
     """Draw the options of the run; None while a file to score on is missing or unfit."""
     row = st.container(horizontal=True, vertical_alignment="bottom")
     bert = cache.opened(sidebar.chosen_key())
-    epochs, trained, seed, sample = fields.EPOCHS.default, ALL, 1, 0
+    epochs, trained, pooling, seed, sample = fields.EPOCHS.default, ALL, CLS, 1, 0
     numbers, num_seeds, steps = "", 1, 1
     if is_series:
         numbers, num_seeds, steps = _choose_series(row, found)
@@ -354,6 +357,16 @@ def _choose_run(
             width=170,
             help="The pooler and the head always learn; the rest of the encoder stays as it is.",
         )
+        if find_task(reading.task).kind == "sequence" and len(poolings(bert)) > 1:
+            pooling = row.selectbox(
+                "The head reads",
+                POOLINGS,
+                key=fields.POOLING.key(),
+                format_func={CLS: "[CLS]", MEAN: "the mean of all tokens"}.__getitem__,
+                width=190,
+                help="The mean is that of the last layer's vectors, [CLS] and [SEP] among them, "
+                "without a pooler; transformers then opens the encoder, not the head.",
+            )
         seed = row.number_input("Seed", 0, 10**6, key=fields.SEED.key(low=0, high=10**6), width=110)
     dev_choice = row.selectbox(
         "Score on",
@@ -401,6 +414,7 @@ def _choose_run(
         plan=plan,
         rate=rate or usual,
         trained=trained,
+        pooling=pooling,
         seed=seed,
         skip_bad_rows=skip_bad_rows,
     )
@@ -489,7 +503,9 @@ def _start_box(folder: Path, key: cache.BertKey, chosen: FinetuneChoices) -> Non
     bert = cache.opened(key)
     task = find_task(chosen.reading.task)
     config = FinetuneConfig(
-        learning_rate=chosen.rate, max_seq_length=min(task.default_length, bert.max_length)
+        learning_rate=chosen.rate,
+        max_seq_length=min(task.default_length, bert.max_length),
+        pooling=chosen.pooling,
     )
     work = tables.measuring(key, chosen.reading, chosen.found, config)
     speed: Speed | None = waiting.result(work, "finetune-speed")
@@ -604,8 +620,10 @@ def _options(run: Path, key: cache.BertKey, chosen: FinetuneChoices) -> list[str
         numbers = ",".join(map(str, plan.numbers))
         options += ["--labels", numbers, "--seeds", str(plan.num_seeds)]
         return [*options, "--steps", str(plan.least_steps), "--lr", f"{chosen.rate:g}"]
-    if not head_fits(key.place, task=reading.task, labels=tuple(chosen.found.labels)):
+    labels = tuple(chosen.found.labels)
+    if not head_fits(key.place, task=reading.task, labels=labels, pooling=chosen.pooling):
         options.append("--new-head")
     options += ["--epochs", str(plan.epochs), "--lr", f"{chosen.rate:g}"]
     options += ["--trained", chosen.trained] if chosen.trained != ALL else []
+    options += ["--pooling", chosen.pooling] if chosen.pooling != CLS else []
     return [*options, "--seed", str(chosen.seed), "--evaluate-every", str(plan.evaluate_every)]

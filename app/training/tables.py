@@ -169,4 +169,4 @@ def measuring(key: cache.BertKey, reading: Reading, found: Survey, config: Finet
             on_step=lambda fraction: progress(fraction, "Measuring a few training steps"),
         )
 
-    return Work(("finetune-speed", key, reading, config.max_seq_length), work)
+    return Work(("finetune-speed", key, reading, config.max_seq_length, config.pooling), work)

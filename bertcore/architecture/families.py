@@ -52,6 +52,12 @@ TASK_CLASSES: Mapping[str, str] = MappingProxyType(
 """Kinds of task head -> the ending of their class in `transformers`."""
 
 
+CLS, MEAN = POOLINGS = ("cls", "mean")
+"""What the head of a text reads: as its class in `transformers`, or the mean of all tokens."""
+MEAN_HEAD = "mean."
+"""Prefix of the tensors of a text's head over the mean of its tokens, in files."""
+
+
 class HeadForm(NamedTuple):
     """How a task head reads the last hidden states, and the names of its tensors."""
 
@@ -71,6 +77,19 @@ class HeadForm(NamedTuple):
     """Whether dropout comes before that layer too."""
     has_dropout: bool = True
     """Whether dropout comes before the last layer."""
+
+    def over_mean(self) -> HeadForm:
+        """Return the form that reads the mean of all tokens.
+
+        Its tensors have names of their own, so that no class of `transformers`, all of which read
+        another vector here, takes them for its head.
+        """
+        return self._replace(
+            reads="mean",
+            classifier=MEAN_HEAD + self.classifier,
+            dense=self.dense and MEAN_HEAD + self.dense,
+            norm=self.norm and MEAN_HEAD + self.norm,
+        )
 
 
 _TOKEN = HeadForm("all")

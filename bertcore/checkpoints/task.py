@@ -11,7 +11,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from bertcore.architecture.families import FAMILIES, TASK_CLASSES, Family, HeadForm, task_kind
+from bertcore.architecture.families import (
+    CLS,
+    FAMILIES,
+    MEAN,
+    TASK_CLASSES,
+    Family,
+    HeadForm,
+    task_kind,
+)
 from bertcore.checkpoints.adapter import MergedWeights
 from bertcore.checkpoints.keys import MendedKeys, mend_keys
 from bertcore.checkpoints.label_names import label_names
@@ -85,12 +93,19 @@ def read_task(values: Mapping[str, Any], weights: OpenWeights, family: Family) -
         return facts.refused(f"They belong to the {values[PART_OF]} around the encoder.")
     width = _width(shapes, family)
     has_pooler = any(name.startswith(f"{family.prefix}pooler.") for name in shapes)
+    tasks, by_mean = family.tasks, stored_pooling(values) == MEAN
+    if by_mean:
+        tasks = {"sequence": tasks["sequence"].over_mean()} if "sequence" in tasks else {}
+        facts.note = (
+            "Its head reads the mean of all tokens (bertscope finetune --pooling mean), as no "
+            "class of transformers does: transformers opens the encoder alone."
+        )
     forms = {
         kind: form
-        for kind, form in family.tasks.items()
+        for kind, form in tasks.items()
         if (has_pooler or form.reads != "pooler") and _is_whole(form, shapes, width)
     }
-    kind = facts.kind_by_name(family)
+    kind = "sequence" if by_mean else facts.kind_by_name(family)
     if kind is None and not facts.is_known_class:
         kind = facts.kind_by_tensors(
             {kind: form for kind, form in forms.items() if not _unread(beside, form, family)},
@@ -101,7 +116,7 @@ def read_task(values: Mapping[str, Any], weights: OpenWeights, family: Family) -
             if unread := _unread(beside, whole, family):
                 return without_unread(facts.told(), unread)
         return facts.refused(_what_to_write(facts.architecture, beside, family, width))
-    form = family.tasks.get(kind)
+    form = tasks.get(kind)
     if form is None:
         return facts.refused(f"{family.name} has no head of that kind here.")
     unread = _unread(beside, form, family)
@@ -118,6 +133,12 @@ def read_task(values: Mapping[str, Any], weights: OpenWeights, family: Family) -
     if unread or keys.others:
         return without_unread(facts.told(), unread, keys.others)
     return facts.told()
+
+
+def stored_pooling(values: Mapping[str, Any]) -> str:
+    """Return what the head of a text reads by our fields of config.json, of POOLINGS."""
+    ours = values.get("bertscope")
+    return MEAN if isinstance(ours, dict) and ours.get("pooling") == MEAN else CLS
 
 
 def outside(keys: MendedKeys, family: Family) -> list[str]:

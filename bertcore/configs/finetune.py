@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bertcore.architecture.families import CLS, POOLINGS
 from bertcore.configs.numbers import check_numbers_of
 from bertcore.configs.optimizer import OptimizerConfig
 
@@ -74,6 +75,10 @@ class FinetuneConfig:
     features: str = "concat-last-four"
     """What the BiLSTM reads: embeddings, second-to-last, last, weighted-last-four, concat-last-four
     or weighted-all."""
+    pooling: str = CLS
+    """Tasks of whole texts: what the head reads of the last layer. cls: [CLS], by the pooler where
+    the family has one, as `transformers` does; mean: the mean of all tokens but padding, with [CLS]
+    and [SEP], as sentence-transformers; there is no pooler then."""
     doc_stride: int = DOC_STRIDE
     """qa: tokens from the start of one window to the start of the next."""
     save_every: int = 500
@@ -126,6 +131,15 @@ class FinetuneConfig:
             raise ValueError(
                 f"trained is {self.trained!r}, but a frozen or feature-based encoder does not "
                 "learn. Leave one of them out."
+            )
+        if self.pooling not in POOLINGS:
+            raise ValueError(
+                f"pooling is {self.pooling[:40]!r}; expected one of {', '.join(POOLINGS)}."
+            )
+        if self.pooling != CLS and self.feature_based:
+            raise ValueError(
+                f"pooling is {self.pooling!r}, but a feature-based head reads a BiLSTM. Leave one "
+                "of them out."
             )
         self.optimizer_config()
         check_numbers_of(self)

@@ -99,7 +99,11 @@ class Experiment:
         shared = shared_notes(train.rows.hashes, dev.rows.hashes)
         self.notes = tuple(dict.fromkeys((*notes, *shared, *train.notes, *dev.notes)))
         """What was cut or left out, a sentence each; first what was when the data were divided."""
-        self.task = find_task(settings.task, features=settings.config.features_read)
+        self.task = find_task(
+            settings.task,
+            features=settings.config.features_read,
+            pooling=settings.config.pooling,
+        )
         self.labels = train.labels
         self.processes = Processes(settings.config.device)
         """That train together, where a launcher started several."""
@@ -440,6 +444,7 @@ def open_models(
         generator=torch.Generator().manual_seed(seed),
         new_head=settings.new_head,
         features=settings.config.features_read,
+        pooling=settings.config.pooling,
         is_untrained=settings.is_untrained,
         allow_pickle=settings.allow_pickle,
     )

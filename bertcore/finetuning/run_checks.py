@@ -55,8 +55,7 @@ def check_for_task(config: FinetuneConfig, task: Task) -> None:
             f"class weights need one label per text; the task {task.name!r} predicts each label "
             "separately. Leave --class-weights out."
         )
-    if config.features_read is not None:
-        find_task(task.name, features=config.features_read)
+    find_task(task.name, features=config.features_read, pooling=config.pooling)
 
 
 def check_windows(config: FinetuneConfig, task: Task) -> None:

@@ -74,7 +74,12 @@ def measure_speed(
     """
     generator = torch.Generator().manual_seed(config.seed)
     model = start_task_model(
-        checkpoint, task=task, labels=labels, generator=generator, new_head=True
+        checkpoint,
+        task=task,
+        labels=labels,
+        generator=generator,
+        new_head=True,
+        pooling=config.pooling,
     )
     processes, dtype = Processes(config.device), training_dtype(model, config.dtype)
     module = model.module.to(processes.device).train()

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from bertcore.architecture.config import BertConfig
-from bertcore.architecture.families import TASK_CLASSES, HeadForm
+from bertcore.architecture.families import CLS, MEAN, TASK_CLASSES, HeadForm
 from bertcore.network.attention import AttentionFunction, additive_mask, attention_fused
 from bertcore.network.embeddings import EmbeddingParts
 from bertcore.network.empty import empty_linear, layer_norm
@@ -130,19 +130,27 @@ class TaskNetwork(TaskModule):
             has no such class.
         num_outputs: C; "span" has 2 and "choice" 1.
         features: What a BiLSTM reads, of FEATURES.
+        pooling: What "sequence" reads, of POOLINGS: "mean" is the mean over all tokens but padding,
+            [CLS] and [SEP] included, and no class of `transformers` reads it.
 
     The head starts empty: fill it with `initialize_head` or from a checkpoint. ValueError if the
     kind is unknown, or the network lacks the pooler.
 
     Source: Devlin et al. 2019, section 4; "features": section 5.3 (two layers of BiLSTM, as wide as
-        the encoder: half for each direction); the other families' heads as in `transformers`.
+        the encoder: half for each direction); the other families' heads as in `transformers`;
+        "mean": Reimers and Gurevych 2019, section 3, and sentence-transformers' default.
         Differs: DistilBERT's answer spans have no dropout of their own; weighted sums have learned
         weights, a softmax as in ELMo, which the paper does not describe; it has features for tags
         only.
     """
 
     def __init__(
-        self, network: Network, kind: str, num_outputs: int, features: str = CONCATENATED
+        self,
+        network: Network,
+        kind: str,
+        num_outputs: int,
+        features: str = CONCATENATED,
+        pooling: str = CLS,
     ) -> None:
         super().__init__()
         if kind not in HEAD_KINDS:
@@ -154,7 +162,7 @@ class TaskNetwork(TaskModule):
             form = HeadForm("mean" if of_text else "all")
             form = form._replace(classifier=forms["sequence" if of_text else "token"].classifier)
         else:
-            form = forms[kind]
+            form = forms[kind].over_mean() if pooling == MEAN else forms[kind]
         if form.reads == "pooler" and network.pooler is None:
             raise ValueError(
                 f"a head of kind {kind!r} reads the pooler, which this checkpoint lacks. "

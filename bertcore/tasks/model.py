@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Generator, Tensor, nn
 
-from bertcore.architecture.families import FAMILIES
+from bertcore.architecture.families import CLS, FAMILIES, MEAN, POOLINGS
 from bertcore.bert import with_parts
 from bertcore.checkpoints import save
 from bertcore.checkpoints.files import open_source
@@ -21,7 +21,7 @@ from bertcore.checkpoints.label_names import label_names, odd_labels
 from bertcore.checkpoints.report import TaskFacts
 from bertcore.checkpoints.save import write_checkpoint
 from bertcore.checkpoints.source import DEFAULT
-from bertcore.checkpoints.task import read_task
+from bertcore.checkpoints.task import read_task, stored_pooling
 from bertcore.data.labels import MAX_LABELS, some_labels, why_no_labels
 from bertcore.loading import load
 from bertcore.loading.family import which_family
@@ -113,7 +113,9 @@ class TaskModel:
 
     @property
     def architecture(self) -> str:
-        """The class of `transformers` that opens it."""
+        """The class of `transformers` that opens it; the encoder alone if its head is ours."""
+        if self.task.pooling == MEAN:
+            return self.module.network.config.family.classes[frozenset()]
         return self.module.network.config.family.task_class(self.task.head_kind)
 
     def require_parts(self, what: str) -> TaskNetwork:
@@ -139,6 +141,7 @@ class TaskModel:
             "task": self.task.name,
             "max_seq_length": self.max_seq_length,
             "features": self.task.features,
+            "pooling": None if self.task.pooling == CLS else self.task.pooling,
         }
         return {
             "architectures": [self.architecture],
@@ -169,6 +172,8 @@ class _StoredHead:
     """What is odd about its labels."""
     features: str = CONCATENATED
     """What a BiLSTM reads, if there is one."""
+    pooling: str = CLS
+    """What the head of a text reads, of POOLINGS."""
 
     @property
     def of_features(self) -> str | None:
@@ -190,6 +195,7 @@ def start_task_model(
     generator: Generator,
     new_head: bool = False,
     features: str | None = None,
+    pooling: str = CLS,
     is_untrained: bool = False,
     allow_pickle: bool = False,
 ) -> TaskModel:
@@ -206,17 +212,18 @@ def start_task_model(
         new_head: Start with a new head even if the checkpoint has one.
         features: For "tag" and "classify": what a BiLSTM reads of the encoder, which is not
             changed; of FEATURES.
+        pooling: For a task of whole texts: what its head reads, of POOLINGS.
         is_untrained: Use only shape and vocabulary: random weights by the seed of `generator`, and
             a new head.
         allow_pickle: As for `bertcore.load`.
 
     Raises:
-        ValueError: If the checkpoint has a head for this task with other labels or a regression of
-            several numbers, or is not a BERT; if random weights are requested and it runs on
-            `transformers` code.
+        ValueError: If the checkpoint has a head for this task with other labels or another pooling,
+            or a regression of several numbers, or is not a BERT; if random weights are requested
+            and it runs on `transformers` code.
         RuntimeError: If its files are damaged.
     """
-    chosen = find_task(task, features=features)
+    chosen = find_task(task, features=features, pooling=pooling)
     check_labels(chosen, labels)
     bert = load(source, device="cpu", allow_pickle=allow_pickle)
     if is_untrained:
@@ -227,6 +234,11 @@ def start_task_model(
     num_outputs = chosen.num_outputs(labels)
     if keeps and stored is not None:
         _check_outputs(stored, chosen, source)
+        if stored.pooling != pooling:
+            raise ValueError(
+                f"the head of {str(source)!r} was trained with --pooling {stored.pooling}, not "
+                f"{pooling}. Give --pooling {stored.pooling}, or learn a new head with --new-head."
+            )
     if keeps and stored is not None and chosen.has_labels:
         if not _know(stored.labels, chosen, labels):
             raise ValueError(
@@ -257,13 +269,29 @@ def kept_labels(
     return stored.labels if chosen.has_labels else None
 
 
-def head_fits(source: str | Path, *, task: str, labels: Sequence[str]) -> bool:
-    """Return whether a checkpoint with a head for the task knows all these labels.
+def head_fits(source: str | Path, *, task: str, labels: Sequence[str], pooling: str = CLS) -> bool:
+    """Return whether a checkpoint's head for the task has the pooling, and knows all these labels.
 
     Also True if it has no head: it gets a new one. Otherwise `start_task_model` needs `new_head`.
     """
-    known = kept_labels(source, task=task)
-    return known is None or _know(known, find_task(task), labels)
+    stored, chosen = _read_head(source), find_task(task)
+    if stored is None or not stored.tensors or not _is_for(stored, chosen):
+        return True
+    return stored.pooling == pooling and (
+        not chosen.has_labels or _know(stored.labels, chosen, labels)
+    )
+
+
+def poolings(bert: Model) -> tuple[str, ...]:
+    """Return what a text's head can read of a checkpoint, of POOLINGS."""
+    tasks = {} if isinstance(bert, OtherModel) else bert.config.family.tasks
+    reads = tasks["sequence"].reads if "sequence" in tasks else ""
+    return POOLINGS if reads in ("pooler", "first") and not _chooses(bert) else (CLS,)
+
+
+def _chooses(bert: Model) -> bool:
+    """Return whether the class of `transformers` has a choice of pooling (ModernBERT)."""
+    return hasattr(bert.config, "classifier_pooling")
 
 
 def open_task_model(
@@ -320,6 +348,7 @@ def open_task_model(
             f"{chosen.name!r}. Name its own task."
         )
     chosen, said = _read_output(stored, chosen)
+    chosen = chosen.with_pooling(stored.pooling)
     _check_outputs(stored, chosen, source)
     if bert is None:
         bert = load(source, device=device, allow_pickle=allow_pickle)
@@ -355,8 +384,14 @@ def _with_head(
         generator: Random source of the head, and of a pooler if it needs one and there is none;
             None: the head is filled from a file.
 
-    ValueError if the architecture has no head for the task.
+    ValueError if the architecture has no head for the task, or none with its pooling.
     """
+    if task.pooling not in poolings(bert):
+        own = " (classifier_pooling in config.json)" if _chooses(bert) else ""
+        raise ValueError(
+            f"pooling is {task.pooling!r}, but a text's head of {bert.config.family.name} always "
+            f"reads the same as in transformers{own}. Leave it out."
+        )
     if isinstance(bert, OtherModel):
         if task.kind not in bert.module.other.task_heads:
             reason = f"{bert.config.family.name} has no head for the task {task.name!r} here."
@@ -365,7 +400,8 @@ def _with_head(
             raise ValueError(reason)
         return task_network(bert.module, task.kind, num_outputs, generator=generator)
     network = _encoder(_sharing(with_parts(bert).module), task, generator)
-    module = TaskNetwork(network, task.kind, num_outputs, task.features or CONCATENATED)
+    features = task.features or CONCATENATED
+    module = TaskNetwork(network, task.kind, num_outputs, features, task.pooling)
     if generator is not None:
         initialize_head(module, generator)
     return module
@@ -393,7 +429,7 @@ def _encoder(network: Network, task: Task, generator: Generator | None) -> Netwo
     if task.head_kind not in family.tasks:
         raise ValueError(f"{family.name} has no head for the task {task.name!r} here.")
     network.mlm = network.nsp = network.replaced = network.sop = None
-    if family.tasks[task.head_kind].reads != "pooler":
+    if task.pooling == MEAN or family.tasks[task.head_kind].reads != "pooler":
         network.pooler = None
     elif network.pooler is None and generator is not None:
         from bertcore.network import Pooler
@@ -425,6 +461,7 @@ def _read_head(source: str | Path, *, allow_pickle: bool = False) -> _StoredHead
                     facts.class_name or family.task_class(facts.kind), facts.kind
                 )
                 form = family.tasks[facts.kind]
+                form = form.over_mean() if stored_pooling(config) == MEAN else form
                 layers = [name for name in (form.dense, form.norm, form.classifier) if name]
                 last = form.classifier
             names = [f"{layer}.{part}" for layer in layers for part in ("weight", "bias")]
@@ -465,6 +502,7 @@ def _read_head(source: str | Path, *, allow_pickle: bool = False) -> _StoredHead
         activation=_activation(config),
         notes=(*([facts.note] if facts.note else []), *odd_labels(config)),
         features=features if features in FEATURES else CONCATENATED,
+        pooling=CLS if isinstance(family, OtherFamily) else stored_pooling(config),
     )
 
 

@@ -1,5 +1,6 @@
 """The tasks by name. A task is added by a file beside this one and a line here."""
 
+from bertcore.architecture.families import CLS
 from bertcore.tasks.choice import Choose
 from bertcore.tasks.classify import Classify, Pair
 from bertcore.tasks.multilabel import Multilabel
@@ -15,18 +16,18 @@ TASKS: dict[str, Task] = {
 """By name; where a checkpoint does not name its task, the first that reads its head is taken."""
 
 
-def find_task(name: str, *, features: str | None = None) -> Task:
-    """Return the task with a name, on features of FEATURES if they are named.
+def find_task(name: str, *, features: str | None = None, pooling: str = CLS) -> Task:
+    """Return the task with a name, on features of FEATURES if named, or a vector of POOLINGS.
 
-    ValueError if there is none, or it has no feature-based form.
+    ValueError if there is none, or it has no such form.
     """
     if name not in TASKS:
         raise ValueError(f"task is {name!r}; expected one of {', '.join(TASKS)}.")
     if features is None:
-        return TASKS[name]
+        return TASKS[name].with_pooling(pooling)
     form = TASKS[name].with_features(features)
     if form is None:
         raise ValueError(
             f"feature-based training is for the tasks 'tag' and 'classify', not {name!r}."
         )
-    return form
+    return form.with_pooling(pooling)

@@ -5,15 +5,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from copy import copy
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
+from bertcore.architecture.families import CLS
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.data.examples import Example
 from bertcore.data.files import BadRows
@@ -68,6 +70,8 @@ class Task(ABC):
     """Default for the longest input in tokens."""
     features: str | None = None
     """What a BiLSTM reads of an encoder that is not trained, of FEATURES; None: there is none."""
+    pooling: str = CLS
+    """What the head of a text reads, of POOLINGS."""
     answers_each_token: ClassVar[bool] = False
     """Whether logits are of tokens, [T, C], so that no token can be left out."""
     decision: ClassVar[str | None]
@@ -114,6 +118,19 @@ class Task(ABC):
     def with_features(self, features: str) -> Task | None:
         """Return the same task on features of FEATURES; None if it has no such form."""
         return None
+
+    def with_pooling(self, pooling: str) -> Self:
+        """Return the same task on a text's vector of POOLINGS; ValueError if it has none."""
+        if pooling == self.pooling:
+            return self
+        if self.kind != "sequence":
+            raise ValueError(
+                f"pooling is {pooling!r}, but the task {self.name!r} does not read one vector of a "
+                "text. It is for classify, pair, multilabel and regress."
+            )
+        form = copy(self)
+        form.pooling = pooling
+        return form
 
     # ---- data ----
 

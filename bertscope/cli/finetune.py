@@ -112,7 +112,7 @@ class Trials:
     (TRAINING, Trials, "lr seeds class_weights"),
     (TRAINING, FinetuneConfig, "epochs batch_size seed warmup_ratio weight_decay dropout"),
     (MODEL, Start, "checkpoint allow_pickle new_head untrained max_seq_length"),
-    (MODEL, FinetuneConfig, "frozen trained feature_based features doc_stride"),
+    (MODEL, FinetuneConfig, "frozen trained pooling feature_based features doc_stride"),
     (RECORDS, FinetuneConfig, "metric evaluate_every patience save_every keep_epochs"),
     (
         BIAS,
@@ -135,6 +135,8 @@ def finetune(
     **settings: Any,
 ) -> None:
     """Fine-tune a checkpoint on labelled data; the result opens in transformers.
+
+    With --feature-based or --pooling mean, transformers opens the encoder, without the head.
 
     Epochs, batch size and schedule default to those of Devlin et al. 2019. Networks narrower than
     BERT-base get a higher learning rate; dropout is the checkpoint's (the default one has none).

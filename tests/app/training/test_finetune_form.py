@@ -130,6 +130,8 @@ def test_a_table_is_guessed_counted_timed_and_started(
     offered = ["the whole network", "top layer", "bottom layer", "attention only"]
     assert at.selectbox(key="tune_trained").options[:4] == offered
     at.selectbox(key="tune_trained").set_value("top 1").run()
+    assert at.selectbox(key="tune_pooling").options == ["[CLS]", "the mean of all tokens"]
+    at.selectbox(key="tune_pooling").set_value("mean").run()
     at.text_input(key="run_name").set_value("mine").run()
     ok(finished(at))
     button(at, "Fine-tune").click().run()
@@ -148,6 +150,7 @@ def test_a_table_is_guessed_counted_timed_and_started(
         "--epochs": "2",
         "--lr": "0.0001",
         "--trained": "top 1",
+        "--pooling": "mean",
         "--seed": "7",
         "--evaluate-every": "1",
     }

@@ -1,0 +1,188 @@
+"""A text's head over the mean of its tokens: equal to plain torch, saved, opened, and refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+from safetensors.torch import load_file
+
+from bertcore import load
+from bertcore.analysis.attribution.counterfactual import answer
+from bertcore.analysis.attribution.gradients import integrated_gradients
+from bertcore.analysis.attribution.task_input import task_input
+from bertcore.analysis.heads.pruning import save_pruned
+from bertcore.architecture.families import CLS, POOLINGS
+from bertcore.configs.finetune import FinetuneConfig
+from bertcore.finetuning import make_settings, start_experiment
+from bertcore.tasks import find_task, open_task_model, read_task_data, score_model
+from bertcore.tasks.checkpoint_head import read_task_head
+from bertcore.tasks.model import TaskModel, head_fits, poolings, start_task_model
+from tests.support.finetuning_files import write_reviews
+from tests.support.tiny import tiny_bert
+from tests.support.tiny_families import make
+from tests.support.tiny_others import make_other
+
+TEXTS = ("good", "The good film was long, and the bad river ran down the bank.", "bad day")
+LABELS = ("bad", "good")
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_bert().save(tmp_path_factory.mktemp("checkpoint") / "tiny")
+
+
+def start(source: Path | str, task: str = "classify", **more: Any) -> TaskModel:
+    more = {"labels": LABELS, "pooling": "mean", **more}
+    return start_task_model(source, task=task, generator=torch.Generator().manual_seed(1), **more)
+
+
+def settings(folder: Path, source: Path, **more: Any) -> Any:
+    folder.mkdir(exist_ok=True)
+    for name in ("train", "dev"):
+        write_reviews(folder / f"{name}.csv", 32, seed=len(name))
+    usual = {"epochs": 1, "batch_size": 8, "max_seq_length": 48, "learning_rates": (2e-3,)}
+    return make_settings(
+        task=more.pop("task", "classify"),
+        train=folder / "train.csv",
+        dev=folder / "dev.csv",
+        checkpoint=str(source),
+        device="cpu",
+        **(usual | more),
+    )
+
+
+@pytest.mark.parametrize("kind", ["", "DistilBertModel", "RobertaModel"])
+def test_the_logits_are_those_of_plain_torch(kind: str, tiny: Path, tmp_path: Path) -> None:
+    """From the hidden states of transformers, each text alone; padding changes nothing."""
+    source = tmp_path / "encoder" if kind else tiny
+    if kind:
+        make(kind, source)
+    folder = start(source).save(tmp_path / "out")
+    ours = open_task_model(folder, device="cpu")
+    assert ours.task.pooling == "mean"
+    theirs = transformers.AutoModel.from_pretrained(folder).eval()
+    head = load_file(folder / "model.safetensors")
+    tokenizer = ours.tokenizer
+    rows = [tokenizer.encode(text).input_ids for text in TEXTS]
+    wanted = []
+    for row in rows:
+        hidden = theirs(torch.tensor([row])).last_hidden_state[0]
+        vector = sum(hidden[i] for i in range(len(row))) / len(row)  # with [CLS] and [SEP]
+        for name, activate in (("pre_classifier", torch.relu), ("classifier.dense", torch.tanh)):
+            if f"mean.{name}.weight" in head:
+                linear = head[f"mean.{name}.weight"], head[f"mean.{name}.bias"]
+                vector = activate(torch.nn.functional.linear(vector, *linear))
+        last = "classifier.out_proj" if kind == "RobertaModel" else "classifier"
+        wanted.append(head[f"mean.{last}.weight"] @ vector + head[f"mean.{last}.bias"])
+    longest = max(map(len, rows))
+    ids = torch.full((len(rows), longest), tokenizer.pad_id)
+    mask = torch.zeros(ids.shape, dtype=torch.bool)
+    for place, row in enumerate(rows):
+        ids[place, : len(row)] = torch.tensor(row)
+        mask[place, : len(row)] = True
+    with torch.no_grad():
+        together = ours.module(ids, None, mask)
+        alone = torch.cat([ours.module(torch.tensor([row])) for row in rows])
+    torch.testing.assert_close(together, torch.stack(wanted).detach(), rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(together, alone, rtol=1e-4, atol=1e-5)
+    by_cls = start(source, pooling=CLS).module(ids, None, mask)
+    assert not torch.allclose(by_cls, together, atol=1e-3)
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+def test_a_run_is_saved_and_opens_as_it_was_scored(
+    frozen: bool, tiny: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    experiment = start_experiment(out, settings(tmp_path, tiny, pooling="mean", frozen=frozen))
+    report = experiment.run()
+    assert report is not None
+    config = json.loads((out / "config.json").read_text())
+    assert config["bertscope"]["pooling"] == "mean"
+    assert config["architectures"] == ["BertModel"]
+    model = open_task_model(out, device="cpu")
+    dev = read_task_data(
+        tmp_path / "dev.csv",
+        model.task,
+        model.tokenizer,
+        max_length=48,
+        labels=model.labels,
+        is_train=False,
+    )
+    scores = score_model(model.module, dev, model.task).scores
+    assert scores.metrics["accuracy"] == report["best"]["value"]
+    assert "mean of all tokens" in " ".join(model.notes)
+    assert not any("pooler" in name for name in load_file(out / "model.safetensors"))
+
+
+def test_transformers_does_not_take_it_for_its_own_head(tmp_path: Path) -> None:
+    """RoBERTa's class would read <s> without a word if the tensors had its names."""
+    make("RobertaModel", tmp_path / "encoder")
+    folder = start(tmp_path / "encoder").save(tmp_path / "out")
+    kind = transformers.AutoModelForSequenceClassification
+    _, info = kind.from_pretrained(folder, output_loading_info=True)
+    lost = {"classifier.dense.weight", "classifier.out_proj.weight"}
+    assert lost <= set(info["missing_keys"])
+    assert "mean.classifier.out_proj.weight" in set(info["unexpected_keys"])
+
+
+def test_what_else_reads_the_checkpoint(tiny: Path, tmp_path: Path) -> None:
+    """The head alone, its explanation, and a pruned copy."""
+    folder = start(tiny).save(tmp_path / "out")
+    bert, ours = load(folder, device="cpu"), open_task_model(folder, device="cpu")
+    ids = ours.tokenizer.encode(TEXTS[1]).input_ids
+    with torch.no_grad():
+        wanted = ours.module(torch.tensor([ids]))
+    reader = read_task_head(bert)
+    assert reader is not None
+    read = reader.logits(bert.module, bert.trace(TEXTS[1]).hidden_states[-1][None])
+    torch.testing.assert_close(read, wanted, rtol=1e-4, atol=1e-5)
+    source = task_input(ours, TEXTS[1])
+    found = integrated_gradients(ours, source, answer(ours, source).target(source), steps=64)
+    assert abs(found.delta) < 0.02
+    pruned = open_task_model(save_pruned(bert, [(0, 1)], tmp_path / "pruned"), device="cpu")
+    assert pruned.task.pooling == "mean"
+
+
+def test_a_head_is_kept_with_its_own_pooling_only(tiny: Path, tmp_path: Path) -> None:
+    folder = start(tiny).save(tmp_path / "out")
+    kept = start(folder)
+    before = open_task_model(folder, device="cpu").module.head_tensors()
+    for name, tensor in kept.module.head_tensors().items():
+        assert torch.equal(tensor.cpu(), before[name])
+    with pytest.raises(ValueError, match="with --pooling mean, not cls"):
+        start(folder, pooling=CLS)
+    assert start(folder, pooling=CLS, new_head=True).task.pooling == CLS
+    for pooling in POOLINGS:
+        fits = head_fits(folder, task="classify", labels=LABELS, pooling=pooling)
+        assert fits == (pooling == "mean")
+    with pytest.raises(ValueError, match="not for the task 'tag'"):
+        open_task_model(folder, task="tag", device="cpu")
+
+
+@pytest.mark.parametrize("task", ["choice", "qa", "tag"])
+def test_other_tasks_have_no_pooling(task: str) -> None:
+    with pytest.raises(ValueError, match=f"task '{task}' does not read one vector"):
+        find_task(task, pooling="mean")
+
+
+def test_what_has_no_mean_is_refused(tiny: Path, tmp_path: Path) -> None:
+    sources = tmp_path / "modern", tmp_path / "deberta"
+    make("ModernBertModel", sources[0])
+    make_other("DebertaModel", sources[1])
+    for source, name in zip(sources, ("ModernBERT", "DeBERTa"), strict=True):
+        assert poolings(load(source, device="cpu")) == (CLS,)
+        with pytest.raises(ValueError, match=f"head of {name}.* always reads"):
+            start(source)
+    assert poolings(load(tiny, device="cpu")) == POOLINGS
+    with pytest.raises(ValueError, match="pooling is 'max'; expected one of cls, mean"):
+        FinetuneConfig(learning_rate=1e-4, pooling="max")
+    with pytest.raises(ValueError, match="a feature-based head reads a BiLSTM"):
+        FinetuneConfig(learning_rate=1e-4, pooling="mean", feature_based=True)
+    with pytest.raises(ValueError, match="does not read one vector"):
+        settings(tmp_path, tiny, pooling="mean", task="tag")
