@@ -23,12 +23,12 @@ from streamlit.proto.ForwardMsg_pb2 import BackendOperationResponse
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.backend_operation_handler import DeferredFileHandler
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
-from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
+from streamlit.runtime.scriptrunner import RerunException, StopException, get_script_run_ctx
 from streamlit.runtime.state.session_state import Serialized, WStates
 from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile
 from streamlit.web.server import server_util
 
-__all__ = ["Page", "StopException", "UploadedFile", "print_to_cli"]
+__all__ = ["Page", "RerunException", "StopException", "UploadedFile", "print_to_cli"]
 
 log = logging.getLogger("bertscope.app")
 

@@ -130,7 +130,9 @@ CLEARNESS = Picture(
 def show(page: frame.Page, corpus: Opened) -> None:
     """Draw the word and its groups; runs alone when another word or layer is chosen."""
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    word = row.text_input("Word", key=WORD.key(), width=180, placeholder="bank").strip()
+    usual = "" if corpus.marked else WORD.default
+    key = WORD.key(default=usual)
+    word = row.text_input("Word", key=key, width=180, placeholder="bank").strip()
     layer = hits.choose_layer(corpus.encoded.layers, row)
     groups = row.selectbox(
         "Groups",

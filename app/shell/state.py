@@ -5,6 +5,7 @@ value is a `Field`, which gives its widget a key under which the value survives;
 what differs from the default into the address, so that a view is a link.
 """
 
+import sys
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from ..streamlit_internals import Page, page_hash
+from ..streamlit_internals import Page, RerunException, page_hash
 
 MAX_URL_CHARACTERS = 1500
 """Longer texts stay out of the address: browsers and chat programs cut long links."""
@@ -29,7 +30,7 @@ TEXTS = ("text_a", "text_b", "other_a", "other_b", *CHOICE_TEXTS)
 
 
 _KEPT, _DEFAULTS, _USED, _RUNNING = "_kept", "_kept_defaults", "_kept_used", "_full_run"
-_PAGES, _IN_URL = "_kept_pages", "_kept_in_url"
+_PAGES, _IN_URL, _DRAWN = "_kept_pages", "_kept_in_url", "_kept_drawn"
 
 T = TypeVar("T")
 
@@ -97,6 +98,7 @@ class Field(Generic[T]):
         if page != last_page or name not in st.session_state or st.session_state[name] != chosen:
             st.session_state[name] = chosen
         pages[name] = page
+        st.session_state.setdefault(_DRAWN, set()).add(name)
         kept[name] = chosen
         if not st.session_state.get(_RUNNING, False):
             sync_url()  # a fragment's own run: run.py is not there to do it
@@ -169,7 +171,7 @@ def begin_run() -> None:
     A link may lead to a page without the sentence box. Its texts are taken now: the next page
     comes with an empty address.
     """
-    st.session_state[_USED] = set()
+    st.session_state[_USED], st.session_state[_DRAWN] = set(), set()
     kept = st.session_state.setdefault(_KEPT, {})
     for name in ALWAYS_IN_URL:
         if name not in kept and name in st.query_params:
@@ -178,7 +180,16 @@ def begin_run() -> None:
 
 
 def sync_url() -> None:
-    """Write text, checkpoint and this page's non-default values into the address."""
+    """Write text, checkpoint and this page's non-default values into the address.
+
+    After a full run the browser forgets the widgets that were not drawn, and so does Streamlit,
+    unless the page was ended early (`st.stop`): here they are new ones when they are drawn again. A
+    run that gives way to the next ends nothing.
+    """
+    is_whole = not isinstance(sys.exception(), RerunException)
+    if st.session_state.get(_RUNNING, False) and is_whole:
+        pages, drawn = st.session_state.get(_PAGES, {}), st.session_state.get(_DRAWN, set())
+        st.session_state[_PAGES] = {name: pages[name] for name in pages if name in drawn}
     st.session_state[_RUNNING] = False
     kept = st.session_state.get(_KEPT, {})
     defaults = st.session_state.get(_DEFAULTS, {})

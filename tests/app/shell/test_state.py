@@ -142,6 +142,33 @@ def test_a_slider_keeps_its_value_within_other_bounds():
         assert at.slider(key="place").value == kept
 
 
+def test_a_choice_is_sent_again_after_a_page_that_ended_without_it():
+    """Streamlit keeps what a stopped run did not draw; the browser drops it and shows the least."""
+
+    def script():
+        import streamlit as st
+
+        from app.shell import frame, state
+
+        state.begin_run()
+        if st.session_state.get("waits"):
+            frame.end_page()
+        st.slider("Place", 0, 9, key=state.Field("place", 4).key(low=0, high=9))
+        state.sync_url()
+
+    at = run(script)
+    assert at.slider(key="place").proto.set_value  # as a new one
+    at.run()
+    assert not at.slider(key="place").proto.set_value  # nothing that is being moved is moved back
+    at.session_state["waits"] = True
+    at.run()
+    assert not at.slider
+    at.session_state["waits"] = False
+    at.run()
+    slider = at.slider(key="place").proto
+    assert (slider.set_value, list(slider.value)) == (True, [4.0])
+
+
 def test_a_long_text_of_another_box_stays_out_of_the_address():
     def script():
         import streamlit as st
