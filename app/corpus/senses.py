@@ -181,7 +181,8 @@ def _say(found: WordSenses, senses: Senses) -> None:
     """Write how many occurrences there are, and whether the groups are more than chance."""
     num, used = found.num_found, len(found.occurrences)
     verb = "occur" if found.word == MARKED else "occurs"
-    sentence = f"{plain(found.word)} {verb} {num:,} times in the corpus"
+    word = "The marked words" if found.word == MARKED else plain(found.word)
+    sentence = f"{word} {verb} {num:,} times in the corpus"
     sentence += "." if used == num else f"; {used:,} of them are grouped."
     if found.num_copies:
         sentence += (

@@ -1,5 +1,6 @@
 """Training example: a document, a pair, hidden pieces, guesses and losses."""
 
+import math
 from operator import attrgetter
 from typing import Any
 
@@ -154,7 +155,7 @@ def _show(page: frame.Page) -> None:
         num_chosen=len(example.guesses),
         **values,
     )
-    _show_losses(example)
+    _show_losses(example, page.bert.config.vocab_size)
     _show_step(page, example, EXAMPLE.python(page, None, **values))
     _show_fates(page, actions)
     st.header("Masks over 20 epochs", anchor=False)
@@ -205,8 +206,8 @@ def _choose() -> tuple[str, int, float, str]:
     return text, SEED.value, percentage / 100, actions
 
 
-def _show_losses(example: TrainingExample) -> None:
-    """Draw the two losses as formulas, with their numbers to add up."""
+def _show_losses(example: TrainingExample, size: int) -> None:
+    """Draw the two losses as formulas, with their numbers to add up; `size` is V."""
     st.header("The loss", anchor=False)
     costs = [f"{guess.loss:.3f}" for guess in example.guesses]
     shown = " + ".join(costs if len(costs) <= 8 else [*costs[:7], r"\ldots"])
@@ -230,7 +231,8 @@ def _show_losses(example: TrainingExample) -> None:
     )
     st.caption(
         "M is the set of chosen places, x the right pieces, x̃ what BERT reads, h₁ the pooled "
-        "vector of the first token."
+        f"vector of the first token. Who knows nothing pays ln V = ln {size:,} = "
+        f"{math.log(size):.2f} nats for a word, and ln 2 = {math.log(2):.2f} for the pair."
     )
 
 

@@ -152,7 +152,7 @@ def test_it_is_searched_and_its_marked_words_are_grouped() -> None:
     assert "money" in html
     senses = {"corpus_view": "senses", "senses_word": ""}
     app = ok(opened("corpus", "\n".join(lines), **senses))
-    assert "the marked words occur 10 times" in said(app)
+    assert "The marked words occur 10 times" in said(app)
     few = complaints(opened("corpus", "\n".join(lines[:3]), **senses))
     assert "has the marked words 3 times" in few
 

@@ -194,6 +194,7 @@ def test_missing_files_of_the_app_are_one_sentence(
 def test_the_config_becomes_flags_that_streamlit_knows() -> None:
     flags = open_app.config_flags(ROOT / ".streamlit" / "config.toml")
     assert "--browser.gatherUsageStats=false" in flags
+    assert "--global.maxCachedMessageAge=50" in flags
     assert "--theme.dark.sidebar.backgroundColor=#161B28" in flags
     (colors,) = [flag for flag in flags if flag.startswith("--theme.chartCategoricalColors=")]
     assert json.loads(colors.partition("=")[2])[0] == "#3457D5"
