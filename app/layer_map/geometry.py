@@ -9,14 +9,15 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from bertcore.analysis.compare.cka import NUM_PERMUTATIONS
+from bertcore.analysis.shared.collect import VectorTable
 from bertcore.analysis.space.geometry import MIN_POINTS
 from bertcore.analysis.space.map_quality import MAX_POINTS, Faithfulness, Separation
 from bertcore.analysis.space.projection import LayerMap
 
-from ..plots import Figure, theme
+from ..plots import Figure, plain, theme
 from ..plots.cells import similarity_map, similarity_table
 from ..plots.charts import Curve, LayerCurves, over_layers
-from ..shell import Picture, cache, columns, frame
+from ..shell import Field, Picture, cache, columns, frame
 from . import view
 from .view import MeasuredGeometry, Points, View
 
@@ -229,6 +230,29 @@ COSINES = Picture(
     ),
     code=_CODE + "found.any_pair, found.same_word, found.corrected\n",
 )
+PAIR: Field[list[int]] = Field("map_two", [])
+"""Numbers of the two points that are compared, at most two."""
+MOST_OFFERED = 200
+TWO_POINTS = Picture(
+    name="layer-map-two",
+    chart=LayerCurves(
+        table=lambda pair: pair,
+        curves=(Curve("cosine", "these two", 0), Curve("any_pair", "any two words", 1, "dot")),
+        title="How alike are these two?",
+        unit="cosine",
+    ),
+    how=(
+        "The cosine of the vectors of {names} after each layer, beside the mean of any two. Both "
+        "are in one text, so what they share of it makes them alike too: only what is above the "
+        "dotted line is theirs, and one pair is one case."
+    ),
+    code=_CODE
+    + """
+first, second = table.vectors[:, {first}], table.vectors[:, {second}]
+lengths = (first**2).sum(-1) ** 0.5 * (second**2).sum(-1) ** 0.5
+(first * second).sum(-1) / lengths, found.any_pair
+""",
+)
 ROGUE = Picture(
     name="layer-map-rogue",
     figure=_rogue_bars,
@@ -293,6 +317,36 @@ similarity = layer_similarity(states, states)
 similarity.debiased, similarity.debiased_chance
 """,
 )
+
+
+def show_two(page: frame.Page, measured: MeasuredGeometry, code: str, table: VectorTable) -> None:
+    """Draw the choice of two points, and their cosine by layer once there are two."""
+    if not 2 <= len(table) <= MOST_OFFERED:
+        return
+    numbers = list(range(len(table)))
+    chosen = st.multiselect(
+        "Two of them",
+        numbers,
+        format_func=lambda number: f"{table.tokens[number]} {table.positions[number]}",
+        max_selections=2,
+        key=PAIR.key(options=numbers),
+        placeholder="he, John",
+        help="The cosine of their vectors, by layer; the number is the token's place.",
+    )
+    if len(chosen) < 2:
+        return
+    first, second = chosen
+    one, other = (table.vectors[:, number].astype(np.float64) for number in chosen)
+    norms = np.linalg.norm(one, axis=-1) * np.linalg.norm(other, axis=-1)
+    pair = pd.DataFrame(
+        {
+            "layer": list(measured.layers),
+            "cosine": (one * other).sum(-1) / norms,
+            "any_pair": measured.geometry.any_pair,
+        }
+    )
+    names = " and ".join(f"*{plain(table.tokens[number])}*" for number in chosen)
+    TWO_POINTS.show(page, pair, setup=code, names=names, first=first, second=second)
 
 
 def show_geometry(page: frame.Page, measured: MeasuredGeometry, code: str, width: int) -> None:

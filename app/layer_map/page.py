@@ -9,7 +9,7 @@ from ..shell import Field, cache, frame, one_of
 from . import PAGE, view
 from .controls import WORD, choose_points, choose_view, map_when_ready, read_points
 from .corpus.show import show_corpus
-from .geometry import show_curves, show_geometry
+from .geometry import show_curves, show_geometry, show_two
 from .maps import OVERVIEW, show_map
 from .points import Mapped, PointMarks, colouring, hover_texts, point_labels
 from .seeds import show_second_seed
@@ -48,7 +48,9 @@ def _draw_geometry(page: frame.Page, sentences: Chosen) -> None:
         measured = cache.computed(view.measured, points)
     for note in table.notes:
         st.caption(plain(note))
-    show_geometry(page, measured, view.code_of(points, None), table.vectors.shape[-1])
+    code = view.code_of(points, None)
+    show_two(page, measured, code, table)
+    show_geometry(page, measured, code, table.vectors.shape[-1])
 
 
 def _draw_map(page: frame.Page, sentences: Chosen) -> None:

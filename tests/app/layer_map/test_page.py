@@ -7,17 +7,19 @@ import time
 
 import numpy as np
 import pytest
+import torch
 from streamlit.testing.v1 import AppTest
 
 from app.layer_map import seeds
 from app.layer_map import view as map_view
 from app.shell.cache import bert_key
+from bertcore import load
 from bertcore.analysis.space import projection
 from bertcore.analysis.space.projection import method_of
 from bertcore.analysis.space.sense_sets import SETS
 from bertcore.configs.maps import PacmapSettings, TsneSettings, UmapSettings
 from tests.support.exhaustive import spread
-from tests.support.opened import charts, ok, page_of, said, with_results
+from tests.support.opened import charts, numbers, ok, page_of, said, with_results
 
 
 @pytest.fixture
@@ -203,6 +205,21 @@ def test_the_geometry_of_a_words_senses(page: AppTest) -> None:
     # The switch is the map's too.
     app.segmented_control(key="map_view").set_value("map").run()
     assert "without_rogue" in ok(app).code[0].value
+
+
+def test_the_cosine_of_two_tokens_by_layer(page: AppTest, checkpoint: str) -> None:
+    text = "The river bank was steep."
+    page.query_params.update({"text_b": "", "map_view": "geometry"})
+    app = ok(page.run())
+    box = next(one for one in app.multiselect if one.label == "Two of them")
+    assert box.options[:3] == ["the 1", "river 2", "bank 3"]
+    app = ok(box.set_value([0, 2]).run())
+    hidden = load(checkpoint, device="cpu").trace(text).hidden_states.double()
+    wanted = torch.cosine_similarity(hidden[:, 1], hidden[:, 3], dim=-1)
+    drawn = next(c for c in charts(app) if "these two" in [t.get("name") for t in c["data"]])
+    (curve,) = [trace for trace in drawn["data"] if trace.get("name") == "these two"]
+    np.testing.assert_allclose(numbers(curve["y"]), wanted, atol=1e-5)
+    assert "*the* and *bank*" in said(app)
 
 
 @pytest.mark.parametrize("text", ["a", "a b", "a a a", "<img src=x>"])
