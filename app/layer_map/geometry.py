@@ -9,12 +9,11 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from bertcore.analysis.compare.cka import NUM_PERMUTATIONS
-from bertcore.analysis.shared.collect import VectorTable
-from bertcore.analysis.space.geometry import MIN_POINTS
+from bertcore.analysis.space.geometry import MIN_POINTS, cosines
 from bertcore.analysis.space.map_quality import MAX_POINTS, Faithfulness, Separation
 from bertcore.analysis.space.projection import LayerMap
 
-from ..plots import Figure, plain, theme
+from ..plots import Figure, plain, shorten, theme
 from ..plots.cells import similarity_map, similarity_table
 from ..plots.charts import Curve, LayerCurves, over_layers
 from ..shell import Field, Picture, cache, columns, frame
@@ -237,22 +236,26 @@ TWO_POINTS = Picture(
     name="layer-map-two",
     chart=LayerCurves(
         table=lambda pair: pair,
-        curves=(Curve("cosine", "these two", 0), Curve("any_pair", "any two words", 1, "dot")),
+        curves=(
+            Curve("cosine", "these two", 0),
+            Curve("any_pair", "any two", 1, "dot", is_optional=True),
+        ),
         title="How alike are these two?",
         unit="cosine",
     ),
     how=(
-        "The cosine of the vectors of {names} after each layer, beside the mean of any two. Both "
-        "are in one text, so what they share of it makes them alike too: only what is above the "
-        "dotted line is theirs, and one pair is one case."
+        "The cosine of the vectors of {names} after each layer.{shared}{beside} One pair is one "
+        "case."
     ),
     code=_CODE
     + """
-first, second = table.vectors[:, {first}], table.vectors[:, {second}]
-lengths = (first**2).sum(-1) ** 0.5 * (second**2).sum(-1) ** 0.5
-(first * second).sum(-1) / lengths, found.any_pair
+from bertcore.analysis.space.geometry import cosines
+
+cosines(table.vectors[:, {first}], table.vectors[:, {second}]), found.any_pair
 """,
 )
+SHARED = " Both are in one text, so what they share of it makes them alike too."
+BESIDE = " Compare with the dotted line, the mean of any two."
 ROGUE = Picture(
     name="layer-map-rogue",
     figure=_rogue_bars,
@@ -319,34 +322,57 @@ similarity.debiased, similarity.debiased_chance
 )
 
 
-def show_two(page: frame.Page, measured: MeasuredGeometry, code: str, table: VectorTable) -> None:
+def show_two(page: frame.Page, points: Points, measured: MeasuredGeometry, code: str) -> None:
     """Draw the choice of two points, and their cosine by layer once there are two."""
+    table = points.table
     if not 2 <= len(table) <= MOST_OFFERED:
         return
+    of_sentences = points.unit in ("mean", "cls")
+    several = len(set(table.sentence_ids.tolist())) > 1
+
+    def label(number: int) -> str:  # Streamlit takes the first of two equal ones
+        sentence = table.sentence_ids[number] + 1
+        if of_sentences:
+            return f"{sentence}: {shorten(table.tokens[number], 60)}"
+        place = f"{table.tokens[number]} {table.positions[number]}"
+        return f"{place}, sentence {sentence}" if several else place
+
     numbers = list(range(len(table)))
+    key = PAIR.key(options=numbers)
+    if len(PAIR.value) > 2:  # a link may have any number, and the widget takes two
+        PAIR.put(PAIR.value[:2])
     chosen = st.multiselect(
         "Two of them",
         numbers,
-        format_func=lambda number: f"{table.tokens[number]} {table.positions[number]}",
+        format_func=label,
         max_selections=2,
-        key=PAIR.key(options=numbers),
-        placeholder="he, John",
-        help="The cosine of their vectors, by layer; the number is the token's place.",
+        key=key,
+        placeholder="The first and the second" if of_sentences else "he, John",
+        help="The cosine of their vectors, by layer."
+        + ("" if of_sentences else " The number after a token is its place."),
     )
     if len(chosen) < 2:
         return
     first, second = chosen
-    one, other = (table.vectors[:, number].astype(np.float64) for number in chosen)
-    norms = np.linalg.norm(one, axis=-1) * np.linalg.norm(other, axis=-1)
+    any_pair = measured.geometry.any_pair
     pair = pd.DataFrame(
         {
             "layer": list(measured.layers),
-            "cosine": (one * other).sum(-1) / norms,
-            "any_pair": measured.geometry.any_pair,
+            "cosine": cosines(table.vectors[:, first], table.vectors[:, second]),
+            "any_pair": any_pair,
         }
     )
-    names = " and ".join(f"*{plain(table.tokens[number])}*" for number in chosen)
-    TWO_POINTS.show(page, pair, setup=code, names=names, first=first, second=second)
+    is_one = table.sentence_ids[first] == table.sentence_ids[second]
+    TWO_POINTS.show(
+        page,
+        pair,
+        setup=code,
+        names=" and ".join(f"*{plain(shorten(table.tokens[number], 60))}*" for number in chosen),
+        shared=SHARED if is_one else "",
+        beside=BESIDE if np.isfinite(any_pair).any() else "",
+        first=first,
+        second=second,
+    )
 
 
 def show_geometry(page: frame.Page, measured: MeasuredGeometry, code: str, width: int) -> None:

@@ -49,7 +49,7 @@ def _draw_geometry(page: frame.Page, sentences: Chosen) -> None:
     for note in table.notes:
         st.caption(plain(note))
     code = view.code_of(points, None)
-    show_two(page, measured, code, table)
+    show_two(page, points, measured, code)
     show_geometry(page, measured, code, table.vectors.shape[-1])
 
 

@@ -23,6 +23,7 @@ from ..plots import (
     Shades,
     SpecialTokens,
     display_width,
+    own_markdown,
     own_text,
     plain,
     shorten,
@@ -49,7 +50,8 @@ class Example:
 
     def with_mask(self, marks: SpecialTokens) -> "Example":
         """Return the example with the checkpoint's own mask."""
-        return replace(self, first=own_text(self.first, marks), second=own_text(self.second, marks))
+        first, second = own_text(self.first, marks), own_text(self.second, marks)
+        return replace(self, first=first, second=second, note=own_markdown(self.note, marks))
 
 
 EXAMPLES = (
@@ -59,8 +61,8 @@ EXAMPLES = (
         "The men near the houses [MASK] born in London.",
         note=(
             "The checkpoint *default* follows the subject here: *was* for the man, *were* for the "
-            "men, though the houses are nearer. It is less sure of *the books that the man found "
-            "... old*: *were* is barely ahead of *was*."
+            "men, though the houses are nearer. It is less sure of *The books that the man found "
+            "\\[MASK\\] old.*: *were* is barely ahead of *was*."
         ),
     ),
     Example(

@@ -15,7 +15,7 @@ from ..plots import Figure, scatter, subplots, theme
 from ..run_folders.run import Run
 from ..run_folders.runs import metrics
 from ..shell import Picture
-from .stations import Station, draw_borders, named, parted, stations_of
+from .stations import Station, draw_borders, line_mode, named, parted, stations_of
 
 MAX_POINTS = 1200
 """Most points of a curve; of longer runs every n-th line is drawn, and all held-out scores."""
@@ -152,7 +152,7 @@ def draw_panels(
                     None if value is None or not np.isfinite(value) else float(f"{value:.5g}")
                     for value in values
                 ],
-                mode="lines" if len(part) > 1 else "markers",
+                mode=line_mode(values),
                 name=name,
                 showlegend=index == 0,
                 hovertemplate=f"step %{{x:,}}: %{{y:{form}}}<extra>{name}</extra>",
@@ -203,6 +203,7 @@ table[{columns!r}]
 """,
 )
 GUESSING = "A loss of ln V means pure guessing"
+GUESSING_IN_STATIONS = GUESSING + "; with next sentence as a term of it, ln V + ln 2 does"
 GUESSING_BY_TERM = {
     "replaced_loss": (
         "The loss is the generator's plus 50 times the discriminator's; for these, ln V and ln 2 "
@@ -247,7 +248,8 @@ def show_curves(run: Run) -> None:
     chance = None if random is None else max(random, 1 - random)
     columns = [name for name in _COLUMNS if name in table]
     stations = stations_of(run.config)
-    guessing = next((GUESSING_BY_TERM[c] for c in GUESSING_BY_TERM if c in table), GUESSING)
+    usual = GUESSING_IN_STATIONS if stations and "nsp_loss" in table else GUESSING
+    guessing = next((GUESSING_BY_TERM[c] for c in GUESSING_BY_TERM if c in table), usual)
     has_line = run.unigram_entropy is not None and not {"mlm_loss", "valid_mlm_loss"}.isdisjoint(
         table
     )

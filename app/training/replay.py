@@ -90,9 +90,9 @@ probe_map(probes).coordinates                                        # [S, P, 2]
 )
 PAIRS = ", and that B follows A; the first pair belongs together and the second does not"
 STATIONS = (
-    " The letters are the stations of the run: {named}. On next tokens, a token attends to those "
-    "before it alone, and the hidden word is guessed from these; from masked words on, from both "
-    "sides."
+    " The letters are the stations of the run: {named}. On next tokens, a token attends to itself "
+    "and those before it, and the hidden word is guessed from those before it; on the others, from "
+    "both sides."
 )
 HEADS = Picture(
     name="training-heads",

@@ -21,7 +21,7 @@ from ..plots import (
     subplots,
     theme,
 )
-from .stations import Station, draw_borders, letter_at, parted
+from .stations import Station, draw_borders, letter_at, line_mode, parted
 
 MAX_MOMENTS = 60
 """Most moments under the slider; of longer runs they are spread evenly over the probes."""
@@ -208,7 +208,7 @@ def _draw_answers(
             *ANSWERS,
             x=x,
             y=[None if value is None else float(f"{value:.4g}") for value in y],
-            mode="lines+markers" if len(steps) < 3 else "lines",
+            mode="lines+markers" if len(steps) < 3 else line_mode(y),
             name=name,
             legend="legend2",
             line={"color": theme.CATEGORICAL[(0, 2, 5)[place % 3]], "width": 2, "dash": dash},

@@ -4,13 +4,17 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..plots import Figure, theme
+from bertcore.configs.data import OBJECTIVES
+
+from ..plots import Figure, plain, theme
 
 _WORDS = {
     "causal": "next tokens",
     "mlm": "masked words",
     "mlm+nsp": "masked words and next sentence",
 }
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_MOST_STEPS = 2**53  # the browser's numbers are exact up to it
 
 
 class Station(NamedTuple):
@@ -25,17 +29,31 @@ class Station(NamedTuple):
 
 
 def stations_of(config: Mapping[str, Any]) -> tuple[Station, ...]:
-    """Return the stations in a run's settings; none for a run of one objective."""
-    listed = config.get("stations", ())
-    return tuple(
-        Station(chr(ord("A") + place), int(one["after"]), str(one["objective"]))
-        for place, one in enumerate(listed)
-    )
+    """Return the stations in a run's settings; none for a run of one objective.
+
+    A run's folder may be from anybody: of what is not a list of known objectives, each after more
+    steps than the one before and the first after none, there are no stations.
+    """
+    listed = config.get("stations")
+    if not isinstance(listed, list) or len(listed) > len(_LETTERS):
+        return ()
+    stations: list[Station] = []
+    for letter, one in zip(_LETTERS, listed, strict=False):
+        after, objective = (
+            (one.get("after"), one.get("objective")) if isinstance(one, dict) else 2 * (None,)
+        )
+        if type(after) is not int or not isinstance(objective, str) or objective not in OBJECTIVES:
+            return ()
+        if not (stations[-1].after < after < _MOST_STEPS if stations else after == 0):
+            return ()
+        stations.append(Station(letter, after, objective))
+    return tuple(stations)
 
 
 def named(stations: Sequence[Station]) -> str:
-    """Return their letters and objectives in words: "A next tokens, B masked words"."""
-    return ", ".join(f"{one.letter} {_WORDS.get(one.objective, one.objective)}" for one in stations)
+    """Return their letters and objectives as Markdown: "A next tokens, B masked words"."""
+    words = (_WORDS.get(one.objective, plain(one.objective)) for one in stations)
+    return ", ".join(f"{one.letter} {name}" for one, name in zip(stations, words, strict=True))
 
 
 def letter_at(stations: Sequence[Station], step: int) -> str:
@@ -61,10 +79,25 @@ def parted(
     return x, y
 
 
+def line_mode(values: Sequence[float | None]) -> str:
+    """Return Plotly's mode of a curve with gaps: a value between two gaps has no line to be on.
+
+    >>> line_mode([3.0, 2.0, None, 5.0]), line_mode([3.0, 2.0]), line_mode([3.0])
+    ('lines+markers', 'lines', 'markers')
+    """
+    padded = [None, *values, None]
+    is_alone = [
+        before is None and after is None
+        for before, value, after in zip(padded, padded[1:], padded[2:], strict=False)
+        if value is not None
+    ]
+    return "markers" if all(is_alone) else "lines+markers" if any(is_alone) else "lines"
+
+
 def draw_borders(
     fig: Figure, places: Mapping[str, float], row: int | None = None, col: int | None = None
 ) -> None:
-    """Draw a line where each station begins, but for the first, with its letter.
+    """Draw the letter of each station where it begins, and a line there but for the first.
 
     Args:
         fig: The figure.
@@ -76,6 +109,7 @@ def draw_borders(
             x,
             row=row,
             col=col,
-            line={"color": theme.SPECIAL, "width": 1 if number else 0, "dash": "dot"},
+            is_drawn=number > 0,
+            line={"color": theme.SPECIAL, "width": 1, "dash": "dot"},
             annotation={"text": letter, "font": {"size": 11, "color": theme.SPECIAL}},
         )

@@ -231,7 +231,7 @@ def _show_losses(example: TrainingExample, size: int) -> None:
     )
     st.caption(
         "M is the set of chosen places, x the right pieces, x̃ what BERT reads, h₁ the pooled "
-        f"vector of the first token. Who knows nothing pays ln V = ln {size:,} = "
+        f"vector of the first token. A model that knows nothing pays ln V = ln {size:,} = "
         f"{math.log(size):.2f} nats for a word, and ln 2 = {math.log(2):.2f} for the pair."
     )
 

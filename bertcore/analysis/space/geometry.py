@@ -92,6 +92,21 @@ def geometry(vectors: Floats, words: Sequence[str], *, seed: int = 0) -> Geometr
     )
 
 
+def cosines(first: Floats, second: Floats) -> NDArray[np.float64]:
+    """Return the cosine of two vectors at each layer.
+
+    Args:
+        first, second: [L+1, D].
+
+    Returns:
+        [L+1]; 0 where one of the two is 0, NaN where one holds NaN or infinity.
+    """
+    with np.errstate(invalid="ignore"):  # infinity over infinity
+        units = [_units(np.asarray(one, dtype=np.float64)) for one in (first, second)]
+    found: NDArray[np.float64] = (units[0] * units[1]).sum(1)
+    return found
+
+
 def without_rogue(vectors: Floats, words: Sequence[str], num: int) -> NDArray[np.float32]:
     """Return vectors [L+1, N, D] whose `num` rogue dimensions of each layer are 0.
 
@@ -147,7 +162,7 @@ def _units(points: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return points [N, D] scaled to length 1; 0 stays 0."""
     lengths = np.linalg.norm(points, axis=1, keepdims=True)
     units: NDArray[np.float64] = np.divide(
-        points, lengths, out=np.zeros_like(points), where=lengths > 0
+        points, lengths, out=np.zeros_like(points), where=lengths != 0
     )
     return units
 

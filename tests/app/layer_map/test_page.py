@@ -220,6 +220,53 @@ def test_the_cosine_of_two_tokens_by_layer(page: AppTest, checkpoint: str) -> No
     (curve,) = [trace for trace in drawn["data"] if trace.get("name") == "these two"]
     np.testing.assert_allclose(numbers(curve["y"]), wanted, atol=1e-5)
     assert "*the* and *bank*" in said(app)
+    assert "Both are in one text" in said(app)
+    assert "Compare with the dotted line" in said(app)
+    # What the page shows as Python prints the same numbers.
+    code = next(code.value for code in app.code if "cosines(" in code.value)
+    found: dict = {}
+    exec(code.replace("\ncosines(", "\nprinted = cosines("), found)
+    np.testing.assert_allclose(found["printed"][0], wanted, atol=1e-5)
+
+
+def two_of(page: AppTest, **choices: str) -> tuple[list[str], str]:
+    """Return the offered points, and the caption of the picture if there is one."""
+    page.query_params.update({"text_b": "", "map_view": "geometry", **choices})
+    app = ok(page.run())
+    (box,) = (one for one in app.multiselect if one.label == "Two of them")
+    return box.options, said(app).partition("The cosine of the vectors of ")[2]
+
+
+@pytest.mark.parametrize("unit", ["words", "mean", "cls"])
+def test_two_of_several_sentences_have_names_of_their_own(page: AppTest, unit: str) -> None:
+    page.session_state["_my_sentences"] = "The river bank\nthe river bank\nA river"
+    offered, caption = two_of(page, map_source="pasted", map_unit=unit, map_two=["0", "1"])
+    assert len(set(offered)) == len(offered)
+    if unit == "words":
+        assert offered[:4] == [f"{w}, sentence 1" for w in ("the 1", "river 2", "bank 3")] + [
+            "the 1, sentence 2"
+        ]
+        assert "*the* and *river*" in caption
+        assert "Both are in one text" in caption
+    else:
+        assert offered[:2] == ["1: The river bank", "2: the river bank"]
+        assert "*The river bank* and *the river bank*" in caption
+        assert "Both are in one text" not in caption
+
+
+def test_of_a_link_with_three_points_the_first_two_are_drawn(page: AppTest) -> None:
+    _, caption = two_of(page, map_two=["0", "2", "1"])
+    assert "*the* and *bank*" in caption
+    assert page.session_state["map_two"] == [0, 2]
+    ok(page.run())
+
+
+def test_two_points_without_a_mean_of_any_two_are_beside_none(page: AppTest) -> None:
+    _, caption = two_of(page, text_a="a a a", map_two=["0", "1"])
+    assert caption.startswith("*a* and *a* after each layer. Both are in one text")
+    assert "Compare" not in caption
+    drawn = next(c for c in charts(page) if "these two" in [t.get("name") for t in c["data"]])
+    assert "any two" not in [trace.get("name") for trace in drawn["data"]]
 
 
 @pytest.mark.parametrize("text", ["a", "a b", "a a a", "<img src=x>"])

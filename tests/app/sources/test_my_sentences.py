@@ -150,7 +150,7 @@ def test_it_is_searched_and_its_marked_words_are_grouped() -> None:
     assert "tokens of 10 sentences" in said(app)
     html = " ".join(element.proto.body for element in app.get("html"))
     assert "money" in html
-    senses = {"corpus_view": "senses", "senses_word": ""}
+    senses = {"corpus_view": "senses"}
     app = ok(opened("corpus", "\n".join(lines), **senses))
     assert "The marked words occur 10 times" in said(app)
     few = complaints(opened("corpus", "\n".join(lines[:3]), **senses))

@@ -14,7 +14,7 @@ from app.plots import theme
 from app.training import curves
 from app.training import replay_figures as figures
 from app.training.replay import heads_over_time
-from app.training.stations import stations_of
+from app.training.stations import line_mode, named, stations_of
 from bertcore.analysis.heads.entropy_history import head_history
 from bertcore.analysis.space.probe_map import ProbeMap, probe_map
 from bertcore.pretraining.run_probes import take_probe
@@ -110,8 +110,56 @@ def test_no_curve_goes_on_from_one_station_to_the_next() -> None:
     assert train.y[20] is None
     assert [value is None for value in held_out.y] == [False, False, True, False, False]
     borders = {(line.xref, line.x0) for line in fig.layout.shapes}
-    assert {("x", 0), ("x", 20), ("x3", 20)} <= borders
-    assert [note.text for note in fig.layout.annotations if note.xref == "x"] == ["A", "B"]
+    assert {("x", 20), ("x3", 20)} <= borders
+    assert 0 not in {x for _, x in borders}  # the first has its letter alone
+    letters = {note.text: note.x for note in fig.layout.annotations if note.xref == "x"}
+    assert letters == {"A": 0, "B": 20}
+
+
+def test_a_station_of_one_value_is_seen() -> None:
+    stations = stations_of(
+        {"stations": [{"after": 0, "objective": "causal"}, {"after": 39, "objective": "mlm"}]}
+    )
+    table = curves.curve_table(lines(40), 2e-3)
+    assert curves.curves(table, None, None, stations).plotly().data[0].mode == "lines+markers"
+    assert curves.curves(table, None, None).plotly().data[0].mode == "lines"
+    assert line_mode([None, 1.0, None, 2.0]) == "markers"
+
+
+HOSTILE_STATIONS: list[Any] = [
+    None,
+    5,
+    "x",
+    {"after": 0, "objective": "mlm"},
+    [5],
+    [None],
+    [{"after": 0}],
+    [{"objective": "mlm"}],
+    [{"after": "x", "objective": "mlm"}],
+    [{"after": True, "objective": "mlm"}],
+    [{"after": float("nan"), "objective": "mlm"}],
+    [{"after": 5, "objective": "mlm"}],
+    [{"after": 0, "objective": "![](http://x.org/a.png)"}],
+    [{"after": 0, "objective": ["mlm"]}],
+    [{"after": 0, "objective": "mlm"}, {"after": 0, "objective": "causal"}],
+    [{"after": 0, "objective": "mlm"}, {"after": -1, "objective": "causal"}],
+    [{"after": 0, "objective": "mlm"}, {"after": 10**400, "objective": "causal"}],
+    [{"after": number, "objective": "mlm"} for number in range(27)],
+]
+
+
+@pytest.mark.parametrize("listed", HOSTILE_STATIONS, ids=lambda listed: repr(listed)[:40])
+def test_stations_that_are_none_are_left_out(listed: Any) -> None:
+    assert stations_of({"stations": listed}) == ()
+    assert stations_of({}) == ()
+
+
+def test_a_station_is_named_as_markdown() -> None:
+    known = [{"after": 0, "objective": "mlm"}, {"after": 3, "objective": "mlm+sop"}]
+    stations = stations_of({"stations": known})
+    assert named(stations) == r"A masked words, B mlm\+sop"
+    (bad,) = stations_of({"stations": known[:1]})
+    assert named([bad._replace(objective="![](x)")]) == r"A \!\[\]\(x\)"
 
 
 def test_the_replay_names_the_station_of_each_step(probes: list[Probe], mapped: ProbeMap) -> None:
@@ -130,7 +178,8 @@ def test_the_replay_names_the_station_of_each_step(probes: list[Probe], mapped: 
     told = answers["B follows A, pair 1"].y
     assert [value is None for value in told] == [True, True, True, False, False]
     heads = heads_over_time(head_history(probes), stations).plotly()
-    assert [line.x0 for line in heads.layout.shapes] == [-0.5, 1.5]
+    assert [line.x0 for line in heads.layout.shapes] == [1.5]
+    assert [(note.text, note.x) for note in heads.layout.annotations] == [("A", -0.5), ("B", 1.5)]
 
 
 def test_one_line_is_drawn() -> None:

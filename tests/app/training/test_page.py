@@ -314,6 +314,22 @@ def test_a_run_of_several_objectives_shows_where_each_begins(page):
     curves = json.loads(at.get("plotly_chart")[0].proto.spec)
     assert curves["data"][0]["y"].count(None) == 2  # the loss begins anew with its meaning
     assert not [one.value for one in at.error]  # the coach takes no border for a spike
+    # The loss of the last station is that of words plus next sentence.
+    captions = " ".join(caption.value for caption in at.caption)
+    assert "with next sentence as a term of it, ln V + ln 2 does" in captions
+
+
+@pytest.mark.parametrize("view", ["Watch", "Replay"])
+@pytest.mark.parametrize("listed", [None, [{"after": "x"}], "![](http://x.org/a.png)"])
+def test_a_run_with_stations_that_are_none_is_shown(page, runs, listed, view):
+    file = runs / "mine" / "config.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"stations": listed}))
+    page.query_params.update({"training_view": view, "run": "mine"})
+    at = page.run()
+    assert not at.exception
+    assert at.get("plotly_chart")
+    assert not at.error
+    assert "ln V + ln 2" not in " ".join(caption.value for caption in at.caption)
 
 
 def test_the_recorded_stations_are_those_of_the_recipe():

@@ -7,6 +7,7 @@ import pytest
 
 from bertcore.analysis.space.geometry import (
     MIN_POINTS,
+    cosines,
     geometry,
     slope_of_ratios,
     two_nn,
@@ -36,6 +37,13 @@ def test_cosines_equal_the_plain_sums_over_pairs() -> None:
         assert found.same_word[layer] == pytest.approx(np.mean(of_words))
         assert found.corrected[layer] == pytest.approx(np.mean(of_words) - np.mean(apart))
     assert found.num_words == 2
+
+
+def test_the_cosine_of_two_vectors_at_each_layer() -> None:
+    first = np.array([[3.0, 4.0], [1.0, 0.0], [0.0, 0.0], [np.nan, 1.0], [np.inf, 1.0]])
+    second = np.array([[4.0, 3.0], [-2.0, 0.0], [1.0, 1.0], [1.0, 1.0], [1.0, 1.0]])
+    wanted = [24 / 25, -1, 0, np.nan, np.nan]
+    np.testing.assert_allclose(cosines(first.astype("f4"), second.astype("f4")), wanted, rtol=1e-7)
 
 
 def test_a_rogue_dimension_is_found_and_switched_off() -> None:
