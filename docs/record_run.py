@@ -29,8 +29,11 @@ def _without_paths(value: Any) -> Any:
 
 
 def record(name: str, runs: list[Path]) -> None:
-    """Copy what a replay needs to the recorded run of this name."""
-    place = next(path for path in RECORDED_RUNS if path.name == name)
+    """Copy what a replay needs to the recorded run of this name; SystemExit if there is none."""
+    places = {path.name: path for path in RECORDED_RUNS}
+    if name not in places:
+        raise SystemExit(f"NAME is {name!r}; expected one of {', '.join(places)}.")
+    place = places[name]
     shutil.rmtree(place / "probes", ignore_errors=True)
     (place / "probes").mkdir(parents=True)
     configs = [
@@ -42,7 +45,7 @@ def record(name: str, runs: list[Path]) -> None:
     stations = []
     done = {"step": 0, "seconds": 0.0, "num_tokens": 0}
     begun = [config["start_from"]["name"] for config in configs[1:]]
-    ends = [int(name.rpartition("step-")[2]) for name in begun] + [configs[-1]["train"]["steps"]]
+    ends = [int(start.rpartition("step-")[2]) for start in begun] + [configs[-1]["train"]["steps"]]
     for run, config, end in zip(runs, configs, ends, strict=True):
         stations.append(
             {
@@ -63,7 +66,8 @@ def record(name: str, runs: list[Path]) -> None:
             line |= {key: line[key] + before for key, before in done.items() if key in line}
             if "learning_rate_share" in line:
                 line["learning_rate_share"] *= config["optimizer"]["learning_rate"] / peak
-            if len(runs) > 1 and "valid_mlm_loss" in line:  # what the station makes smaller
+            # Next tokens are not comparable with masked words: one curve needs the same losses.
+            if len(runs) > 1 and "valid_mlm_loss" in line:
                 line["valid_loss"] = line["valid_mlm_loss"] + line.get("valid_nsp_loss", 0.0)
             lines.append(line)
         done = {key: lines[-1][key] for key in done}

@@ -355,13 +355,15 @@ def _choose_run(
             key=fields.TRAINED.key(options=parts),
             format_func=_part_name,
             width=170,
-            help="The pooler and the head always learn; the rest of the encoder stays as it is.",
+            help="The head, and the pooler if there is one, always learn; the rest of the encoder "
+            "stays as it is.",
         )
         if find_task(reading.task).kind == "sequence" and len(poolings(bert)) > 1:
+            own = CLS if bert.report is None else bert.report.task.pooling
             pooling = row.selectbox(
                 "The head reads",
                 POOLINGS,
-                key=fields.POOLING.key(),
+                key=fields.POOLING.key(default=own),  # another would drop a trained head
                 format_func={CLS: "[CLS]", MEAN: "the mean of all tokens"}.__getitem__,
                 width=190,
                 help="The mean is that of the last layer's vectors, [CLS] and [SEP] among them, "

@@ -81,8 +81,8 @@ class HeadForm(NamedTuple):
     def over_mean(self) -> HeadForm:
         """Return the form that reads the mean of all tokens.
 
-        Its tensors have names of their own, so that no class of `transformers`, all of which read
-        another vector here, takes them for its head.
+        Its tensors have names of their own, so that no class of these families in `transformers`
+        takes them for its head, which reads another vector.
         """
         return self._replace(
             reads="mean",

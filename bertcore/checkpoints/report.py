@@ -8,6 +8,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from bertcore.architecture.families import CLS
+
 Shape = tuple[int, ...]
 
 HEAD_NAMES = {
@@ -40,6 +42,8 @@ class TaskFacts:
     """How the head was recognised, if not by a class of `transformers`, as a sentence."""
     refusal: str | None = None
     """Why tensors beside the encoder are not applied as a task head, in sentences."""
+    pooling: str = CLS
+    """What the head of a text reads, of POOLINGS."""
 
     @property
     def class_name(self) -> str:

@@ -15,6 +15,7 @@ from bertcore.architecture.families import (
     CLS,
     FAMILIES,
     MEAN,
+    MEAN_HEAD,
     TASK_CLASSES,
     Family,
     HeadForm,
@@ -93,12 +94,13 @@ def read_task(values: Mapping[str, Any], weights: OpenWeights, family: Family) -
         return facts.refused(f"They belong to the {values[PART_OF]} around the encoder.")
     width = _width(shapes, family)
     has_pooler = any(name.startswith(f"{family.prefix}pooler.") for name in shapes)
-    tasks, by_mean = family.tasks, stored_pooling(values) == MEAN
+    tasks, by_mean = family.tasks, _is_over_mean(values, beside, facts, family)
     if by_mean:
+        facts.pooling = MEAN
         tasks = {"sequence": tasks["sequence"].over_mean()} if "sequence" in tasks else {}
         facts.note = (
             "Its head reads the mean of all tokens (bertscope finetune --pooling mean), as no "
-            "class of transformers does: transformers opens the encoder alone."
+            f"class of {family.name} in transformers does: transformers opens the encoder alone."
         )
     forms = {
         kind: form
@@ -135,10 +137,21 @@ def read_task(values: Mapping[str, Any], weights: OpenWeights, family: Family) -
     return facts.told()
 
 
-def stored_pooling(values: Mapping[str, Any]) -> str:
-    """Return what the head of a text reads by our fields of config.json, of POOLINGS."""
+def _is_over_mean(
+    values: Mapping[str, Any], beside: Mapping[str, Shape], facts: _Facts, family: Family
+) -> bool:
+    """Return whether the head of a checkpoint reads the mean of all tokens.
+
+    Our field of config.json does not decide it alone: `transformers` keeps the field where it saves
+    a head of its own over such an encoder, and an adapter's base has it beside the adapter's head.
+    """
     ours = values.get("bertscope")
-    return MEAN if isinstance(ours, dict) and ours.get("pooling") == MEAN else CLS
+    return (
+        isinstance(ours, dict)
+        and ours.get("pooling") == MEAN
+        and any(name.startswith(MEAN_HEAD) for name in beside)
+        and family.task_kind(facts.architecture or "") is None
+    )
 
 
 def outside(keys: MendedKeys, family: Family) -> list[str]:
@@ -186,13 +199,14 @@ def _is_whole(form: HeadForm, shapes: Mapping[str, Shape], width: int) -> bool:
 def _unread(beside: Mapping[str, Shape], form: HeadForm, family: Family) -> dict[str, Shape]:
     """Return the tensors beside the encoder that a head does not read, other whole heads apart."""
     read = {form.dense, form.norm, form.classifier}
+    ours = (FEATURE_HEAD,) if form.reads == "mean" else (FEATURE_HEAD, MEAN_HEAD)
     others = {other.classifier for other in family.tasks.values()} - {"classifier"}
     if form.classifier in others:
         others.add("classifier")
     return {
         name: shape
         for name, shape in beside.items()
-        if name.rpartition(".")[0] not in read | others and not name.startswith(FEATURE_HEAD)
+        if name.rpartition(".")[0] not in read | others and not name.startswith(ours)
     }
 
 
@@ -210,6 +224,7 @@ class _Facts:
         self.kind: str | None = None
         """Kind of the head that is applied; None until one is found."""
         self.note: str | None = None
+        self.pooling = CLS
 
     @property
     def is_known_class(self) -> bool:
@@ -268,15 +283,19 @@ class _Facts:
 
     def told(self) -> TaskFacts:
         """Return the facts."""
+        beside = self.beside
+        if self.pooling != MEAN:  # an adapter's base keeps its head beside the adapter's
+            beside = {name: beside[name] for name in beside if not name.startswith(MEAN_HEAD)}
         return TaskFacts(
             architecture=self.architecture,
             task=_meaning(self.architecture, self.kind),
             label_names=self.labels,
-            num_outputs=_num_outputs(self.beside),
+            num_outputs=_num_outputs(beside),
             kind=self.kind,
             problem_type=self.problem,
             note=self.note if self.kind else None,
             refusal=None,
+            pooling=self.pooling,
         )
 
 

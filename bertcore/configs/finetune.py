@@ -20,6 +20,9 @@ BALANCED = "balanced"
 ALL, NONE = "all", "none"
 TRAINED = (ALL, "attention", "feed-forward", "biases", NONE)
 """Parts of the encoder that may be trained, besides "top N" and "bottom N"."""
+POOLING_OF_FEATURES = (
+    "pooling is {!r}, but a feature-based head reads a BiLSTM. Leave one of them out."
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,10 +69,12 @@ class FinetuneConfig:
     dropout: float | None = None
     """Dropout while training, 0 <= p < 1; default: the checkpoint's."""
     frozen: bool = False
-    """Train the pooler and the head only; the encoder stays as it is, without dropout."""
+    """Train the head only, and the pooler if there is one; the encoder stays as it is, without
+    dropout."""
     trained: str = ALL
-    """Parts of the encoder that learn, besides the pooler and the head: all, top N or bottom N (so
-    many layers, without the embeddings), attention, feed-forward, biases (BitFit), or none."""
+    """Parts of the encoder that learn, besides the head and the pooler if there is one: all, top N
+    or bottom N (so many layers, without the embeddings), attention, feed-forward, biases (BitFit),
+    or none."""
     feature_based: bool = False
     """tag and classify: train a BiLSTM over --features; the encoder stays as it is."""
     features: str = "concat-last-four"
@@ -137,10 +142,7 @@ class FinetuneConfig:
                 f"pooling is {self.pooling[:40]!r}; expected one of {', '.join(POOLINGS)}."
             )
         if self.pooling != CLS and self.feature_based:
-            raise ValueError(
-                f"pooling is {self.pooling!r}, but a feature-based head reads a BiLSTM. Leave one "
-                "of them out."
-            )
+            raise ValueError(POOLING_OF_FEATURES.format(self.pooling))
         self.optimizer_config()
         check_numbers_of(self)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from bertcore.architecture.families import CLS
 from bertcore.base.json_data import plain_data
 from bertcore.base.whole_files import write_whole
 from bertcore.configs.finetune import ALL, default_rate
@@ -104,14 +105,16 @@ def run_approaches(
         on_progress: Called with the fraction done and the name of the approach.
         should_stop: Asked after each step.
 
-    ValueError if the task has no features, a folder has other settings, or as `start_experiment`.
+    ValueError if the task has no features, the settings choose an approach or a pooling, a folder
+    has other settings, or as `start_experiment`.
     """
     folder = folder.expanduser().resolve()
     find_task(settings.task, features="last")  # refuses the others
-    if settings.config.keeps_encoder or settings.config.trained != ALL:
+    config = settings.config
+    if config.keeps_encoder or config.trained != ALL or config.pooling != CLS:
         raise ValueError(
             "all approaches are run, frozen and feature-based ones among them. Leave --frozen, "
-            "--feature-based and --trained out."
+            "--feature-based, --trained and --pooling out."
         )
     folder.mkdir(parents=True, exist_ok=True)
     reports: dict[str, dict[str, Any]] = {}

@@ -87,7 +87,7 @@ def check_for_labels(config: FinetuneConfig, model: TaskModel) -> None:
 
 
 def choose_trained(module: TaskModule, config: FinetuneConfig) -> None:
-    """Let only the chosen parts of the encoder learn, and the pooler and the head.
+    """Let only the chosen parts of the encoder learn, and the head and the pooler if there is one.
 
     ValueError if the network has no such parts.
 

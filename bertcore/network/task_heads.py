@@ -131,7 +131,7 @@ class TaskNetwork(TaskModule):
         num_outputs: C; "span" has 2 and "choice" 1.
         features: What a BiLSTM reads, of FEATURES.
         pooling: What "sequence" reads, of POOLINGS: "mean" is the mean over all tokens but padding,
-            [CLS] and [SEP] included, and no class of `transformers` reads it.
+            [CLS] and [SEP] included, which no class of these families in `transformers` reads.
 
     The head starts empty: fill it with `initialize_head` or from a checkpoint. ValueError if the
     kind is unknown, or the network lacks the pooler.
@@ -223,8 +223,9 @@ class TaskNetwork(TaskModule):
 
         Returns:
             The last state of [CLS], or of the last token if attention is causal, [R, 1, D]
-            ("sequence", "choice"), of all tokens, [R, T, D] ("token", "span"), or the states of
-            several layers side by side, [R, T, n D] ("features").
+            ("sequence", "choice"), of all tokens, [R, T, D] ("token", "span", and "sequence" over
+            the mean), or the states of several layers side by side, [R, T, n D] ("features",
+            "text-features").
         """
         # Choices become separate rows: [B, N, T] -> [B * N, T].
         ids, segments, mask = (

@@ -21,7 +21,7 @@ from bertcore.checkpoints.label_names import label_names, odd_labels
 from bertcore.checkpoints.report import TaskFacts
 from bertcore.checkpoints.save import write_checkpoint
 from bertcore.checkpoints.source import DEFAULT
-from bertcore.checkpoints.task import read_task, stored_pooling
+from bertcore.checkpoints.task import read_task
 from bertcore.data.labels import MAX_LABELS, some_labels, why_no_labels
 from bertcore.loading import load
 from bertcore.loading.family import which_family
@@ -172,8 +172,6 @@ class _StoredHead:
     """What is odd about its labels."""
     features: str = CONCATENATED
     """What a BiLSTM reads, if there is one."""
-    pooling: str = CLS
-    """What the head of a text reads, of POOLINGS."""
 
     @property
     def of_features(self) -> str | None:
@@ -228,18 +226,19 @@ def start_task_model(
     bert = load(source, device="cpu", allow_pickle=allow_pickle)
     if is_untrained:
         bert = untrained(bert, generator.initial_seed())
-    stored = None if is_untrained else _read_head(source, allow_pickle=allow_pickle)
-    keeps = stored is not None and bool(stored.tensors) and _is_for(stored, chosen)
-    keeps = keeps and not new_head
+    stored = None
+    if not is_untrained and not new_head:
+        stored = _kept_head(source, chosen, allow_pickle=allow_pickle)
     num_outputs = chosen.num_outputs(labels)
-    if keeps and stored is not None:
+    if stored is not None:
         _check_outputs(stored, chosen, source)
-        if stored.pooling != pooling:
+        own = stored.facts.pooling
+        if own != pooling:
             raise ValueError(
-                f"the head of {str(source)!r} was trained with --pooling {stored.pooling}, not "
-                f"{pooling}. Give --pooling {stored.pooling}, or learn a new head with --new-head."
+                f"the head of {str(source)!r} was trained with --pooling {own}, not {pooling}. "
+                f"Give --pooling {own}, or learn a new head with --new-head."
             )
-    if keeps and stored is not None and chosen.has_labels:
+    if stored is not None and chosen.has_labels:
         if not _know(stored.labels, chosen, labels):
             raise ValueError(
                 f"the checkpoint {str(source)!r} was fine-tuned with the labels "
@@ -248,7 +247,7 @@ def start_task_model(
             )
         labels, num_outputs = stored.labels, stored.num_outputs
     module = _with_head(bert, chosen, num_outputs, generator)
-    if keeps and stored is not None:
+    if stored is not None:
         _fill_head(module, stored, source)
     _check_read(module)
     return TaskModel(chosen, module.eval(), bert.tokenizer, tuple(labels), str(source))
@@ -262,11 +261,9 @@ def kept_labels(
     Returns:
         None if it gets a new head, or its answers are no labels.
     """
-    stored = _read_head(source, allow_pickle=allow_pickle)
     chosen = find_task(task, features=features)
-    if stored is None or not stored.tensors or not _is_for(stored, chosen):
-        return None
-    return stored.labels if chosen.has_labels else None
+    stored = _kept_head(source, chosen, allow_pickle=allow_pickle)
+    return stored.labels if stored is not None and chosen.has_labels else None
 
 
 def head_fits(source: str | Path, *, task: str, labels: Sequence[str], pooling: str = CLS) -> bool:
@@ -274,10 +271,11 @@ def head_fits(source: str | Path, *, task: str, labels: Sequence[str], pooling: 
 
     Also True if it has no head: it gets a new one. Otherwise `start_task_model` needs `new_head`.
     """
-    stored, chosen = _read_head(source), find_task(task)
-    if stored is None or not stored.tensors or not _is_for(stored, chosen):
+    chosen = find_task(task)
+    stored = _kept_head(source, chosen)
+    if stored is None:
         return True
-    return stored.pooling == pooling and (
+    return stored.facts.pooling == pooling and (
         not chosen.has_labels or _know(stored.labels, chosen, labels)
     )
 
@@ -348,7 +346,7 @@ def open_task_model(
             f"{chosen.name!r}. Name its own task."
         )
     chosen, said = _read_output(stored, chosen)
-    chosen = chosen.with_pooling(stored.pooling)
+    chosen = chosen.with_pooling(stored.facts.pooling)
     _check_outputs(stored, chosen, source)
     if bert is None:
         bert = load(source, device=device, allow_pickle=allow_pickle)
@@ -442,6 +440,13 @@ def _encoder(network: Network, task: Task, generator: Generator | None) -> Netwo
     return network
 
 
+def _kept_head(source: str | Path, task: Task, *, allow_pickle: bool = False) -> _StoredHead | None:
+    """Return the task head in a checkpoint if it is whole and for a task; None otherwise."""
+    stored = _read_head(source, allow_pickle=allow_pickle)
+    is_kept = stored is not None and bool(stored.tensors) and _is_for(stored, task)
+    return stored if is_kept else None
+
+
 def _read_head(source: str | Path, *, allow_pickle: bool = False) -> _StoredHead | None:
     """Return the task head in a checkpoint, or None if its class has no head supported here.
 
@@ -461,7 +466,7 @@ def _read_head(source: str | Path, *, allow_pickle: bool = False) -> _StoredHead
                     facts.class_name or family.task_class(facts.kind), facts.kind
                 )
                 form = family.tasks[facts.kind]
-                form = form.over_mean() if stored_pooling(config) == MEAN else form
+                form = form.over_mean() if facts.pooling == MEAN else form
                 layers = [name for name in (form.dense, form.norm, form.classifier) if name]
                 last = form.classifier
             names = [f"{layer}.{part}" for layer in layers for part in ("weight", "bias")]
@@ -502,7 +507,6 @@ def _read_head(source: str | Path, *, allow_pickle: bool = False) -> _StoredHead
         activation=_activation(config),
         notes=(*([facts.note] if facts.note else []), *odd_labels(config)),
         features=features if features in FEATURES else CONCATENATED,
-        pooling=CLS if isinstance(family, OtherFamily) else stored_pooling(config),
     )
 
 
@@ -539,7 +543,9 @@ def _is_for(stored: _StoredHead, task: Task) -> bool:
 
 
 def _guess_task(stored: _StoredHead, source: str | Path) -> str:
-    if stored.task:
+    own = TASKS.get(stored.task or "")
+    # transformers keeps our field where it saves a head for another task on the same encoder.
+    if stored.task and (own is None or own.reads_head(stored.facts.kind, stored.problem)):
         return stored.task
     for task in TASKS.values():
         if task.reads_head(stored.facts.kind, stored.problem):

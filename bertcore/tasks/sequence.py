@@ -26,7 +26,7 @@ _AT_ONCE = 2000
 
 
 class SequenceTask(Task):
-    """A label, several labels or a score per text or pair, read from the pooled [CLS]."""
+    """A label, several labels or a score per text or pair, read from [CLS] or the tokens' mean."""
 
     kind = "sequence"
     form: ClassVar[TextForm]

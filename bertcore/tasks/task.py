@@ -17,6 +17,7 @@ from torch import Tensor
 
 from bertcore.architecture.families import CLS
 from bertcore.configs.columns import USUAL, Columns
+from bertcore.configs.finetune import POOLING_OF_FEATURES
 from bertcore.data.examples import Example
 from bertcore.data.files import BadRows
 from bertcore.data.rows import IGNORED, Batch
@@ -123,6 +124,8 @@ class Task(ABC):
         """Return the same task on a text's vector of POOLINGS; ValueError if it has none."""
         if pooling == self.pooling:
             return self
+        if self.features is not None:
+            raise ValueError(POOLING_OF_FEATURES.format(pooling))
         if self.kind != "sequence":
             raise ValueError(
                 f"pooling is {pooling!r}, but the task {self.name!r} does not read one vector of a "

@@ -211,9 +211,9 @@ def _beside(files: TokenizerFolder, tokenizer: Tokenizer) -> Iterator[str]:
         if not files.has(name):
             continue
         try:
-            if name == VOCAB_FILE and read_file(files / name, MAX_BYTES) == _as_lines(tokenizer):
-                continue
             content = read_vocabulary(files / name)
+            if name == VOCAB_FILE and content == _as_lines(tokenizer):
+                continue
             lines = Lines.of(content).pieces if name == VOCAB_FILE else []
             ids = {piece: id for id, piece in enumerate(lines)} or json.loads(content)
         except (ValueError, RuntimeError) as error:

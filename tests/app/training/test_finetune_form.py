@@ -32,6 +32,7 @@ from bertcore.checkpoints.source import labelled_file
 from bertcore.finetuning import make_settings
 from bertcore.finetuning.label_curve import CURVE_FILE, STARTS, run_label_curve
 from bertcore.finetuning.speed import Speed
+from bertcore.tasks.model import start_task_model
 from tests.support.finetuning_files import WRITERS, write_reviews
 from tests.support.opened import button, complaints, finish_jobs, ok, page_of, said
 from tests.support.tiny import tiny_bert
@@ -156,6 +157,27 @@ def test_a_table_is_guessed_counted_timed_and_started(
     }
     assert at.session_state["run"] == "mine"  # and it is watched at once
     assert at.session_state["training_view"] == "Watch"
+
+
+def test_a_head_over_the_mean_is_trained_on_and_not_dropped(
+    page: AppTest,
+    started: list[Any],
+    tmp_path: Path,
+    tiny: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    generator = torch.Generator().manual_seed(1)
+    labels = ("b", "g")
+    model = start_task_model(
+        tiny, task="classify", labels=labels, generator=generator, pooling="mean"
+    )
+    monkeypatch.setenv(CHECKPOINT_VARIABLE, str(model.save(tmp_path / "mean")))
+    at = ok(upload(page, "reviews.csv", reviews()))
+    assert at.selectbox(key="tune_pooling").value == "mean"
+    button(at, "Fine-tune").click().run()
+    options = started[0][1]
+    assert given(options)["--pooling"] == "mean"
+    assert "--new-head" not in options
 
 
 @pytest.mark.parametrize("task", WRITERS)

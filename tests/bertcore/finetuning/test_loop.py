@@ -299,9 +299,11 @@ def test_all_approaches_are_in_one_table(task: str, tiny: Path, tmp_path: Path) 
         run_approaches(tmp_path / "all", other)
     frozen = replace(of_one, config=replace(of_one.config, frozen=True))
     parts = replace(of_one, config=replace(of_one.config, trained="top 1"))
-    for settings in (frozen, parts):
-        with pytest.raises(ValueError, match="Leave --frozen"):
+    mean = replace(of_one, config=replace(of_one.config, pooling="mean"))
+    for settings in (frozen, parts, mean):
+        with pytest.raises(ValueError, match=r"Leave --frozen.* and --pooling out"):
             run_approaches(tmp_path / "no", settings)
+    assert not (tmp_path / "no").exists()
     with pytest.raises(ValueError, match="not 'pair'"):
         run_approaches(tmp_path / "no", replace(of_one, task="pair"))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from bertcore.finetuning import make_settings, start_experiment
 from bertcore.tasks import find_task, open_task_model, read_task_data, score_model
 from bertcore.tasks.checkpoint_head import read_task_head
 from bertcore.tasks.model import TaskModel, head_fits, poolings, start_task_model
+from tests.support.adapters import make_adapter
 from tests.support.finetuning_files import write_reviews
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_families import make
@@ -29,6 +31,12 @@ from tests.support.tiny_others import make_other
 
 TEXTS = ("good", "The good film was long, and the bad river ran down the bank.", "bad day")
 LABELS = ("bad", "good")
+DENSE = {
+    "DistilBertModel": ("pre_classifier", torch.relu),
+    "RobertaModel": ("classifier.dense", torch.tanh),
+    "ElectraModel": ("classifier.dense", torch.nn.functional.gelu),
+}
+"""The layer before the last, and its activation, in the classes of `transformers`."""
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +64,9 @@ def settings(folder: Path, source: Path, **more: Any) -> Any:
     )
 
 
-@pytest.mark.parametrize("kind", ["", "DistilBertModel", "RobertaModel"])
+@pytest.mark.parametrize(
+    "kind", ["", "DistilBertModel", "RobertaModel", "ElectraModel", "AlbertModel"]
+)
 def test_the_logits_are_those_of_plain_torch(kind: str, tiny: Path, tmp_path: Path) -> None:
     """From the hidden states of transformers, each text alone; padding changes nothing."""
     source = tmp_path / "encoder" if kind else tiny
@@ -73,11 +83,11 @@ def test_the_logits_are_those_of_plain_torch(kind: str, tiny: Path, tmp_path: Pa
     for row in rows:
         hidden = theirs(torch.tensor([row])).last_hidden_state[0]
         vector = sum(hidden[i] for i in range(len(row))) / len(row)  # with [CLS] and [SEP]
-        for name, activate in (("pre_classifier", torch.relu), ("classifier.dense", torch.tanh)):
-            if f"mean.{name}.weight" in head:
-                linear = head[f"mean.{name}.weight"], head[f"mean.{name}.bias"]
-                vector = activate(torch.nn.functional.linear(vector, *linear))
-        last = "classifier.out_proj" if kind == "RobertaModel" else "classifier"
+        if kind in DENSE:
+            name, activate = DENSE[kind]
+            linear = head[f"mean.{name}.weight"], head[f"mean.{name}.bias"]
+            vector = activate(torch.nn.functional.linear(vector, *linear))
+        last = "classifier.out_proj" if kind in ("RobertaModel", "ElectraModel") else "classifier"
         wanted.append(head[f"mean.{last}.weight"] @ vector + head[f"mean.{last}.bias"])
     longest = max(map(len, rows))
     ids = torch.full((len(rows), longest), tokenizer.pad_id)
@@ -116,6 +126,7 @@ def test_a_run_is_saved_and_opens_as_it_was_scored(
     )
     scores = score_model(model.module, dev, model.task).scores
     assert scores.metrics["accuracy"] == report["best"]["value"]
+    assert scores.loss == pytest.approx(report["best"]["scores"]["loss"], rel=1e-4)
     assert "mean of all tokens" in " ".join(model.notes)
     assert not any("pooler" in name for name in load_file(out / "model.safetensors"))
 
@@ -129,6 +140,51 @@ def test_transformers_does_not_take_it_for_its_own_head(tmp_path: Path) -> None:
     lost = {"classifier.dense.weight", "classifier.out_proj.weight"}
     assert lost <= set(info["missing_keys"])
     assert "mean.classifier.out_proj.weight" in set(info["unexpected_keys"])
+
+
+@pytest.mark.parametrize(
+    ("name", "task"),
+    [
+        ("AutoModelForSequenceClassification", "classify"),
+        ("AutoModelForTokenClassification", "tag"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["", "RobertaModel"])
+def test_a_head_that_transformers_saved_over_the_encoder_is_read(
+    name: str, task: str, kind: str, tiny: Path, tmp_path: Path
+) -> None:
+    """save_pretrained keeps our field of config.json, with a head that reads something else."""
+    if kind:
+        make(kind, tmp_path / "encoder")
+    folder = start(tmp_path / "encoder" if kind else tiny).save(tmp_path / "ours")
+    theirs = getattr(transformers, name).from_pretrained(folder).eval()
+    theirs.save_pretrained(tmp_path / "theirs")
+    for file in (
+        file for file in folder.iterdir() if not (tmp_path / "theirs" / file.name).exists()
+    ):
+        shutil.copy(file, tmp_path / "theirs")
+    assert (
+        json.loads((tmp_path / "theirs/config.json").read_text())["bertscope"]["pooling"] == "mean"
+    )
+    model = open_task_model(tmp_path / "theirs", device="cpu")
+    assert (model.task.name, model.task.pooling) == (task, CLS)
+    ids = torch.tensor([model.tokenizer.encode(TEXTS[1]).input_ids])
+    with torch.no_grad():
+        torch.testing.assert_close(model.module(ids), theirs(ids).logits, rtol=1e-4, atol=1e-5)
+
+
+def test_an_adapters_own_head_over_a_base_with_a_mean_is_read(tmp_path: Path) -> None:
+    make("RobertaModel", tmp_path / "encoder")
+    base = start(tmp_path / "encoder").save(tmp_path / "base")
+    merged = make_adapter(base, tmp_path / "a", target_modules=["query", "value"])
+    model = open_task_model(tmp_path / "a", task="classify", device="cpu")
+    assert (model.task.pooling, len(model.labels)) == (CLS, 3)
+    ids = torch.tensor([model.tokenizer.encode(TEXTS[1]).input_ids])
+    with torch.no_grad():
+        torch.testing.assert_close(model.module(ids), merged(ids).logits, rtol=1e-4, atol=1e-5)
+    report = load(tmp_path / "a", device="cpu").report
+    assert report is not None
+    assert report.task.num_outputs == 3
 
 
 def test_what_else_reads_the_checkpoint(tiny: Path, tmp_path: Path) -> None:
@@ -184,5 +240,8 @@ def test_what_has_no_mean_is_refused(tiny: Path, tmp_path: Path) -> None:
         FinetuneConfig(learning_rate=1e-4, pooling="max")
     with pytest.raises(ValueError, match="a feature-based head reads a BiLSTM"):
         FinetuneConfig(learning_rate=1e-4, pooling="mean", feature_based=True)
+    for task in ("classify", "tag"):
+        with pytest.raises(ValueError, match="a feature-based head reads a BiLSTM"):
+            find_task(task, features="last", pooling="mean")
     with pytest.raises(ValueError, match="does not read one vector"):
         settings(tmp_path, tiny, pooling="mean", task="tag")

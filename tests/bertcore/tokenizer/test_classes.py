@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -258,6 +260,25 @@ def test_a_vocabulary_beside_tokenizer_json_that_differs_is_told(tmp_path: Path)
     assert said(ours, "vocab.txt is not the vocabulary of tokenizer.json, which is read, as in tr")
     (tmp_path / "vocab.txt").write_bytes(b"\xff\xfe\x00")
     assert said(check_same(tmp_path), "vocab.txt beside tokenizer.json cannot be read")
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="files have no modes here")
+def test_a_vocabulary_without_permission_beside_tokenizer_json_is_told() -> None:
+    """As another user if root runs the test: root reads every file."""
+    with tempfile.TemporaryDirectory() as name:  # a user's folder of pytest is closed to others
+        folder = Path(name)
+        folder.chmod(0o755)
+        from_json(folder, lambda c: None)
+        (folder / "vocab.txt").write_text("\n".join(W))
+        (folder / "vocab.txt").chmod(0)
+        user = os.geteuid()
+        try:
+            os.seteuid(user or 65534)
+            ours = open_tokenizer(folder)
+        finally:
+            os.seteuid(user)
+    assert said(ours, "vocab.txt beside tokenizer.json cannot be read and is not needed")
+    assert ours.encode("the bank").tokens == ["[CLS]", "the", "bank", "[SEP]"]
 
 
 def test_a_setting_that_the_class_does_not_use_is_told(tmp_path: Path) -> None:
