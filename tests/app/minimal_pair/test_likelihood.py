@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.minimal_pair import answers
 from app.minimal_pair.compared import EXAMPLES
+from app.plots import plain
 from bertcore import Bert, load
 from bertcore.checkpoints.source import SHIPPED
 from bertcore.grammar import (
@@ -142,8 +143,8 @@ def test_the_example_of_agreement_says_what_the_shipped_checkpoint_does() -> Non
         return bert.fill_mask(text, top_k=1)[0][0][0]
 
     assert [best(text) for text in (example.first, example.second)] == ["was", "were"]
-    (plural, likely), (singular, nearly) = bert.fill_mask(
-        "The books that the man found [MASK] old.", top_k=2
-    )[0]
+    quoted = "The books that the man found [MASK] old."
+    assert plain("[MASK]").join(quoted.split("[MASK]")) in example.note
+    (plural, likely), (singular, nearly) = bert.fill_mask(quoted, top_k=2)[0]
     assert (plural, singular) == ("were", "was")
     assert likely < 1.5 * nearly
