@@ -66,7 +66,7 @@ def record(name: str, runs: list[Path]) -> None:
             line |= {key: line[key] + before for key, before in done.items() if key in line}
             if "learning_rate_share" in line:
                 line["learning_rate_share"] *= config["optimizer"]["learning_rate"] / peak
-            # Next tokens are not comparable with masked words: one curve needs the same losses.
+            # A run is read by valid_loss throughout if any line has it, as those of next tokens do.
             if len(runs) > 1 and "valid_mlm_loss" in line:
                 line["valid_loss"] = line["valid_mlm_loss"] + line.get("valid_nsp_loss", 0.0)
             lines.append(line)
