@@ -613,6 +613,22 @@ def pages(visit: Visit) -> None:
         picture.save(folder / f"{page.name}.webp", quality=60, method=6)
 
 
+def lesson(visit: Visit) -> None:
+    """A step of a lesson, answered, for the README."""
+    visit.page.set_viewport_size({"width": 1280, "height": 800})
+    visit.open("masked-words", lesson="masked-words", lesson_step="1")
+    guide = visit.page.get_by_test_id("stSidebar")
+    guide.get_by_role("radio").first.check(force=True)
+    visit.settle()
+    guide.get_by_role("button", name="Check", exact=True).click()
+    guide.get_by_role("status").wait_for()
+    visit.page.wait_for_timeout(1500)  # charts that are drawn at rest
+    visit.settle()
+    picture = Image.open(io.BytesIO(visit.page.screenshot())).convert("RGB")
+    picture = picture.resize((1120, 700), Image.Resampling.LANCZOS)
+    picture.save(FOLDER / "lesson.webp", quality=70, method=6)
+
+
 PICTURES: dict[str, Callable[[Visit], None]] = {
     "previous": previous,
     "object": direct_object,
@@ -631,6 +647,7 @@ PICTURES: dict[str, Callable[[Visit], None]] = {
     "bank-map": bank_map,
     "bank-senses": bank_senses,
     "pages": pages,
+    "lesson": lesson,
 }
 
 
