@@ -106,6 +106,7 @@ def test_its_policy_is_that_of_the_open_server(server: Running, url: str) -> Non
     assert closed == local != "None"
 
 
+@pytest.mark.exhaustive
 def test_a_picture_is_saved(inside: Visit) -> None:
     inside.open("masked-words")
     inside.picture("figure_masked-words")

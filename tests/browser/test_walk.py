@@ -17,6 +17,7 @@ from tests.support.exhaustive import all_but
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.exhaustive
 def test_a_token_is_chosen(visit: Visit, new_visit: Callable[..., Visit]) -> None:
     visit.open("tokens", text_a=TEXT_A)
     visit.token("strip", "river").click()
@@ -110,6 +111,7 @@ def test_a_word_is_hidden(visit: Visit, new_visit: Callable[..., Visit]) -> None
     other.picture("figure_candidates")
 
 
+@pytest.mark.exhaustive
 def test_the_pair_is_swapped(visit: Visit, new_visit: Callable[..., Visit]) -> None:
     visit.open("sentence-pairs", text_a=TEXT_A, text_b=TEXT_B)
     visit.picture("figure_next-sentence")
@@ -135,6 +137,7 @@ def test_the_pair_is_swapped(visit: Visit, new_visit: Callable[..., Visit]) -> N
     is_swapped(other)
 
 
+@pytest.mark.exhaustive
 def test_the_slider_of_the_layer_map_moves(visit: Visit, new_visit: Callable[..., Visit]) -> None:
     visit.open("layer-map", text_a=TEXT_A, text_b=TEXT_B, map_method="pca")
     figure = visit.picture("figure_layer-map")
