@@ -227,6 +227,8 @@ def first_picture(visit: Visit, name: str) -> None:
     elif name == "minimal-pair":  # whose two versions are still equal here
         rows = visit.page.get_by_role("group", name="The tokens of both versions, aligned")
         expect(rows).to_be_visible()
+    elif name == "lessons":
+        expect(visit.page.get_by_role("button", name="With my sentence").first).to_be_visible()
     elif name == "inspect":  # the checkpoint that ships has no task head to ask
         expect(visit.page.get_by_text("has no decision to inspect")).to_be_visible()
     else:
