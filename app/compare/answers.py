@@ -245,7 +245,12 @@ def show_answers(case: Case) -> None:
     if selected.question.kind == "tag":
         _show_tags(case, selected)
     _show_by_layer(case, selected, answer)
-    show_gradients(case, selected, answer, QUESTION_CODE.format(**code_values(selected)))
+    one, two = (
+        None if side is None or answer not in side.names else side.names.index(answer)
+        for side in selected.sides
+    )
+    code = QUESTION_CODE.format(**code_values(selected))
+    show_gradients(case, selected.question.kind, (one, two), selected.places, code)
 
 
 def code_values(selected: SelectedQuestion) -> dict[str, Any]:

@@ -31,6 +31,9 @@ comparison = compare_text(first, second, traces, all_questions)
 """
 """Python that compares both on a text; follows `opening_code`."""
 
+Answers = tuple[int | None, int | None]
+"""Number of an answer in each of two checkpoints; None in one that does not have it."""
+
 
 class Case(NamedTuple):
     """Two checkpoints and a text; small and hashable."""
@@ -71,7 +74,7 @@ class Case(NamedTuple):
 
     @cache.once
     def gradients(
-        self, kind: str, answers: tuple[int | None, int | None], places: tuple[int, int]
+        self, kind: str, answers: Answers, places: tuple[int, int]
     ) -> tuple[DecisionGradients | None, DecisionGradients | None]:
         """Return the gradients of an answer with respect to each token, in both."""
         first, second = (side.bert for side in self.sides)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ..plots import Figure, shorten, subplots, theme
 from ..plots.before_after import COLOURS
-from ..shell import Picture
-from .case import Case, SelectedQuestion, code_of
+from ..shell import Picture, frame
+from .case import Answers, Case, code_of
 from .heads import MERGED_WORDS
 
 MOST_TOKENS = 36
@@ -129,28 +129,32 @@ fractions = [part and part.fractions() for part in both]   # [T] each
 )
 
 
-def show_gradients(case: Case, selected: SelectedQuestion, answer: str, question_code: str) -> None:
-    """Draw which tokens support the answer, in both."""
-    st.header("Which tokens support it", anchor=False)
-    numbers = tuple(
-        None if side is None or answer not in side.names else side.names.index(answer)
-        for side in selected.sides
-    )
+@frame.section("Which tokens support it")
+def show_gradients(
+    case: Case, kind: str, answers: Answers, places: tuple[int, int], question_code: str
+) -> None:
+    """Draw which tokens support the answer, in both.
+
+    Args:
+        kind: Of the question.
+        answers: Number of the answer in each.
+        places: Place of the question in each.
+    """
     wording: dict[str, Any] = {
         "unit": "log-odds of the answer",
         "up": "support it",
         "down": "oppose it",
     }
-    if selected.question.kind == "score":
+    if kind == "score":
         wording = {"unit": "score", "up": "raise it", "down": "lower it"}
     GRADIENTS.show(
         None,
-        _attribution(case, selected, (numbers[0], numbers[1])),
+        _attribution(case, kind, answers, places),
         drawn={"names": case.names},
         setup=code_of(case) + question_code,
         with_caption=False,
-        answers=numbers,
-        places=selected.places,
+        answers=answers,
+        places=places,
         **wording,
     )
     if not case.comparison.units.are_tokens:
@@ -158,16 +162,12 @@ def show_gradients(case: Case, selected: SelectedQuestion, answer: str, question
     GRADIENTS.caption(**wording)
 
 
-def _attribution(
-    case: Case, selected: SelectedQuestion, answers: tuple[int | None, int | None]
-) -> Attribution:
+def _attribution(case: Case, kind: str, answers: Answers, places: tuple[int, int]) -> Attribution:
     """Return the attribution of an answer, summed over the pieces if words are compared."""
     units = case.comparison.units
     values: list[NDArray[np.float32] | None] = []
     fractions: list[NDArray[np.float32] | None] = []
-    for side, gradients in enumerate(
-        case.gradients(selected.question.kind, answers, selected.places)
-    ):
+    for side, gradients in enumerate(case.gradients(kind, answers, places)):
         if gradients is None:
             values.append(None)
             fractions.append(None)

@@ -217,7 +217,7 @@ def _note_limits(first: Side, second: Side) -> None:
     prints = [None if report is None else report.fingerprint for report in reports]
     if prints[0] is not None and prints[0] == prints[1]:
         st.info(SAME_WEIGHTS.format(fingerprint=prints[0][:12]))
-    limitations = limits(first.bert, second.bert)
+    limitations = cache.computed(limits, first.key, second.key)
     if limitations:
         st.warning("\n\n".join(plain(sentence) for sentence in limitations))
 

@@ -223,8 +223,9 @@ def show_pair(page: frame.Page, *, is_example: bool) -> None:
         if "sop" in page.bert.capabilities:
             show_order(page)
     else:
-        show_answer(page, segments)
-        show_variants(page, other_texts(page))
+        others = other_texts(page)
+        show_answer(page, segments, others)
+        show_variants(page, others)
     show_attention(page, segments)
 
 
