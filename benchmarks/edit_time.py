@@ -37,6 +37,7 @@ OUT_OF_VIEW = {
     "masked-words": ("ranks", "surprise", "masking"),
     "sentence-pairs": ("attention", "several"),
     "minimal-pair": ("vectors",),
+    "compare": ("gradients",),
     "mixing": ("agreement", "separator"),
 }
 """Sections that are more than a quarter of the window below it; see `app.shell.in_view`."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from bertcore import Bert, Trace
 from tests.support.browser.bare_tab import Tab
@@ -28,6 +28,22 @@ SHIPPED = ROOT / "bertcore" / "checkpoints" / "default"
 MAX_TOKENS = 512
 USUAL: dict[str, Any] = {"viewport": {"width": 1280, "height": 900}, "service_workers": "block"}
 """Options of a visitor's browser context."""
+STILL = """
+const still = new CSSStyleSheet();
+still.replaceSync(`*, *::before, *::after {
+  animation-duration: 0s !important; animation-iteration-count: 1 !important;
+  transition-duration: 0s !important;
+}`);
+document.adoptedStyleSheets.push(still);
+"""
+"""A browser draws each frame of Streamlit's skeletons and fades: a third of what a page takes."""
+
+
+def new_context(browser: Browser, **options: Any) -> BrowserContext:
+    """Return the context of a visitor to whom nothing moves by itself."""
+    context = browser.new_context(**{**USUAL, **options})
+    context.add_init_script(STILL)
+    return context
 
 
 @pytest.fixture(scope="session")
@@ -107,11 +123,11 @@ def new_visit(
     def make(**options: Any) -> Visit:
         if options:
             address = options.pop("url", url)
-            context = browser.new_context(**{**USUAL, **options})
+            context = new_context(browser, **options)
             own.append(Visit(context.new_page(), address))
             return own[-1]
         if len(kept) == len(kept_others):
-            kept_others.append(browser.new_context(**USUAL).new_page())
+            kept_others.append(new_context(browser).new_page())
         kept.append(Visit(kept_others[len(kept)], url))
         return kept[-1]
 
@@ -127,7 +143,7 @@ def new_visit(
 @pytest.fixture(scope="session")
 def kept_page(browser: Browser) -> Page:
     """The tab that `visit` clears and uses again: in a new one the app takes two seconds more."""
-    return browser.new_context(**USUAL).new_page()
+    return new_context(browser).new_page()
 
 
 @pytest.fixture
