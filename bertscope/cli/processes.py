@@ -115,6 +115,8 @@ def caddyfile(
 }}
 {sites} {{
     bind {address}
+    @files path */static/*
+    encode @files zstd gzip
     reverse_proxy {servers} {{
         lb_policy cookie {COOKIE} {secrets.token_hex(32)}
         lb_try_duration 5s

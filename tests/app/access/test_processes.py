@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import http.client
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -137,6 +139,29 @@ def test_only_the_visitors_of_a_server_that_is_killed_notice(
     assert fates.count("stayed") == 1, fates
     wait(lambda: len(servers_of(app)) == 2)
     assert "ended (SIGKILL)" in app.log.read_text(encoding="utf-8")
+
+
+def test_the_apps_own_files_are_sent_compressed(app: Running) -> None:
+    browser = Browser(app.url)
+    netloc = urllib.parse.urlsplit(app.url).netloc
+
+    def body_of(path: str, encoding: str) -> bytes:
+        connection = http.client.HTTPConnection(netloc, timeout=60)
+        connection.request(
+            "GET", path, headers={"Cookie": browser.cookie, "Accept-Encoding": encoding}
+        )
+        answer = connection.getresponse()
+        assert answer.status == 200
+        assert (answer.headers.get("Content-Encoding") or "identity") == encoding
+        return answer.read()
+
+    page = body_of("/", "identity").decode()
+    script = re.search(r'src="\./(static/[^"]+)"', page)
+    assert script
+    plain = body_of(f"/{script[1]}", "identity")
+    packed = body_of(f"/{script[1]}", "gzip")
+    assert gzip.decompress(packed) == plain
+    assert 2 * len(packed) < len(plain)
 
 
 @pytest.mark.slow
