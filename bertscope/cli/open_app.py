@@ -38,18 +38,22 @@ _SECRETS = ("TOKEN", "SECRET", "PASSWORD", "_KEY")
 """Ends of the names of variables that a closed server does not get, such as HF_TOKEN."""
 SERVER_THREADS = {
     "OMP_WAIT_POLICY": "PASSIVE",
-    "GOMP_SPINCOUNT": "3000",
     "OPENBLAS_NUM_THREADS": "1",
     "MALLOC_ARENA_MAX": "2",
 }
 """Variables of the server, unless they are set.
 
-torch's idle threads spin for about 10 microseconds, as long as the gap between two small products,
-and then sleep. By default they spin for a while after each, which takes processor time from the
-other visitors, up to half of that of an edit; if they sleep at once, waking them takes longer than
-the product: 15 ms for a short text instead of 5. numpy's products are small.
+torch's idle threads sleep: by default they spin for a while after each small product, which takes
+processor time from the other visitors, up to half of that of an edit. numpy's products are small.
 glibc gives each thread an arena of its own, eight per core, and never returns the free end of one,
 up to 64 MB: a server whose visitors run in threads kept 0.3 GB in that way.
+"""
+OPEN_SERVER = {"GOMP_SPINCOUNT": "3000"}
+"""Variables of a server with one visitor, unless they are set.
+
+To wake a thread takes longer than a small product. If torch's spin for 10 microseconds first, from
+one product to the next, a short text takes 6 ms instead of 15; of many visitors, each would take
+the processor from the others.
 """
 
 Port = Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")]
@@ -268,7 +272,9 @@ def serve(
             typer.echo(line)
     environment = {**SERVER_THREADS, **os.environ, **visitors.environment(address)}
     environment["PYTHONPATH"] = _python_path(root)
-    if not visitors.find_open(address):
+    if visitors.find_open(address):
+        environment = {**OPEN_SERVER, **environment}
+    else:
         environment = {
             name: value
             for name, value in environment.items()
