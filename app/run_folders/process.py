@@ -173,10 +173,7 @@ def how_killed(run: Path) -> str:
         code = _ended.get(run.resolve(), 0)
     if code >= 0 or -code in (signal.SIGINT, signal.SIGTERM):
         return ""
-    return (
-        f"its process was killed (signal {-code}), as systems do when memory runs out. What was "
-        "saved is kept: resume the run."
-    )
+    return f"its process was killed (signal {-code}), as systems do when memory runs out."
 
 
 def kind_of(run: Path) -> Kind:

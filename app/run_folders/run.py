@@ -147,7 +147,10 @@ def why_stopped(run: Path) -> str:
         free = _NO_ROOM_BYTES
     if free < _NO_ROOM_BYTES:  # then its own sentence found no room either
         return f"the disk of {str(run.parent)!r} is full. Free some space, then resume."
-    return process.how_killed(run)
+    killed = process.how_killed(run)
+    return (
+        f"{killed} What was saved is kept: resume the run." if killed and run.is_dir() else killed
+    )
 
 
 def _read_metrics(path: Path) -> list[Line]:

@@ -150,6 +150,9 @@ def test_a_killed_process_is_told(tmp_path: Path, monkeypatch) -> None:
     found = training_runs.read_run(path)
     assert (found.state, found.kind) == ("not started", "finetune")
     assert "was killed (signal 9)" in found.detail
+    assert "resume" not in found.detail, "there is nothing to resume"
+    path.mkdir()
+    assert "What was saved is kept: resume the run." in run.why_stopped(path)
 
 
 def test_a_folder_that_was_deleted_is_told(tmp_path: Path) -> None:
