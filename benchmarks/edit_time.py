@@ -2,7 +2,8 @@
 
 One visitor uses the app's websocket and enters a new text for sentence A each time, so nothing
 comes from the cache. The processor time of the whole server process is measured (user and system,
-all threads), since this is what an edit takes from other visitors. It depends little on the load of
+all threads), since this is what an edit takes from other visitors: the server is set up as one for
+many. It depends little on the load of
 the machine. A visitor who looks at the top of a page, where the text is, has some sections out of
 the window: once they are reported as a browser of 1280 x 800 pixels does, they are not computed.
 """

@@ -61,7 +61,7 @@ class Options:
 
 OPTIONS = Options()
 MANY = {"GOMP_SPINCOUNT": "0"}
-"""Variables with which a server on localhost is as one for many visitors."""
+"""Variables that make a server on localhost behave like one for many visitors."""
 AIMS = {30: 0.2, 100: 1.0}
 """Number of visitors -> 95th percentile of the seconds of a change."""
 LARGEST_PER_VISITOR = 2e6

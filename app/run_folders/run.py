@@ -129,15 +129,20 @@ def before_the_folder(path: Path) -> Run:
         return Run(path, "preparing", "", pid=pid, kind=kind)
     if process.has_scored(path):
         return Run(path, "damaged", DELETED, kind=kind)
-    return Run(path, "not started", why_stopped(path) or NEVER_BEGAN, kind=kind)
+    reason = why_stopped(path, can_resume=False) or NEVER_BEGAN
+    return Run(path, "not started", reason, kind=kind)
 
 
 NEVER_BEGAN = "its process ended before it had begun, or its folder was deleted"
 DELETED = "its folder was deleted, and its checkpoints with it. Start another run."
 
 
-def why_stopped(run: Path) -> str:
-    """Return why a run's process ended before the run's end; "" if it was asked to, or unknown."""
+def why_stopped(run: Path, *, can_resume: bool = True) -> str:
+    """Return why a run's process ended before the run's end; "" if it was asked to, or unknown.
+
+    Args:
+        can_resume: Whether something was saved.
+    """
     said = process.last_error(run)
     if said or process.has_saved(run):
         return said
@@ -146,11 +151,10 @@ def why_stopped(run: Path) -> str:
     except OSError:
         free = _NO_ROOM_BYTES
     if free < _NO_ROOM_BYTES:  # then its own sentence found no room either
-        return f"the disk of {str(run.parent)!r} is full. Free some space, then resume."
+        again = "resume" if can_resume else "start another run"
+        return f"the disk of {str(run.parent)!r} is full. Free some space, then {again}."
     killed = process.how_killed(run)
-    return (
-        f"{killed} What was saved is kept: resume the run." if killed and run.is_dir() else killed
-    )
+    return f"{killed} What was saved is kept: resume the run." if killed and can_resume else killed
 
 
 def _read_metrics(path: Path) -> list[Line]:

@@ -6,7 +6,12 @@ import pandas as pd
 import streamlit as st
 
 from bertcore import Model
-from bertcore.analysis.words.next_sentence import SEGMENTS, Variant, pair_variants
+from bertcore.analysis.words.next_sentence import (
+    SEGMENTS,
+    Variant,
+    pair_variants,
+    segment_ids,
+)
 
 from ..plots import Figure, percent, shorten, theme
 from ..shell import Picture, frame
@@ -195,12 +200,12 @@ bert.sentence_order({a!r}, {b!r}).in_order
 )
 
 
-def show_answer(page: frame.Page, segments: str, others: tuple[str, ...]) -> None:
-    """Draw the answer for the pair with the chosen segment ids; `show_variants` has it as well."""
-    variants = page.compute(pair_variants, page.text_a, page.text_b or "", others)
-    answer = next(variant for variant in variants if variant.name == SEGMENTS[segments])
-    probability = percent(answer.is_next)
-    st.header(f"BERT gives a **{probability}** probability that B follows A", anchor=False)
+def show_answer(page: frame.Page, segments: str) -> None:
+    """Draw the answer for the pair with the chosen segment ids."""
+    pair, ids = (page.text_a, page.text_b or ""), segment_ids(page.trace, segments)
+    is_next = page.compute(Model.next_sentence, *pair, segment_ids=ids).is_next
+    st.header(f"BERT gives a **{percent(is_next)}** probability that B follows A", anchor=False)
+    answer = Variant(SEGMENTS[segments], *pair, is_next)
     ANSWER.show(page, [answer], a=page.text_a, b=page.text_b, segments=segments)
 
 

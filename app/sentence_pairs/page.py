@@ -223,9 +223,8 @@ def show_pair(page: frame.Page, *, is_example: bool) -> None:
         if "sop" in page.bert.capabilities:
             show_order(page)
     else:
-        others = other_texts(page)
-        show_answer(page, segments, others)
-        show_variants(page, others)
+        show_answer(page, segments)
+        show_variants(page, other_texts(page))
     show_attention(page, segments)
 
 

@@ -115,6 +115,7 @@ def caddyfile(
 }}
 {sites} {{
     bind {address}
+    # Streamlit compresses everything else itself.
     @files path */static/*
     encode @files zstd gzip
     reverse_proxy {servers} {{

@@ -31,12 +31,15 @@ USUAL: dict[str, Any] = {"viewport": {"width": 1280, "height": 900}, "service_wo
 STILL = """
 const still = new CSSStyleSheet();
 still.replaceSync(`*, *::before, *::after {
-  animation-duration: 0s !important; animation-iteration-count: 1 !important;
-  transition-duration: 0s !important;
+  animation-duration: 0.01ms !important; animation-iteration-count: 1 !important;
+  transition-duration: 0.01ms !important;
 }`);
 document.adoptedStyleSheets.push(still);
 """
-"""A browser draws each frame of Streamlit's skeletons and fades: a third of what a page takes."""
+"""Without it, a browser draws each frame of Streamlit's skeletons and fades.
+
+The contexts that test_waiting and test_closed make move as they do for visitors.
+"""
 
 
 def new_context(browser: Browser, **options: Any) -> BrowserContext:

@@ -151,7 +151,8 @@ def test_a_killed_process_is_told(tmp_path: Path, monkeypatch) -> None:
     assert (found.state, found.kind) == ("not started", "finetune")
     assert "was killed (signal 9)" in found.detail
     assert "resume" not in found.detail, "there is nothing to resume"
-    path.mkdir()
+    path.mkdir()  # before its first file is written
+    assert "resume" not in training_runs.read_run(path).detail
     assert "What was saved is kept: resume the run." in run.why_stopped(path)
 
 

@@ -147,13 +147,24 @@ def test_a_closed_server_gets_no_other_secret(
     assert "PATH" in started.environment
 
 
-@pytest.mark.parametrize(("words", "spins"), [(["--closed"], None), ([], "3000")])
+@pytest.mark.parametrize(
+    ("words", "spins"),
+    [
+        ([], "3000"),
+        (["--closed"], None),
+        (["--address", "0.0.0.0"], None),
+        (["--address", "0.0.0.0", "--open"], None),
+    ],
+)
 def test_threads_spin_for_one_visitor_and_not_for_many(
     words: list[str], spins: str | None, started: Started, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("GOMP_SPINCOUNT", raising=False)
     assert runner.invoke(app, ["app", *words]).exit_code == 0
     assert started.environment.get("GOMP_SPINCOUNT") == spins
+    monkeypatch.setenv("OMP_WAIT_POLICY", "ACTIVE")
+    assert runner.invoke(app, ["app", *words]).exit_code == 0
+    assert "GOMP_SPINCOUNT" not in started.environment
     monkeypatch.setenv("GOMP_SPINCOUNT", "7")
     assert runner.invoke(app, ["app", *words]).exit_code == 0
     assert started.environment["GOMP_SPINCOUNT"] == "7"
