@@ -85,7 +85,7 @@ def show(page: frame.Page, first_step: int) -> None:
     """
     bert = page.bert
     is_hidden = "mask" in bert.capabilities
-    allowed = [place for place, text in enumerate(page.trace.text_ids) if text >= 0]
+    allowed = [place for place, text in enumerate(page.encoding.text_ids) if text >= 0]
     masked = tuple(place for place in MASKED.value if place in allowed) if is_hidden else ()
     glance: Glance = page.compute(summarize, *page.texts, masked)
     steps = walk(bert, glance, page.marks)
@@ -148,6 +148,6 @@ def _choose(opened: OpenedPart, glance: Glance) -> None:
 
 def draw() -> None:
     """Draw the page."""
-    page = frame.begin(PAGE)
+    page = frame.begin(PAGE, runs_text=False)
     with frame.guard():
         show(page, STEP.value)

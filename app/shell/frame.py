@@ -14,7 +14,7 @@ from bertcore import Model, Trace
 from bertcore.base.memory import out_of_memory
 from bertcore.checkpoints.folder import OnlyPickleError
 from bertcore.checkpoints.source import LANGUAGES
-from bertcore.tokenizer import characters
+from bertcore.tokenizer import Encoding, characters
 
 from ..access import places
 from ..access.bug_log import log_bug
@@ -86,6 +86,11 @@ class Page:
         return cache.trace(self.bert_key, self.text_a, self.text_b)
 
     @property
+    def encoding(self) -> Encoding:
+        """The tokens of the texts, for pages that need no trace of the texts as they are."""
+        return self.bert.tokenize(*self.texts)
+
+    @property
     def texts(self) -> tuple[str, str | None]:
         """The text, and the second one or None."""
         return self.text_a, self.text_b
@@ -111,7 +116,13 @@ class Page:
         return f"{opened}trace = bert.trace({self.text_a!r}{pair})\n"
 
 
-def begin(info: PageInfo, *, needs_text: bool | None = None, shows_trace: bool = True) -> Page:
+def begin(
+    info: PageInfo,
+    *,
+    needs_text: bool | None = None,
+    shows_trace: bool = True,
+    runs_text: bool = True,
+) -> Page:
     """Draw a page's title and sentence box, open the checkpoint, run it, and return all of it.
 
     With an empty text or a checkpoint that does not open, the page shows one sentence and ends.
@@ -120,6 +131,7 @@ def begin(info: PageInfo, *, needs_text: bool | None = None, shows_trace: bool =
         needs_text: Replaces the page's own, if a view needs no sentence box; it has no trace then.
         shows_trace: False for pages that read the text in their own way and say on their own where
             it is cut.
+        runs_text: False for pages that run the text otherwise, such as with a word hidden.
     """
     if not (info.needs_text if needs_text is None else needs_text):
         header(info)
@@ -136,22 +148,22 @@ def begin(info: PageInfo, *, needs_text: bool | None = None, shows_trace: bool =
     is_dark = st.context.theme.type == "dark"
     page = Page(open_checkpoint(), text_a, text_b, True, is_dark)
     with guard(stop=True):
-        trace = page.trace
-    if shows_trace and trace.truncation is not None:
-        st.warning(plain(trace.truncation.sentence()))
-    if not any(text_id >= 0 for text_id in trace.text_ids):
+        read = page.trace if runs_text else page.encoding
+    if shows_trace and read.truncation is not None:
+        st.warning(plain(read.truncation.sentence()))
+    if not any(text_id >= 0 for text_id in read.text_ids):
         st.info(
             "Nothing in this text is a word to the model: only special tokens such as "
             f"{plain(page.marks.first)} are left."
         )
-    _note_unreadable(page)
+    _note_unreadable(page, read)
     return page
 
 
-def _note_unreadable(page: Page) -> None:
+def _note_unreadable(page: Page, read: Trace | Encoding) -> None:
     """Warn if the vocabulary has no words of the text, and offer a checkpoint that ships for it."""
-    trace, tokenizer = page.trace, page.bert.tokenizer
-    ids = [i for i, text in zip(trace.input_ids, trace.text_ids, strict=True) if text >= 0]
+    tokenizer = page.bert.tokenizer
+    ids = [i for i, text in zip(read.input_ids, read.text_ids, strict=True) if text >= 0]
     letters = [letter for letter in page.text_a + (page.text_b or "") if letter.isalpha()]
     is_chinese, is_russian = (
         sum(map(belongs, letters)) > len(letters) / 2
