@@ -154,7 +154,10 @@ def why_stopped(run: Path, *, can_resume: bool = True) -> str:
         again = "resume" if can_resume else "start another run"
         return f"the disk of {str(run.parent)!r} is full. Free some space, then {again}."
     killed = process.how_killed(run)
-    return f"{killed} What was saved is kept: resume the run." if killed and can_resume else killed
+    what_next = "What was saved is kept: resume the run."
+    if not can_resume:
+        what_next = "Nothing was saved: start another run."
+    return killed and f"{killed} {what_next}"
 
 
 def _read_metrics(path: Path) -> list[Line]:

@@ -272,10 +272,11 @@ def serve(
             typer.echo(line)
     environment = {**SERVER_THREADS, **os.environ, **visitors.environment(address)}
     environment["PYTHONPATH"] = _python_path(root)
-    is_own = num_processes == 1 and _is_this_computer(address) and visitors.find_open(address)
+    is_open = visitors.find_open(address)
+    is_own = is_open and num_processes == 1 and _is_this_computer(address)
     if is_own and "OMP_WAIT_POLICY" not in os.environ:
         environment = {**OWN_SERVER, **environment}
-    if not visitors.find_open(address):
+    if not is_open:
         environment = {
             name: value
             for name, value in environment.items()

@@ -150,6 +150,7 @@ def test_a_killed_process_is_told(tmp_path: Path, monkeypatch) -> None:
     found = training_runs.read_run(path)
     assert (found.state, found.kind) == ("not started", "finetune")
     assert "was killed (signal 9)" in found.detail
+    assert found.detail.endswith("Nothing was saved: start another run.")
     assert "resume" not in found.detail, "there is nothing to resume"
     path.mkdir()  # before its first file is written
     assert "resume" not in training_runs.read_run(path).detail
