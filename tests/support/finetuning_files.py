@@ -1,10 +1,13 @@
-"""Small files of examples, as tests of fine-tuning need them."""
+"""Small files of examples, as tests of fine-tuning need them, and a model's scores on one."""
 
 from __future__ import annotations
 
 import json
 import random
 from pathlib import Path
+
+from bertcore.evaluation.metrics import Scores
+from bertcore.tasks import TaskModel, read_task_data, score_model
 
 GOOD = ("good", "new", "milk", "paris", "cat")
 BAD = ("bad", "old", "fish", "berlin", "dog")
@@ -109,3 +112,16 @@ WRITERS = {
     "choice": (write_choices, ".csv"),
 }
 """For each task that a tiny network can learn: what writes a file for it, and its ending."""
+
+
+def scores_on(path: Path, model: TaskModel, *, max_length: int) -> Scores:
+    """Return a model's scores on a file, read with its own labels."""
+    data = read_task_data(
+        path,
+        model.task,
+        model.tokenizer,
+        max_length=max_length,
+        labels=model.labels,
+        is_train=False,
+    )
+    return score_model(model.module, data, model.task).scores

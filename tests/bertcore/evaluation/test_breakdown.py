@@ -19,7 +19,7 @@ from bertcore.tasks.model import TaskModel
 from bertscope.cli.evaluate import MOST_LABELS, breakdown_tables
 from bertscope.cli.main import app
 from tests.bertcore.finetuning.test_loop import make_experiment
-from tests.support.finetuning_files import WRITERS, write_reviews, write_tags
+from tests.support.finetuning_files import WRITERS, scores_on, write_reviews, write_tags
 from tests.support.rigged_models import random_model
 from tests.support.tiny import tiny_bert
 
@@ -164,14 +164,6 @@ def test_answers_that_are_nan_are_told(tmp_path: Path) -> None:
     model = always_good()
     with torch.no_grad():
         model.module.head.classifier.bias.fill_(torch.nan)
-    data = read_task_data(
-        write_reviews(tmp_path / "a.tsv", 12),
-        model.task,
-        model.tokenizer,
-        max_length=64,
-        labels=model.labels,
-        is_train=False,
-    )
-    scores = score_model(model.module, data, model.task).scores
+    scores = scores_on(write_reviews(tmp_path / "a.tsv", 12), model, max_length=64)
     assert scores.breakdown is None
     assert scores.notes == ("12 of 12 answers are NaN, so there is no calibration.",)

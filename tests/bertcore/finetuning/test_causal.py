@@ -11,10 +11,11 @@ import transformers
 from torch import Tensor
 
 from bertcore import Bert, load
-from bertcore.tasks import open_task_model, read_task_data, score_model
+from bertcore.tasks import open_task_model
 from bertcore.tasks.checkpoint_head import read_task_head
 from bertcore.tasks.model import TaskModel, start_task_model
 from tests.bertcore.finetuning.test_loop import make_experiment
+from tests.support.finetuning_files import scores_on
 from tests.support.tiny import tiny_bert, tiny_config
 
 TEXTS = ("the film was good", "the dog was bad and the man was old", "she ran")
@@ -124,15 +125,7 @@ def test_a_frozen_encoder_keeps_the_last_tokens(pretrained: Path, tmp_path: Path
     ).run()
     assert report is not None
     model = open_task_model(tmp_path / "out", device="cpu")
-    dev = read_task_data(
-        Path(report["dev"]),
-        model.task,
-        model.tokenizer,
-        max_length=48,
-        labels=model.labels,
-        is_train=False,
-    )
-    scores = score_model(model.module, dev, model.task).scores
+    scores = scores_on(Path(report["dev"]), model, max_length=48)
     assert scores.loss == pytest.approx(report["best"]["scores"]["loss"], abs=1e-5)
     ids, segments, mask = padded(model)
     with torch.no_grad():

@@ -20,11 +20,11 @@ from bertcore.analysis.heads.pruning import save_pruned
 from bertcore.architecture.families import CLS, POOLINGS
 from bertcore.configs.finetune import FinetuneConfig
 from bertcore.finetuning import make_settings, start_experiment
-from bertcore.tasks import find_task, open_task_model, read_task_data, score_model
+from bertcore.tasks import find_task, open_task_model
 from bertcore.tasks.checkpoint_head import read_task_head
 from bertcore.tasks.model import TaskModel, head_fits, poolings, start_task_model
 from tests.support.adapters import make_adapter
-from tests.support.finetuning_files import write_reviews
+from tests.support.finetuning_files import scores_on, write_reviews
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_families import make
 from tests.support.tiny_others import make_other
@@ -116,15 +116,7 @@ def test_a_run_is_saved_and_opens_as_it_was_scored(
     assert config["bertscope"]["pooling"] == "mean"
     assert config["architectures"] == ["BertModel"]
     model = open_task_model(out, device="cpu")
-    dev = read_task_data(
-        tmp_path / "dev.csv",
-        model.task,
-        model.tokenizer,
-        max_length=48,
-        labels=model.labels,
-        is_train=False,
-    )
-    scores = score_model(model.module, dev, model.task).scores
+    scores = scores_on(tmp_path / "dev.csv", model, max_length=48)
     assert scores.metrics["accuracy"] == report["best"]["value"]
     assert scores.loss == pytest.approx(report["best"]["scores"]["loss"], rel=1e-4)
     assert "mean of all tokens" in " ".join(model.notes)
