@@ -48,7 +48,7 @@ SETTINGS = {
     ],
     "visitors": [
         Setting("--visitors", "visitors", int, "numbers of visitors", "+"),
-        Setting("--processes", "processes", int, "numbers of servers", "+"),
+        Setting("--servers", "servers", int, "numbers of servers", "+"),
         Setting("--visit-seconds", "seconds", float, "of each run"),
     ],
     "uploads": [

@@ -24,6 +24,7 @@ import psutil
 
 from app.access.policy import CHECKPOINT_VARIABLE
 from benchmarks import streamlit_defaults, tables
+from tests.support.browser.deployed import deployed_app
 from tests.support.browser.running import Running, running_app
 from tests.support.session import Session
 
@@ -51,8 +52,8 @@ class Options:
 
     visitors: tuple[int, ...] = (30, 100, 200)
     """Number of simultaneous visitors of each measurement."""
-    processes: tuple[int, ...] = (1, 2)
-    """Number of servers that they are divided among."""
+    servers: tuple[int, ...] = (1, 2)
+    """Number of servers that they are divided among; several are those of docs/deploy."""
     seconds: float = 60.0
     """Length of each measurement."""
     think: float = 6.0
@@ -83,13 +84,15 @@ def run() -> str:
     rows = []
     checkpoint, defaults = os.environ.get(CHECKPOINT_VARIABLE), streamlit_defaults.__file__
     for count in OPTIONS.visitors:
-        for processes in OPTIONS.processes:
-            arguments = ("--processes", str(processes)) if processes > 1 else ()
-            with running_app(checkpoint, arguments=arguments, **MANY) as app:
-                measured = measure(app, count)
-                if processes > 1:
-                    measured = [(f"{row[0]}, {processes} servers", *row[1:]) for row in measured]
-                rows += measured
+        for servers in OPTIONS.servers:
+            if servers == 1:
+                with running_app(checkpoint, **MANY) as app:
+                    rows += measure(app, count)
+            else:
+                named = {} if checkpoint is None else {CHECKPOINT_VARIABLE: checkpoint}
+                with deployed_app(servers, **MANY, **named) as app:
+                    measured = measure(app, count)
+                rows += [(f"{row[0]}, {servers} servers", *row[1:]) for row in measured]
         if count > MOST_OF_DEFAULTS:
             continue
         with (

@@ -1,7 +1,6 @@
 """The cookie that tells visitors of this server apart: random, and signed by it.
 
-It identifies nobody, lasts until the browser is closed, and means nothing to another server. Those
-that `bertscope app --processes` starts sign alike, so that who has entered the key is known to all.
+It identifies nobody, lasts until the browser is closed, and means nothing to another server.
 """
 
 import hashlib
@@ -10,12 +9,8 @@ import secrets
 from collections import deque
 from collections.abc import Mapping
 
-from .policy import handed_over
-
 COOKIE = "bertscope_visit"
-COOKIE_SECRET = "BERTSCOPE_COOKIE_SECRET"
-_SECRET = handed_over(COOKIE_SECRET).encode() or secrets.token_bytes(32)
-
+_SECRET = secrets.token_bytes(32)
 
 _new: deque[str] = deque(maxlen=10_000)
 """Values given lately by this process, until their visits begin."""

@@ -32,21 +32,16 @@ TOO_MANY = "Too many wrong keys. Wait a minute, then try again."
 
 
 class Attempts:
-    """The wrong keys of the last minute, by address; kept only in memory.
+    """The wrong keys of the last minute, by address; kept only in memory."""
 
-    Of several servers each takes its part of what they may take together.
-    """
-
-    def __init__(self, num_processes: int = 1) -> None:
-        self._most = max(1, MAX_WRONG // num_processes)
-        self._most_of_all = max(1, MAX_WRONG_OF_ALL // num_processes)
+    def __init__(self) -> None:
         self._by_address: OrderedDict[str, deque[float]] = OrderedDict()
         self._all: deque[float] = deque()
 
     def are_too_many(self, address: str) -> bool:
         """Return whether no more keys are compared for now."""
         own = self._by_address.get(address, deque())
-        return _recent(own) >= self._most or _recent(self._all) >= self._most_of_all
+        return _recent(own) >= MAX_WRONG or _recent(self._all) >= MAX_WRONG_OF_ALL
 
     def note(self, address: str) -> None:
         """Remember a wrong key."""
@@ -68,11 +63,11 @@ def _recent(times: deque[float]) -> int:
 class Gate:
     """ASGI middleware that gives each browser a cookie; with a key, only to those who enter it."""
 
-    def __init__(self, app: ASGIApp, *, key: str = "", num_processes: int = 1) -> None:
+    def __init__(self, app: ASGIApp, *, key: str = "") -> None:
         self.app = app
         self.key = key
         self._health = f"/{base_path()}{HEALTH}".replace("//", "/")
-        self.attempts = Attempts(num_processes)
+        self.attempts = Attempts()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a known visitor on, ask a new one for the key, or give a cookie."""

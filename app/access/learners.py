@@ -49,4 +49,4 @@ def enter(typed: str) -> str:
 
 @cache
 def _attempts() -> Attempts:
-    return Attempts(policy().num_processes)
+    return Attempts()

@@ -30,10 +30,6 @@ CLASS = "BERTSCOPE_CLASS"  # environment variable: name of the class whose answe
 CLASS_KEY = "BERTSCOPE_CLASS_KEY"  # environment variable: key of its page, which the teacher enters
 CLASS_FILE = "BERTSCOPE_CLASS_FILE"
 """Environment variable: file that keeps its answers; unset, nothing is kept after the end."""
-ADDRESS = "BERTSCOPE_ADDRESS"
-"""Environment variable: the address at which visitors reach a server behind our proxy."""
-PROCESSES = "BERTSCOPE_PROCESSES"
-"""Environment variable: number of servers behind that proxy, which share what all visitors get."""
 SECRETS = ("TOKEN", "SECRET", "PASSWORD", "_KEY")
 """Ends of the names of variables that a closed server does not keep, such as HF_TOKEN."""
 HOSTS = "BERTSCOPE_HOSTS"
@@ -106,8 +102,6 @@ class Policy:
     hosts: tuple[str, ...] = ()
     """Names that the server answers to; empty: addresses, and the machine's own name."""
     school_class: SchoolClass | None = None
-    num_processes: int = 1
-    """Servers that visitors are divided among, this one included."""
     is_stated: bool = False
     """Whether whoever runs it said open or closed; else its address and names decide."""
 
@@ -131,7 +125,7 @@ def policy() -> Policy:
     environ = dict(os.environ)
     for name in (KEY, CLASS_KEY):
         environ[name] = handed_over(name) or environ.get(name, "")
-    decided = decide(environ, environ.get(ADDRESS) or st.get_option("server.address"))
+    decided = decide(environ, st.get_option("server.address"))
     for name in list(os.environ):
         if name in (KEY, CLASS_KEY) or (decided.is_closed and name.upper().endswith(SECRETS)):
             _forget(name)
@@ -187,22 +181,20 @@ def decide(environ: Mapping[str, str], address: str | None) -> Policy:
         key=key,
         hosts=hosts,
         school_class=_school_class(environ),
-        num_processes=int(environ.get(PROCESSES) or 1),
         is_stated=access != "",
     )
     if access == "open" or (access == "" and is_local and all(map(is_loopback, hosts))):
         return base
-    limits, uploads = _training(environ.get(ALLOW_TRAINING, "")), UploadLimits()
+    limits = _training(environ.get(ALLOW_TRAINING, ""))
     if limits is not None and base.school_class is not None:
         limits = replace(limits, parameters=CLASS_PARAMETERS)
-    of_all = uploads.megabytes_of_all // base.num_processes
     return replace(
         base,
         is_closed=True,
         checkpoints=_folder(environ.get(CHECKPOINTS, "")),
         may_train=limits is not None,
         training=limits,
-        uploads=replace(uploads, megabytes_of_all=of_all),
+        uploads=UploadLimits(),
     )
 
 

@@ -92,7 +92,7 @@ def middleware(policy: Policy) -> list[Middleware]:
         Middleware(SecurityHeaders),
     ]
     if policy.is_closed or policy.key or policy.school_class:
-        layers.append(Middleware(Gate, key=policy.key, num_processes=policy.num_processes))
+        layers.append(Middleware(Gate, key=policy.key))
     if policy.uploads is not None:
         layers.append(Middleware(UploadLimit, limits=policy.uploads))
     return layers
@@ -147,13 +147,12 @@ def who(policy: Policy, environ: Mapping[str, str], port: int) -> str:
 async def lifespan(app: App) -> AsyncIterator[None]:
     """Say where the app is and open the browser, as Streamlit does for a script; end all visits."""
     address = st.get_option("server.address")
-    if policies.policy().num_processes == 1:  # else the proxy has the address
-        with suppress(OSError):  # a standard output that nobody reads
-            port = st.get_option("server.port")
-            base = (st.get_option("server.baseUrlPath") or "").strip("/")
-            print_to_cli(where(address, port, base))
-            if line := who(policies.policy(), os.environ, port):
-                print_to_cli(line)
+    with suppress(OSError):  # a standard output that nobody reads
+        port = st.get_option("server.port")
+        base = (st.get_option("server.baseUrlPath") or "").strip("/")
+        print_to_cli(where(address, port, base))
+        if line := who(policies.policy(), os.environ, port):
+            print_to_cli(line)
     _prepare_end()
     if policies.policy().is_closed:
         asyncio.get_running_loop().run_in_executor(None, _start_sandbox)

@@ -11,14 +11,12 @@ import ipaddress
 import json
 import os
 import re
-import secrets
 import socket
 import subprocess
 import sys
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -26,13 +24,12 @@ import typer
 
 from bertscope.app_root import find_app_root
 from bertscope.cli.options import documented
-from bertscope.cli.processes import serve_processes
-from bertscope.cli.school_class import SchoolClass, reached_at, school_class, shared_file
+from bertscope.cli.school_class import SchoolClass, reached_at, school_class
 
 DEFAULT_PORT = 8501
 DEFAULT_ADDRESS = "localhost"
 DEFAULT_MINUTES, CLASS_MINUTES = 10.0, 2.0
-KEY, COOKIE_SECRET = "BERTSCOPE_KEY", "BERTSCOPE_COOKIE_SECRET"
+KEY = "BERTSCOPE_KEY"
 CLASS_KEY = "BERTSCOPE_CLASS_KEY"
 _SECRETS = ("TOKEN", "SECRET", "PASSWORD", "_KEY")
 """Ends of the names of variables that a closed server does not get, such as HF_TOKEN."""
@@ -149,7 +146,6 @@ def open_app(
     key_file: Path | None = None,
     host: list[str] | None = None,
     base_path: str = "",
-    processes: Annotated[int, typer.Option(min=1, max=64)] = 1,
     class_name: Annotated[str | None, typer.Option("--class", metavar="NAME")] = None,
     class_key: Annotated[str, typer.Option(envvar=CLASS_KEY, show_default=False)] = "",
     class_key_file: Path | None = None,
@@ -178,9 +174,6 @@ def open_app(
         base_path: Path below which a proxy passes the server on with the path as it is, such as
             bert of https://class.example.org/bert/. A proxy that takes the path away (Jupyter's)
             needs none.
-        processes: Number of servers behind the address, for more visitors than one core serves:
-            about one per core. Needs Caddy (`pip install 'bertscope[serve]'`); with --port 443 and
-            --host, it gets certificates.
         class_name: Name of a class whose answers to the lessons are collected, for a page Class
             with a key of its own. The links of the lessons are printed.
         class_key: Key of that page, the teacher's. Default: one is made and printed. Other users of
@@ -213,7 +206,6 @@ def open_app(
         no_browser=no_browser,
         visitors=visitors,
         base_path=_base_path(base_path),
-        num_processes=processes,
     )
 
 
@@ -252,9 +244,8 @@ def serve(
     no_browser: bool,
     visitors: Visitors,
     base_path: str = "",
-    num_processes: int = 1,
 ) -> None:
-    """Run the server instead of this process, or several below it.
+    """Run the server instead of this process.
 
     RuntimeError if Streamlit or the app's files are missing. ValueError if it cannot listen there,
     or the settings contradict each other.
@@ -273,7 +264,7 @@ def serve(
     environment = {**SERVER_THREADS, **os.environ, **visitors.environment(address)}
     environment["PYTHONPATH"] = _python_path(root)
     is_open = visitors.find_open(address)
-    is_own = is_open and num_processes == 1 and _is_this_computer(address)
+    is_own = is_open and _is_this_computer(address)
     if is_own and "OMP_WAIT_POLICY" not in os.environ:
         environment = {**OWN_SERVER, **environment}
     if not is_open:
@@ -282,38 +273,10 @@ def serve(
             for name, value in environment.items()
             if name in (KEY, CLASS_KEY) or not name.upper().endswith(_SECRETS)
         }
-    if num_processes > 1:
-        num_threads = str(max(1, (os.cpu_count() or 1) // num_processes))
-        with shared_file(visitors.school_class) as of_class:
-            serve_processes(
-                partial(
-                    streamlit_command, root, address="127.0.0.1", headless=True, base_path=base_path
-                ),
-                partial(
-                    hand_over,
-                    {
-                        "OMP_NUM_THREADS": num_threads,
-                        # Numba gives OpenMP the same, and so torch.
-                        "NUMBA_NUM_THREADS": num_threads,
-                        **environment,
-                        **of_class,
-                        "BERTSCOPE_ADDRESS": address,
-                        "BERTSCOPE_PROCESSES": str(num_processes),
-                        COOKIE_SECRET: secrets.token_hex(32),
-                    },
-                ),
-                num_processes=num_processes,
-                port=port,
-                address=address,
-                hosts=visitors.hosts,
-                base_path=base_path,
-                opens_browser=not no_browser,
-            )
-    else:
-        command = streamlit_command(
-            root, port, address=address, headless=no_browser, base_path=base_path
-        )
-        _replace_process(command, environment)
+    command = streamlit_command(
+        root, port, address=address, headless=no_browser, base_path=base_path
+    )
+    _replace_process(command, environment)
 
 
 def streamlit_command(
@@ -428,7 +391,7 @@ def hand_over(environment: Mapping[str, str]) -> tuple[dict[str, str], list[int]
     What a process begins with stays readable in /proc for as long as it runs.
     """
     variables, descriptors = dict(environment), []
-    for name in (KEY, CLASS_KEY, COOKIE_SECRET):
+    for name in (KEY, CLASS_KEY):
         if value := variables.pop(name, ""):
             reader, writer = os.pipe()
             os.write(writer, value.encode())  # a pipe holds far more

@@ -1,14 +1,10 @@
 """The class of `bertscope app --class`: what is passed to the server, and printed at its start."""
 
-import os
 import re
 import secrets
-import shutil
 import socket
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 KEY_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
@@ -66,24 +62,6 @@ def school_class(name: str | None, key: str, file: Path | None) -> SchoolClass |
         raise ValueError('the name of the class is empty. Pass one: --class "NLP, group 2"')
     made = "-".join("".join(secrets.choice(KEY_LETTERS) for _ in range(4)) for _ in range(3))
     return SchoolClass(name, key or made, not key, file)
-
-
-@contextmanager
-def shared_file(of: SchoolClass | None) -> Iterator[dict[str, str]]:
-    """Give several servers one file for the answers, unless there is one; deleted at the end.
-
-    It is beside the folders of visits, where the next server deletes what a killed one left.
-    """
-    if of is None or of.file is not None:
-        yield {}
-        return
-    beside = Path(tempfile.gettempdir()) / f"bertscope-visits-{Path.home().name}"
-    beside.mkdir(mode=0o700, exist_ok=True)
-    folder = tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=beside)
-    try:
-        yield replace(of, file=Path(folder) / "class.sqlite").environment()
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def reached_at(address: str, port: int, hosts: tuple[str, ...], base_path: str) -> str:

@@ -1,6 +1,5 @@
 """`bertscope app` for a class: what its options state to the app."""
 
-import os
 import socket
 from pathlib import Path
 
@@ -199,17 +198,6 @@ def test_a_teachers_key_that_is_given_is_not_printed(started: Started, tmp_path:
     assert "BERTSCOPE_CLASS_KEY" not in variables
     with open(descriptors[0]) as pipe:
         assert pipe.read() == "the teacher's key"
-
-
-def test_several_servers_share_a_file_that_goes_with_them() -> None:
-    of_class = school_class.school_class("NLP", "", None)
-    with school_class.shared_file(of_class) as variables:
-        folder = Path(variables["BERTSCOPE_CLASS_FILE"]).parent
-        assert folder.stat().st_mode & 0o077 == 0
-        assert folder.name.startswith(f"{os.getpid()}-")
-    assert not folder.exists()
-    with school_class.shared_file(None) as variables:
-        assert variables == {}
 
 
 @pytest.mark.parametrize(
