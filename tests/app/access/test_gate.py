@@ -70,28 +70,42 @@ def test_the_key_leads_to_no_other_server(inside: Inside, path: str) -> None:
     assert not location.startswith((".//", "./\\"))
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        b"",
-        b"key=",
-        b"key=wrong",
-        b"\xff\xfe",
-        b"key=" + b"x" * 10_000,
-        b"&" * 4000,
-        b"other=" + b"a",
-    ],
-)
-def test_what_is_no_key_is_refused_and_not_logged(
-    inside: Inside, body: bytes, caplog: pytest.LogCaptureFixture
+def test_a_wrong_key_is_refused_and_not_logged(
+    inside: Inside, caplog: pytest.LogCaptureFixture
 ) -> None:
-    answer = ask(Gate(inside, key=KEY), "POST", "/", body=body)
+    answer = give(Gate(inside, key=KEY), "my guess")
     assert answer.status == 403
     assert "not the key" in answer.body
     assert inside.reached == []
     assert "wrong key" in caplog.text
     assert KEY not in caplog.text
-    assert "key=" not in caplog.text
+    assert "my guess" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"key=",
+        b"key=+",
+        b"\xff\xfe",
+        b"key=" + b"x" * 10_000,
+        b"&" * 4000,
+        b"other=" + b"a",
+        b'{"key": "a"}',
+    ],
+)
+def test_a_request_without_a_key_counts_as_no_wrong_one(
+    inside: Inside, body: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A monitor asks every second, from the address of a class or from many."""
+    app = Gate(inside, key=KEY)
+    for number in range(gate.MAX_WRONG_OF_ALL + 1):
+        address = f"198.51.{number % 2}.{number // 2}" if number % 3 else "192.0.2.7"
+        assert ask(app, "POST", "/", body=body, address=address).status == 401
+    assert inside.reached == []
+    assert "wrong key" not in caplog.text
+    assert give(app, KEY).status == 303
 
 
 def test_guesses_are_limited_by_address_and_in_all(
@@ -110,7 +124,7 @@ def test_guesses_are_limited_by_address_and_in_all(
     now[0] += gate.MINUTE + 1
     assert give(app, KEY).status == 303
     for number in range(gate.MAX_WRONG_OF_ALL):
-        assert give(app, "wrong", address=f"198.51.100.{number}").status == 403
+        assert give(app, "wrong", address=f"198.51.100.{number % 250}").status == 403
     assert give(app, KEY, address="203.0.113.9").status == 429
 
 
