@@ -7,9 +7,11 @@ minutes after its last session, so that a page can be reloaded without losing wh
 import atexit
 import os
 import shutil
+import stat
 import tempfile
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -110,12 +112,29 @@ def root() -> Path:
         return _make_root()
 
 
+def private_folder(name: str) -> Path:
+    """Return the folder of this name for temporary files, which no other user can open.
+
+    Anybody may have made it before in a folder that all users share.
+
+    RuntimeError if it is another user's, a link, or others may open it.
+    """
+    folder = Path(tempfile.gettempdir()) / f"{name}-{Path.home().name}"
+    with suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    about = folder.lstat()
+    is_ours = os.name == "nt" or (about.st_uid == os.getuid() and not about.st_mode & 0o077)
+    if not (stat.S_ISDIR(about.st_mode) and is_ours):
+        raise RuntimeError(
+            f"{folder} is not a folder that belongs to you and is closed to other users. Remove "
+            "it, or set TMPDIR to a folder of your own, then start again."
+        )
+    return folder
+
+
 @cache
 def _make_root() -> Path:
-    parent = Path(tempfile.gettempdir()) / f"bertscope-visits-{Path.home().name}"
-    parent.mkdir(mode=0o700, exist_ok=True)
-    if parent.is_symlink() or parent.stat().st_mode & 0o077:
-        raise RuntimeError(f"{parent} can be read by other users. Remove it, then start again.")
+    parent = private_folder("bertscope-visits")
     for left in parent.glob("*-*"):  # of a server that was killed
         if not _is_another(left.name.partition("-")[0]):
             shutil.rmtree(left, ignore_errors=True)

@@ -50,11 +50,7 @@ def root() -> Path:
     """
     if policy().is_closed:
         return visits.current().place("uploads")
-    folder = Path(tempfile.gettempdir()) / f"bertscope-uploads-{Path.home().name}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    if folder.is_symlink() or folder.stat().st_mode & 0o077:
-        raise ValueError(f"{folder} can be read by other users. Remove it, then upload again.")
-    return folder
+    return visits.private_folder("bertscope-uploads")
 
 
 def receive(upload: IO[bytes]) -> Path:

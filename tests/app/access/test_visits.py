@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -107,13 +108,36 @@ def test_a_server_that_was_killed_leaves_nothing_for_long(place: Path) -> None:
     assert alive.exists()
 
 
-def test_a_place_that_others_may_read_is_not_used(place: Path) -> None:
-    place.parent.chmod(0o755)
-    visits._make_root.cache_clear()
-    with pytest.raises(RuntimeError, match="can be read by other users"):
-        visits.root()
-    place.parent.chmod(0o700)
-    visits._make_root.cache_clear()
+def _open_to_others(folder: Path) -> None:
+    folder.mkdir()
+    folder.chmod(0o755)
+
+
+def _link(folder: Path) -> None:
+    (folder.parent / "elsewhere").mkdir(mode=0o700)
+    folder.symlink_to(folder.parent / "elsewhere")
+
+
+@pytest.mark.parametrize(
+    "prepare",
+    [
+        _open_to_others,
+        _link,
+        lambda folder: folder.symlink_to("nowhere"),
+        lambda folder: folder.write_text(""),
+    ],
+)
+def test_a_prepared_folder_is_not_used(prepare: Callable[[Path], object], tmp_path: Path) -> None:
+    prepare(tmp_path / f"prepared-{Path.home().name}")
+    with pytest.raises(RuntimeError, match="not a folder that belongs to you"):
+        visits.private_folder("prepared")
+
+
+def test_the_folder_of_another_user_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert visits.private_folder("mine") == visits.private_folder("mine")
+    monkeypatch.setattr(visits.os, "getuid", lambda: os.geteuid() + 1)
+    with pytest.raises(RuntimeError, match="not a folder that belongs to you"):
+        visits.private_folder("mine")
 
 
 @pytest.fixture
