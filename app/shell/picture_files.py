@@ -1,8 +1,10 @@
 """The files of a picture: its numbers as CSV or NPZ; all of it as one HTML file."""
 
 import io
+import json
 import re
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +18,10 @@ from . import cache, state
 
 MOST_BYTES = 6_000_000  # bytes of a data file up to which it is embedded in the HTML file
 
-_FORMULA = re.compile(r"[=+\-@\t\r].", re.DOTALL)
+_RULE = Path(__file__).parents[1] / "canvas" / "saving" / "formula.json"
+_BEFORE_SIGN = re.compile(json.loads(_RULE.read_text(encoding="utf-8"))["before_sign"])
+"""Before a sign by which a spreadsheet, in whatever country, would take a part of a text for a
+formula."""
 
 _TEXTS = {
     "text_a": "Text A",
@@ -37,15 +42,23 @@ def data_file(name: str, data: chart.Data) -> File:
 def to_csv(data: pd.DataFrame) -> bytes:
     """Return a table as CSV in UTF-8, with the byte order mark that spreadsheets need.
 
-    Texts that a spreadsheet would take for a formula begin with an apostrophe, as in the files
-    that the browser makes (app/canvas/saving/csv.ts).
+    All texts are quoted, and no part of one is a formula, also where a spreadsheet splits at
+    semicolons: an apostrophe makes text of it, as in the files that the browser makes
+    (app/canvas/saving/csv.ts).
     """
-    text: str = data.map(_no_formula).rename(columns=_no_formula).to_csv(index=False)
-    return text.encode("utf-8-sig")
+    columns = [column.to_numpy() for _, column in data.items()]
+    rows = [[str(name) for name in data.columns], *zip(*columns, strict=True)]
+    lines = "".join(",".join(map(_cell, row)) + "\r\n" for row in rows)
+    return lines.encode("utf-8-sig")
 
 
-def _no_formula(cell: Any) -> Any:
-    return f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) else cell
+def _cell(value: Any) -> str:
+    if value is None or value is pd.NA or value is pd.NaT:
+        return ""
+    if isinstance(value, int | float | np.number | np.bool_):
+        return str(value) if value == value else ""  # not NaN
+    text = _BEFORE_SIGN.sub(lambda before: f"{before[0]}'", str(value))
+    return '"' + text.replace('"', '""') + '"'
 
 
 def to_npz(data: Mapping[str, NDArray[Any]]) -> bytes:

@@ -1,15 +1,18 @@
-// Writes CSV (RFC 4180) for spreadsheets.
+// Writes CSV (RFC 4180) for spreadsheets, as `to_csv` in app/shell/picture_files.py does.
 
 import type { Sheet } from "../shared/data_table";
+import { before_sign } from "./formula.json";
+
+// Before a sign by which a spreadsheet, in whatever country, would take a part of a text for a formula.
+const BEFORE_SIGN = new RegExp(before_sign, "g");
 
 // With a byte order mark, by which spreadsheets know UTF-8.
 export function csv({ columns, rows }: Sheet): string {
   return `\ufeff${[columns, ...rows].map((row) => row.map(csvCell).join(",")).join("\r\n")}\r\n`;
 }
 
-// A spreadsheet would run a token "=f()" as a formula: a leading apostrophe makes it text.
+// All texts are quoted; an apostrophe makes text of what a spreadsheet would compute.
 function csvCell(value: Sheet["rows"][number][number]): string {
   if (typeof value !== "string") return String(value ?? "");
-  const text = /^[=+\-@\t\r]./s.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return `"${value.replace(BEFORE_SIGN, "$&'").replaceAll('"', '""')}"`;
 }

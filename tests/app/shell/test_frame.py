@@ -1,7 +1,10 @@
 """The frame: navigation, sidebar, errors, downloads."""
 
+import csv
 import io
+import json
 import logging
+import time
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +27,8 @@ NO_MEMORY = (
     "checkpoint."
 )
 MAIN = Path(__file__).parents[3] / "app" / "run.py"
+FORMULAS = Path(__file__).parents[1] / "canvas" / "formulas.json"
+"""Texts, and how they are written in CSV without the quotes around them."""
 
 
 @pytest.fixture
@@ -190,13 +195,40 @@ def test_tables_and_arrays_come_back_as_they_were():
     )
 
 
-def test_csv_holds_no_formulas() -> None:
-    words = ["=cmd|'/C calc'!A0", "+1", "@SUM(1)", "-", "##s", "a=b", "=\n1"]
-    table = pd.DataFrame({"=word": words, "p": [-0.5] * len(words)})
-    again = pd.read_csv(io.BytesIO(picture_files.to_csv(table)), encoding="utf-8-sig")
-    assert list(again.columns) == ["'=word", "p"]
-    assert list(again["'=word"]) == ["'" + words[0], "'+1", "'@SUM(1)", "-", "##s", "a=b", "'=\n1"]
-    assert list(again["p"]) == list(table["p"])
+@pytest.mark.parametrize(("text", "written"), json.loads(FORMULAS.read_text()))
+def test_csv_holds_no_formulas(text: str, written: str) -> None:
+    """The same cases as of the files that the browser makes (csv.test.ts)."""
+    content = picture_files.to_csv(pd.DataFrame({text: [text, -0.5]}))
+    cell = '"' + written.replace('"', '""') + '"'
+    assert content.decode("utf-8-sig") == f"{cell}\r\n{cell}\r\n-0.5\r\n"
+
+
+def test_csv_of_a_spreadsheet_that_splits_at_semicolons_holds_no_formulas() -> None:
+    names = ["Bob;=cmd|'/c calc'!A1", 'a";"=1+1', 'x;" \t＝1', "\n@a;-b"]
+    content = picture_files.to_csv(pd.DataFrame({"n": [1] * 4, "name": names, "p": [-0.5] * 4}))
+    for separator in ";\t,":
+        for row in csv.reader(io.StringIO(content.decode("utf-8-sig")), delimiter=separator):
+            for cell in row:
+                assert cell == "-0.5" or cell.lstrip(' \t\r\n"')[:1] not in set("=+-@＝＋－＠"), row
+
+
+def test_numbers_of_a_csv_are_as_short_as_they_are_exact() -> None:
+    columns = {
+        "half": np.array([0.1, -0.5], np.float16),
+        "single": np.array([0.1, np.nan], np.float32),
+        "double": [1e-7, np.inf],
+        "whole": [-3, 2**60],
+        "is": [True, False],
+        "mixed": [None, 2.5],
+    }
+    content = picture_files.to_csv(pd.DataFrame(columns)).decode("utf-8-sig")
+    assert content.splitlines()[1:] == ["0.1,0.1,1e-07,-3,True,", f"-0.5,,inf,{2**60},False,2.5"]
+
+
+def test_a_long_cell_of_a_csv_is_read_once() -> None:
+    start = time.perf_counter()
+    picture_files.to_csv(pd.DataFrame({"a": ["; \t\n" * 50_000, " " * 200_000]}))
+    assert time.perf_counter() - start < 2
 
 
 def test_setup_code_makes_the_same_trace(folder):
