@@ -15,13 +15,21 @@ GROUPS = {
         "sentence_pairs",
     ),
     "What if": ("what_if", "minimal_pair", "grammar"),
-    "Many texts": ("heads", "layer_map", "probes", "corpus", "bias"),
+    "Many texts": ("heads", "layer_map", "probes", "bias"),
     "Checkpoints": ("checkpoints", "inspect_checkpoint", "compare"),
     "Training": ("training_example", "objectives", "architectures", "training"),
     "Learning": ("lessons", "papers"),
 }
 CLASS = "classroom"
 """Folder of the page that only a server with a class has, in the last group."""
+REMOVED = {
+    "corpus": (
+        "layer_map",
+        "*Corpus* was removed in 0.3.0. *Layer map* draws the vectors of your sentences; "
+        "`bertscope encode` writes those of a corpus.",
+    ),
+}
+"""By name in the address: the folder of the page that took over, and what is said there."""
 PAGES: dict[str, PageInfo] = {
     folder: import_module(f".{folder}", __package__).PAGE
     for folders in GROUPS.values()

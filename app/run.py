@@ -7,7 +7,7 @@ import streamlit as st
 from app.access import visits
 from app.access.policy import policy
 from app.guide import guide
-from app.navigation import PAGES, shown
+from app.navigation import PAGES, REMOVED, shown
 from app.page_info import PageInfo
 from app.shell import frame, sidebar, state, turns
 from app.shell.jobs import waiting
@@ -15,6 +15,8 @@ from app.shell.page_top import show_top
 from app.streamlit_internals import Page
 from bertcore.analysis.space.projection import open_umap
 
+_REMOVED = "_removed_page"
+"""Session state, for a visitor whose link named a removed page: who took over, and a sentence."""
 ROOT = Path(__file__).resolve().parents[1]
 OF_TOKENS = {"token", "view"}
 """Query parameters of version 0.1.0's links to its first page, Tokens & embeddings."""
@@ -57,11 +59,19 @@ def main() -> None:
     groups: dict[str, list[Page]] = {
         group: [pages[folder] for folder in folders] for group, folders in in_groups.items()
     }
-    groups[next(iter(groups))].append(alias)
+    removed = {
+        st.Page(lambda: None, title=name, url_path=name, visibility="hidden"): (pages[folder], what)
+        for name, (folder, what) in REMOVED.items()
+    }
+    groups[next(iter(groups))] += [alias, *removed]
     # Expanded, so that no page hides behind "View 3 more"; a lesson opens the pages itself.
     chosen = st.navigation(groups, expanded=True, position="hidden" if lesson else "sidebar")
     if chosen is alias:
         state.go_to(pages[first])
+    for page, (heir, what) in removed.items():
+        if chosen is page:
+            st.session_state[_REMOVED] = heir.url_path, what
+            state.go_to(heir)
     if chosen is pages[first] and state.in_url(OF_TOKENS):
         state.go_to(pages["tokens"])
     try:
@@ -73,6 +83,11 @@ def main() -> None:
                 with st.sidebar:
                     guide.draw(lesson.name, chosen.url_path or PAGES[first].name)
             sidebar.draw()
+            heir_of, what = st.session_state.get(_REMOVED, ("", ""))
+            if what and chosen.url_path == heir_of:
+                st.info(what, icon=":material/info:")
+            else:
+                st.session_state.pop(_REMOVED, None)
             with st.sidebar:
                 show_top(chosen.url_path, *guide.part_shown())
             chosen.run()

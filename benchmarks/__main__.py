@@ -17,7 +17,7 @@ RESULTS = Path(__file__).parent / "RESULTS.md"
 BENCHMARKS = (
     "machine trace attention_views attention_clicks live_file page_speed first_visit memory "
     "edit_time visitors uploads table_reading head_ranking patching minimal_pairs exam "
-    "tuned_lens encode scale probes search corpus_map splitter task_heads pretrain "
+    "tuned_lens encode scale probes splitter task_heads pretrain "
     "pretrain_loss pretrain_memory finetune finetune_tasks objectives families bias"
 ).split()
 """Each a module with `run`, which returns its tables; in the order in which all of them run."""
@@ -103,10 +103,6 @@ SETTINGS = {
     ],
     "tuned_lens": [Setting("--lens-steps", "steps", int)],
     "scale": [Setting("--scale-tokens", "tokens", int)],
-    "search": [
-        Setting("--search-tokens", "tokens", int),
-        Setting("--search-queries", "queries", int),
-    ],
 }
 """Benchmark -> its options; what is not given keeps the default of the module's `OPTIONS`. A flag
 may set fields of several benchmarks."""

@@ -1,15 +1,14 @@
 """Seconds of the first visit to each page of a server, until its picture is there.
 
-The server has loaded its checkpoint (a visitor has opened the first page) and nothing else; it has
-an empty folder for encoded corpora. Each visit is a new browser session that can reach only the
-app. The picture is the first that is drawn from numbers; a strip of tokens is none.
+The server has loaded its checkpoint (a visitor has opened the first page) and nothing else. Each
+visit is a new browser session that can reach only the app. The picture is the first that is drawn
+from numbers; a strip of tokens is none.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 import time
 
 from playwright.sync_api import Browser, sync_playwright
@@ -17,7 +16,6 @@ from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 from app.access.policy import CHECKPOINT_VARIABLE
 from app.navigation import PAGES
-from app.sources.encoded_corpus import CACHE
 from benchmarks import tables
 from benchmarks.page_speed import new_page
 from tests.support.browser.running import running_app
@@ -32,8 +30,7 @@ PICTURES = (
 def run() -> str:
     """Return the table of first visits by page."""
     with (
-        tempfile.TemporaryDirectory() as folder,
-        running_app(os.environ.get(CHECKPOINT_VARIABLE), **{CACHE: folder}) as app,
+        running_app(os.environ.get(CHECKPOINT_VARIABLE)) as app,
         sync_playwright() as playwright,
     ):
         browser = playwright.chromium.launch(

@@ -1,6 +1,6 @@
 """Encoding a corpus with one process and with two Ray workers on one machine.
 
-The corpus is the shipped stories, repeated with differently paired sentences on each line; the
+The corpus is the shipped novel, repeated with differently paired sentences on each line; the
 shipped checkpoint, three layers. The single process has one thread, then two; the two workers have
 one thread each. The vectors of all three runs are compared. Rates are measured from the first
 written part, so that the start-up of a worker (Ray, the libraries, the checkpoint) is separate.
@@ -8,6 +8,8 @@ written part, so that the start-up of a worker (Ray, the libraries, the checkpoi
 
 from __future__ import annotations
 
+import lzma
+import random
 import tempfile
 import time
 from collections.abc import Callable
@@ -18,15 +20,19 @@ import numpy as np
 import torch
 
 from benchmarks import tables
-from benchmarks.search import write_stories
 from bertcore import load
 from bertcore.corpus import Cluster, EncodeProgress, EncodeSettings, encode_corpus, open_encoded
+from bertcore.data.sentences import split_sentences
+from bertcore.pretraining.data.bundled import NOVEL
 
 LAYERS = (0, 2, 4)
 WORKERS = 2
 PART_BYTES = 32 * 2**20
 """Small, so that the two workers finish at nearly the same time."""
 _SETTINGS = EncodeSettings(layers=LAYERS, split=False)
+
+
+_TOKENS_OF_NOVEL = 160_000  # approximately
 
 
 @dataclass
@@ -48,7 +54,7 @@ def run() -> str:
     rows, rates = [], []
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        corpus = write_stories(folder / "corpus.txt", OPTIONS.tokens)
+        corpus = write_novel(folder / "corpus.txt", OPTIONS.tokens)
         outs = {
             "one process, 1 thread": _alone(corpus, folder / "one", 1),
             f"one process, {WORKERS} threads": _alone(corpus, folder / "threads", WORKERS),
@@ -131,3 +137,18 @@ def _largest_difference(one: Path, other: Path) -> float:
         float(np.abs(np.float32(a.vectors(layer)) - np.float32(b.vectors(layer))).max())
         for layer in LAYERS
     )
+
+
+def write_novel(path: Path, num_tokens: int) -> Path:
+    """Write the novel repeatedly, two sentences on each line, paired differently each time."""
+    with lzma.open(NOVEL.train, "rt", encoding="utf-8") as file:
+        sentences = [sentence for line in file for sentence in split_sentences(line.strip())]
+    rng = random.Random(0)
+    with path.open("w", encoding="utf-8") as out:
+        for number in range(max(1, round(num_tokens / _TOKENS_OF_NOVEL))):
+            order = list(sentences)
+            if number:
+                rng.shuffle(order)
+            for first, second in zip(order[::2], order[1::2], strict=False):
+                out.write(f"{first} {second}\n")
+    return path

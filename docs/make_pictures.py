@@ -2,8 +2,8 @@
 
     python docs/make_pictures.py [--treebank FILE.conllu[.xz]] [NAME ...]
 
-Pictures go to `docs/pictures`, numbers between the marks in `docs/find-a-head.md`,
-`docs/find-the-layer.md` and `docs/bank.md`. It needs what `make install` installs (Playwright and a
+Pictures go to `docs/pictures`, numbers between the marks in `docs/find-a-head.md`
+and `docs/find-the-layer.md`. It needs what `make install` installs (Playwright and a
 Chromium). `--treebank` also measures the direct object on
 a file of trees; without it, the numbers of the last time stay.
 """
@@ -15,7 +15,6 @@ import io
 import lzma
 import re
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -24,7 +23,6 @@ ROOT = Path(__file__).resolve().parents[1]
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
-import numpy as np  # noqa: E402
 from PIL import Image  # noqa: E402
 from playwright.sync_api import (  # noqa: E402
     FilePayload,
@@ -34,7 +32,6 @@ from playwright.sync_api import (  # noqa: E402
     expect,
     sync_playwright,
 )
-from sklearn.metrics import adjusted_rand_score  # noqa: E402
 
 import bertcore  # noqa: E402
 from app.heads import answer as head_answer  # noqa: E402
@@ -49,31 +46,13 @@ from bertcore.analysis.heads.texts import (  # noqa: E402
     read_texts,
 )
 from bertcore.analysis.patching import REGIONS, bundled_texts, patch_texts  # noqa: E402
-from bertcore.analysis.space.sense_sets import SETS  # noqa: E402
 from bertcore.checkpoints.source import labelled_file  # noqa: E402
-from bertcore.corpus import EncodeSettings, encode_corpus, open_encoded  # noqa: E402
-from bertcore.corpus.encode import STORIES  # noqa: E402
-from bertcore.corpus.search import Places, WordSenses, word_senses  # noqa: E402
-from bertcore.data.corpus import CorpusText, open_corpus, sampled  # noqa: E402
-from bertcore.data.texts_file import Sentence  # noqa: E402
-from bertcore.evaluation.intervals import Interval, bootstrap_means  # noqa: E402
-from bertcore.model import Model  # noqa: E402
-from bertcore.probes.sense_layers import (  # noqa: E402
-    PairCosines,
-    WordEffect,
-    leave_one_out,
-    pair_cosines,
-    probe_accuracy,
-    word_effects,
-    word_vectors,
-)
 from tests.support.browser.running import running_app  # noqa: E402
 from tests.support.browser.setup_browser import LAUNCH_FLAGS, find_browser  # noqa: E402
 from tests.support.browser.visit import TIMEOUT_MS, Visit  # noqa: E402
 
 GUIDE = ROOT / "docs" / "find-a-head.md"
 LAYER_GUIDE = ROOT / "docs" / "find-the-layer.md"
-BANK_GUIDE = ROOT / "docs" / "bank.md"
 FOLDER = ROOT / "docs" / "pictures"
 MAX_BYTES = 150_000
 COLOURS = 200
@@ -87,32 +66,6 @@ REVIEW = sentence_box.REVIEW.text_a
 NEGATION = "The film was not good."
 PERSON = "first person"
 """The column of groups that the guide's labelled file gets."""
-
-OTHER = "other"
-BANKS = (
-    ("river", 13),
-    (OTHER, 2),
-    ("river", 45),
-    ("money", 1),
-    ("river", 4),
-    (OTHER, 1),
-    ("river", 3),
-    ("money", 9),
-    (OTHER, 1),
-    ("money", 55),
-    (OTHER, 1),
-)
-"""The sense of each "bank" in the stories, in order, read by hand: how many in a row have it. Other
-are banks of snow and of trees, and the verb."""
-DISTANCES = (
-    ("a word beside it", 1, 1),
-    ("2 words away", 2, 2),
-    ("3 or 4 away", 3, 4),
-    ("5 or more away", 5, 1000),
-)
-"""Of hidden words from the followed one."""
-OFTEN = 5
-"""Sentences that have a word whose mean effect is told."""
 
 
 # ---- numbers ----
@@ -164,163 +117,6 @@ def layer_numbers() -> str:
             f"({heads.low[layer, head]:.1%} to {heads.high[layer, head]:.1%}).",
         ]
     )
-
-
-def shown(interval: Interval, at: int, digits: str) -> str:
-    """Return a mean with its interval."""
-    mean, low, high = (format(float(values[at]), digits) for values in interval)
-    return f"{mean} ({low} to {high})"
-
-
-def by_layer(columns: dict[str, tuple[Interval, str]]) -> list[str]:
-    """Return a table with a row for each layer, as Markdown."""
-    rows = [f"| layer | {' | '.join(columns)} |", f"| :-- |{' --: |' * len(columns)}"]
-    first, _ = next(iter(columns.values()))
-    for layer in range(len(first.mean)):
-        cells = [shown(interval, layer, digits) for interval, digits in columns.values()]
-        rows.append(f"| {layer or 'embeddings'} | {' | '.join(cells)} |")
-    return rows
-
-
-def told_banks() -> list[tuple[CorpusText, str]]:
-    """Return the sentences of the stories that have "bank", with its sense.
-
-    Raises:
-        ValueError: If the stories have another number of them.
-    """
-    senses = [sense for sense, number in BANKS for _ in range(number)]
-    found, place = [], 0
-    for text in open_corpus([STORIES]).texts():
-        number = len(re.findall(r"\bbank\b", text.text, re.IGNORECASE))
-        if number:
-            found.append((text, senses[place : place + 1][0]))
-            place += number
-    if place != len(senses):
-        raise ValueError(f"the stories have {place} banks; BANKS tells of {len(senses)}.")
-    return found
-
-
-def cosine_numbers() -> str:
-    """Return the cosines of two banks by layer, same sense and different senses."""
-    found = word_vectors(bertcore.load("default"), SETS["bank"], "bank")
-    cosines = pair_cosines(found.vectors, found.labels)
-    names = ("same sense", "different senses", "gap")
-    return "\n".join(
-        by_layer(
-            {name: (each, ".3f") for name, each in zip(names, cosines_of(cosines), strict=True)}
-        )
-    )
-
-
-def cosines_of(cosines: PairCosines) -> tuple[Interval, Interval, Interval]:
-    """Return the three means."""
-    return cosines.same, cosines.different, cosines.gap
-
-
-def sense_probe_numbers() -> str:
-    """Return the accuracy of probes by layer: each sentence left out, and on the stories."""
-    bert = bertcore.load("default")
-    ours = word_vectors(bert, SETS["bank"], "bank")
-    told = [Sentence(text.text, None, sense) for text, sense in told_banks() if sense != OTHER]
-    stories = word_vectors(bert, told, "bank")
-    columns = {
-        "bank, left out": (leave_one_out(ours.vectors, ours.labels), ".0%"),
-        "the other words": (leave_one_out(ours.context, ours.labels), ".0%"),
-        "bank, stories": (
-            probe_accuracy(ours.vectors, ours.labels, stories.vectors, stories.labels),
-            ".0%",
-        ),
-        "the other words, stories": (
-            probe_accuracy(ours.context, ours.labels, stories.context, stories.labels),
-            ".0%",
-        ),
-    }
-    counts = [stories.labels.count(sense) for sense in ("river", "money")]
-    sizes = (
-        f"{len(ours.labels)} sentences of our own; {len(told)} from the stories, {counts[0]} with "
-        f"a river bank and {counts[1]} with a bank for money."
-    )
-    return "\n".join([sizes, "", *by_layer(columns)])
-
-
-def word_numbers() -> str:
-    """Return which words give "bank" its sense, at the last layer."""
-    bert = bertcore.load("default")
-    effects = word_effects(bert, SETS["bank"], "bank", bert.config.num_hidden_layers)
-    num = len(SETS["bank"])
-    rows = ["| hidden | sentences | loss of margin |", "| :-- | --: | --: |"]
-    for name, low, high in DISTANCES:
-        near = [one for one in effects if low <= abs(one.distance) <= high]
-        rows.append(_effect_row(name, near, num))
-    words = {one.word for one in effects}
-    often = {word: [one for one in effects if one.word == word] for word in sorted(words)}
-    means = {
-        word: float(np.mean([one.effect for one in own]))
-        for word, own in often.items()
-        if len({one.sentence for one in own}) >= OFTEN
-    }
-    often_first = sorted(means, key=lambda word: -means[word])
-    rows += [_effect_row(f"*{word}*", often[word], num) for word in often_first]
-    return "\n".join(rows)
-
-
-def _effect_row(name: str, effects: Sequence[WordEffect], num: int) -> str:
-    """Return the mean over sentences of some effects, as a row."""
-    own = [[one.effect for one in effects if one.sentence == at] for at in range(num)]
-    means = [float(np.mean(each)) for each in own if each]
-    mean, low, high = (float(value) for value in bootstrap_means(np.array(means)))
-    return f"| {name} | {len(means)} | {mean:+.4f} ({low:+.4f} to {high:+.4f}) |"
-
-
-def corpus_numbers() -> str:
-    """Return how clear the groups of "bank" are in the stories, a tenth and all of them."""
-    bert = bertcore.load("default")
-    told = told_banks()
-    tenth = {
-        (text.document, text.sentence)
-        for text in sampled((text for text, _ in told), 0.1, EncodeSettings().seed)
-    }
-    some = [pair for pair in told if (pair[0].document, pair[0].sentence) in tenth]
-    rows = []
-    for name, chosen in (("a tenth of the stories", some), ("all of the stories", told)):
-        found = _grouped(bert, [text.text for text, _ in chosen])
-        senses = {text.text: sense for text, sense in chosen}
-        gold = [senses[hit.text] for hit in found.occurrences]
-        rows += [
-            f"In {name}, {len(gold)} occurrences:",
-            "",
-            "| layer | groups | silhouette | highest by chance | stability | agreement with the "
-            "senses |",
-            "| :-- | --: | --: | --: | --: | --: |",
-        ]
-        for one in found.by_layer:
-            agreement = adjusted_rand_score(gold, one.labels)
-            cells = (one.silhouette, one.chance, one.stability, agreement)
-            numbers = " | ".join(f"{value:.2f}" for value in cells)
-            rows.append(f"| {one.layer or 'embeddings'} | {len(one.groups)} | {numbers} |")
-        rows.append("")
-    return "\n".join(rows[:-1])
-
-
-def _grouped(bert: Model, texts: Sequence[str]) -> WordSenses:
-    """Return the groups of "bank" in some sentences at all layers."""
-    with tempfile.TemporaryDirectory() as name:
-        corpus = Path(name) / "banks.txt"
-        corpus.write_text("\n".join(texts) + "\n", encoding="utf-8")
-        layers = tuple(range(bert.config.num_hidden_layers + 1))
-        # bfloat16 rounds differently on each kind of processor, and near ties of groups turn.
-        settings = EncodeSettings(layers=layers, split=False, dtype="float32")
-        encode_corpus(bert, corpus, Path(name) / "vectors", settings)
-        return word_senses(Places(open_encoded(Path(name) / "vectors")), "bank", layers)
-
-
-BANK_NUMBERS: dict[str, Callable[[], str]] = {
-    "cosines": cosine_numbers,
-    "words": word_numbers,
-    "probes": sense_probe_numbers,
-    "corpus": corpus_numbers,
-}
-"""What stands between the marks of BANK_GUIDE."""
 
 
 def treebank_numbers(path: Path) -> str:
@@ -579,26 +375,6 @@ def compare_cka(visit: Visit) -> None:
     save(visit, "compare-cka", [visit.page.locator(f".st-key-figure_{name}") for name in parts])
 
 
-def bank_map(visit: Visit) -> None:
-    """Forty sentences with "bank", its vectors coloured by sense, at all layers."""
-    points = {"map_source": "senses", "map_unit": "word", "map_word": "bank"}
-    visit.open("layer-map", **points, map_colour="label", map_method="umap")
-    visit.picture("figure_layer-map")
-    visit.picture("figure_layer-map-vectors")
-    expect(visit.page.get_by_text("until UMAP is there")).to_have_count(0)
-    visit.settle()
-    title = visit.page.get_by_role("heading", name="All layers at a glance")
-    save(visit, "bank-layers", [title, visit.page.locator(".st-key-figure_layer-map-vectors")])
-
-
-def bank_senses(visit: Visit) -> None:
-    """The groups of "bank" in a tenth of the stories."""
-    visit.open("corpus", corpus_view="senses")
-    visit.picture("figure_senses-by-layer")
-    visit.settle()
-    save(visit, "bank-corpus", [visit.page.locator(".st-key-figure_senses-by-layer")])
-
-
 def pages(visit: Visit) -> None:
     """The first window of each page as it opens, for the site (docs/conf.py)."""
     folder = FOLDER / "pages"
@@ -644,8 +420,6 @@ PICTURES: dict[str, Callable[[Visit], None]] = {
     "compare-heads": compare_heads,
     "compare-weights": compare_weights,
     "compare-cka": compare_cka,
-    "bank-map": bank_map,
-    "bank-senses": bank_senses,
     "pages": pages,
     "lesson": lesson,
 }
@@ -685,10 +459,6 @@ def main() -> None:
     GUIDE.write_text(text, encoding="utf-8")
     layers = write_between(LAYER_GUIDE.read_text(encoding="utf-8"), "layers", layer_numbers())
     LAYER_GUIDE.write_text(layers, encoding="utf-8")
-    bank = BANK_GUIDE.read_text(encoding="utf-8")
-    for mark, numbers in BANK_NUMBERS.items():
-        bank = write_between(bank, mark, numbers())
-    BANK_GUIDE.write_text(bank, encoding="utf-8")
     if not arguments.numbers:
         draw(arguments.names or list(PICTURES))
 

@@ -6,9 +6,7 @@ the others. xdist hands out whole files in the order of collection; see PARALLEL
 
 import gc
 import os
-import shutil
 import sys
-import tempfile
 from collections.abc import Generator
 from pathlib import Path
 
@@ -18,7 +16,6 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 os.environ.setdefault("BERTSCOPE_ACCESS", "open")
 # The page Corpus keeps what it encodes, a few folders at most: each process of each run has its own
 # place, so that none deletes another's, and the user's own is left alone.
-os.environ["BERTSCOPE_CORPORA"] = tempfile.mkdtemp(prefix="bertscope-tests-")
 if "PYTEST_XDIST_WORKER" in os.environ:
     # Before anything imports torch, here and in what tests start: each process with as many threads
     # as there are cores makes small networks twenty times slower than one thread each. Numba hands
@@ -145,7 +142,6 @@ def pytest_runtest_setup() -> None:
 
 def pytest_unconfigure() -> None:
     """Remove what the page Corpus kept."""
-    shutil.rmtree(os.environ["BERTSCOPE_CORPORA"], ignore_errors=True)
 
 
 @pytest.fixture

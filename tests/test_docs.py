@@ -12,16 +12,12 @@ from typing import Any
 import pytest
 
 from app.canvas.overview.overview import NAMES
-from app.corpus.page import VIEWS as CORPUS_VIEWS
 from app.heads.grid import OPEN_EXAMPLE
 from app.heads.names import QUESTIONS
-from app.layer_map.sources import SOURCES
 from app.minimal_pair.compared import EXAMPLES
 from app.minimal_pair.page import VIEWS
 from app.minimal_pair.patching import DIRECTION_NAMES, PART_NAMES
 from app.navigation import PAGES
-from bertcore.analysis.space.sense_sets import SETS
-from tests.support.exhaustive import all_but
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 GUIDE = DOCS / "find-a-head.md"
@@ -90,34 +86,6 @@ def test_the_layers_of_the_guide_are_those_of_the_shipped_checkpoint(maker: Modu
     )
     assert found == pytest.approx(wanted, abs=0.11)
     assert len(found) > 30
-
-
-@pytest.mark.skipif(not SHIPPED.is_file(), reason="the shipped checkpoint is not here")
-@pytest.mark.parametrize("mark", all_but(["cosines"], ["cosines", "words", "probes", "corpus"]))
-def test_the_numbers_of_bank_are_those_of_the_shipped_checkpoint(
-    maker: ModuleType, mark: str
-) -> None:
-    guide = (DOCS / "bank.md").read_text(encoding="utf-8")
-    written = re.search(rf"<!-- {mark} -->\n(.*?)<!-- end -->", guide, re.DOTALL)
-    assert written is not None
-    found, wanted = (
-        [float(number) for number in re.findall(r"-?\d+(?:\.\d+)?", text)]
-        for text in (written[1], maker.BANK_NUMBERS[mark]())
-    )
-    # In percent, one sentence of 40 or of 125 more or less.
-    assert found == pytest.approx(wanted, abs=2.6 if mark == "probes" else 0.02)
-    assert len(found) > 30
-    assert {*maker.BANK_NUMBERS} == {"cosines", "words", "probes", "corpus"}
-
-
-@pytest.mark.skipif(not SHIPPED.is_file(), reason="the shipped checkpoint is not here")
-@pytest.mark.exhaustive
-def test_the_python_of_bank_runs() -> None:
-    guide = (DOCS / "bank.md").read_text(encoding="utf-8")
-    (snippet,) = re.findall(r"```\n(.*?)```", guide, re.DOTALL)
-    names: dict[str, Any] = {}
-    exec(compile(snippet, "bank.md", "exec"), names)
-    assert names["found"].vectors.shape[1] == len(names["sentences"]) == 40
 
 
 @pytest.mark.skipif(not SHIPPED.is_file(), reason="the shipped checkpoint is not here")
@@ -199,14 +167,6 @@ def test_the_guide_of_layers_names_what_the_app_shows() -> None:
     for name in (*VIEWS[1:], *list(PART_NAMES.values())[1:], DIRECTION_NAMES["noising"]):
         assert f"*{name}*" in guide
     assert f"*{EXAMPLES[0].title}*" in guide
-
-
-def test_the_guide_of_bank_names_what_the_app_shows() -> None:
-    guide = " ".join((DOCS / "bank.md").read_text(encoding="utf-8").split())
-    for page in ("layer_map", "corpus"):
-        assert f"**{PAGES[page].title}**" in guide
-    assert f"*{SOURCES['senses']}* and *{next(iter(SETS))}*" in guide
-    assert f"*{CORPUS_VIEWS['senses']}*" in guide
 
 
 def test_the_guides_of_checkpoints_name_what_the_app_shows() -> None:

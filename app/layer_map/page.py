@@ -8,7 +8,6 @@ from ..plots import plain
 from ..shell import Field, cache, frame, one_of
 from . import PAGE, view
 from .controls import WORD, choose_points, choose_view, map_when_ready, read_points
-from .corpus.show import show_corpus
 from .geometry import show_curves, show_geometry, show_two
 from .maps import OVERVIEW, show_map
 from .points import Mapped, PointMarks, colouring, hover_texts, point_labels
@@ -28,9 +27,6 @@ def draw() -> None:
     with row:
         choose_source()
         shown = one_of("View", VIEWS, VIEW)
-    if source == "corpus":
-        show_corpus(page, shown)
-        return
     with frame.guard(stop=True):
         chosen = sentences_of(source, page.text_a, page.text_b)
     if chosen is None:

@@ -21,7 +21,6 @@ SOURCES = {
     "senses": "Senses",
     **my_sentences.OFFERED,
     "file": "Upload",
-    "corpus": "Corpus",
 }
 SOURCE = Field("map_source", "sentence", tuple(SOURCES))
 SENSES_OF = Field("map_set", next(iter(SETS)), tuple(SETS))

@@ -88,11 +88,6 @@ class Compute:
         return result[0]
 
 
-def is_stored(function: Callable[..., object], *args: Any, **kwargs: Any) -> bool:
-    """Return whether `Compute` would take a result from those that ship with BertScope."""
-    return _shipped(function, args, kwargs) is not None
-
-
 def _shipped(
     function: Callable[..., object], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> stored.Stored | None:

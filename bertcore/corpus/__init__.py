@@ -4,7 +4,7 @@ from bertcore.base.public import imported
 from bertcore.configs.encode import EncodeSettings
 from bertcore.corpus.batch import Encoded, encode_texts
 from bertcore.corpus.cluster import Cluster
-from bertcore.corpus.encode import STORIES, encode_corpus
+from bertcore.corpus.encode import encode_corpus
 from bertcore.corpus.encoded import EncodedCorpus, open_encoded
 from bertcore.corpus.parts import Manifest
 from bertcore.corpus.run import EncodeProgress

@@ -31,10 +31,6 @@ from bertcore.training.provenance import (
 )
 from bertcore.training.run_lock import LOCK_FILE, lock_run
 
-STORIES = Path(__file__).parent / "texts" / "stories.txt.xz"
-"""Prose by Grahame, Twain, Doyle, O. Henry and Leacock, all in the public domain, about 215,000
-tokens; `texts/README.md` says where it is from."""
-
 
 def encode_corpus(
     model: Model,

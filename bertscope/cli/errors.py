@@ -15,6 +15,8 @@ from typing import Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
+from bertscope.cli.removed import instead
+
 USER_ERRORS = (ValueError, OSError, RuntimeError, MemoryError)
 """Errors raised by the core: a caller's mistake, an unusable file, a failing or full device."""
 
@@ -66,6 +68,8 @@ class SentenceGroup(TyperGroup):
         try:
             result = run()
         except typer.TyperException as error:  # an option or argument that Typer rejects
+            if advice := instead(error):
+                fail(advice)
             context = getattr(error, "ctx", None)
             hint = f" See: {context.command_path} --help" if context is not None else ""
             fail(f"{error.format_message().rstrip('. ')}.{hint}")

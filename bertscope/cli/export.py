@@ -1,84 +1,34 @@
-"""`bertscope export`: a checkpoint as a page that computes, or a map for another tool."""
+"""`bertscope export`: a checkpoint as a page that computes, in one file or as a site."""
 
 import re
-from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from bertcore.configs.maps import PacmapSettings, TsneSettings, UmapSettings
-from bertscope.cli.options import (
-    NUMBERS,
-    WORDS,
-    chosen,
-    config_options,
-    layer_numbers,
-    refuse_options,
-)
-from bertscope.cli.progress import stages
-
-_OF_METHODS = {
-    "umap": ("neighbors", "min_dist"),
-    "tsne": ("perplexity", "early_exaggeration", "learning_rate", "n_iter", "initialization"),
-    "pacmap": ("neighbors", "MN_ratio", "FP_ratio"),
-    "pca": (),
-}
-"""Methods and the options that only some of them have."""
-_LIVE = {"checkpoint", "weights", "pages"}
-"""Options of --live and --site."""
+from bertscope.cli.options import WORDS
 
 
-@config_options(
-    ("UMAP", UmapSettings, "min_dist"),
-    ("t-SNE", TsneSettings, " ".join(_OF_METHODS["tsne"])),
-    ("PaCMAP", PacmapSettings, "MN_ratio FP_ratio"),
-)
 def export(
-    context: typer.Context,
-    corpus: Annotated[Path | None, typer.Argument(metavar="DIR")] = None,
     live: Annotated[Path | None, typer.Option(metavar="FILE.html")] = None,
     site: Annotated[Path | None, typer.Option(metavar="FOLDER")] = None,
     checkpoint: str = "default",
     weights: str = "rounded",
     pages: Annotated[str | None, typer.Option(metavar=WORDS)] = None,
-    atlas: Annotated[Path | None, typer.Option(metavar="FILE.parquet")] = None,
-    layers: Annotated[str | None, typer.Option(metavar=NUMBERS)] = None,
-    method: str = "umap",
-    points: int = 200_000,
-    fitted: int = 10_000,
-    neighbors: int | None = None,
-    metric: str = "cosine",
-    seed: int = 0,
-    **values: Any,
 ) -> None:
-    """Write a checkpoint as a page that computes, or a corpus's map for another tool.
+    """Write a checkpoint as a page that computes without a server.
 
     With --live, one HTML file reads what is typed into it, in any browser and without a network or
     a server: BERT at a glance, word pieces, the attention of all heads, masked words and next
     sentence. With --site, the same is a folder for a static host, with the lessons that these pages
-    can show. With --atlas, the map is stored
-    beside the corpus too, so that the app shows the same one at once.
+    can show.
 
     Args:
-        corpus: Encoded corpus, from `bertscope encode`; for --atlas.
         live: HTML file to write.
         site: Folder to write, new or empty, with index.html, worker and weights.
-        checkpoint: For --live and --site: 'default', a folder, or a hub id. A BERT of at most 12
-            layers.
-        weights: For --live and --site: rounded (13.9 MB for the default checkpoint), float16 or
-            float32.
-        pages: For --live and --site: what is shown, of glance tokens attention masked-words pairs.
-            Default: all.
-        atlas: File to write for embedding-atlas: row, the corpus's columns, text, and x_N, y_N of
-            each layer N.
-        layers: Default: all stored layers.
-        method: umap, pca, tsne or pacmap.
-        points: Maximum number of rows; beyond it, a random sample.
-        fitted: Rows, over all layers, to fit the map to.
-        neighbors: n_neighbors of UMAP or PaCMAP. Default: 15 for UMAP, 10 for PaCMAP.
-        metric: Distance between vectors.
-        seed: Seed of the sample and the map.
+        checkpoint: 'default', a folder, or a hub id. A BERT of at most 12 layers.
+        weights: rounded (13.9 MB for the default checkpoint), float16 or float32.
+        pages: What is shown, of glance tokens attention masked-words pairs. Default: all.
 
     \b
     Examples:
@@ -86,58 +36,9 @@ def export(
       bertscope export --live mine.html --checkpoint runs/mine/out --weights float16
       bertscope export --live heads.html --pages attention tokens
       bertscope export --site public
-      bertscope export vectors --atlas map.parquet
-      bertscope export vectors --atlas layer-4.parquet --layers 4 --method pca
-      bertscope export vectors --atlas map.parquet --method tsne --perplexity 50
     """
-    if [live, site, atlas].count(None) != 2:
-        raise ValueError(
-            "give one of --live FILE.html, --site FOLDER, and DIR with --atlas FILE.parquet."
-        )
-    if atlas is None:
-        others = context.params.keys() - _LIVE - {"live", "site"}
-        refuse_options(context, others, "it is for --atlas")
-        _write_live(live, site, checkpoint, weights, pages)
-        return
-    refuse_options(context, _LIVE, "it is for --live and --site")
-    if corpus is None:
-        raise ValueError("--atlas needs the folder of an encoded corpus; see `bertscope encode`.")
-    from bertcore.analysis.space.corpus_map import CorpusMapSettings, atlas_table, write_atlas
-    from bertcore.corpus import open_encoded
-    from bertscope.cli.files import check_target
-
-    for option in dict.fromkeys(chain.from_iterable(_OF_METHODS.values())):
-        methods = [name for name, options in _OF_METHODS.items() if option in options]
-        if method in _OF_METHODS and method not in methods:
-            refuse_options(context, {option}, f"it is for --method {' and '.join(methods)}")
-    check_target(atlas, ".parquet", option="--atlas")
-    opened = open_encoded(corpus)
-    num: dict[str, Any] = {} if neighbors is None else {"n_neighbors": neighbors}
-    shared: dict[str, Any] = {"metric": metric, "seed": seed}
-    settings = CorpusMapSettings(
-        layers=layer_numbers(layers) if layers else opened.layers,
-        method=method,
-        num_points=points,
-        num_fitted=fitted,
-        umap=UmapSettings(**num, **shared, **chosen(UmapSettings, values)),
-        tsne=TsneSettings(**shared, **chosen(TsneSettings, values)),
-        pacmap=PacmapSettings(**num, **shared, **chosen(PacmapSettings, values)),
-        seed=seed,
-    )
-    with stages() as show:
-        table = atlas_table(
-            opened, settings, progress=lambda fraction, stage: show(stage, fraction)
-        )
-    write_atlas(table, atlas)
-    x, y = (f"{axis}_{settings.layers[-1]}" for axis in "xy")
-    typer.echo(f"{table.num_rows:,} rows written to {atlas}. To open it:")
-    typer.echo(f"embedding-atlas {atlas} --text text --x {x} --y {y}")
-
-
-def _write_live(
-    live: Path | None, site: Path | None, checkpoint: str, weights: str, pages: str | None
-) -> None:
-    """Write the file or the folder."""
+    if (live is None) == (site is None):
+        raise ValueError("give one of --live FILE.html and --site FOLDER.")
     from bertcore import load
     from bertcore.bert import with_parts
     from bertscope.cli.files import check_target, write_whole

@@ -15,7 +15,7 @@ from tests.support.opened import ok, page_of
 
 DATA = Path(__file__).parents[1] / "data"
 VERSIONS = ("0.1.0", "e3c29e99")
-LONG = {"bias", "corpus", "layer_map", "objectives", "tokens"}
+LONG = {"bias", "layer_map", "objectives", "tokens"}
 """Pages that compute for seconds with the choices of e3c29e99."""
 LINKS = [
     pytest.param(

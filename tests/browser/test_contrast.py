@@ -27,10 +27,6 @@ RARE = {
     ),
     "what is no number": ("canvas/lines/lines", "<p class=broken>word</p>"),
     "view that failed": ("", "<p class=view-error>word</p>"),
-    "button that is pressed": (
-        "layer_map/corpus/point_map",
-        "<div class='view controls'><button aria-pressed=true>Lasso</button></div>",
-    ),
 }
 _PAGE = """<!DOCTYPE html><meta name="color-scheme" content="light dark"><style>{theme}</style>
 <body class="auto"><style>{style}</style>{html}</body>"""
@@ -97,7 +93,6 @@ COLOURED = {
         "<div class=layer><p class=track><i class=it style='background: {}'></i></p></div>"
     ),
     "canvas/overview/overview": "<div class=bar><i class=it style='background: {}'></i></div>",
-    "layer_map/corpus/point_map": "<p class=key><b class=it style='background: {}'></b></p>",
 }
 _GROUND = "node => getComputedStyle(node).backgroundColor"
 

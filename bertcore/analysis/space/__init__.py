@@ -3,10 +3,8 @@
 from bertcore.base.moved import moved
 
 __all__ = (
-    "atlas corpus_map embeddings geometry layer_states map_quality neighbour_embedding "
+    "embeddings geometry layer_states map_quality neighbour_embedding "
     "position_table probe_map projection rotary seed_agreement sense_sets"
 ).split()
 
-__getattr__ = moved(
-    __name__, rotary="position_table", atlas="corpus_map", seed_agreement="map_quality"
-)
+__getattr__ = moved(__name__, rotary="position_table", seed_agreement="map_quality")

@@ -34,7 +34,6 @@ PAGES = {
     "heads": {"heads_source": my_sentences.MINE},
     "layer_map": {"map_source": my_sentences.MINE, "map_method": "pca"},
     "sentence_pairs": {"sentences_source": my_sentences.MINE},
-    "corpus": {"corpus": my_sentences.MINE},
     "grammar": {"grammar_source": my_sentences.MINE},
     "bias": {"bias_view": "published", "bias_pairs": my_sentences.MINE},
 }
@@ -142,19 +141,6 @@ def test_its_templates_are_those_of_the_audit() -> None:
         "the [X] was a [MASK]",
         "her [X] had a [MASK]",
     ]
-
-
-def test_it_is_searched_and_its_marked_words_are_grouped() -> None:
-    lines = ["the *bank* was old", "he had money in the *bank*"] * 5
-    app = ok(opened("corpus", "\n".join(lines)))
-    assert "tokens of 10 sentences" in said(app)
-    html = " ".join(element.proto.body for element in app.get("html"))
-    assert "money" in html
-    senses = {"corpus_view": "senses"}
-    app = ok(opened("corpus", "\n".join(lines), **senses))
-    assert "The marked words occur 10 times" in said(app)
-    few = complaints(opened("corpus", "\n".join(lines[:3]), **senses))
-    assert "has the marked words 3 times" in few
 
 
 @pytest.mark.parametrize("name", PAGES)

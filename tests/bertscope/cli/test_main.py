@@ -16,6 +16,7 @@ from bertscope import app_root
 from bertscope.cli import entry, open_app
 from bertscope.cli.errors import SentenceGroup
 from bertscope.cli.main import app
+from bertscope.cli.removed import COMMANDS, OPTIONS
 
 ROOT = Path(__file__).resolve().parents[3]
 runner = CliRunner()
@@ -234,3 +235,15 @@ def test_no_file_takes_the_place_of_a_closed_output() -> None:
     command = ["sh", "-c", 'exec "$@" >&-', "sh", sys.executable, "-c", code]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [[name] for name in COMMANDS] + [[name, o] for name, each in OPTIONS.items() for o in each],
+)
+def test_what_was_removed_names_what_to_use_instead(line: list[str]) -> None:
+    result = runner.invoke(app, line)
+    assert result.exit_code == 2
+    said = result.stderr
+    assert said.startswith(f"Error: `bertscope {' '.join(line)}` was removed in 0.3.0. ")
+    assert said.count("\n") == 1

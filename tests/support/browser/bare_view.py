@@ -20,8 +20,6 @@ from app.canvas.lines import lines
 from app.canvas.neurons import neurons
 from app.canvas.overview import overview
 from app.canvas.shared.attention_data import mean_weights
-from app.layer_map.corpus import point_map
-from app.layer_map.corpus.points import Colours, Drawn
 from app.what_if import head_switches, mask_drawing
 from bertcore.trace import Activations, Trace, TracedEmbeddings
 
@@ -104,11 +102,6 @@ def neurons_view(trace: Trace, layer: int = 0, head: int = 0, **page: Any) -> Vi
     chosen = {**neurons.DEFAULT_OPTIONS, **page.pop("look", {})}
     data = neurons.message(trace, layer, head, 0, chosen)
     return View(_bare(neurons, **page), data)
-
-
-def point_map_view(drawn: Drawn, colours: Colours, **page: Any) -> View:
-    """Return the map of a corpus."""
-    return View(_bare(point_map, **page), point_map.message(drawn, colours, "map"))
 
 
 def head_switches_view(

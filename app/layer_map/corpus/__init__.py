@@ -1,1 +1,0 @@
-"""The map of an encoded corpus, a source of the page Layer map."""

@@ -1,0 +1,31 @@
+"""What the command line no longer has, and what to use instead; docs/removed.md has the reasons."""
+
+import re
+
+COMMANDS = {
+    "search": "Search what `bertscope encode` writes with usearch: docs/scale.md has ten lines.",
+}
+"""By name of the command."""
+OPTIONS = {
+    "export": {
+        "--atlas": "Open what `bertscope encode` writes in embedding-atlas: docs/scale.md.",
+    },
+}
+"""By command and option."""
+
+
+def instead(error: Exception) -> str | None:
+    """Return what to use instead of what a command line named; None if it was never there.
+
+    Args:
+        error: Typer's, on a command or option that it does not know.
+    """
+    command = getattr(getattr(error, "ctx", None), "info_name", None) or ""
+    option = getattr(error, "option_name", None)
+    if option is not None:
+        advice, name = OPTIONS.get(command, {}).get(option), f"{command} {option}"
+    else:
+        unknown = re.search(r"No such command '(.+?)'", str(getattr(error, "message", "")))
+        name = unknown[1] if unknown else ""
+        advice = COMMANDS.get(name)
+    return advice and f"`bertscope {name}` was removed in 0.3.0. {advice}"

@@ -1,3 +1,0 @@
-from app.corpus import page
-
-page.draw()
