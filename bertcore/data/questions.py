@@ -103,7 +103,8 @@ def question_rows(
         if last is None or last[0] != example.context:  # many questions share a text
             last = (example.context, *_tokenize(example.context, tokenizer))
         _, context_ids, offsets = last
-        question_ids = tokenizer.encode_ids([example.question])[0][:MAX_QUESTION_TOKENS]
+        (question_ids,) = tokenizer.encode_ids([example.question], num_read=MAX_QUESTION_TOKENS)
+        question_ids = question_ids[:MAX_QUESTION_TOKENS]
         room = max_length - len(question_ids) - template.num_special
         if room < 1:
             raise ValueError(

@@ -55,7 +55,9 @@ class SequenceTask(Task):
         answers: list[Any] = []
         for chunk in _chunks(examples):
             answers += map(self.answer_of, chunk)
-            first = tokenizer.encode_ids([example.text for example in chunk])
+            # Of two long texts, their whole lengths decide which tokens are read.
+            num_read = max_length if not any(example.text_pair for example in chunk) else None
+            first = tokenizer.encode_ids([e.text for e in chunk], num_read=num_read)
             second = tokenizer.encode_ids([example.text_pair or "" for example in chunk])
             for example, a, b in zip(chunk, first, second, strict=True):
                 builder.add(a, None if example.text_pair is None else b)

@@ -15,17 +15,26 @@ from tokenizers import Encoding as FastEncoding
 from tokenizers import Tokenizer as FastTokenizer
 from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
 
+from bertcore.base.interrupt import interruptible
 from bertcore.tokenizer.bounds import MOST_ADDED, MOST_PIECES, check_number
 from bertcore.tokenizer.encoding import AddedToken, Encoding, Pieces, Template
 from bertcore.tokenizer.errors import library_errors
 from bertcore.tokenizer.files import ROLES, VOCAB_FILE, write_rules
 from bertcore.tokenizer.template import read_templates
 from bertcore.tokenizer.training import PREFIX, SPECIAL_TOKENS
-from bertcore.tokenizer.truncation import describe_cut, longest_first
+from bertcore.tokenizer.truncation import (
+    MOST_CHARACTERS,
+    beginning,
+    describe_cut,
+    holds,
+    longest_first,
+)
 
 BERTS_ROLES: Mapping[str, str] = dict(zip(ROLES, SPECIAL_TOKENS, strict=True))
 MAX_WORD_LENGTH = 100
 """A word with more characters than this becomes [UNK], as in every published BERT."""
+_LONG = 1000
+"""Characters of a text whose splitting may take a second, by rules of a checkpoint's own."""
 MIN_SURPLUS = 8
 """Pieces without a row in the token table that are always allowed; in a large table, 1% of the
 rows. With more, the vocabulary belongs to another checkpoint."""
@@ -322,25 +331,35 @@ class Tokenizer:
         num_special = self.template(is_pair=text_pair is not None).num_special
         _checked_length(limit, "max_length", least=num_special)
         texts = [text] if text_pair is None else [text, text_pair]
-        parts = [self._encode_part(part) for part in texts]
-        kept = longest_first([len(part) for part in parts], limit - num_special)
-        return self._assemble(texts, parts, kept, limit)
+        room = limit - num_special
+        parts, split = self._encode_parts(texts, room)
+        kept = longest_first([len(part) for part in parts], room)
+        return self._assemble(texts, parts, kept, limit, is_counted=split == texts)
 
-    def encode_ids(self, texts: list[str]) -> list[list[int]]:
+    def encode_ids(self, texts: list[str], *, num_read: int | None = None) -> list[list[int]]:
         """Convert many texts to ids, without [CLS] and [SEP] and without a limit.
 
         For corpora: runs on all cores and releases the GIL.
 
+        Args:
+            texts: Any number.
+            num_read: Number of ids of each that are read at most; of a long text, those after them
+                may be left out.
+
         ValueError if a text contains a lone surrogate, needs a piece of `surplus`, or cannot be
         split.
         """
+        is_long = [num_read is not None and len(text) > MOST_CHARACTERS for text in texts]
+        short = ["" if long else text for text, long in zip(texts, is_long, strict=True)]
         try:
             with library_errors():
-                encodings = self._fast.encode_batch_fast(texts, add_special_tokens=False)
+                encodings = self._fast.encode_batch_fast(short, add_special_tokens=False)
         except TypeError:
             for text in texts:
                 self.check_text(text)
             raise
+        for number in (number for number, long in enumerate(is_long) if long):
+            [encodings[number]], _ = self._encode_parts([texts[number]], num_read or 0)
         for encoding in encodings if self.surplus else ():
             self._check_rows(encoding.ids)
         return [encoding.ids for encoding in encodings]
@@ -390,10 +409,38 @@ class Tokenizer:
             self.id_to_token(id)
         return self._fast.decode(list(ids), skip_special_tokens=skip_special_tokens)
 
-    def _encode_part(self, text: str) -> FastEncoding:
-        self.check_text(text)
-        with library_errors():
-            return self._fast.encode(text, add_special_tokens=False)
+    def _encode_parts(self, texts: list[str], room: int) -> tuple[list[FastEncoding], list[str]]:
+        """Split the texts of an input of which `room` tokens are read.
+
+        Of a long text the beginning alone is split, if that decides which tokens are read.
+
+        Returns:
+            The tokens of each text, and what of it was split.
+        """
+        for text in texts:
+            self.check_text(text)
+        split = [beginning(text) if room < MOST_CHARACTERS else text for text in texts]
+        parts = self._split(split)
+        is_whole = [part == text for part, text in zip(split, texts, strict=True)]
+        # Where both texts of a pair are cut, their whole lengths decide which one keeps more.
+        decides = min(len(part) for part in parts) <= room // 2 or len(parts) == 1
+        if not all(
+            whole or (decides and holds(part, room))
+            for whole, part in zip(is_whole, parts, strict=True)
+        ):
+            split = texts
+            parts = self._split(split)
+        return parts, split
+
+    def _split(self, texts: list[str]) -> list[FastEncoding]:
+        """Split texts without the GIL, so that others are served and Ctrl+C ends it."""
+
+        def split() -> list[FastEncoding]:
+            with library_errors():
+                return self._fast.encode_batch(texts, add_special_tokens=False)
+
+        is_long = sum(map(len, texts)) > _LONG
+        return interruptible(split) if is_long else split()
 
     def _check_rows(self, ids: Sequence[int]) -> None:
         """Raise ValueError if an id has no row in the token table."""
@@ -408,7 +455,13 @@ class Tokenizer:
             )
 
     def _assemble(
-        self, texts: list[str], parts: list[FastEncoding], kept: list[int], limit: int
+        self,
+        texts: list[str],
+        parts: list[FastEncoding],
+        kept: list[int],
+        limit: int,
+        *,
+        is_counted: bool,
     ) -> Encoding:
         """Cut the tokens of the texts to the `kept` ones, and add the special tokens."""
         template = self.template(is_pair=len(parts) == 2)
@@ -438,7 +491,9 @@ class Tokenizer:
             offsets=offsets,
             text_ids=text_ids,
             word_ids=word_ids,
-            truncation=describe_cut(parts, kept, limit, num_special=template.num_special),
+            truncation=describe_cut(
+                parts, kept, limit, num_special=template.num_special, is_counted=is_counted
+            ),
         )
 
     def _place(self, text: str, span: tuple[int, int]) -> tuple[int, int]:

@@ -1,9 +1,16 @@
 """Truncate a text or pair to the model's length, and report what was cut."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tokenizers import Encoding as FastEncoding
+
+MOST_CHARACTERS = 20_000
+"""Characters of a text that pages read, and that are split first of a longer one elsewhere: many
+times what a checkpoint of 512 positions takes."""
+_WORDS_APART = 3
+"""Words that must follow a token before it counts as the same in a longer text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +29,9 @@ class Truncation:
     """Character of text A at which the cut begins; None if A is whole."""
     cut_from_b: int | None
     """Character of text B at which the cut begins; None if B is whole."""
+    is_counted: bool = True
+    """False if a text was split only as far as it is read: the numbers of tokens are then those of
+    its beginning."""
 
     def sentence(self) -> str:
         parts = []
@@ -29,12 +39,16 @@ class Truncation:
             ("text A", self.num_cut_a, self.cut_from_a),
             ("text B", self.num_cut_b, self.cut_from_b),
         ):
-            if start is not None:
+            if start is not None and not self.is_counted:
+                parts.append(f"what follows character {start} of {name}")
+            elif start is not None:
                 tokens = "token" if count == 1 else "tokens"
                 parts.append(f"the last {count} {tokens} of {name} (from character {start})")
+        is_one = self.num_cut == 1 if self.is_counted else len(parts) == 1
         return (
-            f"The input has {self.num_tokens_before} tokens but the limit is {self.limit}, "
-            f"so {' and '.join(parts)} {'was' if self.num_cut == 1 else 'were'} left out."
+            f"The input has {'' if self.is_counted else 'more than '}{self.num_tokens_before} "
+            f"tokens but the limit is {self.limit}, so {' and '.join(parts)} "
+            f"{'was' if is_one else 'were'} left out."
         )
 
     @property
@@ -60,13 +74,42 @@ def longest_first(lengths: Sequence[int], room: int) -> list[int]:
     return [first, room - first] if first <= half else [half, more]
 
 
+def beginning(text: str) -> str:
+    """Return the first words of a text, at most MOST_CHARACTERS; cut before white space if any.
+
+    >>> beginning("a word"), len(beginning("word " * 10_000)), len(beginning("x" * 30_000))
+    ('a word', 19999, 20000)
+    """
+    if len(text) <= MOST_CHARACTERS:
+        return text
+    spaces = [found.start() for found in re.finditer(r"\s", text[: MOST_CHARACTERS + 1])]
+    return text[: spaces[-1]] if spaces else text[:MOST_CHARACTERS]
+
+
+def holds(part: FastEncoding, num_tokens: int) -> bool:
+    """Return whether the first tokens of a `beginning` are those of its whole text.
+
+    What follows a text can change its last words: a word is cut, or an added token spans several.
+    """
+    words = part.word_ids
+    if len(words) <= num_tokens or words[num_tokens] is None or words[-1] is None:
+        return False
+    return bool(words[num_tokens] + _WORDS_APART <= words[-1])
+
+
 def describe_cut(
-    parts: list[FastEncoding], kept: list[int], limit: int, *, num_special: int
+    parts: list[FastEncoding],
+    kept: list[int],
+    limit: int,
+    *,
+    num_special: int,
+    is_counted: bool = True,
 ) -> Truncation | None:
     """Return the truncation to `kept` tokens of each text; None if nothing is cut off.
 
     Args:
         num_special: Number of special tokens added.
+        is_counted: Whether the parts are those of whole texts.
     """
     cut = [len(part) - count for part, count in zip(parts, kept, strict=True)]
     if not any(cut):
@@ -82,4 +125,5 @@ def describe_cut(
         num_cut_b=cut[1] if len(cut) == 2 else 0,
         cut_from_a=starts[0],
         cut_from_b=starts[1] if len(starts) == 2 else None,
+        is_counted=is_counted,
     )
