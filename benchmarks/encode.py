@@ -25,8 +25,9 @@ from numpy.typing import NDArray
 
 from benchmarks import tables
 from bertcore import Bert, BertConfig, load
+from bertcore.base.device import computes_bfloat16
 from bertcore.corpus import EncodeSettings, encode_corpus, encode_texts
-from bertcore.corpus.precision import LEAST_COSINE, choose_precision, compare, computes_bfloat16
+from bertcore.corpus.precision import LEAST_COSINE, choose_precision, compare
 from bertcore.data.sentences import split_sentences
 from bertcore.network import Network
 from bertcore.network.initialize import initialize

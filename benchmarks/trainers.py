@@ -45,7 +45,9 @@ class Ours:
     def __init__(self, network: Network, device: str, *, optimizer: str = "muon") -> None:
         processes = Processes(device)
         self.network = network.to(processes.device)
-        self.optimizers = build_optimizers(network, OptimizerConfig(optimizer=optimizer))
+        self.optimizers = build_optimizers(
+            network, OptimizerConfig(optimizer=optimizer), dtype="bfloat16"
+        )
         self.train_step = TrainStep(
             network,
             self.optimizers,

@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from bertcore import Model
-from bertcore.base.device import DTYPES, available_devices, device_name
+from bertcore.base.device import DTYPES, available_devices, device_name, why_slow
 from bertcore.checkpoints.folder import is_checkpoint
 from bertcore.checkpoints.source import SHIPPED
 from bertcore.checkpoints.toys import TOYS
@@ -89,7 +89,9 @@ def draw() -> None:
                 state_row.caption("Nothing is loaded: the page says why.")
             else:
                 dtype = str(bert.dtype).removeprefix("torch.")
-                state_row.caption(f"Runs on **{plain(device_name(bert.device))}** in {dtype}")
+                reason = why_slow(bert.device) if dtype == "bfloat16" else None
+                slow = "" if reason is None else f", which is slow: {reason}"
+                state_row.caption(f"Runs on **{plain(device_name(bert.device))}** in {dtype}{slow}")
                 _describe(bert)
             _memory()
         live_text(state.TEXTS)

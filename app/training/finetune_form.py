@@ -22,7 +22,7 @@ from bertcore.tasks import find_task
 from bertcore.tasks.model import head_fits, poolings
 from bertcore.tasks.survey import Survey
 
-from ..access import places, training
+from ..access import training
 from ..access.policy import policy
 from ..plots import plain, shorten_middle
 from ..run_folders import process
@@ -30,7 +30,7 @@ from ..shell import Compute, cache, frame, one_of, sidebar, waiting
 from ..task_model.file_choice import choose_label_map, show_notes
 from . import fields, tables
 from .finetune_plan import Plan, SeriesPlan, read_numbers, rounded, sample_sizes, usual_numbers
-from .new_run import choose_name, copied, copy_data, new_run, start_or_wait
+from .new_run import choose_name, copied, copy_data, new_run, show_command, start_or_wait
 from .tables import Reading, TableFile
 
 TASK_NAMES = {
@@ -543,9 +543,8 @@ def _start_box(folder: Path, key: cache.BertKey, chosen: FinetuneChoices) -> Non
         return run
 
     start_or_wait(command, folder, is_asked, start)
-    st.caption("The same in a terminal:")
     line = ["bertscope", command, "--out", str(run), *_options(run, key, chosen)]
-    st.code(places.hide(shlex.join(line)), language="shell", wrap_lines=True)
+    show_command(shlex.join(line))
 
 
 def _check_length(minutes: float | None) -> None:

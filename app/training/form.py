@@ -18,14 +18,14 @@ from bertcore.pretraining.data.bundled import NOVEL
 from bertcore.pretraining.data.read_corpus import split_held_out
 from bertcore.pretraining.objectives import objective_named
 
-from ..access import checkpoints, places, visits
+from ..access import checkpoints, visits
 from ..access.policy import policy
 from ..access.room import check_room as check_disk
 from ..plots import plain
 from ..run_folders import process
 from ..shell import frame
 from . import choices
-from .new_run import choose_name, new_run, start_or_wait
+from .new_run import choose_name, new_run, show_command, start_or_wait
 
 SUFFIXES = (".txt", ".xz", ".gz")
 FROM = "--from-checkpoint"
@@ -61,13 +61,8 @@ def show_form(folder: Path) -> None:
     )
     begin = partial(_start, folder, name, source, options)
     start_or_wait("pretrain", folder, is_asked, begin)
-    st.caption("The same in a terminal:")
-    st.code(
-        shlex.join(["bertscope", "pretrain", "--out", places.hide(str(folder / name))])
-        + f" {shlex.join(_arguments(options))} --corpus ... --valid ...",
-        language="shell",
-        wrap_lines=True,
-    )
+    line = shlex.join(["bertscope", "pretrain", "--out", str(folder / name), *_arguments(options)])
+    show_command(f"{line} --corpus ... --valid ...")
 
 
 def _read_choice(source: str) -> Corpus:

@@ -1,4 +1,4 @@
-"""What both forms do with a new run: its name, its place, and showing it once it has started."""
+"""What both forms do with a new run: its name, place and command, and showing it once started."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -7,9 +7,10 @@ from pathlib import Path
 
 import streamlit as st
 
+from bertcore.base.device import choose_device, compute_format
 from bertcore.training.run_checkpoints import why_not_written
 
-from ..access import training
+from ..access import places, training
 from ..access.room import check_room as check_disk
 from ..run_folders import process, queue
 from ..run_folders.runs import NoRoomError, all_runs, check_room
@@ -38,6 +39,13 @@ def free_name(folder: Path) -> str:
     """Return the first of run-1, run-2, ... that is free in the folder."""
     taken = {path.name.removesuffix(".log") for path in folder.iterdir()} if folder.is_dir() else ()
     return next(f"run-{n}" for n in range(1, 10**6) if f"run-{n}" not in taken)
+
+
+def show_command(line: str) -> None:
+    """Draw the command that starts the same run, and in which number format it computes."""
+    compute = compute_format("auto", choose_device())
+    st.caption(f"{compute.sentence} The same in a terminal:")
+    st.code(places.hide(line), language="shell", wrap_lines=True)
 
 
 def start_or_wait(

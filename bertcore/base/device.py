@@ -1,5 +1,8 @@
 """Choose the device and the number format of a network."""
 
+import platform
+from typing import NamedTuple
+
 import torch
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
@@ -58,3 +61,58 @@ def choose_dtype(dtype: str, device: torch.device) -> torch.dtype:
     if dtype == "float16" and device.type == "cpu":
         raise ValueError("float16 is too inexact on a CPU. Choose float32 or bfloat16.")
     return DTYPES[dtype]
+
+
+class ComputeFormat(NamedTuple):
+    """The number format of long computations: training, and encoding a corpus."""
+
+    dtype: str
+    """"bfloat16" or "float32"."""
+    sentence: str
+    """For the user: the format, and the reason where a device has no products of bfloat16."""
+
+
+def compute_format(dtype: str, device: torch.device) -> ComputeFormat:
+    """Return the number format in which a device trains or encodes.
+
+    Args:
+        dtype: "bfloat16", "float32", or "auto": bfloat16 where the device multiplies it fast.
+        device: From `choose_device`.
+    """
+    reason = why_slow(device)
+    if dtype == "auto":
+        dtype = "bfloat16" if reason is None else "float32"
+    sentence = f"Computing in {dtype}"
+    if reason is None:
+        return ComputeFormat(dtype, f"{sentence}.")
+    if dtype == "float32":
+        return ComputeFormat(dtype, f"{sentence}: {reason}.")
+    return ComputeFormat(dtype, f"{sentence}, as set, but {reason}: float32 can be much faster.")
+
+
+def why_slow(device: torch.device) -> str | None:
+    """Return why a device should not compute in bfloat16; None if it does so fast."""
+    if computes_bfloat16(device):
+        return None
+    place = {"cpu": "this processor", "cuda": "this GPU"}.get(device.type)
+    return (
+        f"{place} has no bfloat16 products" if place else f"bfloat16 is untested on {device.type}"
+    )
+
+
+def computes_bfloat16(device: torch.device) -> bool:
+    """Return whether a device multiplies bfloat16 matrices faster than float32 ones.
+
+    On a processor, oneDNN needs instructions for it: AVX-512 BF16, AMX, or Arm's BF16. Without
+    them, a product takes several times as long as in float32. `torch` reads the processor's flags
+    on every system. Apple's GPUs (mps) are not tested, so they count as without.
+    """
+    if device.type == "cuda":
+        with torch.cuda.device(device):  # torch asks the current one
+            return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    if device.type != "cpu" or not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
+        return False
+    if platform.machine().lower() in ("arm64", "aarch64"):
+        return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
+    checks = (torch.cpu._is_avx512_bf16_supported, torch.cpu._is_amx_tile_supported)
+    return any(check() for check in checks)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import psutil
 import torch
 
-from bertcore.base.device import choose_dtype
+from bertcore.base.device import choose_dtype, why_slow
 
 HEADROOM = 1.1
 """Factor on the size of the weights, for the activations of a text."""
@@ -61,12 +61,14 @@ def fit_dtype(dtype: str, num_parameters: int, device: torch.device) -> Fit:
     if _fits(num_parameters, chosen, free):
         return Fit(chosen, None)
     half_fits = _fits(num_parameters, torch.bfloat16, free)
+    reason = why_slow(device)
+    slow = "" if reason is None else f", and it is slow: {reason}"
     if dtype == "auto" and half_fits:
         return Fit(
             torch.bfloat16,
             f"opened in bfloat16: {_takes(num_parameters, torch.float32)}, but {_gigabytes(free)} "
-            f"are free{_place(device)}. bfloat16 has two to three significant digits; for more, "
-            "open it on a machine with more memory.",
+            f"are free{_place(device)}. bfloat16 has two to three significant digits{slow}; for "
+            "more, open it on a machine with more memory.",
         )
     advice = "Close other checkpoints and programs, or open it on a machine with more memory"
     if half_fits and chosen == torch.float32:

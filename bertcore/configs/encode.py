@@ -3,13 +3,12 @@
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from bertcore.configs.numbers import check_numbers_of
+from bertcore.configs.numbers import check_dtype, check_numbers_of
 
 Unit = Literal["token", "word", "sentence"]
 UNITS: tuple[Unit, ...] = get_args(Unit)
 WORD_POOLINGS = ("mean", "first", "last", "max")
 """How the vectors of a word's pieces become one."""
-DTYPES = ("auto", "bfloat16", "float32")
 TOKENS_PER_BATCH = 4096
 """Number of padded tokens per batch: 128 sentences of 32 tokens, 8 of 512."""
 
@@ -63,8 +62,7 @@ class EncodeSettings:
             )
         if not 0 < self.sample <= 1:
             raise ValueError(f"sample is {self.sample:g}; expected a share, 0 < sample <= 1.")
-        if self.dtype not in DTYPES:
-            raise ValueError(f"dtype is {self.dtype!r}; expected one of {', '.join(DTYPES)}.")
+        check_dtype(self.dtype)
         if self.tokens_per_batch < 1:
             raise ValueError(
                 f"tokens_per_batch is {self.tokens_per_batch}; expected at least 1, such as "

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bertcore.architecture.families import CLS, POOLINGS
-from bertcore.configs.numbers import check_numbers_of
+from bertcore.configs.numbers import check_dtype, check_numbers_of
 from bertcore.configs.optimizer import OptimizerConfig
 
 if TYPE_CHECKING:
     from bertcore.architecture.config import BertConfig
 
-DTYPES = ("bfloat16", "float32")
 DEFAULT_LENGTH = 128
 DOC_STRIDE = 128
 BALANCED = "balanced"
@@ -50,8 +49,9 @@ class FinetuneConfig:
     """Fraction of the run in which the rate rises to its peak; then linear decay to 0."""
     weight_decay: float = 0.01
     """Decoupled weight decay; none on biases and LayerNorm."""
-    dtype: str = "bfloat16"
-    """Compute format: bfloat16 (autocast over float32 weights) or float32."""
+    dtype: str = "auto"
+    """Compute format: bfloat16 (autocast over float32 weights), float32, or auto: bfloat16 where
+    the processor multiplies it. A run records which."""
     device: str = "auto"
     """auto, cpu, cuda, cuda:1 or mps."""
     metric: str | None = None
@@ -113,8 +113,7 @@ class FinetuneConfig:
             raise ValueError(f"max_seq_length is {self.max_seq_length}; expected at least 8.")
         if not 0 <= self.seed < 2**63:
             raise ValueError(f"seed is {self.seed}; expected 0 up to below 2 to the 63rd.")
-        if self.dtype not in DTYPES:
-            raise ValueError(f"dtype is {self.dtype!r}; expected one of {', '.join(DTYPES)}.")
+        check_dtype(self.dtype)
         if self.dropout is not None and not 0 <= self.dropout < 1:
             raise ValueError(f"dropout is {self.dropout}; expected from 0 up to below 1.")
         if isinstance(self.class_weights, str) and self.class_weights != BALANCED:

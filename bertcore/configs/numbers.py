@@ -1,4 +1,4 @@
-"""The range of the numbers that users give: no setting of ours means anything beyond it."""
+"""The range and the formats of the numbers that users give."""
 
 import math
 from collections.abc import Iterable
@@ -11,6 +11,8 @@ MAX_INT = 2**63 - 1
 """Of counts, places and seeds, which become int64."""
 INFINITE = ("max_grad_norm",)
 """Settings that may be infinite."""
+DTYPES = ("auto", "bfloat16", "float32")
+"""Number formats of training and encoding; auto: bfloat16 where the processor multiplies it."""
 
 
 def check_numbers(values: Iterable[tuple[str, Any]]) -> None:
@@ -33,3 +35,9 @@ def check_numbers(values: Iterable[tuple[str, Any]]) -> None:
 def check_numbers_of(config: Any) -> None:
     """Check the fields of a dataclass; ValueError as `check_numbers`."""
     check_numbers((field.name, getattr(config, field.name)) for field in fields(config))
+
+
+def check_dtype(dtype: str) -> None:
+    """Check the name of a number format; ValueError if it is not one of DTYPES."""
+    if dtype not in DTYPES:
+        raise ValueError(f"dtype is {dtype!r}; expected one of {', '.join(DTYPES)}.")

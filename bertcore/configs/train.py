@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from bertcore.configs.numbers import check_numbers_of
+from bertcore.configs.numbers import check_dtype, check_numbers_of
 
 STARTS = ("warm", "noise", "checkpoint")
 COMPILE = ("auto", "on", "off")
@@ -28,8 +28,9 @@ class TrainConfig:
     further; noise: BERT's own start; checkpoint: the weights of a checkpoint."""
     dropout: float = 0.0
     """Dropout, 0 <= p < 1; the checkpoint records it, and fine-tuning uses it too."""
-    dtype: str = "bfloat16"
-    """Compute format: bfloat16 (autocast over float32 weights) or float32."""
+    dtype: str = "auto"
+    """Compute format: bfloat16 (autocast over float32 weights), float32, or auto: bfloat16 where
+    the processor multiplies it. A run records which."""
     device: str = "auto"
     """auto, cpu, cuda, cuda:1 or mps."""
     compile: str = "auto"
@@ -68,8 +69,7 @@ class TrainConfig:
             raise ValueError(f"start is {self.start!r}; expected one of {', '.join(STARTS)}.")
         if self.compile not in COMPILE:
             raise ValueError(f"compile is {self.compile!r}; expected one of {', '.join(COMPILE)}.")
-        if self.dtype not in ("bfloat16", "float32"):
-            raise ValueError(f"dtype is {self.dtype!r}; expected bfloat16 or float32.")
+        check_dtype(self.dtype)
         check_numbers_of(self)
 
     def fraction_done(self, step: int, elapsed_seconds: float) -> float:

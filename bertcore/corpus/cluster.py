@@ -135,7 +135,7 @@ class Worker:
     """
 
     def __init__(self, folder: str, fingerprint: str, fields: Any, word_fields: Any) -> None:
-        from bertcore.configs.encode import DTYPES
+        from bertcore.configs.numbers import DTYPES
         from bertcore.corpus.precision import choose_precision
         from bertcore.loading import load
 

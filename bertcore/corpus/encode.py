@@ -5,7 +5,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import bertcore
-from bertcore.configs.encode import DTYPES, EncodeSettings
+from bertcore.configs.encode import EncodeSettings
+from bertcore.configs.numbers import DTYPES
 from bertcore.corpus.batch import resolve_layers
 from bertcore.corpus.cluster import Cluster, ClusterRun, check_cluster
 from bertcore.corpus.parts import (

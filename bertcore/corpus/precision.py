@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
+from bertcore.base.device import compute_format
 from bertcore.bert import Bert
 from bertcore.configs.encode import EncodeSettings
 from bertcore.corpus.batch import encode_texts
@@ -43,16 +44,6 @@ class Precision:
         return str(self.model.dtype).removeprefix("torch.")
 
 
-def computes_bfloat16(device: torch.device) -> bool:
-    """Return whether a device multiplies bfloat16 matrices faster than float32 ones."""
-    if device.type == "cuda":
-        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
-    if device.type != "cpu":
-        return False
-    checks = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
-    return any(getattr(torch.cpu, name, lambda: False)() for name in checks)
-
-
 def choose_precision(
     model: Model, texts: Sequence[str], layers: Sequence[int], settings: EncodeSettings
 ) -> Precision:
@@ -75,13 +66,10 @@ def choose_precision(
                 "dtype is 'bfloat16', but this architecture runs in transformers and was opened "
                 "in float32. Choose 'auto', or open it in bfloat16."
             )
-        return Precision(model, (), "Runs in float32.")
-    if asked == "float32":
-        return Precision(model, (), "Runs in float32.")
-    if asked == "auto" and not computes_bfloat16(model.device):
-        return Precision(
-            model, (), "Runs in float32: this processor has no bfloat16 matrix products."
-        )
+        return Precision(model, (), "Computing in float32.")
+    chosen = compute_format(asked, model.device)
+    if chosen.dtype == "float32":
+        return Precision(model, (), chosen.sentence)
     half = Bert(
         copy.deepcopy(model.module).to(torch.bfloat16),
         model.tokenizer,
@@ -91,20 +79,20 @@ def choose_precision(
     )
     agreements = compare(model, half, texts, layers, settings) if texts else ()
     if not agreements:
-        return Precision(half, (), "Runs in bfloat16.")
+        return Precision(half, (), chosen.sentence)
     mean, lowest = min(a.mean for a in agreements), min(a.lowest for a in agreements)
     measured = (
-        f"cosine to float32 {mean:.5f} on average, at least {lowest:.4f} (on {len(texts)} "
+        f"cosine to float32 of {mean:.5f} on average, at least {lowest:.4f} (on {len(texts)} "
         "sentences, in the layer where it is lowest)"
     )
     if mean < LEAST_COSINE and asked == "auto":
         return Precision(
             model,
             agreements,
-            f"Runs in float32: in bfloat16 the vectors differ too much, {measured}.",
+            f"Computing in float32: in bfloat16 the vectors differ too much, {measured}.",
         )
     warning = f" That is less than {LEAST_COSINE}: choose float32." if mean < LEAST_COSINE else ""
-    return Precision(half, agreements, f"Runs in bfloat16: {measured}.{warning}")
+    return Precision(half, agreements, f"{chosen.sentence} Its vectors have a {measured}.{warning}")
 
 
 def compare(

@@ -11,7 +11,7 @@ from bertcore.architecture.families import CLS
 from bertcore.base.json_data import plain_data
 from bertcore.base.whole_files import write_whole
 from bertcore.configs.finetune import ALL, default_rate
-from bertcore.finetuning.experiment import resume_experiment, start_experiment
+from bertcore.finetuning.experiment import Experiment, resume_experiment, start_experiment
 from bertcore.finetuning.report import number
 from bertcore.finetuning.run import rank
 from bertcore.finetuning.settings import SETTINGS_FILE, Settings
@@ -91,6 +91,7 @@ def run_approaches(
     settings: Settings,
     *,
     on_progress: Callable[[float, str], None] = lambda fraction, what: None,
+    on_note: Callable[[str], None] = lambda note: None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> ApproachTable | None:
     """Fine-tune in each of APPROACHES; return the table, None if stopped.
@@ -103,6 +104,7 @@ def run_approaches(
         folder: For the folders, the table in Markdown and JSON.
         settings: From `make_settings`, for "tag" or "classify".
         on_progress: Called with the fraction done and the name of the approach.
+        on_note: Called with the number format.
         should_stop: Asked after each step.
 
     ValueError if the task has no features, the settings choose an approach or a pooling, a folder
@@ -125,7 +127,11 @@ def run_approaches(
             def tell(fraction: float, place: int = place, name: str = name) -> None:
                 on_progress((place + fraction) / len(APPROACHES), name)
 
-            report = _run(folder / name, own, tell, should_stop)
+            experiment = _open(folder / name, own)
+            if place == 0:
+                settings = settings.computing_in(experiment.settings.config.dtype)
+                on_note(experiment.format_note)
+            report = _run(experiment, tell, should_stop)
             if report is None:
                 return None
             reports[name] = report
@@ -144,21 +150,23 @@ def _settings(settings: Settings, name: str) -> Settings:
     return replace(settings, config=config, learning_rates=rates)
 
 
+def _open(folder: Path, settings: Settings) -> Experiment:
+    if not (folder / SETTINGS_FILE).is_file():
+        return start_experiment(folder, settings)
+    experiment = resume_experiment(folder)
+    if settings.config.dtype == "auto":
+        settings = settings.computing_in(experiment.settings.config.dtype)
+    if replace(experiment.settings, command="") != replace(settings, command=""):
+        raise ValueError(
+            f"{folder} has a fine-tuning with other settings. Name a new folder with --out."
+        )
+    return experiment
+
+
 def _run(
-    folder: Path,
-    settings: Settings,
-    tell: Callable[[float], None],
-    should_stop: Callable[[], bool],
+    experiment: Experiment, tell: Callable[[float], None], should_stop: Callable[[], bool]
 ) -> dict[str, Any] | None:
-    if (folder / SETTINGS_FILE).is_file():
-        experiment = resume_experiment(folder)
-        if replace(experiment.settings, command="") != replace(settings, command=""):
-            raise ValueError(
-                f"{folder} has a fine-tuning with other settings. Name a new folder with --out."
-            )
-    else:
-        experiment = start_experiment(folder, settings)
-    num_runs = len(settings.runs)
+    num_runs = len(experiment.settings.runs)
     done: list[str] = []
 
     def on_progress(name: str, progress: Any) -> None:

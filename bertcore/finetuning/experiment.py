@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from bertcore.base.device import compute_format
 from bertcore.base.json_data import with_nan
 from bertcore.base.whole_files import write_whole
 from bertcore.checkpoints.folder import read_json
@@ -41,7 +42,7 @@ from bertcore.finetuning.data.swapped import swap_example
 from bertcore.finetuning.distillation import check_teacher
 from bertcore.finetuning.report import medians, write_report
 from bertcore.finetuning.run import ADVICE, DivergedError, Finetuning, RunResult, rank
-from bertcore.finetuning.run_checks import check_for_labels, penalty_of
+from bertcore.finetuning.run_checks import check_for_labels, penalty_of, training_dtype
 from bertcore.finetuning.settings import (
     BEST_FOLDER,
     RESULT_FILE,
@@ -107,6 +108,8 @@ class Experiment:
         self.labels = train.labels
         self.processes = Processes(settings.config.device)
         """That train together, where a launcher started several."""
+        self.format_note = compute_format(settings.config.dtype, self.processes.device).sentence
+        """The number format of the runs, and why."""
 
     def run(
         self,
@@ -393,6 +396,9 @@ def _start(
     train, dev = _read(settings, fetched, tokenizer)
     # Report a wrong label list, setting or teacher now, not after a run.
     model, teacher = opened = open_models(settings, train.labels, seed=settings.seeds[0])
+    # Recorded, so that the runs are resumed in it on any processor.
+    device = Processes(settings.config.device).device
+    settings = settings.computing_in(training_dtype(model, settings.config.dtype, device))
     check_for_labels(settings.config, model)
     if settings.direction is not None:
         penalty_of(model, settings.direction)

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
+from bertcore.base.device import choose_device, compute_format
 from bertcore.base.json_data import plain_data
 from bertcore.base.whole_files import write_whole
 from bertcore.configs import FinetuneConfig
@@ -170,6 +171,7 @@ def run_label_curve(
     num_labels: Sequence[int] = (),
     least_steps: int = 200,
     on_progress: Callable[[float, str], None] = lambda fraction, what: None,
+    on_note: Callable[[str], None] = lambda note: None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> LabelCurve:
     """Fine-tune from each of STARTS with each number of labels and seed; return the scores.
@@ -185,6 +187,7 @@ def run_label_curve(
         num_labels: Numbers of labelled examples, each at least 2.
         least_steps: Minimum number of steps of each fine-tuning.
         on_progress: Called with the fraction done and the current stage.
+        on_note: Called with the number format.
         should_stop: Asked after each step.
 
     Returns:
@@ -204,6 +207,8 @@ def run_label_curve(
     tokenizer = load(source, device="cpu", allow_pickle=allow_pickle).tokenizer
     if is_new or (curve.num_planned > len(curve.points) and not (folder / _SAMPLES).is_dir()):
         curve, settings = _draw(folder, settings, curve, tokenizer)
+    config = settings.config
+    on_note(compute_format(config.dtype, choose_device(config.device)).sentence)
     with lock_run(folder):
         done = {point[:3] for point in curve.points}
         planned = [
@@ -366,6 +371,7 @@ def _draw(
                 f"{most:,} labels were requested, but {curve.train!r} has "
                 f"{experiment.train.num_examples:,} examples to learn from. Request fewer."
             )
+        settings = settings.computing_in(experiment.settings.config.dtype)
         folder.mkdir(parents=True, exist_ok=True)
         if divided.is_dir():
             shutil.move(divided, folder / _DIVIDED)

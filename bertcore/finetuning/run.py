@@ -144,11 +144,11 @@ class Finetuning:
         read_dev: Callable[[], Iterable[Example]] | None = None,
     ) -> None:
         check_for_task(config, model.task)
-        config = replace(config, dtype=training_dtype(model, config.dtype))
-        self.model, self.train, self.dev = model, train, dev
-        self.config, self.folder, self._read_dev = config, folder, read_dev
         self.processes = processes or Processes(config.device)
         self.device = self.processes.device
+        config = replace(config, dtype=training_dtype(model, config.dtype, self.device))
+        self.model, self.train, self.dev = model, train, dev
+        self.config, self.folder, self._read_dev = config, folder, read_dev
         self.metric = config.metric or model.task.metrics[0]
         check_for_labels(config, model)
         # Before a saved state is read: the direction is that of the start.
@@ -158,7 +158,9 @@ class Finetuning:
         self.with_loss = self._with_loss(teacher, distill, penalty)
         self._optimizer_config = config.optimizer_config()
         # The function is typed for a whole pretraining network.
-        self.optimizers = build_optimizers(cast(Network, self.with_loss), self._optimizer_config)
+        self.optimizers = build_optimizers(
+            cast(Network, self.with_loss), self._optimizer_config, dtype=config.dtype
+        )
         self.task_step = TaskStep(
             self.with_loss,
             train.rows,

@@ -6,6 +6,7 @@ import re
 import torch
 from torch import Tensor
 
+from bertcore.base.device import compute_format
 from bertcore.configs.finetune import (
     ALL,
     BALANCED,
@@ -27,18 +28,18 @@ from bertcore.tasks.model import TaskModel
 logger = logging.getLogger(__name__)
 
 
-def training_dtype(model: TaskModel, dtype: str) -> str:
-    """Return the number format of training steps: `dtype`, or float32 with a warning.
+def training_dtype(model: TaskModel, dtype: str, device: torch.device) -> str:
+    """Return the number format of training steps: that of `compute_format`, or float32.
 
-    The code of some architectures in `transformers` fails in other formats.
+    The code of some architectures in `transformers` fails in bfloat16; a warning is logged if that
+    was asked for.
     """
     module = model.module
-    if dtype == "float32" or not isinstance(module, OtherTaskNetwork):
-        return dtype
-    other = module.network.other
-    if not other.only_float32:
-        return dtype
-    logger.warning("%s runs in float32 only, in transformers: not in %s.", other.name, dtype)
+    if not isinstance(module, OtherTaskNetwork) or not module.network.other.only_float32:
+        return compute_format(dtype, device).dtype
+    if dtype == "bfloat16":
+        name = module.network.other.name
+        logger.warning("%s runs in float32 only, in transformers: not in bfloat16.", name)
     return "float32"
 
 

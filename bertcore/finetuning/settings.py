@@ -87,6 +87,10 @@ class Settings:
             for seed in self.seeds
         ]
 
+    def computing_in(self, dtype: str) -> "Settings":
+        """Return the same settings with another number format."""
+        return replace(self, config=replace(self.config, dtype=dtype))
+
 
 def make_settings(
     *,

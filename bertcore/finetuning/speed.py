@@ -81,7 +81,8 @@ def measure_speed(
         new_head=True,
         pooling=config.pooling,
     )
-    processes, dtype = Processes(config.device), training_dtype(model, config.dtype)
+    processes = Processes(config.device)
+    dtype = training_dtype(model, config.dtype, processes.device)
     module = model.module.to(processes.device).train()
 
     def rows(examples: Sequence[Example], *, is_train: bool) -> TaskData:
@@ -100,7 +101,7 @@ def measure_speed(
     )
     optimizer_config = config.optimizer_config()
     # The function is typed for a whole pretraining network.
-    optimizers = build_optimizers(cast(Network, with_loss), optimizer_config)
+    optimizers = build_optimizers(cast(Network, with_loss), optimizer_config, dtype=dtype)
     step = TaskStep(
         with_loss,
         data.rows,

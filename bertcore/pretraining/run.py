@@ -3,12 +3,14 @@
 import logging
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from torch import nn
 
 from bertcore.architecture.config import BertConfig
+from bertcore.base.device import compute_format
 from bertcore.checkpoints.save import name_objective
 from bertcore.configs import DataConfig, OptimizerConfig, TrainConfig
 from bertcore.debiasing import PenalisedDirection
@@ -92,9 +94,11 @@ class Pretraining:
         self.folder, self.tokenizer = folder, tokenizer
         self.objective = objective_named(data_config.objective)
         self.objective.check_tokenizer(tokenizer, data_config)
-        self.config, self.optimizer_config = train_config, optimizer_config
         self.processes = Processes(train_config.device)
         self.device = self.processes.device
+        compute = compute_format(train_config.dtype, self.device)
+        self.config = train_config = replace(train_config, dtype=compute.dtype)
+        self.optimizer_config = optimizer_config
         penalty = self._penalty(direction, start_from, has_teacher=teacher is not None)
         may_compile = teacher is None and penalty is None and self.objective.is_ours
         self._compile, self._notice = choose_compile(
@@ -104,7 +108,7 @@ class Pretraining:
             steps=train_config.steps,
             minutes=train_config.minutes,
         )
-        self.notices: list[str] = []
+        self.notices = [compute.sentence]
         """Sentences for the user, which `run` reports first."""
         state = None
         if resume:
@@ -145,7 +149,9 @@ class Pretraining:
         for module in (self.network, self.companion):
             if module is not None:
                 module.to(self.device).train()
-        self.optimizers = build_optimizers(self.network, optimizer_config, self.companion)
+        self.optimizers = build_optimizers(
+            self.network, optimizer_config, self.companion, dtype=compute.dtype
+        )
         self.distillation = self._with_teacher(teacher)
         self.train_step = TrainStep(
             self.network,

@@ -171,7 +171,7 @@ def start_run(
                 "distill": None if teacher is None else asdict(teacher.losses),
                 "direction": None if direction is None else asdict(direction),
                 "model": shape.to_hf_dict(),
-                "train": asdict(train_config),
+                "train": asdict(pretraining.config),
                 "data": asdict(data_config),
                 "optimizer": asdict(optimizer_config),
                 "data_report": _describe_data(pretraining, packed["valid"], counts),

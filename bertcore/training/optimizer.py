@@ -4,7 +4,7 @@ import copy
 import itertools
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
+from bertcore.base.device import DTYPES
 from bertcore.configs import OptimizerConfig
 from bertcore.network import Network
 from bertcore.training.processes import Processes
@@ -23,9 +24,19 @@ class StackedMuon(torch.optim.Muon):
     A small BERT has dozens of matrices of two shapes; one product per matrix leaves a GPU idle and
     takes a fifth more time on a CPU.
 
+    Args:
+        matrices: The parameters.
+        dtype: "bfloat16" or "float32", of the matrix products.
+        settings: Those of torch.optim.Muon.
+
     Source: Jordan et al. 2024; torch.optim.Muon. Differs: a matrix that is taller than wide is
-        transposed before stacking, and rounding in bfloat16 differs from one product per matrix.
+        transposed before stacking, rounding in bfloat16 differs from one product per matrix, and
+        a processor without bfloat16 products computes in float32.
     """
+
+    def __init__(self, matrices: Iterable[nn.Parameter], *, dtype: str, **settings: Any) -> None:
+        super().__init__(matrices, **settings)
+        self._dtype = DTYPES[dtype]
 
     @torch.no_grad()
     def step(self, closure: Callable[[], float] | None = None) -> float | None:  # type: ignore[override]
@@ -60,7 +71,7 @@ class StackedMuon(torch.optim.Muon):
             torch._foreach_lerp(gradients, momenta, momentum) if group["nesterov"] else momenta
         )
         updates = orthogonalize(
-            torch.stack(list(directions)).bfloat16(),
+            torch.stack(list(directions)).to(self._dtype),
             coefficients=group["ns_coefficients"],
             num_steps=group["ns_steps"],
             eps=group["eps"],
@@ -80,17 +91,17 @@ def orthogonalize(
     """Return matrices with the same singular vectors and singular values near 1 (0.5 to 1.5).
 
     Args:
-        matrices: [N, rows, columns].
+        matrices: [N, rows, columns], in the format of the products.
         coefficients: Coefficients of x, x^3 and x^5 in the Newton-Schulz polynomial.
         num_steps: Number of times it is applied.
         eps: Lower bound of the norm used as a divisor.
 
     Returns:
-        bfloat16, [N, rows, columns].
+        [N, rows, columns], in the same format.
     """
     a, b, c = coefficients
     is_tall = matrices.shape[-2] > matrices.shape[-1]
-    x = (matrices.mT if is_tall else matrices).bfloat16()
+    x = matrices.mT if is_tall else matrices
     x = (x / x.norm(dim=(-2, -1), keepdim=True).clamp(min=eps)).contiguous()
     for _ in range(num_steps):
         gram = torch.bmm(x, x.mT)
@@ -111,7 +122,11 @@ _IN_LAYER = re.compile(r"(^|\.)(layers|block)\.\d+\.(?!.*relative_attention_bias
 
 
 def build_optimizers(
-    network: Network, config: OptimizerConfig, companion: nn.Module | None = None
+    network: Network,
+    config: OptimizerConfig,
+    companion: nn.Module | None = None,
+    *,
+    dtype: str,
 ) -> list[Optimizer]:
     """Return the optimisers of a network: one AdamW, and one Muon before it if configured.
 
@@ -119,6 +134,7 @@ def build_optimizers(
         network: The network; Muon updates the matrices of its layers.
         config: Kind and learning rates.
         companion: A module trained beside the network by the same rules; shared weights count once.
+        dtype: "bfloat16" or "float32": the compute format of the run, in which Muon multiplies.
 
     Each group keeps its peak rate in `peak_lr`, which `set_rate` scales.
 
@@ -157,6 +173,7 @@ def build_optimizers(
             0,
             StackedMuon(
                 matrices,
+                dtype=dtype,
                 lr=config.muon_learning_rate,
                 weight_decay=config.weight_decay,
                 adjust_lr_fn="match_rms_adamw",

@@ -259,6 +259,7 @@ def compare_approaches_in(out: Path, task: str, settings: dict[str, Any], *, as_
             out,
             made,
             on_progress=lambda done, what: bar.update(shown, completed=done, description=what),
+            on_note=lambda note: bar.console.print(note, highlight=False, soft_wrap=True),
             should_stop=should_stop,
         )
     if table is None:
@@ -340,6 +341,7 @@ def run_experiment(experiment: Experiment, *, as_json: bool) -> None:
     from bertcore.finetuning.settings import run_name
 
     if experiment.processes.is_main:
+        typer.echo(experiment.format_note, err=True)
         for note in experiment.notes:
             typer.echo(f"Note: {note}", err=True)
     names = [run_name(run.learning_rate, run.seed) for run in experiment.settings.runs]

@@ -121,6 +121,7 @@ def label_curve(
             num_labels=numbers,
             least_steps=steps,
             on_progress=lambda done, what: bar.update(shown, completed=done, description=what),
+            on_note=lambda note: bar.console.print(note, highlight=False, soft_wrap=True),
             should_stop=should_stop,
         )
     if as_json:

@@ -93,14 +93,17 @@ def test_a_bad_checkpoint_leaves_the_choices(folder):
     assert at.text_area(key="text_a").value == "The river."
 
 
-def test_text_and_choices_are_in_the_address(folder):
+@pytest.mark.parametrize("has_products", [True, False])
+def test_text_and_choices_are_in_the_address(folder, monkeypatch, has_products):
+    monkeypatch.setattr("bertcore.base.device.computes_bfloat16", lambda device: has_products)
     at = AppTest.from_file(str(MAIN), default_timeout=30).run()
     at.text_area(key="text_a").set_value("It had rained.")
     at.sidebar.selectbox(key="dtype").set_value("bfloat16").run()
     assert not at.exception
     assert at.query_params["text_a"] == "It had rained."
     assert at.query_params["dtype"] == "bfloat16"
-    assert "bfloat16" in " ".join(m.value for m in at.sidebar.caption)
+    (told,) = [m.value for m in at.sidebar.caption if "bfloat16" in m.value]
+    assert ("which is slow: this processor has no" in told) == (not has_products)
 
 
 def guarded(kind: str):

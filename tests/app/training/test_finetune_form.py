@@ -125,6 +125,7 @@ def test_a_table_is_guessed_counted_timed_and_started(
     assert "**40** examples · **2** labels: b (20), g (20)" in said(at)
     assert "3 epochs of 36 examples" in said(at)
     assert "Measured just now on this machine with this checkpoint" in said(at)
+    assert any(caption.value.startswith("Computing in ") for caption in at.caption)
     at.number_input(key="tune_epochs").set_value(2).run()
     at.number_input(key="tune_seed").set_value(7).run()
     at.selectbox(key="tune_rate").set_value(1e-4).run()

@@ -359,9 +359,12 @@ def test_the_heads_of_the_recorded_run_form_in_training():
     assert all(one == named[0] for one in named)
 
 
-def test_a_start_gives_the_command_what_was_chosen(page, runs, started):
+def test_a_start_gives_the_command_what_was_chosen(page, runs, started, monkeypatch):
+    monkeypatch.setattr("bertcore.base.device.computes_bfloat16", lambda device: False)
     page.query_params["training_view"] = "Start a run"
     at = page.run()
+    told = "Computing in float32: this processor has no bfloat16 products."
+    assert any(caption.value.startswith(told) for caption in at.caption)
     at.text_input(key="run_name").set_value("other")
     at.segmented_control(key="length_unit").set_value("steps").run()
     at.number_input(key="length_steps").set_value(30)

@@ -1,9 +1,14 @@
-"""Names of devices, as pages show them."""
+"""Names of devices, as pages show them, and the number format in which one computes."""
+
+import platform
 
 import pytest
 import torch
 
-from bertcore.base.device import device_name
+from bertcore.base import device as module
+from bertcore.base.device import compute_format, computes_bfloat16, device_name
+
+CPU = torch.device("cpu")
 
 
 def test_a_gpu_is_called_by_its_model(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -11,3 +16,72 @@ def test_a_gpu_is_called_by_its_model(monkeypatch: pytest.MonkeyPatch) -> None:
     assert device_name(torch.device("cuda:1")) == "cuda:1, NVIDIA 1"
     assert device_name(torch.device("cpu")) == "cpu"
     assert device_name(torch.device("mps")) == "mps"
+
+
+@pytest.mark.parametrize(
+    ("machine", "flags", "has_onednn", "expected"),
+    [
+        ("x86_64", {"avx2"}, True, False),
+        ("AMD64", {"avx2"}, True, False),  # as Windows writes it
+        ("x86_64", {"avx2", "avx512_bf16"}, True, True),
+        ("AMD64", {"avx2", "amx_tile"}, True, True),
+        ("x86_64", {"avx2", "avx512_bf16"}, False, False),
+        ("aarch64", {"neon"}, True, False),
+        ("aarch64", {"neon", "bf16"}, True, True),
+        ("arm64", {"neon", "bf16"}, False, False),  # macOS: torch has no oneDNN there
+    ],
+)
+def test_the_flags_of_the_processor_decide(
+    monkeypatch: pytest.MonkeyPatch,
+    machine: str,
+    flags: set[str],
+    has_onednn: bool,
+    expected: bool,
+) -> None:
+    monkeypatch.setattr(platform, "machine", lambda: machine)
+    monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: has_onednn)
+    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: "avx512_bf16" in flags)
+    monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: "amx_tile" in flags)
+    # On x86, this is True where oneDNN only imitates the products.
+    has_bf16 = "bf16" in flags or machine == "x86_64"
+    monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: has_bf16)
+    assert computes_bfloat16(CPU) == expected
+    assert not computes_bfloat16(torch.device("mps"))
+
+
+def test_this_processor_is_the_one_of_its_flags() -> None:
+    """The reader works on the machine of the tests; where there is one, as /proc/cpuinfo has it."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            words = set(file.read().split())
+    except OSError:
+        pytest.skip("no /proc/cpuinfo on this system")
+    assert computes_bfloat16(CPU) == bool(words & {"avx512_bf16", "amx_tile", "bf16"})
+
+
+@pytest.mark.parametrize(
+    ("asked", "has", "expected", "sentence"),
+    [
+        ("auto", True, "bfloat16", "Computing in bfloat16."),
+        ("auto", False, "float32", "in float32: this processor has no bfloat16 products."),
+        ("float32", True, "float32", "Computing in float32."),
+        ("float32", False, "float32", "in float32: this processor has no bfloat16 products."),
+        ("bfloat16", True, "bfloat16", "Computing in bfloat16."),
+        ("bfloat16", False, "bfloat16", "no bfloat16 products: float32 can be much faster."),
+    ],
+)
+def test_auto_is_what_the_device_multiplies(
+    monkeypatch: pytest.MonkeyPatch, asked: str, has: bool, expected: str, sentence: str
+) -> None:
+    monkeypatch.setattr(module, "computes_bfloat16", lambda device: has)
+    chosen = compute_format(asked, CPU)
+    assert chosen.dtype == expected
+    assert chosen.sentence.endswith(sentence)
+    # What a run records is what it is resumed in, whatever the processor.
+    assert compute_format(chosen.dtype, CPU).dtype == expected
+
+
+def test_a_gpu_is_asked_and_apples_is_not_tested(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "computes_bfloat16", lambda device: False)
+    assert "this GPU has no" in compute_format("auto", torch.device("cuda")).sentence
+    assert "untested on mps" in compute_format("auto", torch.device("mps")).sentence

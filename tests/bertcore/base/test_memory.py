@@ -92,9 +92,11 @@ def test_what_it_takes_is_said_before(free: dict[str, float], gigabytes: float, 
     assert "about 4.0 GB" in memory_sentence(BILLION, CPU, is_exact=False)
 
 
+@pytest.mark.parametrize("has_products", [True, False])
 def test_a_checkpoint_opens_in_bfloat16_where_only_that_fits(
-    free: dict[str, float], tmp_path: Path
+    free: dict[str, float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_products: bool
 ) -> None:
+    monkeypatch.setattr("bertcore.base.device.computes_bfloat16", lambda device: has_products)
     folder = tiny_bert().save(tmp_path / "tiny")
     free["bytes"] = 1e9
     exact = bertcore.load(folder, device="cpu")
@@ -105,7 +107,8 @@ def test_a_checkpoint_opens_in_bfloat16_where_only_that_fits(
     for name, parameter in exact.module.named_parameters():
         assert torch.equal(bert.module.get_parameter(name), parameter.to(torch.bfloat16))
     assert bert.report is not None
-    assert any("opened in bfloat16" in sentence for sentence in bert.report.sentences())
+    (told,) = [said for said in bert.report.sentences() if "opened in bfloat16" in said]
+    assert ("has no bfloat16 products" in told) == (not has_products)
     assert bert.fill_mask("the [MASK]")
     assert exact.report is not None
     assert exact.report.precision_note is None

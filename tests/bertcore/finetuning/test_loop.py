@@ -111,6 +111,30 @@ def test_a_stop_at_any_step_changes_no_bit(tiny: Path, tmp_path: Path) -> None:
     assert all(torch.equal(a[key], b[key]) for key in a)
 
 
+@pytest.mark.parametrize("has_products", [True, False])
+def test_a_run_goes_on_in_its_format_on_another_processor(
+    has_products: bool, tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    has = [has_products]
+    monkeypatch.setattr("bertcore.base.device.computes_bfloat16", lambda device: has[0])
+    dtype = "bfloat16" if has_products else "float32"
+    whole = make_experiment(tmp_path / "whole", tiny, dtype=dtype).run()
+    experiment = make_experiment(tmp_path / "parts", tiny)
+    assert experiment.format_note.startswith(f"Computing in {dtype}")
+    assert ("no bfloat16 products" in experiment.format_note) == (not has_products)
+    assert experiment.run(should_stop=lambda: True) is None
+    recorded = json.loads((tmp_path / "parts" / "out" / "finetune.json").read_text())
+    assert recorded["config"]["dtype"] == dtype
+    has[0] = not has_products
+    experiment = resume_experiment(tmp_path / "parts" / "out")
+    assert ("float32 can be much faster" in experiment.format_note) == has_products
+    parts = experiment.run()
+    assert whole is not None
+    assert parts is not None
+    assert parts["settings"]["config"]["dtype"] == dtype
+    assert _without_times(parts) == _without_times(whole)
+
+
 def _without_times(report: dict[str, Any]) -> Any:
     best = {k: v for k, v in report["best"].items() if k not in ("seconds", "examples_per_second")}
     lines = [{k: v for k, v in line.items() if k != "seconds"} for line in report["history"]]
@@ -294,6 +318,10 @@ def test_all_approaches_are_in_one_table(task: str, tiny: Path, tmp_path: Path) 
     assert json.loads((tmp_path / "all" / "approaches.json").read_text()) == json.loads(
         json.dumps(table.to_dict())
     )
+    auto = replace(of_one, config=replace(of_one.config, dtype="auto"))
+    notes: list[str] = []
+    assert run_approaches(tmp_path / "all", auto, on_note=notes.append) == table
+    assert len(notes) == 1
     other = replace(of_one, config=replace(of_one.config, epochs=2))
     with pytest.raises(ValueError, match="other settings"):
         run_approaches(tmp_path / "all", other)
@@ -499,7 +527,7 @@ def test_folders_and_settings_that_cannot_be(tiny: Path, tmp_path: Path) -> None
         ({"seeds": (2**64,)}, "seed is 18446744073709551616; expected 0 up to"),
         ({"doc_stride": 7}, "doc_stride is 7, but the task 'classify'"),
         ({"max_seq_length": 100}, "reads at most 64 tokens"),
-        ({"dtype": "int8"}, "expected one of bfloat16"),
+        ({"dtype": "int8"}, "expected one of auto, bfloat16"),
         ({"metric": "bleu"}, "metric is 'bleu'; the task 'classify' has accuracy"),
         ({"class_weights": "unfair"}, "expected 'balanced' or numbers"),
         ({"warmup_ratio": 1.5}, "warmup_ratio"),

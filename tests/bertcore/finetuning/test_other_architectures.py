@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from pathlib import Path
 
 import pytest
@@ -109,12 +110,18 @@ def make_state(folder: Path) -> dict[str, Tensor]:
 
 
 def test_float32_alone_is_said_and_used(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """The code of DeBERTa (v1) fails in bfloat16, the usual format of training."""
+    """The code of DeBERTa (v1) fails in bfloat16: "auto" takes float32 without a warning."""
     make_other("DebertaForMaskedLM", tmp_path / "pretrained")
-    experiment = make_experiment(tmp_path, tmp_path / "pretrained", epochs=1, num_train=16)
-    with caplog.at_level(logging.WARNING):
-        assert experiment.run() is not None
-    assert "DeBERTa runs in float32 only" in caplog.text
+    for dtype in ("auto", "bfloat16"):
+        with caplog.at_level(logging.WARNING):
+            experiment = make_experiment(
+                tmp_path / dtype, tmp_path / "pretrained", epochs=1, num_train=16, dtype=dtype
+            )
+        assert ("DeBERTa runs in float32 only" in caplog.text) == (dtype == "bfloat16")
+        assert experiment.settings.config.dtype == "float32"
+        report = experiment.run()
+        assert report is not None
+        assert math.isfinite(report["best"]["value"])
 
 
 def test_layers_and_their_losses_need_an_own_network(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import pytest
 import torch
 
 from bertcore import load
+from bertcore.base.device import compute_format
 from bertcore.pretraining import Pretraining, resume_run
 from bertcore.training.provenance import versions
 from bertcore.training.run_lock import lock_holder
@@ -183,6 +184,8 @@ def test_a_run_says_what_it_is_made_of(texts: Path, whole: Path) -> None:
     assert settings["command"].endswith(" --steps 12 --evaluate-every 2")
     assert settings["directory"] == os.getcwd()
     assert settings["train"]["seed"] == 7
+    format_here = compute_format("auto", torch.device("cpu")).dtype  # --dtype is not given
+    assert settings["train"]["dtype"] == format_here
     assert settings["versions"]["torch"] == torch.__version__
     assert settings["versions"] == versions()
     machine = {"machine", "instructions"}
@@ -283,6 +286,19 @@ def test_a_text_that_grows_while_it_is_read_is_refused(
     sentence = refusal(*words_of(place, tmp_path / "run", "--steps", "2"))
     assert "train.txt' changed while it was read. Wait until it is complete" in sentence
     assert [path.name for path in tmp_path.iterdir()] == ["texts"]
+
+
+@pytest.mark.parametrize("has_products", [True, False])
+def test_a_run_goes_on_in_its_format_on_another_processor(
+    stopped: Path, whole: Path, monkeypatch: pytest.MonkeyPatch, has_products: bool
+) -> None:
+    monkeypatch.setattr("bertcore.base.device.computes_bfloat16", lambda device: has_products)
+    dtype = json.loads((whole / "config.json").read_text())["train"]["dtype"]
+    told = resume(stopped)
+    assert f"Computing in {dtype}" in told
+    is_slow = dtype == "bfloat16" and not has_products
+    assert ("float32 can be much faster" in told) == is_slow
+    assert_same(stopped, whole)
 
 
 def test_other_versions_are_told(stopped: Path) -> None:

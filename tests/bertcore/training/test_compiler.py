@@ -50,12 +50,13 @@ def test_a_compiled_run_has_the_losses_of_a_plain_one(tmp_path: Path, objective:
     told: list[str] = []
     compiled = build(tmp_path / "compiled", compile="on", dropout=0.0, objective=objective)
     compiled.run(on_notice=told.append)
+    assert told.pop(0) == "Computing in float32."
     assert len(told) == 1
     assert told[0].startswith("compiled in ")
     assert compiled.progress.elapsed_seconds < 5  # the wait for the compiler is not in it
     plain = build(tmp_path / "plain", compile="off", objective=objective)
     plain.run(on_notice=told.append)
-    assert len(told) == 1
+    assert told[1:] == ["Computing in float32."]
     assert losses(compiled) == pytest.approx(losses(plain), abs=1e-3)
     assert losses(compiled)[0] == pytest.approx(losses(plain)[0], abs=1e-5)
 
@@ -65,12 +66,13 @@ def test_without_a_compiler_a_run_goes_on_and_says_so(tmp_path: Path, no_compile
     run = build(tmp_path / "auto", compile="auto", **LONG)
     run.run(on_notice=told.append, should_stop=lambda: run.progress.step == 6)
     assert told == [
+        "Computing in float32.",
         "not compiled, so training is slower: no C++ compiler was found (looked for "
-        "a-compiler-that-is-not-there)."
+        "a-compiler-that-is-not-there).",
     ]
     plain = build(tmp_path / "off", compile="off", **LONG)
     plain.run(on_notice=told.append, should_stop=lambda: plain.progress.step == 6)
-    assert len(told) == 1
+    assert told[2:] == ["Computing in float32."]
     assert losses(run)[0] == losses(plain)[0]
 
 
@@ -95,11 +97,11 @@ def test_a_compiler_that_fails_is_told(
     if choice == "on":
         with pytest.raises(RuntimeError, match="TypeError: cannot compile this"):
             run.run(on_notice=told.append)
-        assert told == []
+        assert told == ["Computing in float32."]
         assert torch.equal(torch.get_rng_state(), state)
         return
     run.run(on_notice=told.append, should_stop=lambda: run.progress.step == 2)
-    assert told == ["compiling failed, so training is slower (TypeError: cannot compile this)."]
+    assert told[1:] == ["compiling failed, so training is slower (TypeError: cannot compile this)."]
     assert run.progress.step == 2
 
 

@@ -40,7 +40,7 @@ def test_biases_that_are_matrices_do_not_decay(tmp_path: Path) -> None:
     for model, decays in (("XLNetLMHeadModel", False), ("T5ForConditionalGeneration", True)):
         make_other(model, tmp_path / model)
         network: Any = load(tmp_path / model, device="cpu").module
-        (adamw,) = build_optimizers(network, OptimizerConfig(optimizer="adamw"))
+        (adamw,) = build_optimizers(network, OptimizerConfig(optimizer="adamw"), dtype="float32")
         decayed = {id(p) for p in adamw.param_groups[0]["params"]}
         names = {
             name: id(parameter) in decayed
@@ -54,7 +54,9 @@ def test_biases_that_are_matrices_do_not_decay(tmp_path: Path) -> None:
 @pytest.mark.parametrize("optimizer", ["muon", "adamw"])
 def test_every_weight_has_one_optimizer_and_only_matrices_decay(optimizer: str) -> None:
     network = tiny_network()
-    built = build_optimizers(network, OptimizerConfig(optimizer=optimizer, weight_decay=0.03))
+    built = build_optimizers(
+        network, OptimizerConfig(optimizer=optimizer, weight_decay=0.03), dtype="float32"
+    )
     names = {id(parameter): name for name, parameter in network.named_parameters()}
     seen = []
     for each in built:
@@ -72,7 +74,7 @@ def test_every_weight_has_one_optimizer_and_only_matrices_decay(optimizer: str) 
 
 def test_the_rate_is_a_share_of_each_peak() -> None:
     config = OptimizerConfig(learning_rate=1e-3, muon_learning_rate=4e-3)
-    built = build_optimizers(tiny_network(), config)
+    built = build_optimizers(tiny_network(), config, dtype="float32")
     for share in (0.5, 0.0, 1.0, 0.25):
         set_rate(built, share)
         rates = [{group["lr"] for group in each.param_groups} for each in built]
@@ -82,7 +84,7 @@ def test_the_rate_is_a_share_of_each_peak() -> None:
 def test_decay_is_decoupled_and_the_first_step_is_adams() -> None:
     network = tiny_network()
     config = OptimizerConfig(optimizer="adamw", learning_rate=0.01, weight_decay=0.1)
-    (adamw,) = build_optimizers(network, config)
+    (adamw,) = build_optimizers(network, config, dtype="float32")
     before = {name: p.detach().clone() for name, p in network.named_parameters()}
     for parameter in network.parameters():
         parameter.grad = torch.full_like(parameter, 2.0)

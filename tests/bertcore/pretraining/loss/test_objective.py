@@ -108,7 +108,7 @@ def test_a_tiny_network_learns_one_batch_by_heart(optimizer: str) -> None:
         torch.Generator().manual_seed(0),
     ).train()
     config = OptimizerConfig(optimizer=optimizer, learning_rate=1e-2, muon_learning_rate=1e-2)
-    optimizers = build_optimizers(network, config)
+    optimizers = build_optimizers(network, config, dtype="bfloat16")
     first = None
     for _ in range(300):
         result = batch_loss(network, batch, CPU)
