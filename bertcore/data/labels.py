@@ -7,26 +7,29 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bertcore.data.examples import Example, TaggedExample, TextExample, named_labels, rename_labels
+from bertcore.data.cells import TRUTH, UNLABELLED, known_parts, list_separator, whole_number
+from bertcore.data.examples import (
+    Example,
+    LabelsExample,
+    TaggedExample,
+    TextExample,
+    named_labels,
+    rename_labels,
+)
 from bertcore.data.files import BadRows
 
 MAX_LABELS = 1000
 """With more, the column holds names or numbers, not labels."""
 _SHOWN = 5
 """Labels that a message lists."""
-_EMPTY = frozenset({"", "nan", "null", "<na>", "#n/a"})
-"""Cells without a value, as pandas and spreadsheets write them, in lower case."""
-UNLABELLED = ("-1", "-100", "-")
-"""Marks of examples without a label: of the hub's test splits, of PyTorch, and of SNLI."""
-TRUTH = {"true": 1, "yes": 1, "y": 1, "t": 1, "false": 0, "no": 0, "n": 0, "f": 0}
-_WHOLE = re.compile(r"\+?(-?(?:0|[1-9]\d{0,14}))(?:\.0+)?")
 _NUMBER = re.compile(r"-?\d{1,300}(\.\d{1,300})?")
 _GENERIC = re.compile(r"LABEL_(\d{1,9})", re.IGNORECASE)
 _TWIN = re.compile(r"(.*) \(id (\d+)\)", re.DOTALL)
@@ -36,18 +39,6 @@ _SHORTEST = 3
 """Letters of an abbreviation, such as pos."""
 _OPPOSITES = ("not", "non", "no")
 """Beginnings of the name of all labels but one."""
-
-
-def label_text(cell: str) -> str:
-    """Return a label in one spelling, "" for a cell without a value.
-
-    >>> label_text("1.0"), label_text("NaN"), label_text("B-PER")
-    ('1', '', 'B-PER')
-    """
-    if cell.casefold() in _EMPTY:
-        return ""
-    whole = _WHOLE.fullmatch(cell)
-    return whole[1] if whole else cell
 
 
 def order_labels(names: Iterable[str]) -> tuple[str, ...]:
@@ -189,10 +180,8 @@ def _by_number(names: Sequence[str], known: Sequence[str], *, are_all: bool) -> 
 
 
 def _value(name: str) -> int | None:
-    generic, whole = _GENERIC.fullmatch(name), _WHOLE.fullmatch(name)
-    if generic or whole:
-        return int((generic or whole)[1])  # type: ignore[index]
-    return TRUTH.get(name.casefold())
+    generic, whole = _GENERIC.fullmatch(name), whole_number(name)
+    return int(generic[1]) if generic else TRUTH.get(name.casefold()) if whole is None else whole
 
 
 def _places(numbers: Sequence[int], places: Mapping[int, int]) -> list[int] | None:
@@ -297,6 +286,7 @@ class FileLabels:
             file.
         label_map: From `read_label_map`; its keys are labels of the file, or known ones.
         merges: Whether one may stand for several known ones, which then count as one.
+        may_list: Whether one may list several known ones, which a text then has.
     """
 
     def __init__(
@@ -305,12 +295,16 @@ class FileLabels:
         label_map: Mapping[str, str] | None = None,
         *,
         merges: bool = False,
+        may_list: bool = False,
     ) -> None:
+        self.may_list = may_list
         self.known = None if known is None else tuple(known)
         self.label_map = dict(label_map or {})
         self.merges = merges
         self.several: dict[str, tuple[str, ...]] = {}
         """The known labels that count as one, by the file's label that stands for them."""
+        self.lists: dict[str, tuple[str, ...]] = {}
+        """The labels that a name of the file lists, all of which are known."""
         self.names: dict[str, str] = {} if self.label_map else {name: name for name in known or ()}
         """What each label stands for; "" for no label."""
         self.counts: Counter[str] | None = None
@@ -350,9 +344,14 @@ class FileLabels:
             names = {name: name for name in left if name in self.known}
         else:
             names = dict.fromkeys(set(left).intersection(("", *UNLABELLED)), "")
-            names |= match_labels([name for name in left if name], self.known)
+            known = frozenset(self.known)
+            lists = {name: () if name in known else known_parts(name, known) for name in left}
+            self.lists = {name: lists[name] for name in left if lists[name] and self.may_list}
+            names |= match_labels([name for name in left if name and not lists[name]], self.known)
         self.names = {name: self.label_map.get(label, label) for name, label in names.items()}
         self.names |= {name: self.label_map[name] for name in counts if name in self.label_map}
+        for parts in self.lists.values():
+            self.names |= {part: self.names.get(part, part) for part in parts}
         if self.merges and self.known is not None:
             found = all_but_one([name for name in left if names.get(name) != ""], self.known)
             found |= {name: self._parts(label) for name, label in self.names.items()}
@@ -378,12 +377,14 @@ class FileLabels:
 
     def unknown(self) -> str | None:
         """Return a label of the file that stands for none of the known ones, if there is one."""
-        return next(
-            (name for name in order_labels(self.counts or ()) if name not in self.names), None
-        )
+        unknown = (name for name in order_labels(self.counts or ()) if name not in self.names)
+        return next((name for name in unknown if name not in self.lists), None)
 
     def named(self, example: Example, bad_rows: BadRows, path: Path) -> Example | None:
         """Return an example with what its labels stand for; None if it cannot be used."""
+        if isinstance(example, LabelsExample) and not self.lists.keys().isdisjoint(example.labels):
+            parts = (part for name in example.labels for part in self.lists.get(name, (name,)))
+            example = replace(example, labels=tuple(dict.fromkeys(parts)))
         # Without known labels, those beyond MAX_LABELS were not collected, and stay as they are.
         names = {name: self.names.get(name, name) for name in named_labels(example)}
         unseen = next((name for name in names if name not in self.names), None)
@@ -460,9 +461,9 @@ class FileLabels:
                 f"'-1' ({counts['-1']:,} times) is taken for a label. If it marks rows without "
                 f"one, leave them out: {write_label_map({'-1': ''})}."
             )
-        lists = list_separator(counts)
-        if lists is not None:
-            cell = next(name for name in counts if lists in name)
+        sign = list_separator(counts)
+        lists = (name for name in counts if known_parts(name, counts) or (sign and sign in name))
+        for cell in islice(lists, 1):
             yield (
                 f"{cell[:40]!r} is one label here. If it is a list of labels, use the task "
                 "multilabel."
@@ -536,26 +537,6 @@ def _is_class(counts: Mapping[str, int], others: set[str], *, are_numbers: bool)
     if len(others) == 1 or any(name.startswith("-") for name in others):
         return True
     return others == {"0", "1"} and counts["-1"] >= _RARE * sum(counts.values())
-
-
-def list_separator(counts: Mapping[str, int], *, is_certain: bool = True) -> str | None:
-    """Return the sign between the labels of cells such as "cold, slow"; None if they are one each.
-
-    Args:
-        counts: The different cells.
-        is_certain: Whether the parts of most such cells have to occur in other cells too; else it
-            is enough that there are no more parts than cells. The sign | is always a separator.
-    """
-    for sign in "|;,\n":
-        lists = [cell for cell in counts if sign in cell]
-        cells = {cell: {part.strip() for part in cell.split(sign)} for cell in counts}
-        found = Counter(part for parts in cells.values() for part in parts)
-        parts = [part for cell in lists for part in cells[cell]]
-        recur = sum(found[part] > 1 for part in parts)
-        is_list = lists and "" not in parts and (sign == "|" or len(found) <= len(counts))
-        if is_list and (sign == "|" or 2 * recur > len(parts) or not is_certain):
-            return sign
-    return None
 
 
 def describe_match(match: Mapping[str, str], *, is_chosen: bool = False) -> str:

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bertcore.configs.columns import USUAL, Columns
+from bertcore.data.cells import as_text, label_text, listed
+from bertcore.data.columns import find_column
 from bertcore.data.examples import ChoiceExample
+from bertcore.data.exports import examples_of, open_rows
 from bertcore.data.files import BadRows, listed_columns
-from bertcore.data.label_lists import listed
-from bertcore.data.labels import label_text
-from bertcore.data.read_texts import as_text, find_column
-from bertcore.data.tables import Row, always, open_table
+from bertcore.data.tables import always
 from bertcore.data.usual_columns import find, normal
 
 TEXTS = tuple(
@@ -67,7 +67,7 @@ def read_choices(
 
     ValueError if a column is missing, or there are fewer than two choices.
     """
-    with open_table(path, bad_rows, has_header=always) as table:
+    with open_rows(path, bad_rows, has_header=always) as table:
         first = [_flat(table.columns, cells) for cells in table.first]
         names = tuple(dict.fromkeys(name for row in first for name in row)) or table.columns
         places = _find(names, columns, path)
@@ -79,13 +79,12 @@ def read_choices(
             )
         elif start:
             bad_rows.note(f"Right choices of {path.name!r} are counted from 1.")
-        for row in table.rows:
-            fields = _flat(table.columns, row.cells)
-            for part in _questions(fields, places):
-                try:
-                    yield _example(part, places, start or 0, row)
-                except ValueError as error:
-                    bad_rows.add(f"row {row.number} of {str(path)!r} has {error}.")
+
+        def read(cells: Sequence[Any], row: int) -> Iterator[ChoiceExample]:
+            for part in _questions(_flat(table.columns, cells), places):
+                yield _example(part, places, start or 0, row)
+
+        yield from examples_of(table, path, bad_rows, read)
 
 
 def _choices(names: Sequence[str]) -> tuple[str, ...]:
@@ -189,7 +188,7 @@ def _listed_choices(row: Mapping[str, Any], places: _Places) -> tuple[list[str],
     return [as_text(one) for one in texts], [as_text(one) for one in own]
 
 
-def _example(row: Mapping[str, Any], places: _Places, start: int, whole: Row) -> ChoiceExample:
+def _example(row: Mapping[str, Any], places: _Places, start: int, row_number: int) -> ChoiceExample:
     """Return the example of a row.
 
     ValueError if it has none; the message is a phrase.
@@ -211,4 +210,4 @@ def _example(row: Mapping[str, Any], places: _Places, start: int, whole: Row) ->
             f"the answer {answer[:40]!r}; expected a number from {start} to "
             f"{len(choices) - 1 + start}, or a letter"
         )
-    return ChoiceExample(as_text(row.get(places.text)), choices, right, whole.number)
+    return ChoiceExample(as_text(row.get(places.text)), choices, right, row_number)

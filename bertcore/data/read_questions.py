@@ -4,26 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from bertcore.data.cells import as_text, label_text, listed
 from bertcore.data.examples import QuestionExample
+from bertcore.data.exports import open_rows
 from bertcore.data.files import BadRows, check_width, listed_columns
-from bertcore.data.label_lists import parsed_list
-from bertcore.data.tables import Row, Table, open_table
+from bertcore.data.tables import Row, Table
 
 _OF_THE_EXAMPLE = ("id", "question", "context", "answers", "is_impossible")
 """Fields of SQuAD's form that are the example itself."""
 _ANSWERS = ("answers", "detected_answers", "answer", "answer_text", "text")
 """Fields with the answers of a question; the first that a row has."""
-
-
-class _Question(NamedTuple):
-    """A question as it stands in the file."""
-
-    fields: Mapping[str, Any]
-    """Of the article, the paragraph and the question; the later ones override."""
-    number: int
-    """Among all, from 1."""
 
 
 def has_questions(columns: Sequence[str]) -> bool:
@@ -44,35 +36,43 @@ def read_questions(path: Path, *, bad_rows: BadRows) -> Iterator[QuestionExample
     ValueError if the file is not in this format.
     """
     for fields, number in _questions(path, bad_rows):
-        where = f"question {str(fields.get('id', number))[:60]!r} of {str(path)!r}"
-        question, context = fields.get("question"), fields.get("context")
-        if not isinstance(question, str) or not question.strip():
-            bad_rows.add(f"{where} has no question.")
+        try:
+            yield _example(fields, number)
+        except ValueError as error:
+            name = str(fields.get("id", number))[:60]
+            bad_rows.add(f"question {name!r} of {str(path)!r} has {error}.")
+
+
+def _example(fields: Mapping[str, Any], number: int) -> QuestionExample:
+    """Return the example of a question.
+
+    ValueError if it has none; the message is a phrase.
+    """
+    question, context = fields.get("question"), fields.get("context")
+    if not isinstance(question, str) or not question.strip():
+        raise ValueError("no question")
+    if not isinstance(context, str):
+        raise ValueError("no text (context)")
+    is_impossible = _is_true(fields.get("is_impossible"))
+    if not fields.keys() & {"is_impossible", *_ANSWERS}:
+        raise ValueError("no answers")
+    answers = []
+    for text, start in () if is_impossible else _answers(fields):
+        stands = "" if start is None else context[start : start + len(text)]
+        if _is_empty(text) and (not text or stands != text):
             continue
-        if not isinstance(context, str):
-            bad_rows.add(f"{where} has no text (context).")
-            continue
-        answers, wrong = [], ""
-        for text, start in [] if _is_true(fields.get("is_impossible")) else _answers(fields):
-            if not text.strip() or start is None:
-                wrong = (
-                    f"{where} has the answer {text[:60]!r} without a text or a place in it "
-                    f"(answer_start): {str(fields.get('answers', ''))[:80]}."
-                )
-            elif context[start : start + len(text)] != text:
-                stands = context[start : start + len(text)]
-                wrong = (
-                    f"{where} has the answer {text[:60]!r} at character {start}, but the text "
-                    f"has {stands[:60]!r} there."
-                )
-            answers.append((text, start or 0))
-        if not answers and fields.get("is_impossible") is None and not fields.keys() & {*_ANSWERS}:
-            wrong = f"{where} has no answers."
-        if wrong:
-            bad_rows.add(wrong)
-        else:
-            name = str(fields.get("id", ""))
-            yield QuestionExample(name, question, context, answers, number)
+        if start is None:
+            raise ValueError(
+                f"the answer {text[:60]!r} without a text or a place in it (answer_start): "
+                f"{str(fields.get('answers', ''))[:80]}"
+            )
+        if stands != text:
+            raise ValueError(
+                f"the answer {text[:60]!r} at character {start}, but the text has "
+                f"{stands[:60]!r} there"
+            )
+        answers.append((text, start))
+    return QuestionExample(str(fields.get("id", "")), question, context, answers, number)
 
 
 def question_columns(path: Path) -> Table:
@@ -100,9 +100,10 @@ def question_columns(path: Path) -> Table:
     return Table(names, rows, has_header=True)
 
 
-def _questions(path: Path, bad_rows: BadRows) -> Iterator[_Question]:
+def _questions(path: Path, bad_rows: BadRows) -> Iterator[tuple[Mapping[str, Any], int]]:
+    """Yield the fields of each question, those of its article and paragraph too, and its number."""
     number = 0
-    with open_table(path, bad_rows) as table:
+    with open_rows(path, bad_rows) as table:
         if not has_questions(table.columns):
             raise ValueError(
                 f"{str(path)!r} is not in SQuAD format: expected rows with question, context and "
@@ -114,7 +115,7 @@ def _questions(path: Path, bad_rows: BadRows) -> Iterator[_Question]:
             for paragraph in _parts(article, "paragraphs"):
                 for question in _parts(paragraph, "qas"):
                     number += 1
-                    yield _Question(question, number)
+                    yield question, number
 
 
 def _parts(whole: dict[str, Any], name: str) -> Iterator[dict[str, Any]]:
@@ -130,41 +131,36 @@ def _parts(whole: dict[str, Any], name: str) -> Iterator[dict[str, Any]]:
 
 
 def _is_true(value: Any) -> bool:
-    return str(value).strip().casefold() in ("true", "1", "1.0", "yes")
+    return as_text(value).casefold() in ("true", "1", "1.0", "yes")
 
 
 def _answers(fields: Mapping[str, Any]) -> Iterator[tuple[str, int | None]]:
-    """Yield text and start of each answer; the start is None if there is none."""
-    listed = next((fields[name] for name in _ANSWERS[:2] if fields.get(name) is not None), None)
-    if isinstance(listed, str):
-        listed = parsed_list(listed) or listed
-    if listed is None:
-        name = next((name for name in _ANSWERS[2:] if fields.get(name)), None)
-        if name is not None:
-            yield str(fields[name]), _start(fields.get("answer_start"))
-        return
-    if isinstance(listed, dict):
-        texts, starts = (_listed(listed.get(name)) for name in ("text", "answer_start"))
-        starts += [None] * (len(texts) - len(starts))
-        listed = [
-            {"text": text, "answer_start": start}
-            for text, start in zip(texts, starts, strict=False)
-        ]
-    for answer in listed if isinstance(listed, list) else [None]:
-        if not isinstance(answer, dict) or not isinstance(answer.get("text"), str):
-            yield "", None
-        else:
-            spans = answer.get("char_spans")  # of MRQA
-            start = answer.get("answer_start", spans[0][0] if spans else None)
-            yield answer["text"], _start(start)
+    """Yield text and start of each answer, maybe an empty one; its start is None if unknown."""
+    given = next((fields[name] for name in _ANSWERS if not _is_empty(fields.get(name))), None)
+    given = given if (found := listed(given)) is None else found
+    if isinstance(given, str):
+        given = {"text": given, "answer_start": fields.get("answer_start")}
+    if isinstance(given, dict):
+        texts, starts = (
+            value if isinstance(value, list) else [value]
+            for value in (given.get("text"), given.get("answer_start"))
+        )
+        starts = [*starts, *[None] * (len(texts) - len(starts))]
+        given = [{"text": a, "answer_start": b} for a, b in zip(texts, starts, strict=False)]
+    for answer in given if isinstance(given, list) else [given]:
+        answer = answer if isinstance(answer, dict) else {"text": answer}
+        text, spans = answer.get("text"), answer.get("char_spans")  # MRQA's
+        start = answer.get("answer_start", spans[0][0] if spans else None)
+        yield "" if text is None else str(text), _start(start)
 
 
-def _listed(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, list) else [] if value is None else [value]
+def _is_empty(value: Any) -> bool:
+    """Return whether a value is what tools write for no answer."""
+    return value in ([], {}) or as_text(value) == "None" or not label_text(as_text(value))
 
 
 def _start(value: Any) -> int | None:
     """Return a number of characters, which some files write as text."""
-    text = str(value).strip().removesuffix(".0")
-    is_place = text.isdecimal() and len(text) < 16 and not isinstance(value, bool)
+    text = as_text(value).removesuffix(".0")
+    is_place = text.isdecimal() and len(text) < 16
     return int(text) if is_place else None

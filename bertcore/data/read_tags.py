@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
+from tokenizers import pre_tokenizers
+
 from bertcore.configs.columns import USUAL, Columns
+from bertcore.data.cells import Span, are_spans, as_text, label_text, listed, spans_of
+from bertcore.data.columns import find_column, likely_text
 from bertcore.data.examples import TaggedExample
+from bertcore.data.exports import UnansweredError, examples_of, open_rows, refuse_brat
 from bertcore.data.files import (
     MAX_COLUMNS,
     MAX_WORDS,
@@ -22,22 +29,24 @@ from bertcore.data.files import (
     listed_columns,
     open_text,
 )
-from bertcore.data.label_lists import listed
-from bertcore.data.labels import label_text
-from bertcore.data.read_spans import SPAN_TEXTS, SPANS, are_spans, spans_of, tagged_text
-from bertcore.data.read_texts import as_text
-from bertcore.data.tables import JSON_LINES, Row, Table, column_place, open_table
-from bertcore.data.tag_schemes import OUTSIDE, from_brackets, scheme_of
+from bertcore.data.tables import Row, Table, column_place, form_of
+from bertcore.data.tag_schemes import IOB2, OUTSIDE, Entity, from_brackets, scheme_of
+from bertcore.data.usual_columns import find, summarize
 
-_UD_WORD, _UD_TAG, _UD_MISC, _UD_WIDTH = 1, 3, 9, 10
 WORDS = ("tokens", "words", "word", "token", "text", "sentence")
 TAGS = ("tags", "ner_tags", "labels", "pos_tags", "tag", "ner_tag", "label", "ner", "entity", "pos")
+SPAN_TEXTS = ("text", "data", "content", "sentence")
+SPANS = ("entities", "spans", "label", "labels", "annotations", "completions")
+_UD_WORD, _UD_TAG, _UD_MISC, _UD_WIDTH = 1, 3, 9, 10
 _SENTENCES = re.compile(r"(sent(ence)?|doc(ument)?)[ _]?(#|id|idx|no|num(ber)?)?", re.IGNORECASE)
 """Column of the number of each word's sentence, as in Kaggle's `Sentence #,Word,POS,Tag`."""
-_TABLES = (".csv", *JSON_LINES, ".parquet", ".arrow", ".feather", ".xlsx")
 _TAG_ROWS = 20
 """Rows of a table that show whether they are words with tags."""
 _LOOK_AT = Limits(20_000, 20_000_000)
+_PART = re.compile(r"\d+[-.]\d+")
+"""CoNLL-U's number of a word that is written with the next ones, or is not in the text."""
+_WEB_ANNO = "#FORMAT=WebAnno TSV"
+_IDEOGRAPH = re.compile("([\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f])")
 
 
 class TaggedColumns(NamedTuple):
@@ -65,29 +74,40 @@ class Layout(NamedTuple):
     """What stands in the last column of lines that do not begin with #."""
     has_header: bool
     """Whether the first line names the columns."""
-    share: float
-    """Of the lines that have that many columns."""
-    has_blanks: bool
-    """Whether blank lines stand between sentences."""
+    is_columns: bool
+    """Whether it is such a file, with blank lines between its sentences."""
     rows: list[list[str]]
     """Columns of the first words."""
-    is_short: bool = True
-    """Whether what stands for words are words, without spaces."""
+    form: str = ""
+    """"tree" for CoNLL-U, "webanno" for WebAnno's TSV, else ""."""
+    separator: str = ""
+    """Between columns: a comma or semicolon, else tabs or spaces."""
 
-    def is_comment(self, line: str) -> bool:
-        """Return whether a line before a sentence is no word: # is a word, too."""
-        if not line.startswith("#"):
-            return False
-        cells = cells_of(line)
-        return len(cells) != self.width or cells[-1] not in self.tags
+    def is_comment(self, line: str, *, is_first: bool) -> bool:
+        """Return whether a line is no word: # is a word, too.
+
+        Args:
+            is_first: Whether no word of its sentence stands before it.
+        """
+        if self.form or not line.startswith("#"):
+            return line.startswith("#")
+        cells = cells_of(line, self.separator)
+        return is_first and (len(cells) != self.width or cells[-1] not in self.tags)
+
+    def is_word(self, cells: Sequence[str]) -> bool:
+        """Return whether a line has a word of the text, and not a part or a group of words."""
+        pattern = {"tree": r"\d+", "webanno": r"\d+-\d+"}.get(self.form)
+        return pattern is None or re.fullmatch(pattern, cells[0]) is not None
 
 
-def cells_of(line: str) -> list[str]:
-    """Return the columns of a line, parted by tabs or else by spaces.
+def cells_of(line: str, separator: str = "") -> list[str]:
+    """Return the columns of a line, parted by tabs or else by spaces, or by another separator.
 
     Other white space, such as no-break spaces, belongs to the word.
     """
     line = line.rstrip(" \t")
+    if separator:
+        return [cell.strip(" ") for cell in next(csv.reader([line], delimiter=separator), [])]
     if "\t" in line:
         return [cell.strip(" ") for cell in line.split("\t")]
     return [cell for cell in line.split(" ") if cell]
@@ -97,53 +117,71 @@ def look_at_columns(path: Path) -> Layout:
     """Return how the columns of a file with one word per line are laid out."""
     with open_text(path) as file:
         lines = first_items(lines_of(file, path), len, _LOOK_AT)
+    has_blanks = any(not line.strip() for line in lines)
+    layouts = [_layout(lines, path, sign, has_blanks=has_blanks) for sign in ("", ",", ";")]
+    return next((one for one in layouts if one.is_columns), layouts[0])
+
+
+def _layout(lines: Sequence[str], path: Path, separator: str, *, has_blanks: bool) -> Layout:
     rows: list[list[str]] = []
     starts, is_start = [], True
     for line in lines:
-        if line.strip() and not line.startswith(("#", "-DOCSTART-")):
-            starts.append(is_start)
-            rows.append(cells_of(line))
-            is_start = False
-        elif not line.strip():
+        if not line.strip():
             is_start = True
-    if kind_of(path) == ".conllu":
-        return Layout(_UD_WIDTH, _UD_WORD, _UD_TAG, frozenset(), False, 1.0, True, rows)
+        elif not line.startswith(("#", "-DOCSTART-")):
+            rows.append(cells_of(line, separator))
+            starts.append(is_start)
+            is_start = False
     (width, _), *_ = [*Counter(map(len, rows)).most_common(1), (0, 0)]
     kept = [(row, start) for row, start in zip(rows, starts, strict=True) if len(row) == width]
     words = [cell.casefold() for cell in kept[0][0]] if kept else []
     tags = [row[-1] for row, _ in kept]
     has_header = len(kept) > 1 and words[-1] in TAGS and tags.count(tags[0]) == 1
     has_header = has_header and bool({*words[:-1]} & {*WORDS, *TAGS})
-    kept = kept[has_header:]
-    word, tag = 0, -1
-    if width > 2 and kept and _counts_words(kept):
+    kept, tags = kept[has_header:], tags[has_header:]
+    word, tag, form = 0, -1, ""
+    if width > 3 and lines[0].startswith(_WEB_ANNO):
+        word, form = 2, "webanno"
+        marked = (i for i in range(3, width) if any(row[i] not in "_*" for row, _ in kept))
+        tag = next((i for i in marked if not all(_is_star(row[i]) for row, _ in kept)), 3)
+    elif width > 2 and kept and _counts_words(zip(rows, starts, strict=True), has_header):
         word = 1
         outer = {row[-2] for row, _ in kept}
-        if width == _UD_WIDTH:
-            tag = _UD_TAG
-        elif width == 4 and scheme_of(outer) and scheme_of({"B-X", *tags[has_header:]}):
+        if width == _UD_WIDTH or kind_of(path) == ".conllu":
+            tag, form = _UD_TAG, "tree"
+        elif width == 4 and scheme_of(outer) and scheme_of({"B-X", *tags}):
             tag = width - 2  # GermEval: outer and inner entities
+    is_short = sum(" " not in row[word] for row, _ in kept) > 0.95 * len(kept)
+    has_sentences = bool(starts) and sum(starts) < len(starts)
+    is_regular = width >= 2 and len(kept) > 0.9 * len(rows) and is_short and has_sentences
     return Layout(
         width=width,
         word=word,
         tag=tag,
-        tags=frozenset(tags[has_header:]),
+        tags=frozenset(tags),
         has_header=has_header,
-        share=len(kept) / max(1, len(rows)),
-        has_blanks=any(not line.strip() for line in lines),
+        is_columns=bool(form) or (has_blanks and is_regular),
         rows=rows[has_header:],
-        is_short=sum(" " not in row[word] for row, _ in kept) > 0.95 * len(kept),
+        form=form,
+        separator=separator,
     )
 
 
-def _counts_words(rows: Iterable[tuple[list[str], bool]]) -> bool:
+def _counts_words(rows: Iterable[tuple[list[str], bool]], has_header: bool) -> bool:
     """Return whether the first column numbers the words of each sentence."""
     number = 0
-    for cells, is_start in rows:
-        number = 1 if is_start else number + 1
+    for place, (cells, is_start) in enumerate(rows):
+        number = 0 if is_start else number
+        if (has_header and not place) or _PART.fullmatch(cells[0]):
+            continue
+        number += 1
         if cells[0] != str(number):
             return False
     return True
+
+
+def _is_star(cell: str) -> bool:
+    return re.fullmatch(r"[_*](\[\d+\])?", cell) is not None
 
 
 def read_tags(
@@ -152,48 +190,35 @@ def read_tags(
     """Yield the sentences of a file, with tags as they stand there.
 
     Args:
-        path: One word per line with its columns and a blank line between sentences (.conllu: a
+        path: One word per line with its columns and a blank line between sentences (CoNLL-U: a
             treebank); or a table: of sentences as lists of words and of tags, of words with the
             number of their sentence (`Sentence #,Word,POS,Tag`), or of texts with spans (doccano,
             Label Studio, Prodigy). Optionally compressed.
         columns: `text` and `label`: numbers of columns from 1 (the first and the last; where the
-            words are numbered the second; of .conllu 2 and 4, the word and its part of speech, or a
-            field of the last column: name=B-PER), or names in a table.
+            words are numbered the second; of a treebank 2 and 4, the word and its part of speech,
+            or a field of the last column: name=B-PER), or names in a table.
         bad_rows: Collects sentences that cannot be used.
 
     ValueError if the file cannot be read or a column is missing.
     """
     if columns.text_pair is not None:
         raise ValueError("--text-pair is not used in the task 'tag'. Leave it out.")
-    if is_tag_table(path):
-        with open_table(path, bad_rows) as table:
+    layout = word_columns(path)
+    if layout is None:
+        with open_rows(path, bad_rows) as table:
             yield from _of_table(table, path, columns, bad_rows)
         return
-    layout = look_at_columns(path)
     word_at = _number(columns.text, "--text", layout.word)
-    is_field = kind_of(path) == ".conllu" and not (columns.label or "4").isdecimal()
+    is_field = layout.form == "tree" and not (columns.label or "4").isdecimal()
     tag_at = _UD_MISC if is_field else _number(columns.label, "--label", layout.tag)
     for block in read_columns(path, word_at, (tag_at,), bad_rows=bad_rows, layout=layout):
         tags = block.tags[0]
         if is_field:
             tags = [_field(tag, columns.label or "") for tag in tags]
+        if layout.form == "webanno":
+            tags = _of_web_anno(tags)
         tags = from_brackets(tags) or list(map(label_text, tags))
         yield TaggedExample(block.words, tags, block.row)
-
-
-def tag_columns(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Columns | None:
-    """Return the columns of a table of tagged words, sentences or spans; None if it is none."""
-    lowered = {name.casefold(): place for place, name in reversed([*enumerate(names)])}
-    words = next((lowered[name] for name in WORDS if name in lowered), -1)
-    tags = next((lowered[name] for name in TAGS if name in lowered), -1)
-    for row in rows[:_TAG_ROWS] if -1 not in (words, tags) else ():
-        cells = (row[words], row[tags])
-        are_lists = all(isinstance(c, list) or str(c).startswith("[") for c in cells)
-        has_number = any(map(_SENTENCES.fullmatch, names)) and " " not in str(row[tags])
-        if are_lists or (has_number and lowered.keys() & {"word", "token", "words", "tokens"}):
-            return Columns(text=names[words], label=names[tags])
-    of_spans = _span_columns(names, rows)
-    return of_spans and Columns(text=names[of_spans[0]], label=names[of_spans[1]])
 
 
 def _field(features: str, name: str) -> str:
@@ -202,15 +227,65 @@ def _field(features: str, name: str) -> str:
     return next((value for key, _, value in parts if key == name), OUTSIDE)
 
 
+def _of_web_anno(tags: Sequence[str]) -> list[str]:
+    """Return tags of WebAnno as IOB2: PER[1], PER[1] for two words, LOC for one, _ for none."""
+    found, before = [], ""
+    for tag in tags:
+        first = tag.partition("|")[0]
+        kind = re.sub(r"\[\d+\]$", "", first).replace("\\", "")
+        is_same = first == before and first != kind
+        found.append(OUTSIDE if kind == "_" else f"{'I' if is_same else 'B'}-{kind}")
+        before = first
+    return found
+
+
 def is_tag_table(path: Path) -> bool:
     """Return whether a tagged file is a table, and not columns with a word per line."""
-    if kind_of(path) in _TABLES:
-        return True
-    with open_text(path) as file:
-        first = next(lines_of(file, path), "")
-    names = [cell.strip().casefold() for cell in first.split("\t")]
-    has_sentences = any(map(_SENTENCES.fullmatch, names))
-    return has_sentences and bool({*names} & {*WORDS}) and bool({*names} & {*TAGS})
+    return word_columns(path) is None
+
+
+def word_columns(path: Path) -> Layout | None:
+    """Return how a file with one word per line is laid out; None for a table.
+
+    Its content decides, and its name where this leaves it open.
+    """
+    if form_of(path) != "text":
+        return None
+    layout = look_at_columns(path)
+    refuse_brat(path, layout.rows[0] if layout.rows else ())
+    if layout.is_columns:
+        return layout
+    if kind_of(path) == ".csv":
+        return None
+    try:
+        with open_rows(path, BadRows(skip=True)) as table:
+            rows = table.first if table.has_header else ()
+            return None if tag_columns(table.columns, rows) else layout
+    except ValueError:
+        return layout
+
+
+def tag_columns(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Columns | None:
+    """Return the columns of a table of tagged words, sentences or spans; None if it is none."""
+    of_spans = _span_places(names, rows)
+    if of_spans is not None:
+        return Columns(text=names[of_spans[0]], label=names[of_spans[1]])
+    words, tags = find(names, WORDS), find(names, TAGS)
+    if words is None or tags is None:
+        return None
+    for row in rows[:_TAG_ROWS]:
+        cells = (row[words], row[tags]) if len(row) > max(words, tags) else ("", "")
+        are_lists = all(isinstance(c, list) or str(c).startswith("[") for c in cells)
+        if are_lists or (_sentence_place(names) >= 0 and " " not in str(cells[1])):
+            return Columns(text=names[words], label=names[tags])
+    return None
+
+
+def _sentence_place(names: Sequence[str]) -> int:
+    """Return the column with the number of each word's sentence in a table of words; -1: none."""
+    if find(names, ("word", "token", "words", "tokens")) is None:
+        return -1
+    return next((i for i, name in enumerate(names) if _SENTENCES.fullmatch(name)), -1)
 
 
 def read_columns(
@@ -225,8 +300,7 @@ def read_columns(
     """Yield the sentences of a file with one word and its tags per line, as they are read.
 
     Args:
-        path: .conllu, or any file in columns with a blank line between sentences; optionally
-            compressed.
+        path: A file in columns with a blank line between sentences; optionally compressed.
         word_at: Column of the word, from 0.
         tags_at: Columns of tags, from 0; -1: the last one; every line has the same number of
             columns.
@@ -236,7 +310,6 @@ def read_columns(
 
     ValueError if the file cannot be read, or a sentence cannot be used and is not skipped.
     """
-    is_ud = kind_of(path) == ".conllu"
     layout = layout or look_at_columns(path)
     words: list[str] = []
     tags: list[list[str]] = [[] for _ in tags_at]
@@ -260,13 +333,13 @@ def read_columns(
             if line.startswith("-DOCSTART-"):
                 is_new = True
                 continue
-            is_comment = line.startswith("#") if is_ud else not words and layout.is_comment(line)
+            is_comment = layout.is_comment(line, is_first=not words)
             if is_comment or (is_first and layout.has_header):
                 is_first = is_first and is_comment
                 continue
             is_first = False
-            cells = cells_of(line)
-            if is_ud and not cells[0].isdigit():  # 3-4: parts that follow; 3.1: not in the text
+            cells = cells_of(line, layout.separator)
+            if not layout.is_word(cells):
                 continue
             if not words and not wrong:
                 start = number
@@ -307,60 +380,41 @@ def _of_table(
     first = next(table.rows, None)
     if first is None:
         return
-    rows = chain([first], table.rows)
-    of_spans = _span_columns(table.columns, table.first, columns, are=_look_like_spans)
+    table = replace(table, rows=chain([first], table.rows))
+    of_spans = _span_places(table.columns, table.first, columns, are=_look_like_spans)
     if of_spans is not None:
-        yield from _of_spans(rows, *of_spans, path, bad_rows)
+        yield from _of_spans(table, *of_spans, path, bad_rows)
         return
     word_at = _find(table.columns, columns.text, WORDS, "--text", path)
     tag_at = _find(table.columns, columns.label, TAGS, "--label", path)
-    sentence_at = next(
-        (i for i, name in enumerate(table.columns) if _SENTENCES.fullmatch(name) and i != word_at),
-        -1,
-    )
-    if (
-        isinstance(first.cells[word_at], str)
-        and sentence_at >= 0
-        and " " not in _text(first.cells[tag_at])
-    ):
-        yield from _of_words(rows, (sentence_at, word_at, tag_at), path, bad_rows)
+    sentence_at = _sentence_place(table.columns)
+    is_word = isinstance(first.cells[word_at], str)
+    if is_word and sentence_at >= 0 and " " not in as_text(first.cells[tag_at]):
+        yield from _of_words(table.rows, (sentence_at, word_at, tag_at), path, bad_rows)
         return
     num = num_longer = 0
-    for row in rows:
-        where = f"row {row.number} of {str(path)!r}"
-        words, tags = map(_items, (row.cells[word_at], row.cells[tag_at]))
+
+    def read(cells: Sequence[Any], row: int) -> Iterator[TaggedExample]:
+        words, tags = map(_items, (cells[word_at], cells[tag_at]))
         if words is None or tags is None or not words:
-            bad_rows.add(f"{where} has no list of words with a list of tags.")
-        elif len(words) != len(tags):
-            bad_rows.add(f"{where} has {len(words)} words but {len(tags)} tags.")
-        elif not all(isinstance(word, str) and word for word in words):
-            bad_rows.add(f"{where} has a word that is empty or not text.")
-        elif any(isinstance(tag, list | dict) for tag in tags):
-            bad_rows.add(f"{where} has a tag that is a list.")
-        else:
-            num, num_longer = num + 1, num_longer + (len(words) > 1)
-            yield TaggedExample(words, [label_text(as_text(tag)) for tag in tags], row.number)
-    if num > 1 and not num_longer and isinstance(first.cells[word_at], str):
+            raise ValueError("no list of words with a list of tags")
+        if len(words) != len(tags):
+            raise ValueError(f"{len(words)} words but {len(tags)} tags")
+        if not all(isinstance(word, str) and word for word in words):
+            raise ValueError("a word that is empty or not text")
+        if any(isinstance(tag, list | dict) for tag in tags):
+            raise ValueError("a tag that is a list")
+        yield TaggedExample(words, [label_text(as_text(tag)) for tag in tags], row)
+
+    for example in examples_of(table, path, bad_rows, read):
+        num, num_longer = num + 1, num_longer + (len(example.words) > 1)
+        yield example
+    if num > 1 and not num_longer and is_word:
         raise ValueError(
             f"{str(path)!r} has one word in each of its {num:,} rows, but no column with the "
             "number of its sentence. Add one, called 'Sentence #', or write a blank line after "
             "each sentence into a .txt file."
         )
-
-
-def _of_spans(
-    rows: Iterable[Row], text_at: int, spans_at: int, path: Path, bad_rows: BadRows
-) -> Iterator[TaggedExample]:
-    for row in rows:
-        text = row.cells[text_at]
-        if isinstance(text, dict):  # Label Studio's `data`
-            text = next((value for value in text.values() if isinstance(value, str)), "")
-        try:
-            if not isinstance(text, str) or not text.strip():
-                raise ValueError("no text")
-            yield tagged_text(text, spans_of(row.cells[spans_at]), row.number, bad_rows)
-        except ValueError as error:
-            bad_rows.add(f"row {row.number} of {str(path)!r} has {error}.")
 
 
 def _of_words(
@@ -388,49 +442,18 @@ def _of_words(
         yield TaggedExample(words, tags, start)
 
 
-def _look_like_spans(cell: Any) -> bool:
-    """Return whether a cell has spans, or what its authors meant as such."""
-    items = listed(cell)
-    return isinstance(items, list) and any(isinstance(item, list | dict) for item in items[:1])
-
-
-def _span_columns(
-    names: Sequence[str],
-    rows: Sequence[Sequence[Any]],
-    columns: Columns = USUAL,
-    *,
-    are: Callable[[Any], bool] = are_spans,
-) -> tuple[int, int] | None:
-    """Return the columns of texts and of their spans; None if no column has spans.
-
-    Args:
-        names, rows: Of the table; some rows.
-        columns: Those that were asked for.
-        are: Whether a cell has spans.
-    """
-    places = {name.casefold(): place for place, name in reversed([*enumerate(names)])}
-    for text in SPAN_TEXTS if columns.text is None else [columns.text.casefold()]:
-        for spans in SPANS if columns.label is None else [columns.label.casefold()]:
-            at = places.get(text, -1), places.get(spans, -1)
-            if -1 not in at and any(are(row[at[1]]) for row in rows if at[1] < len(row)):
-                return at
-    return None
-
-
 def _find(
     names: Sequence[str], name: str | None, usual: Sequence[str], option: str, path: Path
 ) -> int:
-    lowered = {one.casefold(): one for one in reversed(names)}
-    for wanted in [name] if name else usual:
-        if wanted in names:
-            return column_place(names, wanted, path)
-        if name is None and wanted in lowered:
-            return column_place(names, lowered[wanted], path)
-    wanted = " or ".join(map(repr, [name] if name else usual[:2]))
-    raise ValueError(
-        f"{str(path)!r} has no column {wanted}; it has {listed_columns(names)}. Name it with "
-        f"{option}."
-    )
+    if name is not None:
+        return find_column(names, name, option, path)
+    place = find(names, usual)
+    if place is None:
+        raise ValueError(
+            f"{str(path)!r} has no column {' or '.join(map(repr, usual[:2]))}; it has "
+            f"{listed_columns(names)}. Name it with {option}."
+        )
+    return column_place(names, names[place], path)
 
 
 def _items(cell: Any) -> list[Any] | None:
@@ -453,3 +476,131 @@ def _number(column: str | None, option: str, usual: int) -> int:
             f"{option} is {column!r}; for files in columns give the column's number, from 1."
         )
     return int(column) - 1
+
+
+# ---- spans ----
+
+
+def _span_places(
+    names: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    columns: Columns = USUAL,
+    *,
+    are: Callable[[Any], bool] = are_spans,
+) -> tuple[int, int] | None:
+    """Return the columns of texts and of their spans; None if no column has spans.
+
+    Args:
+        names, rows: Of the table; some rows.
+        columns: Those that were asked for.
+        are: Whether a cell in a column with a usual name has spans.
+    """
+
+    def has(place: int | None, look: Callable[[Any], bool]) -> bool:
+        return place is not None and any(look(row[place]) for row in rows if place < len(row))
+
+    wanted = SPANS if columns.label is None else (columns.label,)
+    usual = (find(names, (name,)) for name in wanted)
+    spans = next((place for place in usual if has(place, are)), None)
+    if spans is None and columns.label is None:
+        spans = next((place for place in range(len(names)) if has(place, are_spans)), None)
+    if spans is None:
+        return None
+    text = find(names, SPAN_TEXTS if columns.text is None else (columns.text,))
+    if text is None and columns.text is None:
+        others = [name for i, name in enumerate(names) if i != spans]
+        cells = [[as_text(row[i]) for i in range(len(row)) if i != spans] for row in rows]
+        name, _ = likely_text(summarize(others, cells))
+        text = None if name is None else names.index(name)
+    return None if text is None or text == spans else (text, spans)
+
+
+def _look_like_spans(cell: Any) -> bool:
+    """Return whether a cell has spans, or what its authors meant as such."""
+    items = listed(cell)
+    return isinstance(items, list) and any(isinstance(item, list | dict) for item in items[:1])
+
+
+def _of_spans(
+    table: Table, text_at: int, spans_at: int, path: Path, bad_rows: BadRows
+) -> Iterator[TaggedExample]:
+    num_empty = 0
+
+    def read(cells: Sequence[Any], row: int) -> Iterator[TaggedExample]:
+        nonlocal num_empty
+        text, marks = cells[text_at], cells[spans_at]
+        if not label_text(as_text(marks)):
+            raise UnansweredError("")
+        if not isinstance(text, str) or not text.strip():
+            raise ValueError("no text")
+        example = tagged_text(text, spans_of(marks), row, bad_rows)
+        num_empty += not spans_of(marks)
+        yield example
+
+    yield from examples_of(table, path, bad_rows, read)
+    if num_empty:
+        bad_rows.note(
+            f"{num_empty:,} texts of {path.name!r} have an empty list of spans: each is a sentence "
+            "without entities. Leave out those that nobody annotated."
+        )
+
+
+def tagged_text(text: str, spans: Sequence[Span], row: int, bad_rows: BadRows) -> TaggedExample:
+    """Return the words of a text with the tags of its spans.
+
+    The text is cut as BERT cuts it, at spaces, punctuation and ideographs, and where a span begins
+    or ends. Of spans that overlap, the first and longest is kept.
+
+    Args:
+        spans: Its spans, in any order.
+        row: Of the file.
+        bad_rows: Is told of overlaps.
+
+    ValueError if a span is not within the text; the message is a phrase.
+    """
+    kept: list[Span] = []
+    for span in sorted(_placed(text, spans), key=lambda span: (span.first, -span.end)):
+        if kept and span.first < kept[-1].end:
+            bad_rows.note("Some entities overlap: of each two, the first and longer one is read.")
+        else:
+            kept.append(span)
+    cuts = sorted({place for span in kept for place in span[:2]})
+    words = list(_words(text, cuts))
+    entities = []
+    for span in kept:
+        own = [n for n, (start, end) in enumerate(words) if span.first <= start and end <= span.end]
+        if own:
+            entities.append(Entity(span.kind, own[0], own[-1] + 1))
+    tags = IOB2.tags(entities, len(words))
+    return TaggedExample([text[start:end] for start, end in words], tags, row)
+
+
+def _placed(text: str, spans: Sequence[Span]) -> Iterator[Span]:
+    """Yield spans by characters; JavaScript counts those beyond U+FFFF twice."""
+    for span in spans:
+        first, end = span.first, span.end
+        if span.text is not None and text[first:end] != span.text:
+            before, inside = (
+                text.encode("utf-16-le", "surrogatepass")[2 * a : 2 * b]
+                for a, b in ((0, first), (first, end))
+            )
+            decoded = inside.decode("utf-16-le", "replace")
+            if decoded.strip() == span.text.strip():
+                first = len(before.decode("utf-16-le", "replace"))
+                end = first + len(decoded)
+        if not 0 <= first < end <= len(text):
+            raise ValueError(
+                f"the span {first} to {end} ({span.kind[:40]!r}), but its text has {len(text)} "
+                "characters"
+            )
+        yield span._replace(first=first, end=end)
+
+
+def _words(text: str, cuts: Sequence[int]) -> Iterator[tuple[int, int]]:
+    for _, (start, end) in pre_tokenizers.BertPreTokenizer().pre_tokenize_str(text):
+        for piece in _IDEOGRAPH.split(text[start:end]):
+            stop = start + len(piece)
+            for cut in (*(cut for cut in cuts if start < cut < stop), stop):
+                if cut > start:
+                    yield start, cut
+                start = cut

@@ -209,12 +209,6 @@ def open_table(
         yield table
 
 
-def column_names(path: Path) -> tuple[str, ...]:
-    """Return the names of a table's columns, each once; ValueError if it cannot be read."""
-    with open_table(path, BadRows(skip=True)) as table:
-        return tuple(dict.fromkeys(filter(None, table.columns)))
-
-
 @contextmanager
 def _columnar(path: Path, file: BinaryIO | None, form: str) -> Iterator[TextIO]:
     """Open a Parquet or Arrow file as JSON lines; one that is packed or has no path is copied."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -25,6 +25,13 @@ from bertcore.data.labels import (
 OUTSIDE = "O"
 _PLAIN = {"B": "B", "I": "I", "M": "I", "E": "E", "L": "E", "S": "S", "U": "S", "W": "S"}
 """From the letters of BIOES, BILOU and BMEWO to those of BIOES, which seqeval knows."""
+_LETTERS = {
+    (True, True): "SUWBI",
+    (True, False): "BI",
+    (False, True): "ELIM",
+    (False, False): "IM",
+}
+"""Letters of the first and last word of an entity, the most telling first."""
 _PREFIX = re.compile(r"([BIMELSUW])([-_:/.])(.+)", re.IGNORECASE | re.DOTALL)
 _SUFFIX = re.compile(r"(.+)([-_:/.])([BIMELSUW])", re.IGNORECASE | re.DOTALL)
 _NO_TAG = re.compile(r"\[?(CLS|SEP|PAD)\]?|<?/?(pad|start|stop|s)>?|X|-X-", re.IGNORECASE)
@@ -103,20 +110,26 @@ class TagScheme:
             before = tag
         return found
 
-    def tags(self, entities: Iterable[Entity], length: int) -> list[str]:
-        """Return the tags of a sentence of `length` words with these entities."""
+    def tags(
+        self, entities: Iterable[Entity], length: int, known: Container[str] | None = None
+    ) -> list[str]:
+        """Return the tags of a sentence of `length` words with these entities.
+
+        Args:
+            known: Those of a head, which may lack some, such as B-PER where I-PER begins entities.
+        """
         tags = [self.outside] * length
         for kind, first, end in entities:
             for place in range(first, end):
-                tags[place] = self._tag(kind, is_first=place == first, is_last=place == end - 1)
+                at = place == first, place == end - 1
+                fit = [self._tag(kind, letter) for letter in _LETTERS[at] if letter in self.letters]
+                fit = fit or [self._tag(kind, "I")]
+                tags[place] = next((tag for tag in fit if known is None or tag in known), fit[0])
         return tags
 
-    def _tag(self, kind: str, *, is_first: bool, is_last: bool) -> str:
+    def _tag(self, kind: str, letter: str) -> str:
         if self.form == "bare":
             return kind
-        wanted = {(True, True): "SUWBI", (True, False): "BI", (False, True): "ELIM"}
-        choices = wanted.get((is_first, is_last), "IM")
-        letter = next((one for one in choices if one in self.letters), "I")
         letter = letter.lower() if self.is_lower else letter
         if self.form == "letter":
             return letter
@@ -265,7 +278,8 @@ class FileTags(FileLabels):
         entities = self.scheme.entities(tags)
         unseen = next((one.kind for one in entities if one.kind not in self.kinds), None)
         kept = [one._replace(kind=self.kinds.get(one.kind, OUTSIDE)) for one in entities]
-        new = self.target.tags((one for one in kept if one.kind not in ("", OUTSIDE)), len(words))
+        kept = [one for one in kept if one.kind not in ("", OUTSIDE)]
+        new = self.target.tags(kept, len(words), self.known)
         lacking = next((tag for tag in new if tag not in (self.known or new)), None)
         if unseen is None and lacking is None:
             return TaggedExample(words, new, example.row)

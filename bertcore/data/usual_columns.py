@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bertcore.configs.columns import Columns
+from bertcore.data.cells import decimal_sign, number_text
 
 TEXTS = tuple(
     (
@@ -38,19 +37,21 @@ LABELS = tuple(
     (
         "label labels gold_label quality is_duplicate entailment_label class category sentiment "
         "airline_sentiment target class_index rating stars star_rating overall intent topic "
-        "polarity emotion tag answer y category_id label_text sense gold v1"
+        "polarity emotion tag answer y category_id label_text sense gold v1 cats annotation"
     ).split()
 )
 """Usual names of a label."""
 SCORES = ("score", "label", "relatedness_score", "similarity", "relatedness", "grade", "value")
 """Usual names of a number."""
 _ARE_NAMES = frozenset((*TEXTS, *LABELS, *(name for pair in PAIRS for name in pair))) - frozenset(
-    "y answer question title summary overall tag topic body description quality".split()
+    (
+        "y answer question title summary overall tag topic body description quality cats annotation"
+    ).split()
 )
 """Names that are no cell of a row of data."""
 _LONGEST_USUAL = 100
 """Characters of a name that is compared with them: it may have some millions."""
-_MOST_CLASSES = 50
+MOST_CLASSES = 50
 """Different values of a column that is taken for labels by its content."""
 
 
@@ -80,16 +81,13 @@ class Column:
     """Characters."""
     is_number: bool
     """Whether every filled cell is a finite number."""
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether every filled cell is an integer."""
-        return self.is_number and all(float(value).is_integer() for value in self.counts)
+    is_whole: bool
+    """Whether every filled cell is an integer."""
 
     @property
     def may_be_label(self) -> bool:
         """Whether it has few values, each several times."""
-        return 2 <= len(self.counts) <= min(_MOST_CLASSES, self.num_filled // 2)
+        return 2 <= len(self.counts) <= min(MOST_CLASSES, self.num_filled // 2)
 
 
 def summarize(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[Column, ...]:
@@ -97,50 +95,13 @@ def summarize(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[Co
     for place, name in enumerate(columns):
         filled = [row[place] for row in rows if place < len(row) and row[place]]
         mean = sum(map(len, filled)) / max(1, len(filled))
-        are_numbers = bool(filled) and all(map(is_finite, filled))
-        summaries.append(Column(name, len(filled), Counter(filled), mean, are_numbers))
+        counts = Counter(filled)
+        sign = decimal_sign(counts)
+        numbers = [number_text(cell, sign) for cell in counts]
+        are_numbers = bool(filled) and None not in numbers
+        are_whole = are_numbers and all(float(number or 0).is_integer() for number in numbers)
+        summaries.append(Column(name, len(filled), counts, mean, are_numbers, are_whole))
     return tuple(summaries)
-
-
-def likely(columns: Sequence[Column], *, is_score: bool = False) -> Columns:
-    """Return the likely columns of a table of texts: by their names, else by their content.
-
-    Args:
-        columns: From `summarize`; a name that stands twice is that of the first.
-        is_score: Whether the answer is a number.
-    """
-    names = [column.name for column in columns]
-    lists = (*SCORES, *LABELS) if is_score else (*LABELS, *SCORES)
-    place = find(names, lists)
-    if place is None:
-        fit = [i for i, column in enumerate(columns) if _may_be_answer(column, is_score)]
-        place = min(
-            fit, key=lambda i: (columns[i].mean_length, len(columns[i].counts)), default=None
-        )
-    label = None if place is None else names[place]
-    for pair in PAIRS:
-        first, second = find(names, pair[:1]), find(names, pair[1:])
-        if first is not None and second is not None:
-            return Columns(text=names[first], text_pair=names[second], label=label)
-    others = [column for column in columns if column.name != label]
-    named = find([column.name for column in others], TEXTS)
-    if named is not None and not others[named].is_number:
-        return Columns(text=others[named].name, label=label)
-    texts = [column for column in others if column.num_filled and not column.is_number]
-    # One long word a cell is a key, a hash or a link.
-    texts = [one for one in texts if not all(map(_is_key, one.counts))] or texts
-    longest = max(texts, key=lambda column: column.mean_length).name if texts else None
-    return Columns(text=longest, label=label)
-
-
-def _is_key(cell: str) -> bool:
-    return cell.isascii() and len(cell.split()) == 1
-
-
-def _may_be_answer(column: Column, is_score: bool) -> bool:
-    if not is_score:
-        return column.may_be_label
-    return column.is_number and not (column.is_whole and len(column.counts) == column.num_filled)
 
 
 def are_names(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> bool | None:
@@ -162,7 +123,7 @@ def are_names(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> bool | None
         return False
     for cell, column in zip(head, summarize(head, body), strict=True):
         recurs = column.may_be_label and column.counts[cell] > 1
-        if recurs or (column.is_number and is_finite(cell)):
+        if recurs or (column.is_number and number_text(cell, decimal_sign([cell, *column.counts]))):
             return False
     return None
 
@@ -186,10 +147,3 @@ def header_if(named: Sequence[str]) -> Callable[[Sequence[str]], bool | None]:
         return has_all or not all(map(str.isdecimal, named)) or has_usual_name(cells)
 
     return has_header
-
-
-def is_finite(text: str) -> bool:
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False

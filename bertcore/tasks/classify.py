@@ -12,8 +12,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from bertcore.data.columns import TextForm
 from bertcore.data.examples import TextExample
-from bertcore.data.read_texts import TextForm
 from bertcore.tasks.answers import Goal, TaskAnswer
 from bertcore.tasks.inputs import TaskInput
 from bertcore.tasks.judged import (

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from bertcore.configs.columns import USUAL, Columns
-from bertcore.data.read_texts import as_text, find_column
+from bertcore.data.cells import as_text
+from bertcore.data.columns import find_column
 from bertcore.tasks.registry import find_task
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,13 +12,11 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from torch import Tensor
 
-from bertcore.configs.columns import USUAL, Columns
+from bertcore.data.cells import SEPARATOR
+from bertcore.data.columns import TextForm
 from bertcore.data.examples import LabelsExample
-from bertcore.data.files import BadRows
 from bertcore.data.labels import order_labels
-from bertcore.data.read_labels import FORM, SEPARATOR, label_header, read_labels
 from bertcore.data.rows import Batch
-from bertcore.data.tables import Table, open_table
 from bertcore.evaluation.metrics import label_set_metrics
 from bertcore.evaluation.slices import Slice, by_member
 from bertcore.tasks.answers import Goal, TaskAnswer
@@ -98,9 +94,10 @@ class Multilabel(SequenceTask):
     name = "multilabel"
     metrics = ("micro_f1", "macro_f1", "accuracy")
     weighs_classes = False
+    may_list = True
     why_two = "for several labels per text. For a single yes or no use --task classify."
     decision = "labels"
-    form = FORM
+    form = TextForm(task="multilabel", answer="labels")
 
     def reads_head(self, kind: str | None, problem: str) -> bool:
         """Return whether a text may have several of the head's labels, as far as is known."""
@@ -109,16 +106,6 @@ class Multilabel(SequenceTask):
     def config_fields(self, labels: Sequence[str]) -> dict[str, Any]:
         """Return the names of the labels, and that each is predicted separately."""
         return {**super().config_fields(labels), "problem_type": "multi_label_classification"}
-
-    def read(
-        self, path: Path, *, columns: Columns = USUAL, bad_rows: BadRows
-    ) -> Iterator[LabelsExample]:
-        """Yield the rows of a table; see `read_labels`."""
-        return read_labels(path, columns=columns, bad_rows=bad_rows)
-
-    def open_columns(self, path: Path, columns: Columns = USUAL) -> AbstractContextManager[Table]:
-        """Open the table; columns without names are named by their numbers."""
-        return open_table(path, BadRows(skip=True), has_header=label_header(columns))
 
     def checked(self, data: TaskData, answers: Sequence[Any]) -> TaskData:
         """Refuse a file that names some of the labels only."""

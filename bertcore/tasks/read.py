@@ -110,7 +110,8 @@ def file_labels(
     if task.answers_each_token and task.has_labels:
         return FileTags(known, label_map)
     merges = merges and task.merges_labels
-    return FileLabels(known if task.has_labels else None, label_map, merges=merges)
+    known = known if task.has_labels else None
+    return FileLabels(known, label_map, merges=merges, may_list=task.may_list)
 
 
 def read_examples(

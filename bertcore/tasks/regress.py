@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from torch import Tensor
 
+from bertcore.data.columns import TextForm
 from bertcore.data.examples import TextExample
-from bertcore.data.read_texts import TextForm
 from bertcore.data.rows import Batch
 from bertcore.evaluation.answer_notes import Inputs, score_notes
 from bertcore.evaluation.metrics import score_metrics
@@ -74,7 +74,7 @@ class Regress(SequenceTask):
     has_labels = False
     has_confidence = False
     decision = "score"
-    form = TextForm(task="regress", headerless="STS-B", is_score=True, looks_for_pair=True)
+    form = TextForm(task="regress", headerless="STS-B", answer="score", looks_for_pair=True)
     is_sigmoid: ClassVar[bool] = False
     """Whether the score is the sigmoid of the head's output."""
 

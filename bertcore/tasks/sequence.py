@@ -12,11 +12,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bertcore.configs.columns import USUAL, Columns
+from bertcore.data.columns import TextForm, text_header
 from bertcore.data.examples import Example, LabelsExample, TextExample
+from bertcore.data.exports import open_rows
 from bertcore.data.files import BadRows
-from bertcore.data.read_texts import TextForm, read_texts, text_header
+from bertcore.data.read_texts import read_texts
 from bertcore.data.rows import RowBuilder
-from bertcore.data.tables import Table, open_table
+from bertcore.data.tables import Table
 from bertcore.tasks.judged import WrongAnswer
 from bertcore.tasks.task import Task
 from bertcore.tasks.task_data import LabelNumbers, TaskData
@@ -38,7 +40,7 @@ class SequenceTask(Task):
 
     def open_columns(self, path: Path, columns: Columns = USUAL) -> AbstractContextManager[Table]:
         """Open the table; columns without names are named by their numbers."""
-        return open_table(path, BadRows(skip=True), has_header=text_header(columns))
+        return open_rows(path, BadRows(skip=True), has_header=text_header(columns))
 
     def rows(
         self,

@@ -19,9 +19,10 @@ from bertcore.architecture.families import CLS
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.configs.finetune import POOLING_OF_FEATURES
 from bertcore.data.examples import Example
+from bertcore.data.exports import open_rows
 from bertcore.data.files import BadRows
 from bertcore.data.rows import IGNORED, Batch
-from bertcore.data.tables import Table, open_table
+from bertcore.data.tables import Table
 from bertcore.distillation import soft_target_loss
 from bertcore.evaluation.answer_notes import Inputs, class_notes
 from bertcore.evaluation.metrics import Scores, class_metrics
@@ -63,6 +64,8 @@ class Task(ABC):
     """Whether the answers are a fixed list of labels."""
     merges_labels: ClassVar[bool] = False
     """Whether a label of a file that is scored may stand for several of the head's."""
+    may_list: ClassVar[bool] = False
+    """Whether a label of a file may be a list of several of the head's."""
     weighs_classes: ClassVar[bool] = True
     """Whether the loss takes a weight for each label."""
     why_two: ClassVar[str] = "to learn a difference. Check the label column."
@@ -155,7 +158,7 @@ class Task(ABC):
 
         ValueError if the file cannot be read, or has no column that describes a whole example.
         """
-        return open_table(path, BadRows(skip=True))
+        return open_rows(path, BadRows(skip=True))
 
     @abstractmethod
     def rows(

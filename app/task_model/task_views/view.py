@@ -9,8 +9,9 @@ from typing import Any, ClassVar, NamedTuple
 import streamlit as st
 
 from bertcore.analysis.attribution import FileRun, MetricTable, Target, TaskInput
+from bertcore.data.exports import column_names
 from bertcore.data.packed_files import open_bytes
-from bertcore.data.tables import TABLE_FILES, column_names
+from bertcore.data.tables import TABLE_FILES
 
 from ...shell import cache, frame
 from ...shell.uploads import read_apart

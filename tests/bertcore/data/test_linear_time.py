@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from bertcore.data.cells import parsed_list
 from bertcore.data.files import BadRows
 from bertcore.data.guess import guess
-from bertcore.data.label_lists import parsed_list
 from bertcore.data.tables import open_table
 
 SIZE = 190_000

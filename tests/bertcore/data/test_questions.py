@@ -120,6 +120,47 @@ def test_an_answer_without_a_place_is_named(tmp_path: Path) -> None:
         list(read_questions(path, bad_rows=BadRows()))
 
 
+@pytest.mark.parametrize(
+    "empty",
+    [[], "", None, {}, float("nan"), "None", "nan", "[]", [None], {"text": [], "answer_start": []},
+     {"text": [""], "answer_start": [-1]}, [{"text": "", "answer_start": 0}],
+     "{'text': array([], dtype=object), 'answer_start': array([], dtype=int32)}"],
+)  # fmt: skip
+def test_an_empty_answer_is_none_however_it_is_written(empty: Any, tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    rows = [flat(ROWS[0]), {**flat(ROWS[1]), "answers": empty}]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    assert [len(one.answers) for one in read_questions(path, bad_rows=BadRows())] == [1, 0]
+
+
+@pytest.mark.parametrize("word", ["None", "null", "nan"])
+def test_a_word_for_nothing_that_stands_at_its_place_is_an_answer(
+    word: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.jsonl"
+    answers = {"text": [word], "answer_start": [6]}
+    path.write_text(
+        json.dumps({"question": "what?", "context": f"it is {word}", "answers": answers})
+    )
+    assert [one.answers for one in read_questions(path, bad_rows=BadRows())] == [[(word, 6)]]
+
+
+def test_an_odd_answer_costs_its_own_question_alone(tmp_path: Path) -> None:
+    path, bad = tmp_path / "a.jsonl", BadRows(skip=True)
+    odd = ({"text": ["x"], "answer_start": [0]}, 7, [[1]], {"text": "x"}, [{"text": ["a"]}])
+    rows = [flat(ROWS[0]), *({**flat(ROWS[1]), "answers": one} for one in odd)]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    assert len(list(read_questions(path, bad_rows=bad))) == 1
+    assert bad.num == len(odd)
+
+
+def test_an_odd_value_in_another_column_costs_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    rows = [{**flat(ROWS[0]), "title": odd} for odd in (None, 7, [1], {"a": []}, "x" * 9000)]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    assert len(list(read_questions(path, bad_rows=BadRows()))) == len(rows)
+
+
 def test_articles_of_spacy_are_no_questions(tmp_path: Path) -> None:
     """spaCy's JSON of version 2 has paragraphs with sentences, not with questions."""
     token = {"orth": "Paris", "tag": "-", "ner": "U-LOC"}

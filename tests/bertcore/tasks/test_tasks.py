@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from bertcore.analysis.attribution import answer, run_file, task_input
-from bertcore.data.read_texts import TextForm
+from bertcore.data.columns import TextForm
 from bertcore.network.task_heads import HEAD_KINDS
 from bertcore.tasks import (
     TASKS,

@@ -1,0 +1,377 @@
+"""Rows of a table as examples; those of annotation tools by the answer that a person gave."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from bertcore.data.cells import are_spans, as_text, label_text, listed
+from bertcore.data.examples import Example
+from bertcore.data.files import BadRows
+from bertcore.data.tables import HasHeader, Row, Table, open_table
+from bertcore.data.usual_columns import LABELS, find, normal
+
+_Item = TypeVar("_Item", bound=Example)
+_Row = Mapping[str, Any]
+_ASIDE = re.compile(r"(is_|was_)?(cancell?ed|skipped|discarded|rejected|ignored)")
+"""A row that its annotator put aside: a column of true and false, or a status."""
+_NOBODY = "not annotated"
+_OF_SPACY = {"entities", "cats", "spans", "labels"}
+_OF_A_TEXT = ("choices", "taxonomy", "rating", "number")
+"""Label Studio's values of a whole text."""
+
+
+class UnansweredError(Exception):
+    """A row without an answer, which is left out and counted by what stands in its place."""
+
+
+class _Answered(NamedTuple):
+    """A row of an annotation tool."""
+
+    fields: _Row
+    """Of the text, by column."""
+    answers: _Row
+    """By question."""
+    is_one_of_several: bool = False
+    text_id: Any = None
+    """Equal in rows that hold other answers to the same question; None: no others."""
+
+
+_Read = Callable[[_Row], _Answered]
+
+
+@contextmanager
+def open_rows(
+    path: Path, bad_rows: BadRows, *, has_header: HasHeader = lambda cells: None
+) -> Iterator[Table]:
+    """Open a table as `open_table`, with the rows of an annotation tool as plain ones.
+
+    Read are exports of Label Studio, doccano, Prodigy, Argilla and LightTag, and spaCy's pairs of a
+    text and its annotations. A plain row has a column for each field of the text, and one for each
+    question, called "label" if there is one question. A row that nobody answered, or that was put
+    aside, is left out and counted. Of several answers the one marked as ground truth is read, else
+    the first, which is noted.
+
+    ValueError as `open_table`, or if the annotations are in another file than their texts.
+    """
+    with open_table(path, bad_rows, has_header=has_header) as table:
+        for cells in (table.columns, *table.first[:1]):
+            refuse_brat(path, cells)
+        first = [dict(zip(table.columns, cells, strict=False)) for cells in table.first]
+        read = _tool(set(table.columns), first)
+        yield table if read is None else _plain_table(table, first, read, path, bad_rows)
+
+
+def refuse_brat(path: Path, cells: Sequence[Any]) -> None:
+    """Raise ValueError if a row is one of brat's annotations, which lack their text."""
+    if len(cells) == 3 and re.fullmatch(r"T\d+\t\w\S* \d+ \d+", f"{cells[0]}\t{cells[1]}"):
+        raise ValueError(
+            f"{str(path)!r} has annotations of brat, whose text is in the .txt beside it. Write "
+            "both into one file, such as JSON lines with text and entities."
+        )
+
+
+def column_names(path: Path) -> tuple[str, ...]:
+    """Return the names of a table's columns, each once; ValueError if it cannot be read."""
+    with open_rows(path, BadRows(skip=True)) as table:
+        return tuple(dict.fromkeys(filter(None, table.columns)))
+
+
+def examples_of(
+    table: Table,
+    path: Path,
+    bad_rows: BadRows,
+    read: Callable[[Sequence[Any], int], Iterable[_Item]],
+) -> Iterator[_Item]:
+    """Yield the examples of a table.
+
+    Args:
+        path: Its file, for messages.
+        bad_rows: Collects rows that cannot be used, and counts those without an answer.
+        read: Returns the examples of a row from its cells and its number; raises UnansweredError,
+            or ValueError with a phrase that follows "row 3 has".
+    """
+    for row in table.rows:
+        try:
+            found = [*read(row.cells, row.number)]
+        except UnansweredError as mark:
+            bad_rows.add_unlabelled(str(mark))
+        except ValueError as error:
+            bad_rows.add(f"row {row.number} of {str(path)!r} has {error}.")
+        else:
+            yield from found
+
+
+def _plain_table(
+    table: Table, first: Sequence[_Row], read: _Read, path: Path, bad_rows: BadRows
+) -> Table:
+    """Return a table of the answers in the rows of an annotation tool."""
+    known = []
+    for row in first:
+        try:
+            known.append(read(row))
+        except (UnansweredError, ValueError):
+            continue
+    questions = {name: name for one in known for name in one.answers}
+    if len(questions) == 1:
+        questions = dict.fromkeys(questions, "label")
+    fields = dict.fromkeys(name for one in known for name in one.fields)
+    names = [name for name in fields if name not in questions.values()]
+
+    # A question with one answer to each text has it as such, and not as a list of one.
+    single = {name for name in questions if all(_is_single(one.answers.get(name)) for one in known)}
+
+    def answer(one: _Answered, name: str) -> Any:
+        found = one.answers.get(name, [])
+        is_one = name in single and isinstance(found, list) and len(found) < 2
+        return next(iter(found), "") if is_one else found
+
+    def cells(one: _Answered) -> list[Any]:
+        answers = [answer(one, name) for name in questions]
+        return [*(one.fields.get(name) for name in names), *answers]
+
+    def rows() -> Iterator[Row]:
+        seen: set[Any] = set()
+        several = 0
+        for row in table.rows:
+            try:
+                one = read(dict(zip(table.columns, row.cells, strict=False)))
+            except UnansweredError as mark:
+                bad_rows.add_unlabelled(str(mark))
+            except ValueError as error:
+                bad_rows.add(f"row {row.number} of {str(path)!r} has {error}.")
+            else:
+                is_next = one.text_id in seen
+                several += one.is_one_of_several or is_next
+                seen.update([] if one.text_id is None else [one.text_id])
+                if not is_next:
+                    yield Row(row.number, cells(one))
+        if several:
+            bad_rows.note(
+                f"Texts of {path.name!r} that were annotated several times: {several:,}. The "
+                "answer marked as ground truth is read, or else the first."
+            )
+
+    columns = (*names, *questions.values()) or ("text", "label")
+    return replace(table, columns=columns, rows=rows(), first=tuple(map(cells, known)))
+
+
+def _is_single(answer: Any) -> bool:
+    items = [] if answer is None else listed(answer)
+    return isinstance(items, list) and len(items) < 2 and not are_spans(items)
+
+
+def _tool(names: set[str], first: Sequence[_Row]) -> _Read | None:
+    """Return what reads the rows of a table, if they are those of an annotation tool."""
+    row: _Row = next((row for row in first if any(row.values())), {})
+    of_studio = names & {"annotations", "completions", "predictions"}
+    if of_studio and any(_dict(one.get("data")) or _results(one) for one in first):
+        return _of_label_studio
+    if "annotator" in names and names & {"annotation_id", "lead_time"}:
+        return _of_flat_studio(names, first)
+    if {"annotations", "annotation_approver"} <= names:
+        return _of_doccano
+    answers = {as_text(one.get("answer")) for one in first} - {""}
+    has_more = any(name.startswith("_") or name in _OF_PRODIGY for name in names)
+    if answers and answers <= {"accept", "reject", "ignore"} and has_more:
+        return _of_prodigy
+    if {"fields", "responses"} <= names:
+        return _of_argilla
+    if any(name.endswith(".responses") for name in names):
+        return _of_flat_argilla
+    if "annotation" in names and names & {"prediction", "annotation_agent", "inputs"}:
+        return _of_old_argilla
+    if "content" in names and names & {"seen_by", "classifications"}:
+        return _of_light_tag
+    text, *marks = row.values() or ("",)
+    if len(marks) == 1 and isinstance(text, str) and _dict(marks[0]).keys() & _OF_SPACY:
+        return _of_pair
+    aside = {name for name in names if _ASIDE.fullmatch(normal(name))}
+    if "status" in names and find([*names - {"status"}], LABELS) is not None:
+        aside.add("status")
+    return _but_aside(aside) if aside else None
+
+
+def _dict(value: Any) -> _Row:
+    found = listed(value)
+    return found if isinstance(found, Mapping) else {}
+
+
+def _list(value: Any) -> list[Any]:
+    found = listed(value)
+    return found if isinstance(found, list) else []
+
+
+def _results(task: _Row) -> list[_Row]:
+    """Return the annotations of a task of Label Studio."""
+    made = [*_list(task.get("annotations")), *_list(task.get("completions"))]
+    return [one for one in made if isinstance(listed(_dict(one).get("result")), list)]
+
+
+def _of_label_studio(task: _Row) -> _Answered:
+    made = _results(task)
+    done = [one for one in made if not (one.get("was_cancelled") or one.get("skipped"))]
+    if not done:
+        raise UnansweredError("cancelled" if made else _NOBODY)
+    chosen = next((one for one in done if one.get("ground_truth")), done[0])
+    answers: dict[str, Any] = {}
+    for item in _list(chosen["result"]):
+        if not isinstance(item, Mapping):
+            raise ValueError(f"{str(item)[:40]!r} in place of an annotation")
+        value, name = _dict(item.get("value")), str(item.get("from_name") or "label")
+        marks = value.keys() & {"labels", "hypertextlabels"}
+        of_text = next((value[key] for key in _OF_A_TEXT if key in value), None)
+        if marks or "start" in value:
+            found = [item] if marks else []
+        else:
+            found = _of_a_text(of_text)
+        answers[name] = [*answers.get(name, []), *found]
+    answers = {name: found for name, found in answers.items() if found or len(answers) == 1}
+    data = _dict(task.get("data")) or {"text": task.get("data") or task.get("text")}
+    return _Answered({"id": task.get("id"), **data}, answers, len(done) > 1)
+
+
+def _of_a_text(value: Any) -> list[Any]:
+    """Return the labels, or the number, that Label Studio has of a text."""
+    items = value if isinstance(value, list) else [] if value is None else [value]
+    return ["/".join(map(str, one)) if isinstance(one, list) else one for one in items]
+
+
+def _of_flat_studio(names: set[str], first: Sequence[_Row]) -> _Read:
+    """Return what reads Label Studio's CSV and JSON-MIN, which have a row for each annotation."""
+    spans = {name for name in names if any(are_spans(one.get(name)) for one in first[:200])}
+    by = "annotation_id" if "annotation_id" in names else "annotator"
+
+    def read(row: _Row) -> _Answered:
+        if not as_text(row.get(by)):
+            raise UnansweredError(_NOBODY)
+        fields = dict(row)
+        for name, cell in row.items():
+            inner = _dict(cell)
+            of_text = next((inner[key] for key in _OF_A_TEXT if key in inner), None)
+            if of_text is not None:
+                fields[name] = _of_a_text(of_text)
+            elif name in spans and not as_text(cell):
+                fields[name] = []
+        return _Answered(fields, {}, False, as_text(row.get("id")) or None)
+
+    return read
+
+
+def _of_doccano(row: _Row) -> _Answered:
+    marks = _list(row["annotations"])
+    if not marks and row.get("annotation_approver") is None:
+        raise UnansweredError(_NOBODY)
+    marks = [one if "start_offset" in _dict(one) else _dict(one).get("label") for one in marks]
+    return _Answered({name: row[name] for name in row if name != "annotations"}, {"label": marks})
+
+
+_OF_PRODIGY = ("spans", "accept", "options", "label", "relations")
+
+
+def _of_prodigy(row: _Row) -> _Answered:
+    answer = as_text(row.get("answer"))
+    if answer != "accept":
+        said = {"reject": "rejected", "ignore": "ignored"}
+        raise UnansweredError(said.get(answer, _NOBODY))
+    fields = {name: row[name] for name in row if name not in ("answer", *_OF_PRODIGY)}
+    chosen = row.get("accept") if row.get("accept") is not None else row.get("label")
+    answers = {"label": chosen, "spans": row.get("spans")}
+    answers = {name: found for name, found in answers.items() if found is not None}
+    return _Answered(fields, answers, False, row.get("_task_hash"))
+
+
+def _submitted(values: Iterable[tuple[Any, Any]]) -> list[Any]:
+    """Return the values of those that were submitted; UnansweredError if there is none."""
+    pairs = [(value, as_text(status).casefold()) for value, status in values]
+    done = [value for value, status in pairs if status in ("submitted", "")]
+    if not done:
+        aside = any(status == "discarded" for _, status in pairs)
+        raise UnansweredError("discarded" if aside else _NOBODY)
+    return done
+
+
+def _of_argilla(record: _Row) -> _Answered:
+    """Read a record of Argilla 2, or of its feedback data sets, whose responses are a list."""
+    if as_text(record.get("status")).casefold() == "discarded":
+        raise UnansweredError("discarded")
+    said = listed(record.get("responses"))
+    if isinstance(said, list):
+        made = _submitted((_dict(one).get("values"), _dict(one).get("status")) for one in said)
+        answers = {name: [_dict(v).get("value")] for name, v in _dict(made[0]).items()}
+        num = len(made)
+    else:
+        values = {name: map(_dict, _list(given)) for name, given in _dict(said).items()}
+        _submitted([] if not values else [("", "")])
+        answers = {
+            name: _submitted((one.get("value"), one.get("status")) for one in given)
+            for name, given in values.items()
+        }
+        num = max(map(len, answers.values()), default=0)
+    fields = {"id": record.get("id"), **_dict(record.get("fields"))}
+    return _Answered(fields, {name: given[0] for name, given in answers.items()}, num > 1)
+
+
+def _of_flat_argilla(row: _Row) -> _Answered:
+    """Read a row of Argilla 2 with a column for the responses to each question."""
+    questions = [name for name in row if name.endswith(".responses")]
+    answers, num = {}, 0
+    for question in questions:
+        given, status = _list(row[question]), _list(row.get(f"{question}.status"))
+        status += [""] * (len(given) - len(status))
+        done = _submitted(zip(given, status, strict=False))
+        answers[question.removesuffix(".responses")] = done[0]
+        num = max(num, len(done))
+    heads = tuple(name.removesuffix("responses") for name in questions)
+    fields = {name: row[name] for name in row if not name.startswith(heads) and name != "status"}
+    return _Answered(fields, answers, num > 1)
+
+
+def _of_old_argilla(record: _Row) -> _Answered:
+    """Read a record of Argilla 1 (Rubrix)."""
+    if as_text(record.get("status")).casefold() == "discarded":
+        raise UnansweredError("discarded")
+    if record["annotation"] is None or not label_text(as_text(record["annotation"])):
+        raise UnansweredError(_NOBODY)
+    text = record.get("text") or next(iter(_dict(record.get("inputs")).values()), None)
+    return _Answered({"id": record.get("id"), "text": text}, {"label": record["annotation"]})
+
+
+def _of_light_tag(example: _Row) -> _Answered:
+    marks = [*map(_dict, _list(example.get("annotations")))]
+    classes = [*map(_dict, _list(example.get("classifications")))]
+    if not marks and not classes and not _list(example.get("seen_by")):
+        raise UnansweredError(_NOBODY)
+    marks, classes = (
+        [one for one in said if one.get("correct") is not False] for said in (marks, classes)
+    )
+    kept = {(one.get("start"), one.get("end"), one.get("tag")): one for one in marks}
+    names = [one.get("classname") for one in classes]
+    answers: dict[str, Any] = {"annotations": [*kept.values()]} if "annotations" in example else {}
+    answers |= {"classes": [*dict.fromkeys(names)]} if classes else {}
+    return _Answered({"id": example.get("example_id"), "text": example["content"]}, answers)
+
+
+def _of_pair(row: _Row) -> _Answered:
+    text, marks = row.values()
+    if not _dict(marks):
+        raise UnansweredError(_NOBODY)
+    return _Answered({"text": text}, _dict(marks))
+
+
+def _but_aside(names: set[str]) -> _Read:
+    """Return what reads rows that have a column for those that were put aside."""
+
+    def read(row: _Row) -> _Answered:
+        for name in names & row.keys():
+            said = as_text(row[name]).casefold()
+            is_state = name != "status" and said in ("true", "1", "1.0", "yes")
+            if is_state or (name == "status" and _ASIDE.fullmatch(said)):
+                raise UnansweredError(said if name == "status" else normal(name).split("_")[-1])
+        return _Answered(row, {})
+
+    return read

@@ -1,0 +1,361 @@
+"""Exports of annotation tools: the answers people gave; what nobody answered is counted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from bertcore.configs import Columns
+from bertcore.data.examples import LabelsExample
+from bertcore.data.files import BadRows
+from bertcore.data.guess import guess
+from bertcore.tasks import find_task
+from bertcore.tasks.read import read_examples
+from tests.support import what_opens
+
+TEXTS = ("john lives in paris", "the river bank", "our waiter", "the food was cold", "a bank")
+PER = {"start": 0, "end": 4, "label": "PER"}
+
+
+class Case(NamedTuple):
+    """An export, and what is read of it."""
+
+    rows: Any
+    """A value of JSON; a tuple: a row a line."""
+    task: str
+    answers: dict[int, Any]
+    """Label, labels, or tags with B, of the texts that are read, by their numbers from 0."""
+    said: str = ""
+    """A part of the notes."""
+    left: int = 0
+    """Texts that are left out and counted."""
+
+
+def each(*values: Any, **more: Any) -> tuple[Any, ...]:
+    """Return a row for each text with one of the values, which are dicts."""
+    return tuple({"text": text, **more, **one} for text, one in zip(TEXTS, values, strict=False))
+
+
+def studio(*annotations: Any, **data: str) -> list[Any]:
+    return [
+        {"id": i, "data": {"review": text, **data}, "annotations": one}
+        for i, (text, one) in enumerate(zip(TEXTS, annotations, strict=False))
+    ]
+
+
+def said(kind: str, value: Any, name: str = "", **more: Any) -> dict[str, Any]:
+    """Return an annotation of a whole text."""
+    result = {"type": kind, "value": {kind: value}} | ({"from_name": name} if name else {})
+    return {"result": [result], **more}
+
+
+def marked(*marks: tuple[int, int, str], **more: Any) -> dict[str, Any]:
+    values = [{"start": a, "end": b, "labels": [kind]} for a, b, kind in marks]
+    return {"result": [{"type": "labels", "value": value} for value in values], **more}
+
+
+DOCCANO = {"start_offset": 0, "end_offset": 4, "label": "PER", "user": 1}
+POS, NEG = said("choices", ["pos"]), said("choices", ["neg"])
+VIEW = {"_view_id": "choice"}
+CASES = {
+    "Label Studio, spans": Case(
+        studio([marked((0, 4, "PER"))], [], [marked()], [marked(was_cancelled=True)], []),
+        "tag",
+        {0: "PER", 2: ""},
+        "(2 not annotated, 1 cancelled)",
+        3,
+    ),
+    "Label Studio, several annotations": Case(
+        studio([NEG, POS | {"ground_truth": True}], [POS, NEG], [NEG | {"was_cancelled": 1}, POS]),
+        "classify",
+        {0: "pos", 1: "pos", 2: "pos"},
+        "annotated several times: 2",
+    ),
+    "Label Studio, choices": Case(
+        studio([POS], [NEG], [POS], [], [said("choices", [])]),
+        "classify",
+        {0: "pos", 1: "neg", 2: "pos"},
+        "(1 not annotated, 1 empty)",
+        2,
+    ),
+    "Label Studio, a text's own label beside the answer": Case(
+        studio([POS], [NEG], label="old"), "classify", {0: "pos", 1: "neg"}
+    ),
+    "Label Studio, several choices": Case(
+        studio([said("choices", ["pos", "long"])], [NEG], [said("choices", [])], []),
+        "multilabel",
+        {0: ("pos", "long"), 1: ("neg",), 2: ()},
+        "1 not annotated",
+        1,
+    ),
+    "Label Studio, taxonomy": Case(
+        studio([said("taxonomy", [["A", "B"], ["C"]])], [said("taxonomy", [["C"]])]),
+        "multilabel",
+        {0: ("A/B", "C"), 1: ("C",)},
+    ),
+    "Label Studio, stars": Case(
+        studio([said("rating", 4)], [said("rating", 2)], []), "regress", {0: "4", 1: "2"}, "", 1
+    ),
+    "Label Studio, numbers": Case(
+        studio([said("number", 0.5)], [said("number", 2)]), "regress", {0: "0.5", 1: "2"}
+    ),
+    "Label Studio, spans and a choice": Case(
+        studio(
+            [{"result": [*said("choices", ["x"], "kind")["result"],
+                         {"from_name": "ner", "value": PER | {"labels": ["PER"]}}]}],
+            [said("choices", ["y"], "kind")],
+        ),
+        "tag",
+        {0: "PER", 1: ""},
+    ),
+    "Label Studio, predictions alone": Case(
+        [{"data": {"text": text}, "predictions": [POS]} for text in TEXTS],
+        "classify",
+        {},
+        "5 not annotated",
+        5,
+    ),
+    "Label Studio, JSON-MIN": Case(
+        list(each(*({"sentiment": mood, "annotator": 1, "annotation_id": i, "id": i // 2}
+             for i, mood in enumerate(["pos", "neg", "neg", None, {"choices": ["pos"]}])))),
+        "classify",
+        {0: "pos", 2: "neg", 4: "pos"},
+        "annotated several times: 2",
+    ),
+    "doccano, not approved": Case(
+        each(*({"annotations": [one] if one else [], "annotation_approver": by, "meta": {}}
+             for one, by in ((DOCCANO, None), (0, 1), (0, None)))),
+        "tag",
+        {0: "PER", 1: ""},
+        "(1 not annotated)",
+        1,
+    ),
+    "Prodigy, spans": Case(
+        each({"spans": [PER], "answer": "accept"}, {"spans": [], "answer": "reject"},
+             {"spans": [], "answer": "ignore"}, {"spans": []}, {"spans": [], "answer": "accept"}),
+        "tag",
+        {0: "PER", 4: ""},
+        "1 rejected, 1 ignored, 1 not annotated",
+        3,
+    ),
+    "Prodigy, choices": Case(
+        each(*({"accept": [label], "answer": answer, "_task_hash": i, "options": [{"id": "a"}]}
+             for i, (label, answer) in enumerate((("a", "accept"), ("b", "accept"),
+                                                  ("a", "reject"), ("b", "ignore")))), **VIEW),
+        "classify",
+        {0: "a", 1: "b"},
+        "1 rejected, 1 ignored",
+        2,
+    ),
+    "Prodigy, two annotators": Case(
+        each(*({"label": label, "answer": "accept", "_task_hash": n}
+             for label, n in (("a", 1), ("b", 1), ("b", 2)))),
+        "classify",
+        {0: "a", 2: "b"},
+        "annotated several times: 1",
+    ),
+    "Argilla 2": Case(
+        [{"id": str(i), "status": "completed", "fields": {"text": text}, "responses":
+          {"mood": [{"value": label, "status": status}]} if label else {}}
+         for i, (text, label, status) in enumerate(zip(
+            TEXTS, ("a", "b", "a", "b", ""),
+            ("submitted", "submitted", "discarded", "draft", ""), strict=True))],
+        "classify",
+        {0: "a", 1: "b"},
+        "(2 not annotated, 1 discarded)",
+        3,
+    ),
+    "Argilla 2, a column for each": Case(
+        each(*({"mood.responses": given, "mood.responses.status": ["submitted"] * len(given or ()),
+                "mood.suggestion": "z"} for given in (["a"], ["b", "a"], None))),
+        "classify",
+        {0: "a", 1: "b"},
+        "annotated several times: 1",
+        1,
+    ),
+    "Argilla's feedback": Case(
+        tuple({"fields": {"text": text}, "responses": [{"status": status, "values":
+               {"mood": {"value": label}}}]} for text, label, status in
+              zip(TEXTS, "aba", ("submitted", "submitted", "discarded"), strict=False)),
+        "classify",
+        {0: "a", 1: "b"},
+        "1 discarded",
+        1,
+    ),
+    "Argilla 1, entities": Case(
+        each({"annotation": [["PER", 0, 4]], "status": "Validated"}, {"annotation": None},
+             {"annotation": [], "status": "Validated"},
+             {"annotation": [], "status": "Discarded"}, prediction=None),
+        "tag",
+        {0: "PER", 2: ""},
+        "1 not annotated, 1 discarded",
+        2,
+    ),
+    "LightTag": Case(
+        {"examples": [
+            {"content": text, "seen_by": [1] if i < 3 else [], "annotations":
+             [{"start": 0, "end": 4, "tag": "PER", "correct": i == 0}] if i < 2 else []}
+            for i, text in enumerate(TEXTS)]},
+        "tag",
+        {0: "PER", 1: "", 2: ""},
+        "2 not annotated",
+        2,
+    ),
+    "spaCy, entities": Case(
+        [[TEXTS[0], {"entities": [[0, 4, "PER"]]}], [TEXTS[1], {"entities": []}], [TEXTS[2], {}]],
+        "tag",
+        {0: "PER", 1: ""},
+        "1 not annotated",
+        1,
+    ),
+    "spaCy, categories": Case(
+        [[text, {"cats": {"a": i % 2, "b": 1.0 - i % 2}}] for i, text in enumerate(TEXTS)],
+        "classify",
+        {0: "b", 1: "a", 2: "b", 3: "a", 4: "b"},
+    ),
+    "spaCy, categories, a line each": Case(
+        each(*({"cats": {"a": a, "b": b}} for a, b in ((1.0, 0.0), (1, 1), (0, 0)))),
+        "multilabel",
+        {0: ("a",), 1: ("a", "b"), 2: ()},
+    ),
+    "named classes": Case(
+        each({"labels": [{"label": "a"}]}, {"labels": [{"label": "b", "value": 1}]}),
+        "classify",
+        {0: "a", 1: "b"},
+    ),
+    "a column of those put aside": Case(
+        each({"label": "a", "skipped": False}, {"label": "b", "skipped": True}, {"label": "b"}),
+        "classify",
+        {0: "a", 2: "b"},
+        "1 skipped",
+        1,
+    ),
+    "a status": Case(
+        each({"label": "a", "status": "done"}, {"label": "b", "status": "Discarded"}),
+        "classify",
+        {0: "a"},
+        "1 discarded",
+        1,
+    ),
+    "a status that is the label": Case(
+        each({"status": "done"}, {"status": "rejected"}), "classify", {0: "done", 1: "rejected"}
+    ),
+    "accept and reject as labels": Case(
+        each({"answer": "accept"}, {"answer": "reject"}), "classify", {0: "accept", 1: "reject"}
+    ),
+}  # fmt: skip
+what_opens.add(
+    "Labels",
+    "exports of Label Studio, doccano, Prodigy, Argilla, LightTag and spaCy",
+    '`[{"annotations": [{"result": [{"value": {"choices": ["pos"]}}]}]}]`',
+    "the answers; what nobody answered, or put aside, is left out and counted",
+)
+
+
+def written(path: Path, rows: Any) -> Path:
+    lines = isinstance(rows, tuple)
+    path.write_text("\n".join(map(json.dumps, rows)) + "\n" if lines else json.dumps(rows))
+    return path
+
+
+def read(path: Path, task: str, **columns: str) -> tuple[dict[str, Any], BadRows]:
+    """Return the answer to each text, and what was said of the file."""
+    bad, found = BadRows(), {}
+    for one in read_examples(path, find_task(task), columns=Columns(**columns), bad_rows=bad):
+        if task == "tag":
+            found[" ".join(one.words)] = one.labels[0].removeprefix("B-").strip("O")  # type: ignore[attr-defined]
+        else:
+            is_list = isinstance(one, LabelsExample)
+            found[one.text] = one.labels if is_list else one.answer  # type: ignore[attr-defined]
+    return found, bad
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_answers_of_people_are_read_and_others_counted(name: str, tmp_path: Path) -> None:
+    case = CASES[name]
+    path = written(tmp_path / ("a.jsonl" if isinstance(case.rows, tuple) else "a.json"), case.rows)
+    column = {"label": "status"} if name == "a status that is the label" else {}
+    found, bad = read(path, case.task, **column)
+    assert found == {TEXTS[number]: answer for number, answer in case.answers.items()}
+    assert case.said in " ".join(bad.notes())
+    assert bad.unlabelled.total() == case.left
+    if case.task == "tag":
+        assert guess(path).task == "tag"
+        again, _ = read(
+            path, "tag", text=guess(path).chosen.text or "", label=guess(path).chosen.label or ""
+        )
+        assert again == found
+
+
+@pytest.mark.parametrize("name", ["Label Studio, choices", "Argilla 2", "Prodigy, choices"])
+def test_one_answer_a_text_is_guessed_as_a_class(name: str, tmp_path: Path) -> None:
+    rows = CASES[name].rows
+    path = written(tmp_path / ("a.jsonl" if isinstance(rows, tuple) else "a.json"), rows)
+    assert guess(path).task == "classify"
+    assert guess(path).chosen.label == "label"
+
+
+def test_label_studios_csv_has_a_blank_cell_for_no_marks_and_no_annotator_for_no_answer(
+    tmp_path: Path,
+) -> None:
+    marks = json.dumps([PER | {"labels": ["PER"]}]).replace('"', '""')
+    path = tmp_path / "a.csv"
+    rows = [f'{TEXTS[0]},0,"{marks}",1,7', f"{TEXTS[1]},1,,1,8", f"{TEXTS[2]},2,,,"]
+    path.write_text("\n".join(["text,id,label,annotator,annotation_id", *rows]))
+    found, bad = read(path, "tag")
+    assert found == {TEXTS[0]: "PER", TEXTS[1]: ""}
+    assert bad.notes()[0] == "1 example has no label and was left out (1 not annotated)."
+
+
+@pytest.mark.parametrize("blank", [None, "", float("nan")])
+def test_a_text_without_a_list_of_spans_is_no_sentence_without_entities(
+    blank: object, tmp_path: Path
+) -> None:
+    path = written(tmp_path / "a.jsonl", each({"label": [PER]}, {"label": blank}))
+    found, bad = read(path, "tag")
+    assert found == {TEXTS[0]: "PER"}
+    assert bad.unlabelled.total() == 1
+
+
+def test_empty_lists_of_spans_are_said(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.jsonl", each({"label": [PER]}, {"label": []}, {"label": []}))
+    assert any("2 texts of 'a.jsonl' have an empty list" in n for n in read(path, "tag")[1].notes())
+
+
+def test_annotations_of_brat_lack_their_text(tmp_path: Path) -> None:
+    path = tmp_path / "a.ann"
+    path.write_text("T1\tPER 0 4\tJohn\nT2\tLOC 14 19\tParis\n")
+    for look in (guess, lambda path: read(path, "tag"), lambda path: read(path, "classify")):
+        with pytest.raises(ValueError, match=r"annotations of brat.*\.txt beside it"):
+            look(path)
+
+
+def test_webanno_and_inception_have_a_word_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "a.tsv"
+    lines = (
+        "1-1\t0-4\tJohn\t*[1]\tPER[1]\t",
+        "1-2\t5-10\tSmith\t*[1]\tPER[1]\t",
+        "1-2.1\t5-7\tSm\t_\t_\t",
+        "1-3\t11-16\tlives\t_\t_\t",
+        "1-4\t17-22\tParis\t*\tLOC\t",
+    )
+    head = ("#FORMAT=WebAnno TSV 3.3", "#T_SP=a.NamedEntity|identifier|value", "", "")
+    path.write_text("\n".join([*head, "#Text=John Smith lives Paris", *lines, ""]))
+    assert guess(path).task == "tag"
+    [one] = read_examples(path, find_task("tag"), bad_rows=BadRows())
+    assert one.words == ["John", "Smith", "lives", "Paris"]  # type: ignore[attr-defined]
+    assert one.labels == ["B-PER", "I-PER", "O", "B-LOC"]
+
+
+@pytest.mark.parametrize("result", [[1], ["a"], 7, [{"value": 1}], [{"value": {"start": []}}]])
+def test_a_broken_annotation_costs_its_row_alone(result: Any, tmp_path: Path) -> None:
+    rows: Sequence[Any] = studio([POS], [{"result": result}], [NEG])
+    bad = BadRows(skip=True)
+    path = written(tmp_path / "a.json", rows)
+    found = [*read_examples(path, find_task("classify"), bad_rows=bad)]
+    assert [one.labels for one in found] == [("pos",), ("neg",)]
+    assert bad.num + bad.unlabelled.total() == 1

@@ -1,0 +1,220 @@
+"""What a cell says: lists, numbers in every notation, labels that stand together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bertcore.configs import Columns
+from bertcore.data.cells import decimal_sign, known_parts, number_text, parsed_list
+from bertcore.data.files import BadRows
+from bertcore.data.guess import guess
+from bertcore.tasks import find_task
+from bertcore.tasks.read import file_labels, read_examples
+from tests.support.what_opens import opens
+
+MANY = 3
+
+
+def table(path: Path, *cells: str, name: str = "label", sign: str = ";") -> Path:
+    rows = [f"a film {i}{sign}{cell}" for i, cell in enumerate(cells * MANY)]
+    path.write_text("\n".join([f"text{sign}{name}", *rows]) + "\n", encoding="utf-8")
+    return path
+
+
+@opens("Labels", "a score with a decimal comma", "`text;score`, `2,5`", "a score")
+@pytest.mark.parametrize(
+    ("cells", "scores"),
+    [
+        (("2,5", "1,1", "0,0"), ("2.5", "1.1", "0.0")),
+        (("2,5", "3", "4,25"), ("2.5", "3", "4.25")),
+        (("1.234,5", "12.000", "7"), ("1234.5", "12000", "7")),
+        (("1\u202f234,5", "0,5", "2,0"), ("1234.5", "0.5", "2.0")),
+        (("1'234.5", "0.5", "2"), ("1234.5", "0.5", "2")),
+        (("1,234.5", "2,000", "7"), ("1234.5", "2000", "7")),
+        (("\u22122,5", "1,5", "0,125"), ("-2.5", "1.5", "0.125")),
+        (("2.5", "1.100", "7"), ("2.5", "1.100", "7")),
+    ],
+)
+def test_numbers_are_scores_in_any_notation(
+    cells: tuple[str, ...], scores: tuple[str, ...], tmp_path: Path
+) -> None:
+    path = table(tmp_path / "a.csv", *cells, name="score")
+    assert guess(path).task == "regress"
+    found = [*read_examples(path, find_task("regress"), bad_rows=BadRows())]
+    assert tuple(one.answer for one in found[: len(cells)]) == scores  # type: ignore[attr-defined]
+
+
+def test_a_comma_that_may_be_read_in_two_ways_is_refused(tmp_path: Path) -> None:
+    path = table(tmp_path / "a.csv", "1,234", "2,345", name="score")
+    with pytest.raises(ValueError, match=r"row 1 .*'1,234'.* a point before its decimals"):
+        list(read_examples(path, find_task("regress"), bad_rows=BadRows()))
+
+
+def test_one_wrong_score_changes_no_other(tmp_path: Path) -> None:
+    path, bad = table(tmp_path / "a.csv", "2,5", "many", "1,5", name="score"), BadRows(skip=True)
+    found = [*read_examples(path, find_task("regress"), bad_rows=bad)]
+    assert [one.answer for one in found] == ["2.5", "1.5"] * MANY  # type: ignore[attr-defined]
+    assert bad.num == MANY
+
+
+def test_numbers_of_labels_are_no_decimals(tmp_path: Path) -> None:
+    path = table(tmp_path / "a.tsv", "2,27", "27", "2", "3,27", "3", name="labels", sign="\t")
+    assert guess(path).task == "multilabel"
+
+
+@pytest.mark.parametrize(
+    ("cells", "sign"),
+    [(["2,5"], ","), (["2.5"], "."), (["1,234"], None), (["1,234", "0.5"], "."), (["5"], "."),
+     (["1,234", "0,5"], ","), (["x, y", "2,5"], ",")],
+)  # fmt: skip
+def test_the_sign_of_decimals(cells: list[str], sign: str | None) -> None:
+    assert decimal_sign(cells) == sign
+
+
+@pytest.mark.parametrize("cell", ["1,2,3", "a,b", "", "nan", "inf", "1,2.3,4", "9" * 50 + ",5"])
+def test_what_is_no_number(cell: str) -> None:
+    assert number_text(cell, ",") is None
+
+
+@opens("Labels", "a set in a cell", "`{'cold', 'slow'}`", "several labels a text")
+@pytest.mark.parametrize(
+    ("cell", "items"),
+    [
+        ("{'b', 'a'}", ["b", "a"]),
+        ("{1, 2}", [1, 2]),
+        ("set()", []),
+        ("('a',)", ["a"]),
+        ("array(['a', 'b'], dtype=object)", None),
+        ("[array([1, 2]), (3, 4)]", [[1, 2], [3, 4]]),
+        ("{'a': {'b': (1,)}}", {"a": {"b": [1]}}),
+        ("{a, b}", None),
+    ],
+)
+def test_lists_of_python(cell: str, items: object) -> None:
+    assert parsed_list(cell) == items
+
+
+@pytest.mark.parametrize("task", ["classify", "multilabel"])
+def test_a_set_is_a_list_of_labels(task: str, tmp_path: Path) -> None:
+    path = table(tmp_path / "a.csv", "{'cold', 'slow'}", "{'cold'}", "{'slow'}")
+    assert guess(path).task == "multilabel"
+    if task == "classify":
+        with pytest.raises(ValueError, match="a list of 2 labels, which the task multilabel reads"):
+            list(read_examples(path, find_task(task), bad_rows=BadRows()))
+        return
+    found = [*read_examples(path, find_task(task), bad_rows=BadRows())]
+    assert [one.labels for one in found[:3]] == [("cold", "slow"), ("cold",), ("slow",)]
+
+
+@opens(
+    "Labels",
+    "labels that stand together once",
+    "`cold / slow`, where `cold` and `slow` are labels",
+    "several labels a text; with one label a text it is said",
+)
+@pytest.mark.parametrize("sign", [", ", "; ", " / ", "+", " & ", " and ", " ", "\t", "|"])
+def test_parts_that_are_all_names_of_labels_are_labels(sign: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    cells = ["cold", "slow", "old, new"] * 4 + [f"cold{sign}slow"]
+    rows = [f'{{"text": "film {i}", "label": "{cell}"}}' for i, cell in enumerate(cells)]
+    path.write_text("\n".join(rows).replace("\t", "\\t"))
+    assert guess(path).task == "multilabel"
+    *_, last = read_examples(path, find_task("multilabel"), bad_rows=BadRows())
+    assert last.labels == ("cold", "slow")
+    bad = BadRows()
+    list(read_examples(path, find_task("classify"), bad_rows=bad))
+    assert any("is one label here" in note for note in bad.notes())
+
+
+@pytest.mark.parametrize(
+    ("cell", "names", "parts"),
+    [
+        ("Arts, Crafts", {"Arts"}, ()),
+        ("New York", {"New", "York"}, ("New", "York")),
+        ("[a, b]", {"a", "b"}, ("a", "b")),
+        ("<a><b>", {"a", "b"}, ("a", "b")),
+        ("a;b;", {"a", "b"}, ("a", "b")),
+        ("a", {"a"}, ()),
+        ("a,a", {"a"}, ()),
+    ],
+)
+def test_known_parts(cell: str, names: set[str], parts: tuple[str, ...]) -> None:
+    assert known_parts(cell, names) == parts
+
+
+def test_a_list_of_a_heads_labels_is_read_in_a_file_of_one_row(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text('text,label\nx,"cold, slow"\n')
+    known = ("cold", "slow", "rude")
+    task = find_task("multilabel")
+    labels = file_labels(task, known)
+    [one] = read_examples(path, task, labels, bad_rows=BadRows())
+    assert one.labels == ("cold", "slow")
+    single = find_task("classify")
+    with pytest.raises(ValueError, match="the label 'cold, slow', which is not one of"):
+        list(read_examples(path, single, file_labels(single, known), bad_rows=BadRows()))
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("words.conllu", "EU B-ORG\nwins O\n\nOslo B-LOC\n"),
+        ("words.csv", "EU,B-ORG\nwins,O\n\nOslo,B-LOC\n"),
+        ("semicolons.csv", "EU;B-ORG\nwins;O\n\nOslo;B-LOC\n"),
+        ("words.json.txt", '{"tokens": ["EU", "wins"], "tags": ["B-ORG", "O"]}\n'
+                           '{"tokens": ["Oslo"], "tags": ["B-LOC"]}\n'),
+        ("lists.tsv", "tokens\tner_tags\n['EU', 'wins']\t['B-ORG', 'O']\n['Oslo']\t['B-LOC']\n"),
+        ("tree.conll", "# text = EU wins\n1\tEU\t_\tB-ORG\t_\t_\t0\tx\t_\t_\n"
+                       "2-3\twins\t_\t_\t_\t_\t_\t_\t_\t_\n2\twins\t_\tO\t_\t_\t1\tx\t_\t_\n\n"
+                       "1\tOslo\t_\tB-LOC\t_\t_\t0\tx\t_\t_\n"),
+    ],
+)  # fmt: skip
+def test_columns_say_what_they_are_whatever_the_files_name(
+    name: str, content: str, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_text(content)
+    found = guess(path)
+    assert found.task == "tag"
+    for columns in (Columns(), found.chosen):
+        read = read_examples(path, find_task("tag"), columns=columns, bad_rows=BadRows())
+        assert [(one.words, [*one.labels]) for one in read] == [  # type: ignore[attr-defined]
+            (["EU", "wins"], ["B-ORG", "O"]),
+            (["Oslo"], ["B-LOC"]),
+        ]
+
+
+def test_a_field_of_a_treebank_is_read_whatever_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("1\tFinn\t_\tX\t_\t_\t0\troot\t_\tname=B-PER\n2\t.\t_\tX\t_\t_\t1\tp\t_\t_\n")
+    columns = Columns(label="name")
+    [one] = read_examples(path, find_task("tag"), columns=columns, bad_rows=BadRows())
+    assert [*one.labels] == ["B-PER", "O"]
+
+
+@pytest.mark.parametrize(
+    ("known", "gold"),
+    [
+        (("O", "I-PER", "B-LOC", "I-LOC"), "I-PER I-PER O B-LOC"),  # IOB1: dbmdz's taggers
+        (("O", "B-PER", "I-PER", "E-PER", "S-PER", "B-LOC", "I-LOC"), "B-PER E-PER O B-LOC"),
+        (("O", "B-PER", "I-PER", "B-LOC"), "B-PER I-PER O B-LOC"),
+        (("O", "PER-I", "LOC-B", "LOC-I"), "PER-I PER-I O LOC-B"),
+    ],
+)
+def test_entities_take_the_tags_that_a_head_has(
+    known: tuple[str, ...], gold: str, tmp_path: Path
+) -> None:
+    path, task = tmp_path / "a.txt", find_task("tag")
+    path.write_text("John B-PER\nSmith I-PER\nin O\nOslo B-LOC\n\n")
+    [one] = read_examples(path, task, file_labels(task, known), bad_rows=BadRows())
+    assert " ".join(one.labels) == gold
+
+
+def test_a_tag_that_a_head_has_in_no_way_is_refused(tmp_path: Path) -> None:
+    path, task = tmp_path / "a.txt", find_task("tag")
+    path.write_text("John B-PER\nSmith I-PER\n\n")
+    labels = file_labels(task, ("O", "B-PER", "B-LOC", "I-LOC"))
+    with pytest.raises(ValueError, match="the tag 'I-PER', which is not one of"):
+        list(read_examples(path, task, labels, bad_rows=BadRows()))
