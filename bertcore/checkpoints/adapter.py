@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ from bertcore.checkpoints.folder import (
     is_adapter,
     read_json,
 )
-from bertcore.checkpoints.weights import OpenWeights, StoredTensor, open_weights
+from bertcore.checkpoints.weights import OpenWeights, StoredTensor
 
 _PREFIX = "base_model.model."
 _LORA = re.compile(r"(?P<module>.+)\.(?P<part>lora_(?:embedding_)?[AB])(?:\.weight)?")
@@ -45,6 +44,16 @@ _REFUSED = {
     "monteclora_config": "a MonteCLoRA adapter",
 }
 """Settings that change what an adapter computes -> the kind of adapter that results."""
+_KNOWN = {
+    *("task_type", "peft_type", "auto_mapping", "peft_version", "base_model_name_or_path"),
+    *("revision", "inference_mode", "r", "target_modules", "exclude_modules", "lora_alpha"),
+    *("lora_dropout", "fan_in_fan_out", "bias", "use_rslora", "modules_to_save"),
+    *("init_lora_weights", "layers_to_transform", "layers_pattern", "rank_pattern"),
+    *("alpha_pattern", "megatron_config", "megatron_core", "loftq_config", "eva_config"),
+    *("corda_config", "lora_ga_config", "velora_config", "qalora_group_size", "runtime_config"),
+    *("ensure_weight_tying", "trainable_token_indices"),
+}
+"""Settings of LoRA that leave its sum of matrices as it is, or are read."""
 _PLAIN_STARTS = (None, True, False, "gaussian", "eva", "orthogonal")
 """Values of init_lora_weights that leave the base's weights unchanged."""
 
@@ -90,6 +99,8 @@ class Adapter:
     """Its file."""
     base: str
     """A folder or hub id, as the adapter names it."""
+    base_class: str
+    """The class that it was trained as, by its auto_mapping; "" if it names none."""
     task_type: str | None
     """SEQ_CLS, TOKEN_CLS, QUESTION_ANS, ..., or None."""
     rank: int
@@ -115,11 +126,18 @@ class Adapter:
 def adapter_settings(folder: Path) -> dict[str, Any] | None:
     """Return the settings in an adapter's folder, which name its base; None if it is not one.
 
-    RuntimeError if they are damaged.
+    ValueError if it is an adapter of AdapterHub. RuntimeError if they are damaged.
     """
     if not is_adapter(folder):
         return None
     values = read_json(folder / ADAPTER_CONFIG)
+    if "peft_type" not in values and {"model_class", "hidden_size"} & values.keys():
+        raise ValueError(
+            f"{folder} is an adapter of AdapterHub (for {str(values.get('model_name'))[:100]}), "
+            "not of peft. Most of its adapters are layers of their own, which cannot be merged. If "
+            "it is LoRA, merge it with the library adapters (model.merge_adapter), and save the "
+            "model."
+        )
     base = values.get("base_model_name_or_path")
     if not isinstance(base, str) or not base.strip() or len(base) > 1000:
         raise RuntimeError(
@@ -148,11 +166,13 @@ def read_adapter(folder: Path, values: Mapping[str, Any], *, allow_pickle: bool 
     """
     file = folder / ADAPTER_CONFIG
     _refuse_kind(values, folder)
-    task = values.get("task_type")
+    task, mapping = values.get("task_type"), values.get("auto_mapping")
+    trained = mapping.get("base_model_class") if isinstance(mapping, dict) else None
     return Adapter(
         folder=folder,
         weights=adapter_files(folder, allow_pickle=allow_pickle),
         base=values["base_model_name_or_path"],
+        base_class=str(trained or "")[:80],
         task_type=task if isinstance(task, str) else None,
         rank=int(_number(values, "r", file)),
         alpha=_number(values, "lora_alpha", file),
@@ -172,6 +192,9 @@ def _refuse_kind(values: Mapping[str, Any], folder: Path) -> None:
             "open the result."
         )
     found = next((text for key, text in _REFUSED.items() if values.get(key)), None)
+    strange = [key for key, value in values.items() if value and key not in _KNOWN]
+    if found is None and strange:
+        found = f"an adapter with a setting that is not known here ({strange[0][:50]})"
     start = values.get("init_lora_weights")
     if found is None and start not in _PLAIN_STARTS:
         found = (
@@ -212,18 +235,6 @@ def _pattern(values: Mapping[str, Any], key: str, file: Path) -> dict[str, float
 def _of_module(pattern: Mapping[str, float], module: str, default: float) -> float:
     ends = (value for name, value in pattern.items() if f".{module}".endswith(f".{name}"))
     return next(ends, default)
-
-
-@contextmanager
-def open_merged(base: WeightFiles, adapter: Adapter) -> Iterator[MergedWeights]:
-    """Open the files of a base with an adapter merged into them.
-
-    Raises:
-        ValueError: If the adapter contains tensors that are not plain LoRA.
-        RuntimeError: If a file is damaged, or the adapter does not fit the base.
-    """
-    with open_weights(base) as ours, open_weights(adapter.weights) as theirs:
-        yield MergedWeights(ours, theirs, adapter)
 
 
 class MergedWeights(OpenWeights):
@@ -324,9 +335,16 @@ class MergedWeights(OpenWeights):
 
     def _other_base(self, what: str) -> RuntimeError:
         return RuntimeError(
-            f"the adapter in {self._settings.folder} {what}, which its base "
-            f"({self._settings.base}) does not have: it was trained on another one. Name that one "
-            f"in {ADAPTER_CONFIG} (base_model_name_or_path)."
+            f"the adapter in {self._settings.folder} {what}, which its base does not have. "
+            f"{self._expected_base()}"
+        )
+
+    def _expected_base(self) -> str:
+        """Return what adapter_config.json says of the base, and what to do if it is another one."""
+        names = (self._settings.base, self._settings.base_class)
+        return (
+            f"It was trained on another base than {' as a '.join(n for n in names if n)}, which "
+            f"{ADAPTER_CONFIG} names. Name that one there (base_model_name_or_path)."
         )
 
     def sentence(self) -> str:
@@ -395,8 +413,7 @@ class MergedWeights(OpenWeights):
             raise RuntimeError(
                 f"the adapter in {folder} does not fit its base: at {module} its matrices are "
                 f"{list(found[0])} and {list(found[1])} (rank {rank}), but the base's is "
-                f"{list(stored[key].shape)}. It was trained on another base, or the "
-                "files do not belong together."
+                f"{list(stored[key].shape)}. {self._expected_base()}"
             )
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from bertcore.architecture.families import FAMILIES, TASK_CLASSES
-from bertcore.checkpoints.adapter import Adapter, adapter_settings, open_merged, read_adapter
+from bertcore.checkpoints.adapter import Adapter, MergedWeights, adapter_settings, read_adapter
 from bertcore.checkpoints.folder import (
     ADAPTER_CONFIG,
     WEIGHT_FILES,
@@ -20,6 +20,7 @@ from bertcore.checkpoints.folder import (
     is_adapter,
     read_json,
 )
+from bertcore.checkpoints.origin import likely_reason, refuse_foreign
 from bertcore.checkpoints.pruned import whole_weights
 from bertcore.checkpoints.source import base_source, resolve
 from bertcore.checkpoints.task import PART_OF
@@ -105,19 +106,21 @@ class CheckpointFolder:
         """Open the weights for reading, an adapter merged into them.
 
         Raises:
-            ValueError: If the adapter is not plain LoRA.
+            ValueError: If only another program reads the weights (`refuse_foreign`), or the adapter
+                is not plain LoRA.
             RuntimeError: If a file is damaged, or the adapter does not fit the base.
         """
         ours = self.config.get("bertscope")
         encoder = ours.get("encoder") if isinstance(ours, dict) else None
-        opened = (
-            open_weights(self.weights)
-            if self.adapter is None
-            else open_merged(self.weights, self.adapter)
-        )
-        with opened as stored:
+        with ExitStack() as stack:
+            stored = stack.enter_context(open_weights(self.weights))
+            refuse_foreign(self.config, stored, self.base)
+            if self.adapter is not None:
+                theirs = stack.enter_context(open_weights(self.adapter.weights))
+                stored = MergedWeights(stored, theirs, self.adapter)
             weights = whole_weights(stored, self.config)
             weights.encoder = encoder if isinstance(encoder, str) else ""
+            weights.doubt = likely_reason(self.config, stored.stored)
             yield weights
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bertcore.base.links import read_file, read_start
+from bertcore.checkpoints.module_kinds import refuse_modules
 
 SAFETENSORS = "model.safetensors"
 SAFETENSORS_INDEX = "model.safetensors.index.json"
@@ -23,12 +24,26 @@ ADAPTER_CONFIG, ADAPTER_WEIGHTS = "adapter_config.json", "adapter_model.safetens
 ADAPTER_PICKLE = "adapter_model.bin"
 """The weights of an adapter in older versions of peft."""
 WEIGHT_FILES = (SAFETENSORS, SAFETENSORS_INDEX, PICKLE, PICKLE_INDEX)
-_LAST = "transformers 5 no longer reads them; 4.57 was the last. Convert them with it"
 _COPY = "Or open a copy of the model with model.safetensors."
-_IN_PYTHON = (
-    "in Python AutoModel.from_pretrained(FOLDER, {}=True).save_pretrained(NEW), with the class "
-    f"that config.json names instead of AutoModel. {_COPY}"
+_OLD = (
+    "transformers 5 no longer reads them, and 4.57 reads them as random numbers; 4.49 converts "
+    "them: pip install transformers==4.49.0 torch==2.8.0 {}, and in Python {}"
 )
+_IN_PYTHON = (
+    "AutoModel.from_pretrained(FOLDER, {}=True).save_pretrained(NEW), with the class that "
+    f"config.json names instead of AutoModel. {_COPY}"
+)
+OLD_PROGRAMS = {
+    "tf": ("TensorFlow", _OLD.format("tf-keras==2.19.0", _IN_PYTHON.format("from_tf"))),
+    "flax": ("Flax", _OLD.format("flax", _IN_PYTHON.format("from_flax"))),
+}
+"""Format in the metadata of safetensors -> the program, and what converts its weights."""
+TENSORFLOW_1 = _OLD.format(
+    "tensorflow==2.19.1",
+    'BertForPreTraining.from_pretrained("bert_model.ckpt.index", from_tf=True, '
+    'config=BertConfig.from_json_file("bert_config.json")).save_pretrained(NEW). ' + _COPY,
+)
+"""What converts the weights of Google's first files."""
 _RENAME = "Rename it to {}, beside its config.json and tokenizer."
 _OTHER_FORMATS = (
     (
@@ -37,24 +52,13 @@ _OTHER_FORMATS = (
         "Open the checkpoint that they were made from.",
     ),
     (
-        r"\.h5$|\.keras$",
-        "weights of TensorFlow",
-        f"{_LAST}: pip install transformers==4.57.6 torch tf-keras, and "
-        + _IN_PYTHON.format("from_tf"),
+        r"\.weights\.h5$|\.keras$",
+        "weights of Keras",
+        "Open the checkpoint that they were made from.",
     ),
-    (
-        r"ckpt.*\.index$|\.data-\d+-of-\d+$",
-        "weights of TensorFlow 1",
-        f"{_LAST}: pip install transformers==4.57.6 torch tensorflow, and transformers-cli convert "
-        "--model_type bert --tf_checkpoint bert_model.ckpt --config bert_config.json "
-        f"--pytorch_dump_output pytorch_model.bin; rename bert_config.json to config.json. {_COPY}",
-    ),
-    (
-        r"\.msgpack$",
-        "weights of Flax",
-        f"{_LAST}: pip install transformers==4.57.6 torch flax, and "
-        + _IN_PYTHON.format("from_flax"),
-    ),
+    (r"\.h5$", "weights of TensorFlow", OLD_PROGRAMS["tf"][1]),
+    (r"ckpt.*\.index$|\.data-\d+-of-\d+$", "weights of TensorFlow 1", TENSORFLOW_1),
+    (r"\.msgpack$", "weights of Flax", OLD_PROGRAMS["flax"][1]),
     (
         r"\.(onnx|tflite|mlmodel|mlpackage|ort|engine)$|openvino_model\.(xml|bin)$|saved_model\.pb$",
         "a program of its network (such as ONNX, OpenVINO, TFLite, Core ML or SavedModel) instead "
@@ -197,8 +201,12 @@ def find_checkpoint(folder: Path, *, depth: int = MAX_DEPTH) -> Path:
     Args:
         depth: How many folders deep to search.
 
-    ValueError if there are no weights, or several folders with weights.
+    ValueError if there are no weights, several folders with weights, or modules of
+    sentence-transformers that have no encoder, or several.
     """
+    if (folder / MODULES).is_file():
+        inner = [path.name for path in _readable(folder) if has_weights(path)]
+        refuse_modules([module.type for module in read_modules(folder)], folder, inner)
     if _holds_encoder(folder):
         return _encoder_of(folder)
     try:

@@ -8,19 +8,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import torch
 
 from bertcore.checkpoints.files import CheckpointFolder
 from bertcore.checkpoints.folder import (
+    ADAPTER_CONFIG,
     PICKLE,
     PICKLE_INDEX,
     SAFETENSORS,
     SAFETENSORS_INDEX,
+    find_modules,
     find_weights,
 )
 from bertcore.checkpoints.label_names import odd_labels
+from bertcore.checkpoints.origin import own_code
 from bertcore.checkpoints.pruned import pruned_heads
 from bertcore.checkpoints.report import TaskFacts, list_up_to
 from bertcore.checkpoints.task import PART_OF
@@ -28,15 +30,6 @@ from bertcore.checkpoints.weights import OpenWeights, open_weights
 from bertcore.tokenizer import Tokenizer
 
 _MADE_UP = re.compile(r"LABEL_\d+")
-_PACKED = {
-    r"\.SCB$|\.absmax$|\.quant_state\b": "bitsandbytes",
-    r"\.(qweight|qzeros)$": "GPTQ or AWQ",
-    r"\.weight_packed$": "compressed-tensors",
-    r"\.zero_point$|\b_packed_params\b": "torch (quantize_dynamic)",
-    r"\.weight\._(data|scale)$": "quanto",
-    r"\.W_q$": "HQQ",
-}
-"""Ends of names of tensors -> the program that packs weights so."""
 _USUAL_KINDS: Mapping[str, str] = {
     "BERT": "WordPiece",
     "DistilBERT": "WordPiece",
@@ -49,43 +42,6 @@ _USUAL_KINDS: Mapping[str, str] = {
 """Family -> the usual kind of its tokenizers; members for single languages have others."""
 _MANY = 0.05
 """Fraction of a vocabulary with capitals from which it counts as cased."""
-
-
-def refuse_quantised(values: Mapping[str, Any], weights: OpenWeights, folder: Path) -> None:
-    """Reject weights that were packed into fewer bits for a specific program.
-
-    Args:
-        values: The content of config.json.
-
-    ValueError if they are quantised.
-    """
-    settings = values.get("quantization_config")
-    settings = settings if isinstance(settings, dict) else {}
-    packed = {
-        tensor.dtype
-        for name, tensor in weights.stored.items()
-        if not tensor.is_float
-        and (
-            tensor.dtype.startswith(("F8", "F4", "torch.qint", "torch.quint"))
-            or "float8" in tensor.dtype
-            or (bool(settings) and name.endswith(".weight"))
-        )
-    }
-    by = [by for end, by in _PACKED.items() if any(re.search(end, name) for name in weights.stored)]
-    if any(".lora_A." in name for name in weights.stored):
-        raise ValueError(
-            f"the weights in {folder} are those of a model with an adapter of peft inside. Merge "
-            "it where it was trained: model.merge_and_unload().save_pretrained(FOLDER)."
-        )
-    if not packed and not by:
-        return
-    method = settings.get("quant_method") or (by[0] if by else None)
-    named = f" by {str(method)[:40]}" if method else ""
-    kinds = f" ({', '.join(sorted(packed))[:100]})" if packed else ""
-    raise ValueError(
-        f"the weights in {folder} are quantised{named}{kinds}: only the program that packed them "
-        "reads them. Open the checkpoint that they were made from, in float32, float16 or bfloat16."
-    )
 
 
 def find_oddities(
@@ -188,22 +144,36 @@ def _pruned(files: CheckpointFolder) -> Iterator[str]:
         )
 
 
+def setfit_head(files: CheckpointFolder) -> str | None:
+    """Return a sentence on the classifier of SetFit in a folder, or None."""
+    found = find_modules(files.folder)
+    root = files.folder if found is None else found[0]
+    if not (root / "model_head.pkl").is_file():
+        return None
+    return (
+        "model_head.pkl, the classifier of SetFit, is a pickle of scikit-learn and is never "
+        "opened: only the encoder is. Fine-tune it here to classify, or use setfit."
+    )
+
+
 def _beside(files: CheckpointFolder) -> Iterator[str]:
-    if (files.base / "model_head.pkl").is_file():
+    if files.adapter is None and (files.base / ADAPTER_CONFIG).is_file():
         yield (
-            "model_head.pkl, the classifier of SetFit, is a pickle of scikit-learn and is never "
-            "opened: only the encoder was. Fine-tune it here to classify, or use setfit."
+            f"Warning: {ADAPTER_CONFIG} is beside the weights, which were read without that "
+            "adapter. transformers would open the adapter's base with it: for that, move the "
+            "adapter's two files to a folder of their own."
         )
+    setfit = setfit_head(files)
+    if setfit is not None:
+        yield setfit
 
 
 def _own_programs(files: CheckpointFolder, family: str) -> Iterator[str]:
-    named = files.config.get("auto_map")
-    programs = sorted(path.name for path in files.base.glob("*.py"))
-    if isinstance(named, dict):
-        programs += [str(name) for name in named.values()]
-    if programs:
+    file = next(iter(sorted(path.name for path in files.base.glob("*.py"))), None)
+    code = file or own_code(files.config)
+    if code is not None:
         yield (
-            f"It comes with its own code ({programs[0][:80]}), which is never run: its tensors are "
+            f"It comes with its own code ({code[:80]}), which is never run: its tensors are "
             f"read as {family}. If that code computes something else, its answers differ."
         )
 

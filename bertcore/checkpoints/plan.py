@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,7 +20,7 @@ from bertcore.checkpoints.keys import (
     token_table,
 )
 from bertcore.checkpoints.report import Shape, TensorReport, list_up_to
-from bertcore.checkpoints.task import fresh_heads, outside
+from bertcore.checkpoints.task import head_numbers, outside
 from bertcore.checkpoints.weights import OpenWeights
 from bertcore.network import Network
 
@@ -45,6 +44,7 @@ def plan_loading(weights: OpenWeights, config: BertConfig, folder: Path) -> Load
     are incomplete or of another shape are left out. Of the two names of the decoder's bias, the one
     under which `transformers` reads it is preferred.
 
+    ValueError if it is the weights of something else: no encoder of the family, a decoder.
     RuntimeError if tensors of the encoder are missing or of another shape, or any is not stored as
     floats; the message names them.
     """
@@ -58,7 +58,7 @@ def plan_loading(weights: OpenWeights, config: BertConfig, folder: Path) -> Load
             f"the weights have {', '.join(map(repr, [prefix, *keys.others]))}. Name one of them."
         )
     if any(".crossattention." in key and key.startswith(family.prefix) for key in stored):
-        raise RuntimeError(
+        raise ValueError(
             f"the weights in {folder} are a decoder's, whose layers also attend to the states of "
             "an encoder (crossattention). Open its encoder."
         )
@@ -106,7 +106,7 @@ def plan_loading(weights: OpenWeights, config: BertConfig, folder: Path) -> Load
             heads=as_capabilities(config, sorted(heads)),
             incomplete_heads=tuple(sorted(begun - whole)),
             task_heads=tasks,
-            fresh_heads=fresh_heads(weights, {stored.get(n, n): s for n, s in tasks.items()}),
+            **head_numbers(weights, {stored.get(n, n): s for n, s in tasks.items()}),
         ),
     )
 
@@ -124,18 +124,23 @@ def _count_layers(
     count = count_layers(stored, family)
     if count == 0:
         some = ", ".join(sorted(weights.stored)[:3])
-        raise RuntimeError(
+        if weights.doubt:
+            raise ValueError(
+                f"the {len(weights.stored)} tensors in {folder}, such as {some}, have no names of "
+                f"{family.name}. {weights.doubt}"
+            )
+        raise ValueError(
             f"{folder} contains no {family.name} encoder: no tensor is called "
             f"{family.layer_prefix.format(0)} ... "
             f"It has {len(weights.stored)} tensors{': ' + some if some else ''}. "
-            f"{_of_program(weights) or f'Choose a {family.name} checkpoint.'}"
+            f"Choose a {family.name} checkpoint."
         )
     if config.share_layers:
         return wanted
     if wanted > count:
         raise RuntimeError(
             f"{folder}: config.json asks for {wanted} layers but the weights "
-            f"have {count}. Use the config.json that belongs to them."
+            f"have {count}. {weights.doubt or 'Use the config.json that belongs to them.'}"
         )
     return count
 
@@ -200,18 +205,9 @@ def _check(
             wrong.append(f"{stored[key]} is {tensor.dtype}, expected F32, F16 or BF16")
     if lacking or wrong:
         advice = _rows(sizes) if sizes and not lacking and len(wrong) == len(sizes) else ""
-        raise misfit(folder, lacking, wrong, advice)
+        raise misfit(weights, folder, lacking, wrong, advice)
 
 
-_PROGRAMS = {
-    r"(^|\.)sentence_encoder\.layers\.": "They have the names of fairseq. Convert them with "
-    "convert_roberta_original_pytorch_checkpoint_to_pytorch.py, of transformers' repository at "
-    "release 4.57.",
-    r"/kernel$|/layer_0/": "They have the names of TensorFlow. Convert its checkpoint with "
-    "transformers-cli convert, of transformers 4.57.",
-    r"encoder\.layers\.\d+\.self_attn\.": "They are a Transformer of PyTorch's own layers.",
-}
-"""Names of tensors of other programs -> what to do."""
 _FIELDS = {
     "embeddings.word_embeddings.weight": "vocab_size",
     "embeddings.tok_embeddings.weight": "vocab_size",
@@ -219,16 +215,6 @@ _FIELDS = {
     "embeddings.token_type_embeddings.weight": "type_vocab_size",
 }
 """Tables -> the field of config.json with the number of their rows."""
-
-
-def _of_program(weights: OpenWeights) -> str | None:
-    """Return what to do with weights under the names of another program, or None."""
-    found = (
-        advice
-        for pattern, advice in _PROGRAMS.items()
-        if any(re.search(pattern, name) for name in weights.stored)
-    )
-    return next(found, None)
 
 
 def _rows(wrong: Mapping[str, tuple[Shape, Shape]]) -> str:
@@ -244,8 +230,17 @@ def _rows(wrong: Mapping[str, tuple[Shape, Shape]]) -> str:
     return f" If the tables were resized, write into config.json: {', '.join(rows.values())}."
 
 
-def misfit(folder: Path, lacking: list[str], wrong: list[str], advice: str = "") -> RuntimeError:
-    """Return the error for weights that do not fit their config.json, naming the tensors."""
+def misfit(
+    weights: OpenWeights, folder: Path, lacking: list[str], wrong: list[str], advice: str = ""
+) -> RuntimeError:
+    """Return the error for weights that do not fit their config.json, naming the tensors.
+
+    Args:
+        weights: Whose `doubt`, if there is one, is the reason.
+        folder: For the message.
+        lacking, wrong: What is missing, and what has another shape or number format.
+        advice: What to do if only the rows of tables differ.
+    """
     parts = []
     if lacking:
         parts.append(f"{len(lacking)} tensors are missing: {list_up_to(lacking)}")
@@ -253,7 +248,7 @@ def misfit(folder: Path, lacking: list[str], wrong: list[str], advice: str = "")
         parts.append(f"{len(wrong)} tensors do not fit: {list_up_to(wrong)}")
     return RuntimeError(
         f"the weights in {folder} do not fit its config.json: {'. '.join(parts)}. "
-        f"Use the config.json and the weights that belong together.{advice}"
+        f"{weights.doubt or f'Use the config.json and the weights that belong together.{advice}'}"
     )
 
 

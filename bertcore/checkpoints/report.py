@@ -109,6 +109,10 @@ class TensorReport:
     """Tensors of fine-tuned heads such as classifier.weight: not used."""
     fresh_heads: tuple[str, ...]
     """Biases of task heads that are exactly 0, as before the first step of training."""
+    zero_heads: tuple[str, ...]
+    """Matrices of task heads that are 0 throughout."""
+    broken_heads: tuple[str, ...]
+    """Tensors of task heads that contain NaN or infinity."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,6 +141,8 @@ class LoadReport(TensorReport):
     """What checkpoints of this family never have, one sentence each."""
     task: TaskFacts
     """The task that it was trained for."""
+    no_answer: str | None
+    """Why its task head, which fits its class, has no answer here; None if it has one."""
     sentence_encoder: tuple[str, ...]
     """How a text becomes one vector, in sentences."""
     oddities: tuple[str, ...]
@@ -177,7 +183,7 @@ class LoadReport(TensorReport):
         lines += self._absent_sentences()
         if " in " in self.format:
             lines.append(f"The weights are split into parts (sharded): {self.format}.")
-        return [*lines, *self._name_sentences(), *self.oddities]
+        return [*lines, *self._broken_sentences(), *self._name_sentences(), *self.oddities]
 
     def _absent_sentences(self) -> Iterator[str]:
         lacking = [head for head in self.family_heads if head not in self.heads]
@@ -204,16 +210,32 @@ class LoadReport(TensorReport):
             yield "Family: ModernBERT, with its own layers."
         elif self.family != "BERT":
             yield f"Family: {self.family}, on BERT's encoder."
+        yield from self._broken_sentences()
+        if self.num_stored_layers > self.num_layers:
+            yield (
+                f"Warning: the file has {self.num_stored_layers} layers but config.json asks for "
+                f"{self.num_layers}; the others were left out."
+            )
+
+    def _broken_sentences(self) -> Iterator[str]:
+        """Weights without a number, and task heads that cannot tell texts apart."""
         if self.not_finite:
             have = "has" if len(self.not_finite) == 1 else "have"
             yield (
                 f"Warning: {_some(self.not_finite)} {have} NaN or infinite numbers, so results "
                 "will be NaN."
             )
-        if self.num_stored_layers > self.num_layers:
+        if self.broken_heads:
+            have = "has" if len(self.broken_heads) == 1 else "have"
             yield (
-                f"Warning: the file has {self.num_stored_layers} layers but config.json asks for "
-                f"{self.num_layers}; the others were left out."
+                f"Warning: {_some(self.broken_heads)} of the task head {have} NaN or infinite "
+                "numbers."
+            )
+        if self.zero_heads:
+            verb = "is" if len(self.zero_heads) == 1 else "are"
+            yield (
+                f"Warning: {_some(self.zero_heads)} {verb} 0 throughout, so the task head gives "
+                "every text the same answer."
             )
 
     def _head_sentences(self) -> Iterator[str]:
@@ -239,6 +261,11 @@ class LoadReport(TensorReport):
             yield (
                 "Warning: no task head is read, neither on the Inspect page nor by bertscope "
                 f"evaluate. {self.task.refusal}"
+            )
+        elif self.no_answer is not None:
+            yield (
+                "Warning: neither the Inspect page nor bertscope evaluate can use the task head "
+                f"({_some(self.task_heads)}): {self.no_answer}"
             )
         elif self.task_heads:
             use = "The Inspect page and the command bertscope evaluate use it."

@@ -24,6 +24,7 @@ from bertcore.architecture.families import (
 from bertcore.checkpoints.adapter import MergedWeights
 from bertcore.checkpoints.keys import MendedKeys, mend_keys
 from bertcore.checkpoints.label_names import label_names
+from bertcore.checkpoints.origin import own_code
 from bertcore.checkpoints.report import Shape, TaskFacts, named_shapes
 from bertcore.checkpoints.weights import OpenWeights
 from bertcore.network.task_heads import FEATURE_HEAD
@@ -73,8 +74,12 @@ _LAST_MATRICES = (
     "logits_proj.weight",
 )
 """Names of the last matrix of a task head."""
-_MOST_OUTPUTS = 100_000
-"""Longer biases are not checked."""
+_NO_POOLER = (
+    "The head of its class reads the pooler, which the file does not have: it was saved without, "
+    "or the head was trained on another vector. Open it with the program that trained it."
+)
+_NUM_OUTPUTS = {"span": 2, "choice": 1}
+"""Kind of head -> the outputs that it always has."""
 
 
 def read_task(values: Mapping[str, Any], weights: OpenWeights, family: Family) -> TaskFacts:
@@ -105,7 +110,7 @@ def read_task(values: Mapping[str, Any], weights: OpenWeights, family: Family) -
     forms = {
         kind: form
         for kind, form in tasks.items()
-        if (has_pooler or form.reads != "pooler") and _is_whole(form, shapes, width)
+        if (has_pooler or form.reads != "pooler") and not _misses(kind, form, shapes, width)
     }
     kind = "sequence" if by_mean else facts.kind_by_name(family)
     if kind is None and not facts.is_known_class:
@@ -117,13 +122,13 @@ def read_task(values: Mapping[str, Any], weights: OpenWeights, family: Family) -
         for whole in () if facts.is_known_class else forms.values():
             if unread := _unread(beside, whole, family):
                 return without_unread(facts.told(), unread)
-        return facts.refused(_what_to_write(facts.architecture, beside, family, width))
+        return facts.unclear(_what_to_write(facts.architecture, beside, family, width))
     form = tasks.get(kind)
     if form is None:
         return facts.refused(f"{family.name} has no head of that kind here.")
     unread = _unread(beside, form, family)
     if kind not in forms:
-        return facts.refused(_misses(form, shapes, width))
+        return facts.unclear(_misses(kind, form, shapes, width) or _NO_POOLER)
     outputs = shapes[f"{form.classifier}.weight"][0]
     if kind == "sequence" and outputs == 1 and facts.problem == "single_label_classification":
         return facts.refused(
@@ -190,12 +195,6 @@ def _width(shapes: Mapping[str, Shape], family: Family) -> int:
     return next(iter(shapes.get(f"{name}weight", ())), 0)
 
 
-def _is_whole(form: HeadForm, shapes: Mapping[str, Shape], width: int) -> bool:
-    """Return whether all layers of a head are there, and its last one reads vectors of width D."""
-    layers = [f"{name}.weight" for name in (form.dense, form.norm, form.classifier) if name]
-    return all(name in shapes for name in layers) and shapes[layers[-1]][1:] == (width,)
-
-
 def _unread(beside: Mapping[str, Shape], form: HeadForm, family: Family) -> dict[str, Shape]:
     """Return the tensors beside the encoder that a head does not read, other whole heads apart."""
     read = {form.dense, form.norm, form.classifier}
@@ -220,7 +219,7 @@ class _Facts:
         self.labels = label_names(values)
         problem = values.get("problem_type")
         self.problem = problem if isinstance(problem, str) else ""
-        self.beside = beside
+        self.beside, self.code = beside, own_code(values)
         self.kind: str | None = None
         """Kind of the head that is applied; None until one is found."""
         self.note: str | None = None
@@ -276,6 +275,16 @@ class _Facts:
             "the training, or fine-tune the adapter's checkpoint here."
         )
 
+    def unclear(self, reason: str) -> TaskFacts:
+        """Refuse a head for a reason, or for the code of its own that config.json names."""
+        if self.code is not None:
+            reason = (
+                f"config.json names its own code ({self.code}), which is never run, so what they "
+                "compute is not known here. Open them with that code, or fine-tune the encoder "
+                "here."
+            )
+        return self.refused(reason)
+
     def refused(self, reason: str) -> TaskFacts:
         """Return the facts without a head, and why, naming the tensors."""
         beside = f"Beside the encoder are {named_shapes(self.beside)}. " if self.beside else ""
@@ -328,7 +337,7 @@ def facts_of(
     if kind in family.kinds:
         facts.kind = kind
         return facts.told()
-    return facts.refused(_what_to_write(facts.architecture, beside, family))
+    return facts.unclear(_what_to_write(facts.architecture, beside, family))
 
 
 def without_unread(
@@ -389,34 +398,73 @@ def _what_to_write(
     )
 
 
-def _misses(form: HeadForm, shapes: Mapping[str, Shape], width: int) -> str:
-    """Return why the head of a known class is not whole."""
-    layers = [f"{name}.weight" for name in (form.dense, form.norm, form.classifier) if name]
-    lost = [name for name in layers if name not in shapes]
+def _misses(kind: str, form: HeadForm, shapes: Mapping[str, Shape], width: int) -> str | None:
+    """Return why the head of a class is not whole; None if it is, its pooler apart."""
+    last = f"{form.classifier}.weight"
+    layers = [f"{name}.weight" for name in (form.dense, form.norm) if name]
+    lost = [n for n in (*layers, last, f"{form.classifier}.bias") if n not in shapes]
     if lost:
         return (
             f"Its class also has {', '.join(lost)}. If the file has them under other names, rename "
             "them; if it has other layers, open it with the program that trained it."
         )
-    if shapes[layers[-1]][1:] != (width,):
-        return f"{layers[-1]} does not read one vector of width {width}, as in its class."
-    return (
-        "The task head reads the pooler, which this checkpoint lacks. Copy it again, with all its "
-        "tensors."
-    )
+    if shapes[last][1:] != (width,):
+        return f"{last} does not read one vector of width {width}, as in its class."
+    rows = _NUM_OUTPUTS.get(kind, shapes[last][0])
+    if (shapes[last][0], shapes[f"{form.classifier}.bias"]) != (rows, (rows,)):
+        return (
+            f"{last} is {list(shapes[last])} and its bias "
+            f"{list(shapes[f'{form.classifier}.bias'])}; its class has {rows} outputs."
+        )
+    return None
 
 
-def fresh_heads(weights: OpenWeights, task_heads: Mapping[str, Shape]) -> tuple[str, ...]:
-    """Return the biases of task heads that are exactly 0: one step of training moves them.
+def head_numbers(
+    weights: OpenWeights, task_heads: Mapping[str, Shape]
+) -> dict[str, tuple[str, ...]]:
+    """Return what stands out in the numbers of task heads, as fields of a `TensorReport`.
 
-    Source: ours; `transformers` starts the biases of new heads at 0.
+    One step of training moves a bias from 0, at which `transformers` starts those of new heads.
+
+    Args:
+        weights: The opened weight files.
+        task_heads: Names in the file, with shapes.
     """
-    fresh = []
+    fresh, zero, broken = [], [], []
     for name, shape in task_heads.items():
-        is_small = len(shape) == 1 and 0 < shape[0] <= _MOST_OUTPUTS
-        if name.endswith(".bias") and is_small and weights.stored[name].is_float:
-            fresh += [] if bool(weights.read(name).any()) else [name]
-    return tuple(fresh)
+        if not weights.stored[name].is_float:
+            continue
+        tensor = weights.read(name)
+        if not bool(tensor.isfinite().all()):
+            broken.append(name)
+        elif not bool(tensor.any()) and shape != (0,):
+            (zero if len(shape) > 1 else fresh if name.endswith(".bias") else []).append(name)
+    return {
+        "fresh_heads": tuple(fresh),
+        "zero_heads": tuple(zero),
+        "broken_heads": tuple(broken),
+    }
+
+
+def why_no_answer(facts: TaskFacts, broken: Sequence[str]) -> str | None:
+    """Return why a task head that fits its class has no answer here; None if it has one.
+
+    Args:
+        facts: With a kind of head.
+        broken: Tensors of the head that contain NaN or infinity.
+    """
+    if broken:
+        return (
+            f"the task head contains NaN or infinity ({broken[0]}), so it has no answer. Copy the "
+            "checkpoint again, or train it with a lower learning rate."
+        )
+    number = facts.num_outputs or 0
+    if facts.kind == "sequence" and facts.problem_type == "regression" and number > 1:
+        return (
+            f"the task head predicts {number} numbers, but only one can be used. Use a checkpoint "
+            "that predicts one, or fine-tune this one with --new-head."
+        )
+    return None
 
 
 def _meaning(architecture: str | None, kind: str | None) -> str | None:

@@ -48,6 +48,10 @@ class OpenWeights(ABC):
 
     encoder = ""
     """Start of the names of the encoder to read if there are several; "": the first."""
+    made_by = ""
+    """Format in the metadata of safetensors: "pt", "tf", "flax", "mlx"; "": none."""
+    doubt = ""
+    """Why they may not be those of config.json, as sentences; "": no file says so."""
 
     def __init__(self, stored: dict[str, StoredTensor]) -> None:
         self.stored = stored
@@ -109,15 +113,19 @@ def open_weights(weights: WeightFiles) -> Iterator[OpenWeights]:
     with ExitStack() as stack:
         stored: dict[str, StoredTensor] = {}
         handles: dict[str, Any] = {}
+        made_by = ""
         for file in weights.files:
             handle = _open_safetensors(file, stack)
+            made_by = made_by or str((handle.metadata() or {}).get("format", ""))
             for name in handle.keys():  # noqa: SIM118 - not iterable in old versions
                 if name in stored:
                     raise RuntimeError(_stored_twice(name, file))
                 part = handle.get_slice(name)
                 stored[name] = StoredTensor(tuple(part.get_shape()), str(part.get_dtype()))
                 handles[name] = handle
-        yield _Safetensors(stored, handles)
+        opened = _Safetensors(stored, handles)
+        opened.made_by = made_by
+        yield opened
 
 
 _ZIP, _PICKLED = b"PK\3\4", b"\x80\2"

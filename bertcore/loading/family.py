@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 from bertcore.architecture.config import BertConfig, NotComputedError
 from bertcore.architecture.families import FAMILIES, Family, certain_family, likely_family
 from bertcore.architecture.shapes import shape_from_hf
+from bertcore.checkpoints.origin import likely_reason
 from bertcore.others.families import OTHERS, other_family
 from bertcore.others.generic import (
     described_family,
@@ -61,7 +62,7 @@ def which_family(values: Mapping[str, Any], names: Iterable[str], file: Path) ->
         names: The names of the stored tensors.
         file: The path of config.json, for messages.
 
-    RuntimeError if the model is not supported.
+    ValueError if the model is not supported.
     """
     names = list(names)
     declared = values.get("model_type")
@@ -70,7 +71,7 @@ def which_family(values: Mapping[str, Any], names: Iterable[str], file: Path) ->
     if decision == DECLARED:
         return _architecture(str(expected), None, values)
     if decision == REFUSED:
-        raise _refusal(declared, file, values)
+        raise _refusal(declared, file, likely_reason(values, names))
     inferred = _proven(names) or "bert"
     name = (FAMILIES.get(inferred) or OTHERS[inferred]).name
     came = "names no model_type" if declared is None else f"has model_type {declared!r}"
@@ -136,21 +137,17 @@ def _has_own_names(declared: str, proven: str | None, names: Iterable[str]) -> b
     return foreign == own_prefix(declared) or foreign not in starts
 
 
-def _refusal(declared: object, file: Path, values: Mapping[str, Any]) -> RuntimeError:
+def _refusal(declared: object, file: Path, doubt: str) -> ValueError:
     is_known = isinstance(declared, str) and declared not in OTHERS
     reason = why_not(str(declared)) if is_known else None
     if reason is not None:
-        return RuntimeError(f"{file} has model_type {declared!r}: {reason}{_own_programs(values)}")
-    return RuntimeError(
+        return ValueError(f"{file} has model_type {declared!r}: {reason} {doubt}".strip())
+    advice = "Choose a checkpoint of the BERT family, or correct model_type."
+    return ValueError(
         f"{file} has model_type {declared!r}; this version supports "
         f"{', '.join([*FAMILIES, *OTHERS])}, and the names of the tensors do not show which of "
-        f"them this is.{_own_programs(values)} Choose a checkpoint of the BERT family, or correct "
-        "model_type."
+        f"them this is. {doubt or advice}"
     )
-
-
-def _own_programs(values: Mapping[str, Any]) -> str:
-    return " Its own code (auto_map) is never run." if values.get("auto_map") else ""
 
 
 def read_shape(values: Mapping[str, Any], architecture: Architecture, file: Path) -> BertConfig:

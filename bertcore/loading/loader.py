@@ -17,12 +17,12 @@ from bertcore.bert import Bert, with_parts
 from bertcore.checkpoints.adapter import MergedWeights
 from bertcore.checkpoints.files import CheckpointFolder, open_source
 from bertcore.checkpoints.fingerprint import fingerprint_of
-from bertcore.checkpoints.oddities import find_oddities, refuse_quantised
+from bertcore.checkpoints.oddities import find_oddities
 from bertcore.checkpoints.plan import LoadPlan, as_capabilities, plan_loading
 from bertcore.checkpoints.report import LoadReport
 from bertcore.checkpoints.save import OBJECTIVE
 from bertcore.checkpoints.source import DEFAULT
-from bertcore.checkpoints.task import read_task
+from bertcore.checkpoints.task import read_task, why_no_answer
 from bertcore.checkpoints.weights import OpenWeights
 from bertcore.configs.data import OBJECTIVES
 from bertcore.loading.family import Architecture, read_shape, which_family
@@ -74,7 +74,6 @@ def load(
     files = open_source(source, allow_pickle=allow_pickle)
     name = str(source)
     with files.open() as weights:
-        refuse_quantised(files.config, weights, files.folder)
         architecture = which_family(files.config, weights.stored, files.config_file)
         adapter = weights.sentence() if isinstance(weights, MergedWeights) else None
         is_other = isinstance(architecture.family, OtherFamily)
@@ -162,6 +161,7 @@ def _report(
         is_other=isinstance(family, OtherFamily),
         lacks=tuple(dict.fromkeys(lacks)),  # one sentence may have two keys
         task=opened.task,
+        no_answer=why_no_answer(opened.task, tensors.broken_heads),
         sentence_encoder=tuple(lines),
         oddities=find_oddities(files, tokenizer, opened.task, family.name, tensors.stored_dtype),
         precision_note=opened.precision_note,

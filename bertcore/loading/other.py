@@ -22,7 +22,7 @@ from bertcore.checkpoints.files import CheckpointFolder
 from bertcore.checkpoints.fingerprint import fingerprint_of
 from bertcore.checkpoints.plan import misfit
 from bertcore.checkpoints.report import Shape, TaskFacts, TensorReport, list_up_to
-from bertcore.checkpoints.task import facts_of, fresh_heads, without_unread
+from bertcore.checkpoints.task import facts_of, head_numbers, without_unread
 from bertcore.checkpoints.weights import OpenWeights
 from bertcore.loading.family import Architecture
 from bertcore.model import Model
@@ -230,7 +230,7 @@ def _tensor_report(
         decoder=_decoder(network.model),
         heads=tuple(sorted(network.heads)),
         task_heads=tasks,
-        fresh_heads=fresh_heads(weights, tasks),
+        **head_numbers(weights, tasks),
     )
 
 
@@ -320,7 +320,7 @@ def _choose(matches: list[_Match], weights: OpenWeights, folder: Path) -> _Match
         f"{name} is {list(stored)}, expected {list(expected)}"
         for name, (stored, expected) in bare.mis_shaped.items()
     ]
-    raise misfit(folder, lacking, wrong)
+    raise misfit(weights, folder, lacking, wrong)
 
 
 def _checked(match: _Match, weights: OpenWeights, folder: Path) -> _Match:

@@ -17,6 +17,7 @@ from bertcore.checkpoints.folder import (
     find_weights,
     read_json,
 )
+from bertcore.checkpoints.module_kinds import module_meaning
 from bertcore.checkpoints.weights import open_weights
 from bertcore.sentences.modules import Dense, Normalize, SentenceModules
 from bertcore.sentences.pooling import POOLINGS
@@ -86,12 +87,13 @@ def _read_rest(
     settings: Mapping[str, Any],
     allow_pickle: bool,
 ) -> SentenceModules:
-    if not entries or _kind(entries[0]) != "Pooling":
-        named = entries[0].type if entries else "nothing"
+    if not entries:
         raise _UnreadError(
-            f"modules.json has {named[:100]} after the encoder where a Pooling module was "
-            "expected, so its sentence vectors cannot be computed."
+            "modules.json has nothing after the encoder where a Pooling module was expected, so "
+            "its sentence vectors cannot be computed."
         )
+    if _kind(entries[0]) != "Pooling":
+        raise _UnreadError(_unknown(entries[0]))
     pooling_file = root / entries[0].path / "config.json"
     pooling = read_json(pooling_file)
     modules = SentenceModules(poolings=_poolings(pooling, pooling_file))
@@ -122,9 +124,13 @@ def _kind(entry: ModuleEntry) -> str:
 
 
 def _unknown(entry: ModuleEntry) -> str:
+    what = module_meaning(entry.type)
+    if what is None and not _kind(entry):
+        what = "a checkpoint's own code, which is never run"
+    named = f"{entry.type[:100]!r}{'' if what is None else f', {what}'}"
     return (
-        f"modules.json names the module {entry.type[:100]!r}, which is not supported (a "
-        "checkpoint's own code is never run), so its sentence vectors cannot be computed."
+        f"modules.json names the module {named}. It is not computed here, so there are no sentence "
+        "vectors."
     )
 
 

@@ -18,10 +18,11 @@ from bertcore.checkpoints import save
 from bertcore.checkpoints.files import open_source
 from bertcore.checkpoints.keys import mend_keys
 from bertcore.checkpoints.label_names import label_names, odd_labels
+from bertcore.checkpoints.oddities import setfit_head
 from bertcore.checkpoints.report import TaskFacts
 from bertcore.checkpoints.save import write_checkpoint
 from bertcore.checkpoints.source import DEFAULT
-from bertcore.checkpoints.task import read_task
+from bertcore.checkpoints.task import read_task, why_no_answer
 from bertcore.data.labels import MAX_LABELS, some_labels, why_no_labels
 from bertcore.loading import load
 from bertcore.loading.family import which_family
@@ -164,8 +165,6 @@ class _StoredHead:
     has none."""
     num_outputs: int
     """Rows of the last layer; 0 without a head."""
-    num_named: int | None
-    """Labels that config.json names, where that is for its class to obey."""
     activation: str | None = None
     """What a cross-encoder applies to its output: "Sigmoid", "Identity" ...; None if unknown."""
     notes: tuple[str, ...] = ()
@@ -231,7 +230,7 @@ def start_task_model(
         stored = _kept_head(source, chosen, allow_pickle=allow_pickle)
     num_outputs = chosen.num_outputs(labels)
     if stored is not None:
-        _check_outputs(stored, chosen, source)
+        _check_outputs(stored, source)
         own = stored.facts.pooling
         if own != pooling:
             raise ValueError(
@@ -321,8 +320,9 @@ def open_task_model(
         load(source, device="cpu", allow_pickle=allow_pickle)  # if that fails, it is the reason
         raise ValueError(f"the task head of {str(source)!r} is not read. {stored.facts.refusal}")
     if stored is None or not stored.tensors:
-        what = "Fine-tune it first: bertscope finetune."
-        if open_source(source, allow_pickle=allow_pickle).adapter is not None:
+        files = open_source(source, allow_pickle=allow_pickle)
+        what = setfit_head(files) or "Fine-tune it first: bertscope finetune."
+        if files.adapter is not None:
             what = (
                 "It is an adapter, and neither it nor its base has one: labels would come from "
                 "random weights. Train the adapter again with the head in modules_to_save."
@@ -347,7 +347,7 @@ def open_task_model(
         )
     chosen, said = _read_output(stored, chosen)
     chosen = chosen.with_pooling(stored.facts.pooling)
-    _check_outputs(stored, chosen, source)
+    _check_outputs(stored, source)
     if bert is None:
         bert = load(source, device=device, allow_pickle=allow_pickle)
     module = _with_head(bert, chosen, stored.num_outputs, None)
@@ -493,9 +493,6 @@ def _read_head(source: str | Path, *, allow_pickle: bool = False) -> _StoredHead
         if facts.kind is None and facts.refusal is None:
             return None
     number = 0 if rows is None else len(rows)
-    named = config.get("id2label")
-    is_labelling = isinstance(family, OtherFamily) and facts.kind in ("sequence", "token")
-    is_strict = is_labelling and isinstance(named, dict)
     return _StoredHead(
         facts=facts,
         task=str(ours["task"]) if "task" in ours else None,
@@ -503,7 +500,6 @@ def _read_head(source: str | Path, *, allow_pickle: bool = False) -> _StoredHead
         max_seq_length=length if isinstance(length, int) and length > 2 else None,
         tensors=tensors,
         num_outputs=number,
-        num_named=len(named) if is_strict and isinstance(named, dict) else None,
         activation=_activation(config),
         notes=(*([facts.note] if facts.note else []), *odd_labels(config)),
         features=features if features in FEATURES else CONCATENATED,
@@ -559,22 +555,15 @@ def _know(known: Sequence[str], task: Task, labels: Sequence[str]) -> bool:
     return found.unknown() is None
 
 
-def _check_outputs(stored: _StoredHead, task: Task, source: str | Path) -> None:
-    if task.name == "regress" and stored.num_outputs > 1:
-        raise ValueError(
-            f"the head of {str(source)!r} predicts {stored.num_outputs} numbers, but only one can "
-            "be used. Use a checkpoint that predicts one, or fine-tune this one with --new-head."
-        )
+def _check_outputs(stored: _StoredHead, source: str | Path) -> None:
+    broken = [name for name, tensor in stored.tensors.items() if not bool(tensor.isfinite().all())]
+    reason = why_no_answer(stored.facts, broken)
+    if reason is not None:
+        raise ValueError(f"{reason} ({source})")
 
 
 @torch.no_grad()
 def _fill_head(module: TaskModule, stored: _StoredHead, source: str | Path) -> None:
-    if stored.num_named is not None and stored.num_named != stored.num_outputs:
-        raise RuntimeError(
-            f"config.json of {str(source)!r} names {stored.num_named} labels (id2label), but its "
-            f"task head has {stored.num_outputs} outputs. Use the config.json that belongs to the "
-            "weights."
-        )
     for name, tensor in module.head_tensors().items():
         found = stored.tensors.get(name)
         if found is None or found.shape != tensor.shape:
@@ -582,11 +571,6 @@ def _fill_head(module: TaskModule, stored: _StoredHead, source: str | Path) -> N
             raise RuntimeError(
                 f"the tensor {name} of the task head of {str(source)!r} is {state}; expected "
                 f"{list(tensor.shape)}. Copy the checkpoint again."
-            )
-        if not bool(torch.isfinite(found).all()):
-            raise ValueError(
-                f"the task head contains NaN or infinity ({name}), so it has no answer. Copy the "
-                "checkpoint again, or train it with a lower learning rate."
             )
         tensor.copy_(found)
 

@@ -188,7 +188,7 @@ def zips(folder: Path) -> dict[Path, str]:
     return {
         zipped(folder / "deep", "content/drive/MyDrive/deep/"): "deep",
         zipped(folder / "windows", "windows/", "\\"): "windows",
-        zipped(folder / "tensorflow", "tensorflow/"): "transformers==4.57.6",
+        zipped(folder / "tensorflow", "tensorflow/"): "transformers==4.49.0",
         zipped(folder / "trainer", "trainer/"): "trainer/checkpoint-1000, trainer/checkpoint-500",
         zipped(folder / "own", "own/"): "own",
     }

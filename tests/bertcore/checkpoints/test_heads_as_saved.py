@@ -346,7 +346,7 @@ def test_the_encoder_of_an_encoder_decoder(tmp_path: Path) -> None:
     edit(tmp_path, bertscope={"encoder": "decoder.bert."})
     values = json.loads((tmp_path / "config.json").read_text())
     put(tmp_path, "config.json", values["encoder"] | {"bertscope": values["bertscope"]})
-    with pytest.raises(RuntimeError, match="a decoder's"):
+    with pytest.raises(ValueError, match="a decoder's"):
         opened(tmp_path)
 
 
@@ -382,7 +382,8 @@ def test_two_encoders_in_a_file(tmp_path: Path) -> None:
     )
     edit(tmp_path, architectures=["BiEncoder"])
     assert "classifier.weight [2, 64]" in refusal(tmp_path)
-    store(tmp_path, {**both, "classifier.weight": torch.ones(2, 32)})
+    head = {"classifier.weight": torch.ones(2, 32), "classifier.bias": torch.ones(2)}
+    store(tmp_path, {**both, **head})
     edit(tmp_path, architectures=["BiEncoderForSequenceClassification"])
     assert "a further encoder" in refusal(tmp_path)
     edit(tmp_path, bertscope={"encoder": "x."})

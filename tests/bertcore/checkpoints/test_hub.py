@@ -585,7 +585,7 @@ def test_what_is_no_hub_is_named(hub: Hub, body: bytes) -> None:
     [
         ("model-q4.gguf", r"GGUF.*model-q4\.gguf.*made from"),
         ("model.onnx", "ONNX.*exported from"),
-        ("tf_model.h5", r"TensorFlow.*transformers==4\.57"),
+        ("tf_model.h5", r"TensorFlow.*transformers==4\.49"),
         ("weights.pt", r"weights\.pt.*rename it to pytorch_model\.bin"),
     ],
 )

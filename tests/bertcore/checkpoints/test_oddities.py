@@ -69,7 +69,7 @@ def test_an_unknown_model_with_its_own_programs_is_refused_in_a_sentence(folder:
             tensors[f"own.part_{number}"] = tensors.pop(name)
 
     change_tensors(folder, rename)
-    with pytest.raises(RuntimeError, match=r"model_type 'mine'.*never run"):
+    with pytest.raises(ValueError, match=r"model_type 'mine'.*never run"):
         bertcore.load(folder, device="cpu")
 
 

@@ -119,7 +119,8 @@ def test_damaged_tokenizer_files(content: bytes, folder: Path) -> None:
 def test_labels_are_told_and_held_against_the_head(folder: Path) -> None:
     file = folder / "model.safetensors"
     tensors = load_file(file)
-    save_file({**tensors, "classifier.weight": torch.ones(3, 32)}, file)
+    head = {"classifier.weight": torch.ones(3, 32), "classifier.bias": torch.ones(3)}
+    save_file({**tensors, **head}, file)
     names = {"0": "bad", "2": "good", "1": "so-so"}
     change_config(folder, architectures=["BertForSequenceClassification"], id2label=names)
     report = opened(folder).report

@@ -250,14 +250,16 @@ def change_module(folder: Path, number: int, **values: str) -> None:
 UNREAD: dict[str, Callable[[Path], None]] = {
     "custom_code.Pooler": lambda folder: change_module(folder, 2, type="custom_code.Pooler"),
     "custom.Normalize": lambda folder: change_module(folder, 3, type="custom.Normalize"),
-    "SpladePooling": lambda folder: change_module(
+    "SPLADE": lambda folder: change_module(
         folder, 1, type="sentence_transformers.sparse_encoder.models.SpladePooling"
     ),
+    "MLMTransformer', a sparse encoder": lambda folder: change_module(
+        folder, 0, type="sentence_transformers.sparse_encoder.models.MLMTransformer"
+    ),
+    "ColBERT": lambda folder: change_module(folder, 1, type="pylate.models.Dense.Dense"),
+    "own code, which is never run": lambda folder: change_module(folder, 2, type="custom.Mine"),
     "WordWeights": lambda folder: change_module(
         folder, 1, type="sentence_transformers.models.WordWeights"
-    ),
-    "StaticEmbedding": lambda folder: change_module(
-        folder, 0, type="sentence_transformers.models.StaticEmbedding"
     ),
     "'median'": lambda folder: change(
         folder / "1_Pooling" / "config.json", pooling_mode=["mean", "median"]

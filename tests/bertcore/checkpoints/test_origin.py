@@ -1,0 +1,316 @@
+"""Reasons that stand in other files than the weights, asked before tensors are compared."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import save_file
+from torch import Tensor
+
+import bertcore
+from bertcore.tasks import open_task_model
+from tests.support import command_line
+from tests.support.kit import edit, mini, opened, put, sentences, state, store
+from tests.support.what_opens import opens
+
+MISLEADING = re.compile(r"belong together|[Rr]ename|opy (it|the file) again|no BERT encoder")
+QUERY = "bert.encoder.layer.0.attention.self.query.weight"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    mini(tmp_path / "bert")
+    return tmp_path / "bert"
+
+
+def refusal(folder: Path, kind: type[Exception] = ValueError) -> str:
+    with pytest.raises(kind) as error:
+        bertcore.load(folder, device="cpu")
+    return str(error.value)
+
+
+def as_tensorflow(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Return tensors as the classes of TensorFlow in transformers 4 wrote them."""
+    written = {}
+    for name, tensor in tensors.items():
+        path = re.sub(r"layer\.(\d+)", r"layer_._\1", name).split(".")
+        path = "/".join(path).replace("layer_/_", "layer_._")
+        if path.endswith("weight") and "LayerNorm" not in path and "embeddings" not in path:
+            written[path.removesuffix("weight") + "kernel:0"] = tensor.T
+        elif "LayerNorm" in path:
+            written[path.replace("weight", "gamma:0").replace("bias", "beta:0")] = tensor
+        else:
+            written[path.replace("weight", "embeddings:0").replace("bias", "bias:0")] = tensor
+    return {name: tensor.contiguous().clone() for name, tensor in written.items()}
+
+
+def as_flax(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Return tensors as the classes of Flax in transformers 4 wrote them."""
+    written = {}
+    for name, tensor in tensors.items():
+        if "LayerNorm.weight" in name:
+            written[name.replace("weight", "scale")] = tensor
+        elif name.endswith("embeddings.weight"):
+            written[name.removesuffix("weight") + "embedding"] = tensor
+        elif name.endswith("weight"):
+            written[name.removesuffix("weight") + "kernel"] = tensor.T
+        else:
+            written[name] = tensor
+    return {name: tensor.contiguous().clone() for name, tensor in written.items()}
+
+
+@opens(
+    "Folders",
+    "safetensors of TensorFlow or Flax",
+    '`{"format": "tf"}` in the metadata',
+    "refused: the version of transformers that converts them",
+)
+@pytest.mark.parametrize(
+    ("form", "turn", "said"),
+    [
+        ("tf", as_tensorflow, r"written by TensorFlow.*transformers==4\.49\.0.*from_tf=True"),
+        ("flax", as_flax, r"written by Flax.*transformers==4\.49\.0.*from_flax=True"),
+    ],
+)
+def test_safetensors_of_other_programs(
+    form: str, turn: Callable[..., dict[str, Tensor]], said: str, folder: Path
+) -> None:
+    """transformers#27064, #27372 (T4-10)."""
+    save_file(turn(state(folder)), folder / "model.safetensors", metadata={"format": form})
+    sentence = refusal(folder)
+    assert re.search(said, sentence)
+    assert not MISLEADING.search(sentence)
+    with pytest.raises(ValueError, match=said):
+        open_task_model(folder, device="cpu")
+
+
+@pytest.mark.parametrize("metadata", [None, {"format": "mlx"}, {"format": "tf"}])
+def test_the_format_alone_refuses_nothing(metadata: dict[str, str] | None, folder: Path) -> None:
+    """ml-explore/mlx#743 (T4-09): the names and shapes are PyTorch's."""
+    wanted = opened(folder).trace("the food").hidden_states
+    save_file(state(folder), folder / "model.safetensors", metadata=metadata)
+    assert torch.equal(opened(folder).trace("the food").hidden_states, wanted)
+
+
+PACKED: dict[str, tuple[dict[str, Any], dict[str, tuple[tuple[int, ...], torch.dtype]]]] = {
+    "by MLX": (
+        {"quantization": {"group_size": 64, "bits": 4}},
+        {"": ((32, 4), torch.uint32), "scales": ((32, 1), torch.float16)}
+        | {"biases": ((32, 1), torch.float16)},
+    ),
+    "by torchao": (
+        {"quantization_config": {"quant_method": "torchao"}},
+        {"weight_qdata": ((32, 32), torch.int8), "weight_scale": ((32, 1), torch.float32)},
+    ),
+    "by aqlm": (
+        {"quantization_config": {"quant_method": "aqlm"}},
+        {"codes": ((32, 4), torch.int16), "codebooks": ((1, 4), torch.float16)},
+    ),
+    "by bitnet": (
+        {"quantization_config": {"quant_method": "bitnet"}},
+        {"": ((8, 32), torch.uint8), "weight_scale": ((1,), torch.float32)},
+    ),
+    "by vptq": (
+        {"quantization_config": {"quant_method": "vptq"}},
+        {"indices": ((8, 32), torch.int16)},
+    ),
+}
+"""What the sentence says -> fields of config.json, and what stands instead of a matrix."""
+
+
+@pytest.mark.parametrize("said", PACKED)
+def test_weights_of_programs_that_pack(said: str, folder: Path) -> None:
+    fields, parts = PACKED[said]
+    tensors = state(folder)
+    del tensors[QUERY]
+    for end, (shape, dtype) in parts.items():
+        name = QUERY.replace("weight", end) if end else QUERY
+        tensors[name] = torch.ones(shape).to(dtype)
+    store(folder, tensors)
+    edit(folder, **fields)
+    sentence = refusal(folder)
+    assert f"are quantised {said}" in sentence
+    assert not MISLEADING.search(sentence)
+
+
+def test_a_quantisation_of_floats_is_the_reason_if_they_do_not_fit(folder: Path) -> None:
+    edit(folder, quantization_config={"quant_method": "higgs"})
+    assert opened(folder).config.hidden_size == 32
+    tensors = state(folder)
+    tensors[QUERY.replace("weight", "tables")] = tensors.pop(QUERY)
+    store(folder, tensors)
+    sentence = refusal(folder, RuntimeError)
+    assert "says that they were quantised by higgs" in sentence
+    assert not MISLEADING.search(sentence)
+
+
+def without_layer(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {name: tensor for name, tensor in tensors.items() if name != QUERY}
+
+
+def other_names(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {f"net.block_{i}": tensor for i, tensor in enumerate(tensors.values())}
+
+
+def other_shape(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {**tensors, QUERY: torch.ones(16, 32)}
+
+
+def one_layer(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {name: tensor for name, tensor in tensors.items() if ".layer.1." not in name}
+
+
+@pytest.mark.parametrize("change", [without_layer, other_names, other_shape, one_layer])
+def test_own_code_is_the_reason_if_tensors_do_not_fit(
+    change: Callable[[dict[str, Tensor]], dict[str, Tensor]], folder: Path
+) -> None:
+    edit(folder, auto_map={"AutoModel": "modeling_mine.MineModel"})
+    assert opened(folder).config.hidden_size == 32
+    store(folder, change(state(folder)))
+    with pytest.raises((ValueError, RuntimeError)) as error:
+        bertcore.load(folder, device="cpu")
+    assert "own code (modeling_mine.MineModel), which is never run" in str(error.value)
+    assert not MISLEADING.search(str(error.value))
+
+
+def test_own_code_is_the_reason_for_a_head_that_is_not_read(folder: Path) -> None:
+    tensors = state(folder)
+    tensors["ranker.weight"] = tensors.pop("classifier.weight")
+    tensors["ranker.bias"] = tensors.pop("classifier.bias")
+    store(folder, tensors)
+    fields = {"architectures": ["MineRanker"], "auto_map": {"AutoModel": "mine.MineRanker"}}
+    edit(folder, **fields)
+    said = sentences(opened(folder))
+    assert "own code (mine.MineRanker), which is never run, so what they compute" in said
+    assert not MISLEADING.search(said)
+
+
+def test_matrices_without_numbers_of_deepspeed(folder: Path) -> None:
+    """The weights that ZeRO-3 saves without gathering them."""
+    tensors = state(folder)
+    store(folder, {n: torch.ones(0) if n.endswith(".weight") else t for n, t in tensors.items()})
+    assert "DeepSpeed (ZeRO-3)" in refusal(folder)
+
+
+def test_an_adapter_beside_weights_is_not_silently_left_out(folder: Path) -> None:
+    put(folder, "adapter_config.json", {"peft_type": "LORA", "base_model_name_or_path": "x"})
+    assert "Warning: adapter_config.json is beside the weights" in sentences(opened(folder))
+
+
+def static(folder: Path, first: str, path: str = "") -> None:
+    (folder / "config.json").unlink()
+    put(folder, "modules.json", [{"idx": 0, "name": "0", "path": path, "type": first}])
+
+
+@opens(
+    "Folders",
+    "a sentence encoder without an encoder, or with several",
+    "`StaticEmbedding`, `WordEmbeddings`, `Router`",
+    "refused: what it is",
+)
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("sentence_transformers.models.StaticEmbedding", "StaticEmbedding, a vector for each"),
+        (
+            "sentence_transformers.sentence_transformer.modules.static_embedding.StaticEmbedding",
+            "StaticEmbedding, a vector for each token",
+        ),
+        ("sentence_transformers.models.WordEmbeddings", "WordEmbeddings, vectors of words"),
+        ("sentence_transformers.models.BoW", "BoW, counts of words"),
+    ],
+)
+def test_modules_without_an_encoder(name: str, said: str, folder: Path) -> None:
+    static(folder, name)
+    sentence = refusal(folder)
+    assert said in sentence
+    assert not MISLEADING.search(sentence)
+
+
+def test_modules_with_several_encoders(folder: Path, tmp_path: Path) -> None:
+    router = tmp_path / "router"
+    router.mkdir()
+    folder.rename(router / "document_0_Transformer")
+    put(router, "modules.json", [{"path": "", "type": "sentence_transformers.models.Router"}])
+    assert "Open the folder of one of them: document_0_Transformer" in refusal(router)
+    assert opened(router / "document_0_Transformer").config.hidden_size == 32
+
+
+def test_an_adapter_of_adapterhub(tmp_path: Path) -> None:
+    values = {"config": {"architecture": "lora"}, "hidden_size": 768, "model_type": "bert"}
+    values |= {"model_class": "BertAdapterModel", "model_name": "bert-base-uncased"}
+    put(tmp_path, "adapter_config.json", values)
+    (tmp_path / "pytorch_adapter.bin").write_bytes(b"x")
+    assert "an adapter of AdapterHub (for bert-base-uncased), not of peft" in refusal(tmp_path)
+
+
+@opens("Heads", "the classifier of SetFit", "`model_head.pkl`", "named by every command")
+def test_evaluate_names_the_classifier_of_setfit(tmp_path: Path) -> None:
+    mini(tmp_path / "set", "BertModel")
+    (tmp_path / "set" / "model_head.pkl").write_bytes(b"never read")
+    table = tmp_path / "table.csv"
+    table.write_text("text,label\n" + "the food was cold,no\nfriendly waiter,yes\n" * 4)
+    words = ("evaluate", "--task", "classify", "--checkpoint", tmp_path / "set", "--data", table)
+    assert "model_head.pkl, the classifier of SetFit" in command_line.refusal(*words)
+
+
+# ---- what the report promises of a head ----
+
+
+@opens(
+    "Heads",
+    "NaN, infinity or zeros in a head",
+    "`classifier.weight` after a training that diverged",
+    "named in the report, which promises no use of it",
+)
+@pytest.mark.parametrize("value", [torch.nan, torch.inf])
+@pytest.mark.parametrize("name", ["classifier.weight", "classifier.bias"])
+def test_a_head_without_numbers_is_in_the_report(value: float, name: str, folder: Path) -> None:
+    """yanmtt#7, DeepLearningExamples#543 (T4-20)."""
+    tensors = state(folder)
+    tensors[name].view(-1)[0] = value
+    store(folder, tensors)
+    report = opened(folder).report
+    assert report is not None
+    assert report.broken_heads == (name,)
+    said = " ".join(report.sentences())
+    assert f"Warning: {name} of the task head has NaN or infinite numbers" in said
+    assert "can use the task head" in said
+    assert "bertscope evaluate use it" not in said
+    assert any(name in line for line in report.file_remarks())
+    assert "NaN or infinite" in command_line.succeed("inspect", folder)
+
+
+def test_a_head_of_zeros_is_in_the_report(folder: Path) -> None:
+    tensors = state(folder)
+    tensors["classifier.weight"].zero_()
+    store(folder, tensors)
+    assert "Warning: classifier.weight is 0 throughout" in sentences(opened(folder))
+
+
+def without_bias(folder: Path) -> None:
+    store(folder, {n: t for n, t in state(folder).items() if n != "classifier.bias"})
+
+
+def several_numbers(folder: Path) -> None:
+    edit(folder, problem_type="regression")
+
+
+def answer_of_three(folder: Path) -> None:
+    tensors = {n: t for n, t in state(folder).items() if "classifier" not in n}
+    tensors |= {"qa_outputs.weight": torch.ones(3, 32), "qa_outputs.bias": torch.ones(3)}
+    store(folder, tensors)
+    edit(folder, architectures=["BertForQuestionAnswering"])
+
+
+@pytest.mark.parametrize("change", [without_bias, several_numbers, answer_of_three])
+def test_no_use_is_promised_that_is_refused(change: Callable[[Path], None], folder: Path) -> None:
+    assert "bertscope evaluate use it" in sentences(opened(folder))
+    change(folder)
+    said = sentences(opened(folder))
+    assert "bertscope evaluate use it" not in said
+    with pytest.raises(ValueError, match="task head"):
+        open_task_model(folder, device="cpu")
