@@ -19,7 +19,7 @@ os.environ.setdefault("BERTSCOPE_ACCESS", "open")
 if "PYTEST_XDIST_WORKER" in os.environ:
     # Before anything imports torch, here and in what tests start: each process with as many threads
     # as there are cores makes small networks twenty times slower than one thread each. Numba hands
-    # its own number to OpenMP, and so to torch, as soon as something imports PaCMAP.
+    # its own number to OpenMP, and so to torch, as soon as something imports UMAP.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 if "OMP_NUM_THREADS" in os.environ:
     os.environ.setdefault("NUMBA_NUM_THREADS", os.environ["OMP_NUM_THREADS"])

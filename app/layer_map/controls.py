@@ -6,10 +6,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from bertcore.analysis.shared.collect import VectorTable
-from bertcore.analysis.space.geometry import NUM_ROGUE
-from bertcore.analysis.space.neighbour_embedding import EXAGGERATED_STEPS
 from bertcore.analysis.space.projection import METHODS, LayerMap, Settings, umap_opened
-from bertcore.configs.maps import METRICS, STARTS, PacmapSettings, TsneSettings, UmapSettings
+from bertcore.configs.maps import METRICS, TsneSettings, UmapSettings
 from bertcore.data.sentence_list import Span
 
 from ..shell import Compute, Field, Job, cache, one_of
@@ -23,15 +21,11 @@ HELP = {
     "min_dist": "How close points may be in the map.",
     "perplexity": "Effective number of a point's neighbours; less than the number of points.",
     "exaggeration": (
-        f"Multiplies the attraction in the first {EXAGGERATED_STEPS} steps: a large value draws "
-        "groups together before they are laid out."
+        "Multiplies the attraction in the first 250 steps: a large value draws groups together "
+        "before they are laid out."
     ),
-    "learning_rate": "0 for auto: the number of points divided by the exaggeration.",
-    "n_iter": f"Steps after the {EXAGGERATED_STEPS} with early exaggeration.",
-    "initialization": "pca: groups are arranged as in PCA. random: their arrangement is chance.",
-    "pacmap_neighbors": "Nearest points that attract a point; fewer if there are few points.",
-    "mn_ratio": "Mid-near pairs per neighbour: they set the overall arrangement first.",
-    "fp_ratio": "Further pairs, which repel, per neighbour.",
+    "learning_rate": "0 for auto: the number of points by four times the exaggeration.",
+    "max_iter": "Steps, of which the first 250 have early exaggeration.",
     "metric": "Distance between vectors; the faithfulness of the map is measured by it too.",
 }
 """What is said of a parameter, by its field."""
@@ -74,13 +68,7 @@ OWN: dict[str, tuple[Number | Word, ...]] = {
         Number("perplexity", "perplexity", 30.0, 2.0, 200.0, 1.0),
         Number("early_exaggeration", "exaggeration", 12.0, 1.0, 50.0, 1.0),
         Number("learning_rate", "learning_rate", 0.0, 0.0, 100_000.0, 50.0, is_typed=True),
-        Number("n_iter", "n_iter", 500, 50, 2000, 50),
-        Word("initialization", STARTS),
-    ),
-    "pacmap": (
-        Number("n_neighbors", "pacmap_neighbors", 10, 2, 100),
-        Number("MN_ratio", "mn_ratio", 0.5, 0.0, 5.0, 0.1),
-        Number("FP_ratio", "fp_ratio", 2.0, 0.5, 20.0, 0.5),
+        Number("max_iter", "max_iter", 1000, 250, 2000, 50),
     ),
 }
 """The parameters of each method."""
@@ -97,9 +85,7 @@ def choose_parameters(where: Any, method: str, prefix: str) -> Settings:
         prefix: Begins the names of the fields.
     """
     chosen = {each.name: _choose(where, each, prefix) for each in (*OWN[method], *SHARED)}
-    if method == "tsne":
-        return TsneSettings(**chosen)
-    return PacmapSettings(**chosen) if method == "pacmap" else UmapSettings(**chosen)
+    return TsneSettings(**chosen) if method == "tsne" else UmapSettings(**chosen)
 
 
 def _choose(where: Any, parameter: Number | Word, prefix: str) -> Any:
@@ -126,7 +112,6 @@ METHOD = Field("map_method", "umap", tuple(METHODS))
 SPACE = Field("map_space", "joint", tuple(SPACE_NAMES))
 HIDE_SPECIAL = Field("map_hide", True)
 LEVEL_LAYERS = Field("map_level", True)
-ROGUE_OFF = Field("map_rogue_off", 0)
 PARAMETERS = "umap"
 """Begins the names of a method's parameters, as in links made when UMAP was the only one."""
 
@@ -136,10 +121,9 @@ def choose_points(key: cache.BertKey, chosen: Chosen) -> Points:
     row = st.container(horizontal=True, vertical_alignment="bottom", key="map_controls")
     unit = _select(row, "Points", UNIT, UNITS, 150)
     word = _word(row, unit) if unit == "word" else ""
-    off = rogue_off(row)
     hide = row.toggle("Hide special tokens", key=HIDE_SPECIAL.key())
     marks = _marks(unit, word, chosen)
-    return Points(key, chosen.sentences, unit, word, hide, off, marks, chosen.is_list)
+    return Points(key, chosen.sentences, unit, word, hide, marks, chosen.is_list)
 
 
 def choose_view(key: cache.BertKey, chosen: Chosen) -> tuple[Points, View, str]:
@@ -162,11 +146,10 @@ def choose_view(key: cache.BertKey, chosen: Chosen) -> tuple[Points, View, str]:
             disabled=space != "joint",
             help="If off, one map for all also shows how mean and size change from layer to layer.",
         )
-        off = rogue_off(st)
         settings = choose_parameters(st, method, PARAMETERS)
     word = word if unit == "word" else ""
     marks = _marks(unit, word, chosen)
-    points = Points(key, chosen.sentences, unit, word, hide, off, marks, chosen.is_list)
+    points = Points(key, chosen.sentences, unit, word, hide, marks, chosen.is_list)
     return points, View(dims, method, space, level, settings), colour
 
 
@@ -185,22 +168,8 @@ def _word(row: DeltaGenerator, unit: str) -> str:
     return typed.strip()
 
 
-def rogue_off(where: Any) -> int:
-    """Draw the switch of the rogue dimensions; `where` is a container or Streamlit itself."""
-    return int(
-        where.number_input(
-            "Rogue dimensions off",
-            0,
-            NUM_ROGUE,
-            key=ROGUE_OFF.key(low=0, high=NUM_ROGUE),
-            width=170,
-            help="Sets to 0 the dimensions with the largest share of a layer's mean cosine.",
-        )
-    )
-
-
 def map_when_ready(points: Points, view: View) -> LayerMap:
-    """Return the map by UMAP, t-SNE or PaCMAP; draw its progress until it is there.
+    """Return the map by UMAP or t-SNE; draw its progress until it is there.
 
     Raises:
         Pending: Until then.

@@ -1,7 +1,7 @@
 """Measures over the layers: of the vectors (the view Geometry), of labels, of a map."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -9,13 +9,13 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from bertcore.analysis.compare.cka import NUM_PERMUTATIONS
-from bertcore.analysis.space.geometry import MIN_POINTS, cosines
+from bertcore.analysis.space.geometry import cosines
 from bertcore.analysis.space.map_quality import MAX_POINTS, Faithfulness, Separation
 from bertcore.analysis.space.projection import LayerMap
 
-from ..plots import Figure, plain, shorten, theme
+from ..plots import Figure, plain, shorten
 from ..plots.cells import similarity_map, similarity_table
-from ..plots.charts import Curve, LayerCurves, over_layers
+from ..plots.charts import Curve, LayerCurves
 from ..shell import Field, Picture, cache, columns, frame
 from . import view
 from .view import MeasuredGeometry, Points, View
@@ -146,45 +146,14 @@ def show_curves(
 def _table(measured: MeasuredGeometry) -> pd.DataFrame:
     """Return a row for each layer with all measures."""
     found = measured.geometry
-    low, middle, high = found.length
-    columns: dict[str, Any] = {
-        "layer": list(measured.layers),
-        "any_pair": found.any_pair,
-        "same_word": found.same_word,
-        "difference": found.corrected,
-        "intrinsic_dimension": found.intrinsic_dimension,
-        "length_10": low,
-        "length_50": middle,
-        "length_90": high,
-    }
-    for place in range(found.rogue.shape[1]):
-        columns[f"rogue_{place + 1}"] = found.rogue[:, place]
-        columns[f"rogue_{place + 1}_share"] = found.rogue_share[:, place]
-    return pd.DataFrame(columns)
-
-
-def _rogue_bars(measured: MeasuredGeometry) -> Figure:
-    """Draw the dimensions with the largest share of the mean cosine, a stack for each layer."""
-    found, layers = measured.geometry, measured.layers
-    fig = Figure()
-    for place in range(found.rogue.shape[1]):
-        names = [str(dimension) for dimension in found.rogue[:, place]]
-        fig.add(
-            "bar",
-            x=list(layers),
-            y=[None if share != share else share for share in found.rogue_share[:, place]],
-            name=f"{place + 1}",
-            text=names,
-            textposition="inside",
-            insidetextanchor="middle",
-            marker={"color": theme.CATEGORICAL[place], "line_width": 0},
-            customdata=names,
-            hovertemplate="layer %{x}, dimension %{customdata}: %{y:.1%}<extra></extra>",
-        )
-    over_layers(fig, layers, "Rogue dimensions", "share of the mean cosine")
-    fig.update_layout(barmode="stack", showlegend=False)
-    fig.update_yaxes(rangemode="tozero", tickformat=".0%")
-    return fig
+    return pd.DataFrame(
+        {
+            "layer": list(measured.layers),
+            "any_pair": found.any_pair,
+            "same_word": found.same_word,
+            "difference": found.corrected,
+        }
+    )
 
 
 def _similarity_map(measured: MeasuredGeometry) -> Figure:
@@ -256,51 +225,6 @@ cosines(table.vectors[:, {first}], table.vectors[:, {second}]), found.any_pair
 )
 SHARED = " Both are in one text, so what they share of it makes them alike too."
 BESIDE = " Compare with the dotted line, the mean of any two."
-ROGUE = Picture(
-    name="layer-map-rogue",
-    figure=_rogue_bars,
-    table=_table,
-    how=(
-        "The five dimensions with the largest share of the mean cosine of any two words, by "
-        "number. A dimension that makes up most of it says little about meaning (Timkey and van "
-        "Schijndel 2021): set *Rogue dimensions off* to see what remains of the curves, or of the "
-        "map."
-    ),
-    code=_CODE + "found.rogue, found.rogue_share\n",
-)
-DIMENSION = Picture(
-    name="layer-map-dimension",
-    chart=LayerCurves(
-        table=_table,
-        curves=(Curve("intrinsic_dimension", "TwoNN", 0),),
-        title="How many directions?",
-        unit="intrinsic dimension",
-        is_fraction=False,
-    ),
-    how=(
-        "From each point's distances to its two nearest neighbours (TwoNN, Facco et al. 2017): the "
-        "vectors have {width} numbers, but their neighbourhoods far fewer directions. With fewer "
-        "than a few hundred points, the estimate is rough."
-    ),
-    code=_CODE + "found.intrinsic_dimension\n",
-)
-LENGTH = Picture(
-    name="layer-map-length",
-    chart=LayerCurves(
-        table=_table,
-        curves=(Curve("length_50", "median", 0),),
-        band=("length_10", "length_90", "80% of the points"),
-        title="How long are the vectors?",
-        unit="length",
-        is_fraction=False,
-    ),
-    how=(
-        "Euclidean length of the vectors. In BERT a LayerNorm ends each layer and keeps the length "
-        "nearly the same for all tokens; with the LayerNorm inside the layer (ModernBERT, GPT-2), "
-        "the length grows. A wide band means that a few tokens are much longer than others."
-    ),
-    code=_CODE + "found.length\n",
-)
 SIMILARITY = Picture(
     name="layer-map-cka",
     figure=_similarity_map,
@@ -375,20 +299,9 @@ def show_two(page: frame.Page, points: Points, measured: MeasuredGeometry, code:
     )
 
 
-def show_geometry(page: frame.Page, measured: MeasuredGeometry, code: str, width: int) -> None:
-    """Draw the measures two to a row, then the CKA between the layers."""
-    found, places = measured.geometry, columns()
-    with next(places):
-        COSINES.show(page, measured, setup=code, words=found.num_words)
-    with next(places):
-        ROGUE.show(page, measured, setup=code)
-    if np.isfinite(found.intrinsic_dimension).any():
-        with next(places):
-            DIMENSION.show(page, measured, setup=code, width=width)
-    with next(places):
-        LENGTH.show(page, measured, setup=code)
-    if not np.isfinite(found.intrinsic_dimension).any():
-        st.caption(f"The intrinsic dimension needs {MIN_POINTS} different points; there are fewer.")
+def show_geometry(page: frame.Page, measured: MeasuredGeometry, code: str) -> None:
+    """Draw the cosines and the CKA between the layers."""
+    COSINES.show(page, measured, setup=code, words=measured.geometry.num_words)
     similarity = measured.similarity
     if similarity is not None and np.isfinite(similarity.debiased).any():
         st.header("How alike are the layers?", anchor=False)

@@ -285,12 +285,6 @@ READING = {
         "gap between two mean nothing. Change the perplexity under *More*: do not trust groups "
         "that are seen at one perplexity only."
     ),
-    "pacmap": (
-        "PaCMAP keeps neighbourhoods and, through pairs of fairly near points, some of the overall "
-        "arrangement; distances are still not to be trusted. Change the ratios and the seed under "
-        "*More*: what moves with the seed is chance; what stays may come from the PCA start, so "
-        "compare with the curve of shared neighbours."
-    ),
 }
 """How to read a map, by its method."""
 OVERVIEW = Picture(

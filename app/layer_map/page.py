@@ -11,7 +11,6 @@ from .controls import WORD, choose_points, choose_view, map_when_ready, read_poi
 from .geometry import show_curves, show_geometry, show_two
 from .maps import OVERVIEW, show_map
 from .points import Mapped, PointMarks, colouring, hover_texts, point_labels
-from .seeds import show_second_seed
 from .sources import choose_source, chosen_source, sentences_of
 from .view import Chosen
 
@@ -46,7 +45,7 @@ def _draw_geometry(page: frame.Page, sentences: Chosen) -> None:
         st.caption(plain(note))
     code = view.code_of(points, None)
     show_two(page, points, measured, code)
-    show_geometry(page, measured, code, table.vectors.shape[-1])
+    show_geometry(page, measured, code)
 
 
 def _draw_map(page: frame.Page, sentences: Chosen) -> None:
@@ -82,5 +81,3 @@ def _draw_map(page: frame.Page, sentences: Chosen) -> None:
     st.header("All layers at a glance", anchor=False)
     OVERVIEW.show(page, mapped, setup=code)
     show_curves(page, points, chosen, layer_map, code)
-    if layer_map.method != "pca":
-        show_second_seed(page, points, chosen, mapped)

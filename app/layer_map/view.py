@@ -1,7 +1,6 @@
 """What the layer map computes from a checkpoint: points, maps, quality measures; all cached."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +16,7 @@ from bertcore.analysis.shared.collect import (
     whole_words,
 )
 from bertcore.analysis.space import map_quality
-from bertcore.analysis.space.geometry import Geometry, geometry, without_rogue
+from bertcore.analysis.space.geometry import Geometry, geometry
 from bertcore.analysis.space.map_quality import Faithfulness, Separation
 from bertcore.analysis.space.projection import (
     MIN_EMBEDDED,
@@ -64,8 +63,6 @@ class Points(NamedTuple):
     """The word, if the unit is "word"."""
     hide_special: bool
     """Leave out [CLS] and [SEP]."""
-    rogue_off: int = 0
-    """Dimensions of each layer set to 0: those with the largest part in its mean cosine."""
     marks: tuple[tuple[int, Span], ...] = ()
     """The words drawn in place of `word`: number of the sentence, and characters of its text."""
     is_list: bool = False
@@ -78,11 +75,7 @@ class Points(NamedTuple):
 
         ValueError if no point is left; names the words that there are, if one was chosen.
         """
-        collected = _collected(cache.opened(self.key), self)
-        if not self.rogue_off:
-            return collected
-        off = without_rogue(collected.vectors, collected.words, self.rogue_off)
-        return replace(collected, vectors=off)
+        return _collected(cache.opened(self.key), self)
 
 
 class MeasuredGeometry(NamedTuple):
@@ -127,7 +120,7 @@ def first_map(points: Points, view: View) -> tuple[LayerMap, bool]:
 
 
 def embed(points: Points, view: View, *, progress: Progress) -> LayerMap:
-    """Return the map by UMAP, t-SNE or PaCMAP."""
+    """Return the map by UMAP or t-SNE."""
     return map_layers(
         points.table.vectors,
         dims=view.dims,
@@ -213,13 +206,6 @@ def code_of(points: Points, view: View | None) -> str:
         ]
     elif points.hide_special and not pooled:
         lines.append("table = table.select(~table.is_special)")
-    if points.rogue_off:
-        lines += [
-            "from dataclasses import replace",
-            "from bertcore.analysis.space.geometry import without_rogue",
-            f"off = without_rogue(table.vectors, table.words, {points.rogue_off})",
-            "table = replace(table, vectors=off)",
-        ]
     if view is None:
         return "\n".join(lines) + "\n"
     lines += [

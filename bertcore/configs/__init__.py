@@ -11,7 +11,7 @@ from bertcore.configs.data import DataConfig
 from bertcore.configs.distill import DistillConfig
 from bertcore.configs.encode import EncodeSettings
 from bertcore.configs.finetune import FinetuneConfig
-from bertcore.configs.maps import PacmapSettings, TsneSettings, UmapSettings
+from bertcore.configs.maps import TsneSettings, UmapSettings
 from bertcore.configs.optimizer import OptimizerConfig
 from bertcore.configs.train import TrainConfig
 

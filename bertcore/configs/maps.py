@@ -1,12 +1,11 @@
-"""Settings of maps in two or three dimensions: UMAP, t-SNE, PaCMAP."""
+"""Settings of maps in two or three dimensions: UMAP and t-SNE."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from bertcore.configs.numbers import check_numbers_of
 
 METRICS = ("cosine", "euclidean", "correlation", "manhattan")
-STARTS = ("pca", "random")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,8 +41,7 @@ class TsneSettings:
 
     ValueError if one is out of range.
 
-    Source: van der Maaten and Hinton 2008; names and defaults of openTSNE (Poličar et al. 2024),
-        but cosine.
+    Source: van der Maaten and Hinton 2008; names and defaults of scikit-learn, but cosine.
     """
 
     perplexity: float = 30.0
@@ -51,11 +49,9 @@ class TsneSettings:
     early_exaggeration: float = 12.0
     """Attraction is multiplied by it in the first 250 steps; 1 or more."""
     learning_rate: float = 0.0
-    """0 means openTSNE's "auto": the number of points by the exaggeration."""
-    n_iter: int = 500
-    """Steps after those with early exaggeration, 1 to 5,000."""
-    initialization: str = "pca"
-    """"pca": from the PCA map with a little noise; "random": from noise alone."""
+    """0 means scikit-learn's "auto": the number of points by four times the exaggeration."""
+    max_iter: int = 1000
+    """Steps, of which the first 250 have early exaggeration; 250 to 5,000."""
     metric: str = "cosine"
     """Distance between vectors, one of METRICS."""
     seed: int = 0
@@ -72,46 +68,8 @@ class TsneSettings:
             raise ValueError(
                 f"learning_rate is {self.learning_rate}; expected a number above 0, or 0 for auto."
             )
-        if not 1 <= self.n_iter <= 5000:
-            raise ValueError(f"n_iter is {self.n_iter}; expected 1 to 5,000.")
-        if self.initialization not in STARTS:
-            raise ValueError(
-                f"initialization is {self.initialization!r}; expected one of {', '.join(STARTS)}."
-            )
-        check_metric_and_seed(self.metric, self.seed)
-        check_numbers_of(self)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PacmapSettings:
-    """The parameters of PaCMAP.
-
-    ValueError if one is out of range.
-
-    Source: Wang, Huang, Rudin and Shaposhnik 2021; names and defaults of pacmap, but cosine.
-    """
-
-    n_neighbors: int = 10
-    """Neighbours that attract each point; 2 or more."""
-    MN_ratio: float = field(default=0.5, metadata={"flag": "--mn-ratio"})
-    """Mid-near pairs for each neighbour, 0 to 5: they arrange the whole first."""
-    FP_ratio: float = field(default=2.0, metadata={"flag": "--fp-ratio"})
-    """Further pairs, which repel, for each neighbour, up to 20; at least one per point."""
-    metric: str = "cosine"
-    """Distance between vectors, one of METRICS."""
-    seed: int = 0
-    """Fixes the result."""
-
-    def __post_init__(self) -> None:
-        if self.n_neighbors < 2:
-            raise ValueError(f"n_neighbors is {self.n_neighbors}; expected 2 or more.")
-        if not 0 <= self.MN_ratio <= 5:
-            raise ValueError(f"MN_ratio is {self.MN_ratio}; expected 0 to 5.")
-        if not 0 < self.FP_ratio <= 20 or round(self.n_neighbors * self.FP_ratio) < 1:
-            raise ValueError(
-                f"FP_ratio is {self.FP_ratio} with {self.n_neighbors} neighbours; expected at "
-                "most 20, and large enough for one further pair for each point."
-            )
+        if not 250 <= self.max_iter <= 5000:
+            raise ValueError(f"max_iter is {self.max_iter}; expected 250 to 5,000.")
         check_metric_and_seed(self.metric, self.seed)
         check_numbers_of(self)
 

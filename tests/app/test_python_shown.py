@@ -64,9 +64,8 @@ VIEWS: dict[str, tuple[str, dict[str, str | list[str]], int]] = {
             "map_view": "geometry",
             "map_source": "senses",
             "map_unit": "tokens",
-            "map_rogue_off": "1",
         },
-        5,
+        2,
     ),
     "layer map of a word": (
         "layer_map",

@@ -3,8 +3,8 @@
 from bertcore.base.moved import moved
 
 __all__ = (
-    "embeddings geometry layer_states map_quality neighbour_embedding "
-    "position_table probe_map projection rotary seed_agreement sense_sets"
+    "embeddings geometry layer_states map_quality "
+    "position_table probe_map projection rotary sense_sets"
 ).split()
 
-__getattr__ = moved(__name__, rotary="position_table", seed_agreement="map_quality")
+__getattr__ = moved(__name__, rotary="position_table")

@@ -1,4 +1,4 @@
-"""Maps in two or three dimensions of the vectors of every layer: PCA, UMAP, t-SNE, PaCMAP."""
+"""Maps in two or three dimensions of the vectors of every layer: PCA, UMAP, t-SNE."""
 
 from __future__ import annotations
 
@@ -13,29 +13,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bertcore.analysis.space.neighbour_embedding import (
-    Embedding,
-    fit_pacmap,
-    fit_tsne,
-    numba_lock,
-)
-from bertcore.configs.maps import PacmapSettings, TsneSettings, UmapSettings
+from bertcore.configs.maps import TsneSettings, UmapSettings
 
 if TYPE_CHECKING:
-    from umap import UMAP
-
     from bertcore.analysis.shared.collect import Progress
 
 Floats = NDArray[np.floating]
 
-METHODS = {"pca": "PCA", "umap": "UMAP", "tsne": "t-SNE", "pacmap": "PaCMAP"}
+METHODS = {"pca": "PCA", "umap": "UMAP", "tsne": "t-SNE"}
 """Methods and their names."""
 SPACES = ("joint", "separate")
 MIN_EMBEDDED = 8
 """With fewer distinct points there are no neighbourhoods (UMAP fails below 4), so PCA is used."""
 MAX_EMBEDDED = 12_000
-"""Maximum number of points of one map by UMAP, t-SNE or PaCMAP; about a minute on one core."""
+"""Maximum number of points of one map by UMAP or t-SNE; about a minute on one core."""
 
+# numba's fallback threading layer aborts the process when two threads run its kernels at once.
+_numba_lock = threading.Lock()
 umap_opened = threading.Event()
 """Set once UMAP is imported and compiled: 17 s of a processor, once in a process."""
 
@@ -109,7 +103,7 @@ def pca(vectors: Floats, dims: int) -> Pca:
     return Pca(components=components, mean=mean, explained=explained)
 
 
-Settings = UmapSettings | TsneSettings | PacmapSettings
+Settings = UmapSettings | TsneSettings
 
 
 class TooManyPointsError(ValueError):
@@ -124,7 +118,7 @@ def embed(
     start: Floats | None = None,
     progress: Progress | None = None,
 ) -> NDArray[np.float32]:
-    """Return the coordinates [N, dims] of vectors [N, D] by UMAP, t-SNE or PaCMAP.
+    """Return the coordinates [N, dims] of vectors [N, D] by UMAP or t-SNE.
 
     Equal vectors get equal places.
 
@@ -132,13 +126,16 @@ def embed(
         vectors: At least MIN_EMBEDDED distinct ones, all finite.
         dims: 2 or 3.
         start: Places to start from, [N, dims]; equal vectors start from the mean of theirs. None
-            means the PCA map, so that the overall arrangement does not depend on chance. t-SNE with
-            random initialization uses neither.
+            means the PCA map, so that the overall arrangement does not depend on chance.
         progress: Called with the fraction done and the stage, several times a second; may raise
             to stop.
 
-    ValueError if there are too few distinct points, or as of `fit`; TooManyPointsError if there are
-    too many.
+    UMAP's `n_neighbors` is lowered to the number of points minus 1 if there are fewer.
+
+    ValueError if there are too few distinct points, or not more than the perplexity;
+    TooManyPointsError if there are too many.
+
+    Source: umap-learn, scikit-learn; the start follows Kobak and Linderman 2021.
     """
     distinct, places = np.unique(vectors, axis=0, return_inverse=True)
     name = METHODS[method_of(settings)]
@@ -156,65 +153,61 @@ def embed(
         sums = np.zeros((len(distinct), dims))
         np.add.at(sums, places, start)
         start = sums / np.bincount(places)[:, None]
-    return fit(distinct, dims, settings, start=start, progress=progress).coordinates[places]
-
-
-def fit(
-    distinct: Floats,
-    dims: int,
-    settings: Settings,
-    *,
-    start: Floats | None = None,
-    progress: Progress | None = None,
-) -> Embedding:
-    """Return UMAP, t-SNE or PaCMAP fitted to distinct vectors; arguments as of `embed`.
-
-    UMAP's `n_neighbors` is lowered to the number of points minus 1 if there are fewer. UMAP and
-    PaCMAP run one at a time in a process; others wait. ValueError if a parameter does not fit the
-    number of points.
-
-    Source: umap-learn, openTSNE, pacmap; the start follows Kobak and Linderman 2021.
-    """
     report = progress or (lambda fraction, stage: None)
-    if start is None:
-        begin = pca(distinct, dims).transform(distinct)
-    else:
-        begin = (start - start.mean(0)).astype(np.float32)
+    begin = pca(distinct, dims).transform(distinct) if start is None else start - start.mean(0)
+    begin = begin.astype(np.float32)
     if isinstance(settings, TsneSettings):
-        return fit_tsne(distinct, begin, settings, progress=report)
-    if isinstance(settings, PacmapSettings):
-        return fit_pacmap(distinct, begin, settings, progress=report)
-    fitted = _fit_umap(distinct, begin, settings, report)
-
-    def transform(vectors: Floats) -> NDArray[np.float32]:
-        with numba_lock, warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return np.asarray(fitted.transform(vectors), dtype=np.float32)
-
-    return Embedding(np.asarray(fitted.embedding_, dtype=np.float32), transform)
+        return _tsne(distinct, begin, settings, report)[places]
+    return _umap(distinct, begin, settings, report)[places]
 
 
 def method_of(settings: Settings) -> str:
     """Return the name in METHODS to which settings belong."""
-    if isinstance(settings, TsneSettings):
-        return "tsne"
-    return "pacmap" if isinstance(settings, PacmapSettings) else "umap"
+    return "tsne" if isinstance(settings, TsneSettings) else "umap"
 
 
 def open_umap() -> None:
     """Import and compile UMAP, so that the first map of a process need not wait for it."""
     if not umap_opened.is_set():
-        fit(np.random.default_rng(0).normal(size=(4 * MIN_EMBEDDED, 4)), 2, UmapSettings())
+        embed(np.random.default_rng(0).normal(size=(4 * MIN_EMBEDDED, 4)), 2, UmapSettings())
 
 
-def _fit_umap(
+def _tsne(
+    distinct: Floats, start: NDArray[np.float32], settings: TsneSettings, report: Progress
+) -> NDArray[np.float32]:
+    """Return the coordinates [N, dims] by t-SNE of scikit-learn, which reports no progress."""
+    from sklearn.manifold import TSNE
+
+    if settings.perplexity >= len(distinct):
+        raise ValueError(
+            f"perplexity is {settings.perplexity:g} and there are {len(distinct):,} distinct "
+            "points; expected less than the number of points. Lower it, or take more points."
+        )
+    report(0.1, "Laying out the points")
+    spread = float(start[:, 0].std()) or 1.0
+    made: NDArray[np.float32] = TSNE(
+        n_components=start.shape[1],
+        perplexity=settings.perplexity,
+        early_exaggeration=settings.early_exaggeration,
+        learning_rate=settings.learning_rate or "auto",
+        max_iter=settings.max_iter,
+        metric=settings.metric,
+        init=start / np.float32(spread) * np.float32(1e-4),  # the size of its own PCA start
+        random_state=settings.seed,
+    ).fit_transform(distinct.astype(np.float32))
+    report(1.0, "Done")
+    return made
+
+
+def _umap(
     distinct: Floats, start: NDArray[np.float32], settings: UmapSettings, report: Progress
-) -> UMAP:
+) -> NDArray[np.float32]:
+    """Return the coordinates [N, dims] by UMAP, which runs once at a time in a process."""
     start = start * np.float32(10 / max(float(np.abs(start).max()), 1e-12))
     # Points that PCA puts in the same place could never separate.
     start += np.random.default_rng(settings.seed).normal(0, 1e-3, start.shape).astype(np.float32)
-    report(0.0, "Waiting for another map" if numba_lock.locked() else "Opening UMAP")
-    with numba_lock:
+    report(0.0, "Waiting for another map" if _numba_lock.locked() else "Opening UMAP")
+    with _numba_lock:
         report(0.05, "Opening UMAP")
         from umap import UMAP, umap_
 
@@ -235,7 +228,7 @@ def _fit_umap(
             ).fit(distinct.astype(np.float32))
     umap_opened.set()
     report(1.0, "Done")
-    return fitted
+    return np.asarray(fitted.embedding_, dtype=np.float32)
 
 
 def _pairwise_distances(
@@ -279,7 +272,6 @@ def map_layers(
     level_layers: bool = True,
     umap: UmapSettings | None = None,
     tsne: TsneSettings | None = None,
-    pacmap: PacmapSettings | None = None,
     progress: Progress | None = None,
 ) -> LayerMap:
     """Return a map of every layer in which points can be followed from layer to layer.
@@ -295,12 +287,12 @@ def map_layers(
         level_layers: Before a joint fit, bring each layer to mean 0 and mean squared length 1, so
             that all count alike. Without it the step from one layer's mean to the next, or the
             layer with the longest vectors, often decides the map.
-        umap, tsne, pacmap: Parameters of these methods; None means their defaults. A perplexity
+        umap, tsne: Parameters of these methods; None means their defaults. A perplexity
             that is not less than the number of distinct points is lowered to a third of them, and
             `notes` states it.
 
     ValueError if an argument is not one of those listed, no point is finite, there are more points
-    than MAX_EMBEDDED, or too few points for PaCMAP's ratios.
+    than MAX_EMBEDDED.
     """
     _check(vectors, dims, method, space)
     finite: NDArray[np.bool_] = np.asarray(np.isfinite(vectors).all((0, 2)))
@@ -320,7 +312,6 @@ def map_layers(
         "pca": None,
         "umap": umap or UmapSettings(),
         "tsne": tsne or TsneSettings(),
-        "pacmap": pacmap or PacmapSettings(),
     }[method]
     if settings is not None:
         fewest = _fewest(fits)

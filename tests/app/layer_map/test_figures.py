@@ -1,12 +1,11 @@
 """The layer map's figures from real small tables; no browser."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from app.layer_map import geometry, maps, seeds
+from app.layer_map import geometry, maps
 from app.layer_map.maps import MAX_OVERVIEW, coordinates_table
 from app.layer_map.points import (
     COLOUR_BY,
@@ -24,7 +23,7 @@ from app.plots.charts import Chart
 from app.plots.figure import Figure
 from app.shell.picture import Picture
 from bertcore.analysis.shared.collect import VectorTable, collect_sentences, collect_tokens
-from bertcore.analysis.space.map_quality import faithfulness, seed_agreement, separation
+from bertcore.analysis.space.map_quality import faithfulness, separation
 from bertcore.analysis.space.projection import LayerMap, map_layers
 from bertcore.data.texts_file import Sentence
 from tests.support.exhaustive import spread
@@ -305,38 +304,9 @@ def test_the_charts_of_the_geometry_draw_its_measures() -> None:
         cosines, (found.any_pair, found.same_word, found.corrected), strict=True
     ):
         np.testing.assert_allclose(np.array(curve.y, dtype=float), values)
-    bars = geometry._rogue_bars(measured).plotly().data
-    assert [list(bar.customdata) for bar in bars] == found.rogue.T.astype(str).tolist()
-    shares = np.array([bar.y for bar in bars], dtype=float)
-    np.testing.assert_allclose(shares, found.rogue_share.T)
-    dimensions = chart_of(geometry.DIMENSION).figure(measured).plotly().data[0].y
-    np.testing.assert_allclose(np.array(dimensions, dtype=float), found.intrinsic_dimension)
-    band, middle = chart_of(geometry.LENGTH).figure(measured).plotly().data
-    np.testing.assert_allclose(middle.y, found.length[1])
-    np.testing.assert_allclose(band.y, [*found.length[2], *found.length[0][::-1]])
     heat = geometry._similarity_map(measured).plotly().data[0]
     assert measured.similarity is not None
     np.testing.assert_allclose(heat.z, measured.similarity.debiased)
     assert list(heat.x) == ["0", "2", "4"]
     assert len(geometry._similarity_table(measured)) == 9
     assert geometry._table(measured)["layer"].tolist() == [0, 2, 4]
-
-
-@pytest.mark.parametrize("dims", [2, 3])
-def test_two_seeds_stand_beside_each_other(dims: int) -> None:
-    table = table_of(Sentence("the river bank was steep and old"), Sentence("it had rained"))
-    first = map_layers(table.vectors, dims=dims)
-    turned = replace(first, coordinates=first.coordinates[..., ::-1] + 3, method="umap")
-    two = seeds.TwoSeeds(first, seed_agreement(first, turned), (0, 1))
-    fig = seeds._pair(two, marks_of(table, "word"), layer=1).plotly()
-    assert [note.text for note in fig.layout.annotations] == ["seed 0", "seed 1"]
-    left, lines, right = fig.data
-    np.testing.assert_allclose(left.x, right.x, atol=1e-2)
-    assert len(lines.x) == 3 * len(left.x)
-    assert [frame.name for frame in fig.frames] == ["0", "1", "2"]
-    assert fig.layout.sliders[0].active == 1
-    curve = chart_of(seeds.SEED_CURVE).figure(two).plotly().data
-    np.testing.assert_allclose(curve[0].y, 1)
-    np.testing.assert_allclose(curve[1].y, 0, atol=1e-4)
-    assert (seeds._moved_table(two)["moved"] < 1e-4).all()
-    assert len(seeds._agreement_table(two)) == 3

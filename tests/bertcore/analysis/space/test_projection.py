@@ -10,7 +10,7 @@ from tqdm.auto import tqdm
 
 from bertcore.analysis.space import projection
 from bertcore.analysis.space.projection import MIN_EMBEDDED, align, embed, map_layers, pca
-from bertcore.configs.maps import METRICS, UmapSettings
+from bertcore.configs.maps import METRICS, TsneSettings, UmapSettings
 
 QUICK = UmapSettings(n_neighbors=5, seed=3)
 
@@ -221,7 +221,7 @@ def test_umap_refuses_too_few_and_too_many(monkeypatch: pytest.MonkeyPatch) -> N
     ("changes", "message"),
     [
         ({"dims": 4}, "dims is 4; expected 2 or 3"),
-        ({"method": "isomap"}, "'isomap'; expected one of pca, umap, tsne, pacmap"),
+        ({"method": "isomap"}, "'isomap'; expected one of pca, umap, tsne"),
         ({"space": "one"}, "'one'; expected one of joint, separate"),
     ],
 )
@@ -238,3 +238,26 @@ def test_wrong_calls(changes: dict[str, object], message: str) -> None:
 def test_settings_out_of_range(changes: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=next(iter(changes))):
         UmapSettings(**changes)
+
+
+@pytest.mark.parity
+def test_tsne_is_that_of_scikit_learn() -> None:
+    """From the start that scikit-learn makes by PCA; equal vectors share a place."""
+    manifold = pytest.importorskip("sklearn.manifold")
+    points = cloud(60, 12)
+    settings = TsneSettings(perplexity=8.0, max_iter=300, metric="euclidean", seed=4)
+    ours = embed(np.concatenate([points, points[:3]]), 2, settings)
+    distinct, places = np.unique(points, axis=0, return_inverse=True)
+    reference = manifold.TSNE(
+        2, perplexity=8.0, max_iter=300, init="pca", random_state=4, metric="euclidean"
+    )
+    expected = reference.fit_transform(distinct)[places.reshape(-1)]
+    assert manifold.trustworthiness(points, ours[:60], n_neighbors=5) == pytest.approx(
+        manifold.trustworthiness(points, expected, n_neighbors=5), abs=0.03
+    )
+    np.testing.assert_array_equal(ours[60:], ours[:3])
+
+
+def test_a_perplexity_of_all_points_is_refused() -> None:
+    with pytest.raises(ValueError, match="perplexity is 30 and there are 20 distinct points"):
+        embed(cloud(20, 4), 2, TsneSettings())
