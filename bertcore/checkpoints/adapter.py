@@ -29,6 +29,11 @@ _PREFIX = "base_model.model."
 _LORA = re.compile(r"(?P<module>.+)\.(?P<part>lora_(?:embedding_)?[AB])(?:\.weight)?")
 _BASE_LAYER = ".base_layer."
 """Part of the names of tensors that peft saves whole beside their LoRA pair."""
+_TOKENS = re.compile(r"(?P<module>.+)\.token_adapter\.trainable_tokens_delta")
+_WRAPPED = re.compile(r"\.(token_adapter\.base_layer|base_layer|modules_to_save)\.")
+"""Parts of the names of tensors that are saved whole inside peft's own modules."""
+_ORIGINAL = ".original_module."
+"""Part of the names of a copy of the base's tensors that peft does not read."""
 _HEADS = ("classifier.", "pre_classifier.", "qa_outputs.", "score.", "sequence_summary.", "head.")
 _REFUSED = {
     "use_dora": "a DoRA adapter, which scales each row as well",
@@ -37,7 +42,6 @@ _REFUSED = {
     "lora_bias": "a LoRA adapter with biases of its own (lora_bias)",
     "layer_replication": "an adapter that repeats layers of its base (layer_replication)",
     "target_parameters": "an adapter of bare parameters (target_parameters)",
-    "trainable_token_indices": "an adapter with new vectors of single tokens",
     "alora_invocation_tokens": "an activated LoRA adapter (aLoRA)",
     "arrow_config": "a router of adapters (Arrow)",
     "kasa_config": "a KaSA adapter",
@@ -112,6 +116,11 @@ class Adapter:
     rank_pattern: Mapping[str, float]
     """End of module names -> rank of these modules."""
     alpha_pattern: Mapping[str, float]
+    keeps_ties: bool
+    """Whether a decoder that is tied to the token table gets the table's change."""
+    token_indices: Mapping[str, tuple[int, ...]]
+    """End of the names of token tables, "" for every one -> the tokens with vectors of their
+    own."""
 
     def scale(self, module: str) -> float:
         """Return the factor of B A at a module."""
@@ -180,6 +189,8 @@ def read_adapter(folder: Path, values: Mapping[str, Any], *, allow_pickle: bool 
         fan_in_fan_out=values.get("fan_in_fan_out") is True,
         rank_pattern=_pattern(values, "rank_pattern", file),
         alpha_pattern=_pattern(values, "alpha_pattern", file),
+        keeps_ties=values.get("ensure_weight_tying") is True,
+        token_indices=_token_indices(values, file),
     )
 
 
@@ -232,6 +243,18 @@ def _pattern(values: Mapping[str, Any], key: str, file: Path) -> dict[str, float
     return {name: _number(pattern, name, file) for name in pattern}
 
 
+def _token_indices(values: Mapping[str, Any], file: Path) -> dict[str, tuple[int, ...]]:
+    """Return end of a table's name -> ids of tokens; a list without a name is for every table."""
+    stated = values.get("trainable_token_indices") or {}
+    tables = {"": stated} if isinstance(stated, list) else stated
+    for ids in tables.values() if isinstance(tables, dict) else (None,):
+        if not isinstance(ids, list) or not all(type(i) is int and 0 <= i < 10**7 for i in ids):
+            raise RuntimeError(
+                f"{file} has trainable_token_indices {str(stated)[:50]}; expected ids of tokens."
+            )
+    return {str(name): tuple(ids) for name, ids in tables.items()}
+
+
 def _of_module(pattern: Mapping[str, float], module: str, default: float) -> float:
     ends = (value for name, value in pattern.items() if f".{module}".endswith(f".{name}"))
     return next(ends, default)
@@ -240,7 +263,8 @@ def _of_module(pattern: Mapping[str, float], module: str, default: float) -> flo
 class MergedWeights(OpenWeights):
     """The weights of a base, with W + scale B A instead of W if there is a LoRA pair.
 
-    Tensors that the adapter saved whole (a classifier, biases) replace the base's, or are added.
+    Tensors that the adapter saved whole (a classifier, biases, a token table with new rows) replace
+    the base's, or are added; vectors of single tokens replace rows of a table.
     With a head for a task, the base's heads of pretraining are left out, as in the model that peft
     trained: the encoder that they read is another one.
     """
@@ -251,15 +275,22 @@ class MergedWeights(OpenWeights):
         """Name in the base -> the module, and part -> name in the adapter."""
         self._whole: dict[str, str] = {}
         """Name -> name in the adapter."""
+        self._rows: dict[str, tuple[str, tuple[int, ...]]] = {}
+        """Name of a token table -> name in the adapter of new rows, and their ids."""
         self._old: dict[str, str] = {}
         """Name -> name in the base of a tensor that the adapter replaces."""
         stored = dict(base.stored)
         self._left_out = self._heads_to_leave_out(adapter.stored)
         modules: dict[str, dict[str, str]] = {}
+        tables: dict[str, str] = {}
         for name in adapter.stored:
             plain = name.removeprefix(_PREFIX)
-            match = _LORA.fullmatch(plain)
-            if match is not None:
+            match, tokens = _LORA.fullmatch(plain), _TOKENS.fullmatch(plain)
+            if _ORIGINAL in plain:
+                continue
+            if tokens is not None:
+                tables[tokens["module"]] = name
+            elif match is not None:
                 modules.setdefault(match["module"], {})[match["part"]] = name
             elif "lora_" in plain:
                 raise ValueError(
@@ -267,8 +298,10 @@ class MergedWeights(OpenWeights):
                     "with peft (merge_and_unload), and open the result."
                 )
             else:
-                self._add_whole(plain.replace(_BASE_LAYER, "."), name)
+                self._add_whole(_WRAPPED.sub(".", plain), name)
         stored |= {name: adapter.stored[source] for name, source in self._whole.items()}
+        for module, name in tables.items():
+            self._add_rows(module, name, stored)
         for module, parts in modules.items():
             key = _match(f"{module}.weight", stored)
             self._check_pair(module, key, parts, stored)
@@ -276,7 +309,8 @@ class MergedWeights(OpenWeights):
             if key in self._pairs:
                 raise self._twice(key, self._pairs[key][0], module)
             self._pairs[key] = (module, parts)
-        stored |= {key: StoredTensor(stored[key].shape, "F32") for key in self._pairs}
+        changed = (*self._pairs, *self._rows)
+        stored |= {key: StoredTensor(stored[key].shape, "F32") for key in changed}
         for name in self._left_out:
             del stored[name]
         super().__init__(stored)
@@ -290,6 +324,45 @@ class MergedWeights(OpenWeights):
             self._adapter.read(earlier), self._adapter.read(name)
         ):
             raise self._twice(place, earlier, name)
+
+    def _add_rows(self, module: str, name: str, stored: dict[str, StoredTensor]) -> None:
+        """Add vectors of single tokens; `module` is the name of their table in peft's model."""
+        key = _match(f"{module}.weight", stored)
+        if key is None and f"{module}.weight" in _DECODERS:
+            return  # tied to the token table, which has the same rows
+        if key is None:
+            raise self._other_base(f"has tokens of {module[:150]}")
+        ends = self._settings.token_indices.items()
+        ids = next((ids for end, ids in ends if f".{module}".endswith(end and f".{end}")), ())
+        ids = ids or next(iter(self._settings.token_indices.values()), ())  # of a tied table
+        (count, *width), (rows, *wanted) = stored[key].shape, self._adapter.stored[name].shape
+        new = {i for i in ids if i >= count}
+        size = count + len(new)
+        if rows != len(ids) or width != wanted or new != set(range(count, size)):
+            raise RuntimeError(
+                f"the adapter in {self._settings.folder} has {rows} vectors of width "
+                f"{wanted} for the tokens {str(list(ids))[:60]}, but the table {key[:100]} has "
+                f"{count} rows of {width}. If it was resized, save the adapter again with "
+                "save_embedding_layers=True."
+            )
+        self._rows[key] = (name, ids)
+        stored[key] = StoredTensor((size, *width), stored[key].dtype)
+
+    def num_rows(self, stated: object) -> int:
+        """Return the rows of the token table that the adapter brings; 0 if they are the base's.
+
+        Args:
+            stated: The base's vocab_size.
+        """
+        sizes = {
+            self.stored[name].shape[0]
+            for name in (*self._whole, *self._rows)
+            if name in self._base.stored
+            and len(self.stored[name].shape) == 2
+            and self._base.stored[name].shape[0] == stated
+            and self.stored[name].shape[1:] == self._base.stored[name].shape[1:]
+        }
+        return sizes.pop() if len(sizes) == 1 else 0
 
     def _place(self, name: str, stored: Iterable[str]) -> str:
         """Return the name in the base of a tensor that was saved whole."""
@@ -314,7 +387,14 @@ class MergedWeights(OpenWeights):
         return self._settings.task_type
 
     def has_new(self, name: str) -> bool:
-        """Return whether the adapter saved a module of the base whole, with other numbers."""
+        """Return whether an adapter changes a table of the base, but not the decoder tied to it.
+
+        As peft's model before it is merged; vectors of single tokens are the decoder's too.
+        """
+        if self._settings.keeps_ties:
+            return False
+        if name in self._pairs:
+            return True
         source = self._whole.get(name)
         if source is None or name not in self._base.stored or _BASE_LAYER in source:
             return False
@@ -368,6 +448,11 @@ class MergedWeights(OpenWeights):
             return self._base.read(self._old[name])
         is_whole = name in self._whole
         tensor = self._adapter.read(self._whole[name]) if is_whole else self._base.read(name)
+        if name in self._rows:
+            source, ids = self._rows[name]
+            whole = tensor.new_zeros(self.stored[name].shape, dtype=torch.float32)
+            whole[: len(tensor)] = tensor
+            tensor = whole.index_copy(0, torch.tensor(ids), self._adapter.read(source).float())
         if name not in self._pairs:
             return tensor
         module, parts = self._pairs[name]

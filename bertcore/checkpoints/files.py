@@ -84,18 +84,23 @@ class CheckpointFolder:
     def config(self) -> dict[str, Any]:
         """Content of config.json, read once; with an adapter for a task, it names the task's class.
 
-        A config.json beside an adapter names the class and the labels; all else is its base's.
+        A config.json beside an adapter names the class and the labels, and its own token table the
+        size of the vocabulary; all else is its base's.
 
         Anything in it may be wrong or strange. For an encoder inside a larger model, the fields of
         that encoder, and PART_OF.
 
         Raises:
-            ValueError: If an adapter's base is quantised.
-            RuntimeError: If the file is missing or damaged.
+            ValueError: If an adapter's base is quantised, or as `open`.
+            RuntimeError: If the file is missing or damaged, or as `open`.
         """
         values = _of_encoder(read_json(self.config_file))
         if self.adapter is None:
             return values
+        with self._stored(values) as stored:
+            assert isinstance(stored, MergedWeights)
+            rows = stored.num_rows(values.get("vocab_size"))
+        values |= {"vocab_size": rows} if rows else {}
         own = read_json(self.folder / CONFIG) if (self.folder / CONFIG).is_file() else {}
         return _with_task(values, self.adapter) | {
             key: value for key, value in own.items() if key in _TASK_FIELDS
@@ -112,16 +117,21 @@ class CheckpointFolder:
         """
         ours = self.config.get("bertscope")
         encoder = ours.get("encoder") if isinstance(ours, dict) else None
-        with ExitStack() as stack:
-            stored = stack.enter_context(open_weights(self.weights))
-            refuse_foreign(self.config, stored, self.base)
-            if self.adapter is not None:
-                theirs = stack.enter_context(open_weights(self.adapter.weights))
-                stored = MergedWeights(stored, theirs, self.adapter)
+        with self._stored(self.config) as stored:
             weights = whole_weights(stored, self.config)
             weights.encoder = encoder if isinstance(encoder, str) else ""
             weights.doubt = likely_reason(self.config, stored.stored)
             yield weights
+
+    @contextmanager
+    def _stored(self, values: Mapping[str, Any]) -> Iterator[OpenWeights]:
+        with ExitStack() as stack:
+            stored = stack.enter_context(open_weights(self.weights))
+            refuse_foreign(values, stored, self.base)
+            if self.adapter is not None:
+                theirs = stack.enter_context(open_weights(self.adapter.weights))
+                stored = MergedWeights(stored, theirs, self.adapter)
+            yield stored
 
 
 def open_source(source: str | Path, *, allow_pickle: bool) -> CheckpointFolder:

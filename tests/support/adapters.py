@@ -26,7 +26,8 @@ def make_adapter(
     folder: Path,
     task_type: str | None = "SEQ_CLS",
     *,
-    saves_table: bool = False,
+    saves_table: bool | str = False,
+    new_rows: int = 0,
     **options: Any,
 ) -> Any:
     """Write a LoRA adapter with random matrices on a base; return peft's merged model.
@@ -35,12 +36,15 @@ def make_adapter(
         base: A checkpoint folder, without a head for the task.
         folder: New.
         task_type: One of TASKS.
-        saves_table: Whether the token table is saved too.
+        saves_table: Whether the token table is saved too; "auto": as peft decides.
+        new_rows: By which the token table is made larger before.
         options: Of peft.LoraConfig.
     """
     torch.manual_seed(2)
     names = {} if task_type in _WITHOUT_LABELS else {"num_labels": 3}
     model = getattr(transformers, TASKS[task_type]).from_pretrained(base, **names)
+    if new_rows:
+        model.resize_token_embeddings(model.config.vocab_size + new_rows)
     settings = {"r": 4, "lora_alpha": 12, "task_type": task_type, **options}
     adapted = peft.get_peft_model(model, peft.LoraConfig(**settings))
     with torch.no_grad():
@@ -49,6 +53,15 @@ def make_adapter(
                 parameter.add_(torch.randn(parameter.shape), alpha=0.2)
     adapted.save_pretrained(folder, save_embedding_layers=saves_table)
     return adapted.merge_and_unload().eval()
+
+
+def reopened(base: Path, folder: Path, task_type: str | None, new_rows: int = 0) -> Any:
+    """Return a model of peft opened from an adapter's folder on its base, not merged."""
+    names = {} if task_type in _WITHOUT_LABELS else {"num_labels": 3}
+    model = getattr(transformers, TASKS[task_type]).from_pretrained(base, **names)
+    if new_rows:
+        model.resize_token_embeddings(model.config.vocab_size + new_rows)
+    return peft.PeftModel.from_pretrained(model, folder).eval()
 
 
 def as_pickle(folder: Path) -> None:

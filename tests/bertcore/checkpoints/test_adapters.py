@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import torch
+import transformers
 from safetensors.torch import load_file, save_file
 
 import bertcore
@@ -18,8 +19,9 @@ from bertcore.checkpoints import source
 from bertcore.checkpoints.folder import ADAPTER_CONFIG, ADAPTER_WEIGHTS, find_checkpoint
 from bertcore.tasks import open_task_model
 from bertcore.tasks.checkpoint_head import read_task_head
-from tests.support.adapters import as_pickle, copy_adapter, make_adapter
+from tests.support.adapters import as_pickle, copy_adapter, make_adapter, reopened
 from tests.support.exhaustive import spread
+from tests.support.kit import mini
 from tests.support.tiny import tiny_bert, tiny_config
 from tests.support.tiny_families import make
 from tests.support.tiny_others import make_other
@@ -122,6 +124,121 @@ def test_every_setting_is_that_of_peft(name: str, tmp_path: Path) -> None:
     with torch.no_grad():
         ours = open_task_model(tmp_path / "a", device="cpu").module(IDS)
         torch.testing.assert_close(ours, merged(IDS).logits, atol=1e-5, rtol=1e-5)
+
+
+RESIZED: dict[str, dict[str, Any]] = {
+    # how the new tokens' vectors are saved; of a token table and a decoder that are tied
+    "resized": {},
+    "resized, for words": {"task_type": None},
+    "resized, of an encoder": {"task_type": "FEATURE_EXTRACTION"},
+    "resized, LoRA on the table": {"target_modules": ["word_embeddings", "query"]},
+    "resized, LoRA on the table, for words": {
+        "task_type": None,
+        "target_modules": ["word_embeddings", "query"],
+    },
+    "resized, in modules_to_save": {"modules_to_save": ["word_embeddings", "classifier"]},
+    "new tokens alone": {"trainable_token_indices": [0, 1], "saves_table": False},
+    "new tokens alone, for words": {
+        "task_type": None,
+        "trainable_token_indices": {"word_embeddings": [0, 1]},
+        "saves_table": True,
+    },
+    "LoRA on the table, for words": {
+        "task_type": None,
+        "target_modules": ["word_embeddings", "query"],
+        "new_rows": 0,
+    },
+    "LoRA on the table and its decoder": {
+        "task_type": None,
+        "target_modules": ["word_embeddings", "query"],
+        "ensure_weight_tying": True,
+        "new_rows": 0,
+    },
+    "old tokens": {"trainable_token_indices": [3, 5], "new_rows": 0},
+    "old tokens, for words": {
+        "task_type": None,
+        "trainable_token_indices": [3, 5],
+        "new_rows": 0,
+    },
+}
+
+
+@opens(
+    "Folders",
+    "an adapter that brings its own token table or tokens",
+    "`save_embedding_layers`, `modules_to_save`, `trainable_token_indices`",
+    "its table, as peft after `resize_token_embeddings`",
+)
+@pytest.mark.parity
+@pytest.mark.parametrize("case", RESIZED)
+def test_an_adapter_brings_its_own_tokens(case: str, tmp_path: Path) -> None:
+    """peft#1457, #2898, lm-evaluation-harness#1828 (T4-13)."""
+    base = make_base("bert", tmp_path / "base")
+    size = tiny_config().vocab_size
+    options = {"target_modules": ["query"], "saves_table": "auto", "new_rows": 2, **RESIZED[case]}
+    if "new tokens" in case:
+        new: Any = [size, size + 1]
+        is_named = isinstance(options["trainable_token_indices"], dict)
+        options["trainable_token_indices"] = {"word_embeddings": new} if is_named else new
+    make_adapter(base, tmp_path / "a", **options)
+    task_type, new_rows = options.get("task_type", "SEQ_CLS"), options["new_rows"]
+    adapted = reopened(base, tmp_path / "a", task_type, new_rows)
+    if "tokens" in case:  # before merging, peft 0.21 leaves out the decoder's bias
+        adapted = adapted.merge_and_unload()
+    bert = bertcore.load(tmp_path / "a", device="cpu")
+    rows = size + new_rows
+    assert bert.config.vocab_size == rows
+    ids = torch.tensor([[2, 5, 3, rows - 1, rows - 2, 3]])
+    with torch.no_grad():
+        theirs = adapted(ids, output_hidden_states=True)
+        states = bert.module(ids)
+    torch.testing.assert_close(states, theirs.hidden_states[-1], atol=1e-6, rtol=1e-6)
+    if "for words" in case:
+        assert "mlm" in bert.capabilities
+        logits = bert.module.mlm_logits(states)
+        torch.testing.assert_close(logits, theirs.logits, atol=2e-6, rtol=1e-6)
+
+
+@pytest.mark.parity
+def test_a_tokenizer_beside_an_adapter_has_the_new_tokens(tmp_path: Path) -> None:
+    mini(tmp_path / "base", "BertModel")
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path / "base")
+    tokenizer.add_tokens(["<num>", "<url>"])
+    merged = make_adapter(
+        tmp_path / "base",
+        tmp_path / "a",
+        "FEATURE_EXTRACTION",
+        saves_table=True,
+        new_rows=2,
+        target_modules=["query", "value"],
+    )
+    tokenizer.save_pretrained(tmp_path / "a")
+    text = "john lives in <num> <url>"
+    inputs = tokenizer(text, return_tensors="pt")
+    trace = bertcore.load(tmp_path / "a", device="cpu").trace(text)
+    assert trace.input_ids == inputs["input_ids"][0].tolist()
+    with torch.no_grad():
+        wanted = merged(**inputs).last_hidden_state[0]
+    torch.testing.assert_close(trace.hidden_states[-1], wanted, atol=1e-6, rtol=1e-6)
+
+
+@pytest.mark.parity
+def test_new_tokens_of_another_architecture(tmp_path: Path) -> None:
+    make_other("DebertaV2ForMaskedLM", tmp_path / "base")
+    merged = make_adapter(
+        tmp_path / "base",
+        tmp_path / "a",
+        "FEATURE_EXTRACTION",
+        saves_table=True,
+        new_rows=3,
+        target_modules=["query_proj"],
+    )
+    bert = bertcore.load(tmp_path / "a", device="cpu")
+    assert bert.config.vocab_size == merged.config.vocab_size
+    ids = torch.tensor([[2, 5, bert.config.vocab_size - 1, 3]])
+    with torch.no_grad():
+        wanted = merged(ids).last_hidden_state
+    torch.testing.assert_close(bert.module(ids), wanted, atol=1e-6, rtol=1e-6)
 
 
 @pytest.mark.parity
@@ -332,6 +449,11 @@ def change_twice(tensors: dict[str, torch.Tensor]) -> None:
         tensors[name.replace(".bert.", ".")] = tensors[name] * 2
 
 
+def add_token(tensors: dict[str, torch.Tensor]) -> None:
+    table = "base_model.model.bert.embeddings.word_embeddings"
+    tensors[f"{table}.token_adapter.trainable_tokens_delta"] = torch.ones(1, 32)
+
+
 def save_twice(tensors: dict[str, torch.Tensor]) -> None:
     name = "bert.encoder.layer.0.output.dense.bias"
     tensors |= {f"base_model.model.{name}": torch.ones(32), f"base_model.{name}": torch.zeros(32)}
@@ -344,6 +466,18 @@ REFUSED: dict[str, tuple[type[Exception], Callable[[Path], object]]] = {
     "DoRA": (ValueError, lambda f: change(f, use_dora=True)),
     "lora_magnitude_vector": (ValueError, lambda f: change_tensors(f, add_magnitude)),
     "pissa": (ValueError, lambda f: change(f, init_lora_weights="pissa")),
+    "a setting that is not known here .use_next.": (ValueError, lambda f: change(f, use_next=True)),
+    "trainable_token_indices .-1": (
+        RuntimeError,
+        lambda f: change(f, trainable_token_indices=[-1]),
+    ),
+    "vectors of width .32. for the tokens .999": (
+        RuntimeError,
+        lambda f: (
+            change(f, trainable_token_indices=[999]),
+            change_tensors(f, add_token),
+        ),
+    ),
     "layer_replication": (ValueError, lambda f: change(f, layer_replication=[[0, 2]])),
     "regular expression": (ValueError, lambda f: change(f, rank_pattern={"(a+)+$": 2})),
     "a pickle": (ValueError, as_pickle),
