@@ -7,9 +7,8 @@ import functools
 import json
 import os
 import sqlite3
-import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,13 +17,17 @@ from typing import NamedTuple, Self
 from . import visits
 from .policy import policy
 
-APPLICATION, VERSION = 0x42534343, 1
+APPLICATION, VERSION = 0x42534343, 2
 """By which SQLite's header tells our files, and in which layout they are."""
-WAIT_SECONDS = 20.0  # for other learners' answers to be written
-MAX_LEARNERS = 2_000
+WAIT_SECONDS = 5.0  # for other learners' answers to be written
 MAX_NAME, MAX_ANSWER, MAX_SENTENCE, MAX_WHY, MAX_LINK = 80, 200, 300, 3_000, 4_000
 """Most characters of what is kept; longer answers and explanations are cut, others refused."""
-MAX_FINDINGS, FINDINGS_A_MINUTE = 30, 3  # of one learner
+MAX_LEARNERS, MAX_FINDINGS = 2_000, 3_000  # of the class
+FINDINGS_OF_LEARNER, FINDINGS_A_MINUTE = 30, 3
+RECENT_SECONDS = 600.0
+NEW_LEARNERS, NEW_FINDINGS = 500, 200
+"""Most of one network within that time: a cookie costs nothing, and a class of forty, or a full
+lecture hall, has one address behind its router."""
 
 _TABLES = """
 CREATE TABLE class (name TEXT NOT NULL);
@@ -38,32 +41,51 @@ CREATE TABLE findings (
     seconds REAL
 );
 """
+_SINCE_VERSION_2 = """
+CREATE TABLE recent (what TEXT, network TEXT, learner TEXT, seconds REAL);
+CREATE INDEX answers_of_lesson ON answers (lesson, step, answer, number, is_right, num_changes);
+CREATE INDEX findings_of_learner ON findings (learner);
+"""
 _NOTE = """
 INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)
 ON CONFLICT (learner, lesson, step) DO UPDATE SET
     num_changes = num_changes + (newest <> excluded.newest), newest = excluded.newest
 """
+_LEAST = """
+SELECT learner FROM learners LEFT JOIN answers USING (learner)
+WHERE :network IS NULL OR learner IN (SELECT learner FROM recent WHERE network = :network)
+GROUP BY learner HAVING count(lesson) = 0 OR (name = '' AND count(lesson) = 1)
+ORDER BY count(lesson), name <> '', learners.rowid LIMIT 1
+"""
+"""Who makes room for others: without an answer, or with one and no name; the first who came."""
+
+
+class StepCount(NamedTuple):
+    """The first answers to a step."""
+
+    lesson: str
+    step: int
+    """From 1."""
+    num_answers: int
+    num_right: int
+    num_changed: int
+    """Of how many learners another answer followed."""
+    newest: int
+    """Place of the newest among all answers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A learner's first answer to a step."""
+    """A first answer to a step, and how many learners gave it."""
 
-    learner: str
-    """Tells learners apart, and identifies nobody."""
-    name: str
-    """As typed; empty for none."""
-    lesson: str
     step: int
-    """From 1."""
     text: str
     number: float | None
     """None if it was picked."""
     is_right: bool
     why: str
-    """What the learner was told, in Markdown; or, as JSON, both by language."""
-    num_changes: int
-    """How often another answer followed."""
+    """What the last of them was told, in Markdown; or, as JSON, both by language."""
+    num_learners: int = 1
 
     def in_language(self, code: str) -> Self:
         """Return it in the words of a language; as it is if it was not kept in several."""
@@ -72,6 +94,29 @@ class Answer:
         except (ValueError, KeyError, TypeError):
             return self
         return replace(self, text=str(text), why=str(why))
+
+
+class Graded(NamedTuple):
+    """A learner's first answer to a step."""
+
+    name: str
+    """As typed; empty for none."""
+    lesson: str
+    step: int
+    is_right: bool
+
+
+class Learner(NamedTuple):
+    """Somebody of the class."""
+
+    number: int
+    """In the order in which they came."""
+    learner: str
+    """Tells learners apart, and identifies nobody."""
+    name: str
+    """As typed; empty for none."""
+    num_answers: int
+    num_findings: int
 
 
 def _why(why: str | Mapping[str, tuple[str, str]]) -> str:
@@ -123,19 +168,28 @@ def check_text(what: str, text: str, most: int) -> None:
         )
 
 
+class HandedIn(NamedTuple):
+    """A finding of the class, with what it is removed by."""
+
+    number: int
+    seconds: float
+    finding: Finding
+
+
 class ClassStore:
     """Opens a file, or creates it; several processes may use it at once.
 
     ValueError if the file is not one of ours, damaged, of another version or class, or cannot be
-    written.
+    written. Afterwards, RuntimeError from every method if it cannot be read or written.
     """
 
     def __init__(self, path: Path, name: str) -> None:
-        self.path = path
-        self._lock = threading.Lock()  # waiting here is shorter than SQLite's tries again
+        self.path = path.absolute()
+        self._names: dict[str, str] = {}
+        """By learner: most pages show their learner's, and none waits for the file then."""
         try:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-            with self._open() as db:
+            with self._opened(writes=True) as db:  # servers that start together create it once
                 self._prepare(db, name)
         except OSError as error:
             raise ValueError(
@@ -149,14 +203,10 @@ class ClassStore:
             ) from error
 
     def _prepare(self, db: sqlite3.Connection, name: str) -> None:
-        db.execute("BEGIN IMMEDIATE")  # servers that start together create it once
-        is_new = not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        if is_new:
-            for statement in _TABLES.split(";"):
-                db.execute(statement)
+        if not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            _create(db, _TABLES + _SINCE_VERSION_2)
             db.execute("INSERT INTO class VALUES (?)", (name,))
             db.execute(f"PRAGMA application_id = {APPLICATION}")
-            db.execute(f"PRAGMA user_version = {VERSION}")
             return
         kind, version = (
             db.execute(f"PRAGMA {pragma}").fetchone()[0]
@@ -167,10 +217,10 @@ class ClassStore:
                 f"{str(self.path)!r} is a database of another program, not a class file. Pass the "
                 "name of a new file with --class-file."
             )
-        if version != VERSION:
+        if version not in (1, VERSION):
             raise ValueError(
                 f"the class file {str(self.path)!r} is of version {version}; this BertScope reads "
-                f"version {VERSION}. Pass the name of a new file with --class-file."
+                f"versions up to {VERSION}. Pass the name of a new file with --class-file."
             )
         verdict = db.execute("PRAGMA quick_check(1)").fetchone()[0]
         if verdict != "ok":
@@ -181,26 +231,31 @@ class ClassStore:
                 f"the class file {str(self.path)!r} is of the class {kept!a}, not {name!a}. Pass "
                 "that name with --class, or another file."
             )
+        if version == 1:
+            _create(db, _SINCE_VERSION_2)
 
     @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
-        with (
-            self._lock,
-            closing(sqlite3.connect(self.path, timeout=WAIT_SECONDS)) as db,
-            db,
-        ):
+    def _opened(self, *, writes: bool) -> Iterator[sqlite3.Connection]:
+        """Open the file for one transaction, which an error undoes.
+
+        Learners wait for each other in SQLite alone: who waits there holds no lock of ours.
+        """
+        place = f"{self.path.as_uri()}?mode=rw"  # a file that is gone is not made anew
+        opened = sqlite3.connect(place, timeout=WAIT_SECONDS, isolation_level=None, uri=True)
+        with closing(opened) as db:
+            db.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
             yield db
+            db.execute("COMMIT")
 
     @contextmanager
-    def _used(self) -> Iterator[sqlite3.Connection]:
-        """Open it; RuntimeError if that fails while the server runs."""
+    def _used(self, *, writes: bool = False) -> Iterator[sqlite3.Connection]:
         try:
-            with self._open() as db:
+            with self._opened(writes=writes) as db:
                 yield db
         except sqlite3.Error as error:
             raise RuntimeError(
-                f"the answers of the class cannot be read or written now ({error}). Tell whoever "
-                "runs this server."
+                f"the file of the class cannot be read or written now ({error}). Try again in a "
+                "moment; if it stays so, tell whoever runs this server."
             ) from error
 
     def note(
@@ -213,87 +268,224 @@ class ClassStore:
         is_right: bool,
         why: str | Mapping[str, tuple[str, str]] = "",
         number: float | None = None,
+        network: str = "",
     ) -> None:
         """Keep a learner's first answer to a step, and how often another one follows.
 
         Args:
             why: What the learner is told, in Markdown; or the answer and that, by language.
+            network: Tells the learner's network from others.
 
-        ValueError if the class has too many learners already.
+        ValueError if the class, or the network, has too many learners already.
         """
-        answer = _cut(answer)
-        values = (answer, number, is_right, _why(why), time.time(), answer)
-        with self._used() as db:
-            _admit(db, learner)
+        answer, now = _cut(answer), time.time()
+        values = (answer, number, is_right, _why(why), now, answer)
+        with self._used(writes=True) as db:
+            _admit(db, learner, network, now)
             db.execute(_NOTE, (learner, lesson, step, *values))
 
-    def put_name(self, learner: str, name: str) -> None:
-        """Keep what a learner typed as a name; an empty one takes it back. ValueError if long."""
+    def put_name(self, learner: str, name: str, *, network: str = "") -> None:
+        """Keep what a learner typed as a name; an empty one takes it back.
+
+        ValueError if it is long, or as in `note`.
+        """
         check_text("name", name, MAX_NAME)
-        with self._used() as db:
-            _admit(db, learner)
-            db.execute(
-                "UPDATE learners SET name = ? WHERE learner = ?", (" ".join(name.split()), learner)
-            )
+        name = " ".join(name.split())
+        with self._used(writes=True) as db:
+            if name:
+                _admit(db, learner, network, time.time())
+            db.execute("UPDATE learners SET name = ? WHERE learner = ?", (name, learner))
+        self._names[learner] = name
 
     def name_of(self, learner: str) -> str:
         """Return what a learner typed as a name; "" for nothing."""
-        with self._used() as db:
-            found = db.execute("SELECT name FROM learners WHERE learner = ?", (learner,)).fetchone()
-        return "" if found is None else str(found[0])
+        if learner not in self._names:
+            with self._used() as db:
+                row = db.execute(
+                    "SELECT name FROM learners WHERE learner = ?", (learner,)
+                ).fetchone()
+            while len(self._names) >= 5 * MAX_LEARNERS:
+                self._names.pop(next(iter(self._names)), None)
+            self._names[learner] = "" if row is None else str(row[0])
+        return self._names[learner]
 
-    def hand_in(self, learner: str, finding: Finding) -> None:
-        """Keep a finding; ValueError if its texts are long, or the learner hands in too many."""
+    def hand_in(self, learner: str, finding: Finding, *, network: str = "") -> None:
+        """Keep a finding.
+
+        ValueError if its texts are long, or the learner, the network or the class has handed in too
+        many.
+        """
         finding.check()
         now = time.time()
-        with self._used() as db:
-            _admit(db, learner)
+        with self._used(writes=True) as db:
             times = [
                 seconds
                 for (seconds,) in db.execute(
                     "SELECT seconds FROM findings WHERE learner = ?", (learner,)
                 )
             ]
-            if len(times) >= MAX_FINDINGS:
-                raise ValueError(f"you have handed in {MAX_FINDINGS} findings, the most there are.")
-            if sum(seconds > now - 60 for seconds in times) >= FINDINGS_A_MINUTE:
+            if len(times) >= FINDINGS_OF_LEARNER:
+                raise ValueError(
+                    f"you have handed in {FINDINGS_OF_LEARNER} findings, the most there are."
+                )
+            # Those of the future were handed in while the clock was ahead.
+            if sum(now - 60 < seconds <= now for seconds in times) >= FINDINGS_A_MINUTE:
                 raise ValueError(
                     f"you have handed in {FINDINGS_A_MINUTE} findings within a minute. Wait a "
                     "minute, then hand in this one."
                 )
+            _admit(db, learner, network, now)
+            if _num_recent(db, "findings", network, now) >= NEW_FINDINGS:
+                raise ValueError(
+                    f"{NEW_FINDINGS} findings were handed in from your network within "
+                    f"{RECENT_SECONDS / 60:.0f} minutes, the most there are. Download this one as "
+                    "a file, or hand it in later."
+                )
+            if db.execute("SELECT count(*) FROM findings").fetchone()[0] >= MAX_FINDINGS:
+                raise ValueError(
+                    f"the class has {MAX_FINDINGS:,} findings, the most there are. Download this "
+                    "one as a file, or hand it in when your teacher has removed others."
+                )
+            db.execute("INSERT INTO recent VALUES ('findings', ?, ?, ?)", (network, learner, now))
             db.execute(
                 "INSERT INTO findings VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (learner, *finding, now)
             )
 
-    def answers(self) -> list[Answer]:
+    def steps(self) -> list[StepCount]:
+        """Return how the class answered each step that it answered."""
+        with self._used() as db:
+            rows = db.execute(
+                "SELECT lesson, step, count(*), sum(is_right), sum(num_changes > 0), max(rowid) "
+                "FROM answers GROUP BY lesson, step"
+            ).fetchall()
+        return [StepCount(*row) for row in rows]
+
+    def answers(self, lesson: str) -> list[Answer]:
+        """Return the first answers to a lesson, each once with how many gave it."""
+        with self._used() as db:
+            rows = db.execute(
+                "SELECT step, answer, number, is_right, why, num FROM answers JOIN ("
+                "SELECT max(rowid) AS last, count(*) AS num FROM answers WHERE lesson = ? "
+                "GROUP BY step, answer, number, is_right) ON answers.rowid = last ORDER BY last",
+                (lesson,),
+            ).fetchall()
+        return [
+            Answer(step, text, number, bool(is_right), why, num)
+            for step, text, number, is_right, why, num in rows
+        ]
+
+    def graded(self) -> list[Graded]:
         """Return all first answers, the oldest first."""
         with self._used() as db:
             rows = db.execute(
-                "SELECT learner, coalesce(name, ''), lesson, step, answer, number, is_right, why, "
-                "num_changes FROM answers LEFT JOIN learners USING (learner) ORDER BY seconds"
+                "SELECT coalesce(name, ''), lesson, step, is_right FROM answers "
+                "LEFT JOIN learners USING (learner) ORDER BY answers.rowid"
             ).fetchall()
-        return [
-            Answer(learner, name, lesson, step, text, number, bool(is_right), why, num_changes)
-            for learner, name, lesson, step, text, number, is_right, why, num_changes in rows
-        ]
+        return [Graded(name, lesson, step, bool(right)) for name, lesson, step, right in rows]
 
-    def findings(self) -> list[Finding]:
-        """Return what was handed in, the newest first."""
+    def learners(self) -> list[Learner]:
+        """Return who is in the class, who came last first; also who handed in and has left."""
         with self._used() as db:
             rows = db.execute(
-                "SELECT name, page, link, numbers, first, second FROM findings "
-                "ORDER BY seconds DESC, rowid DESC"
+                "SELECT learners.rowid, learner, name, "
+                "(SELECT count(*) FROM answers WHERE answers.learner = learners.learner), "
+                "(SELECT count(*) FROM findings WHERE findings.learner = learners.learner) "
+                "FROM learners ORDER BY learners.rowid DESC"
             ).fetchall()
-        return [Finding(*row) for row in rows]
+        return [Learner(*row) for row in rows]
+
+    def num_findings(self) -> int:
+        """Return how many findings were handed in."""
+        with self._used() as db:
+            return int(db.execute("SELECT count(*) FROM findings").fetchone()[0])
+
+    def findings(self, start: int = 0, most: int = -1) -> list[HandedIn]:
+        """Return what was handed in, the newest first.
+
+        Args:
+            start: How many of the newest are left out.
+            most: How many are returned; -1 for all.
+        """
+        with self._used() as db:
+            rows = db.execute(
+                "SELECT rowid, seconds, name, page, link, numbers, first, second FROM findings "
+                "ORDER BY rowid DESC LIMIT ? OFFSET ?",
+                (most, start),
+            ).fetchall()
+        return [HandedIn(number, seconds, Finding(*row)) for number, seconds, *row in rows]
+
+    def remove_learners(self, learners: Sequence[str]) -> None:
+        """Delete learners with their answers and findings."""
+        with self._used(writes=True) as db:
+            for table in ("learners", "answers", "findings", "recent"):
+                db.executemany(
+                    f"DELETE FROM {table} WHERE learner = ?", [(one,) for one in learners]
+                )
+        for learner in learners:
+            self._names.pop(learner, None)
+
+    def remove_findings(self, findings: Sequence[HandedIn]) -> None:
+        """Delete findings."""
+        with self._used(writes=True) as db:
+            for number, seconds, _ in findings:
+                place = (number, seconds)  # a later one may have got the number of a deleted one
+                db.execute(
+                    "DELETE FROM recent WHERE what = 'findings' AND (learner, seconds) IN "
+                    "(SELECT learner, seconds FROM findings WHERE rowid = ? AND seconds = ?)",
+                    place,
+                )
+                db.execute("DELETE FROM findings WHERE rowid = ? AND seconds = ?", place)
 
 
-def _admit(db: sqlite3.Connection, learner: str) -> None:
-    """Add a learner who is not there yet; ValueError if there are too many."""
+def _create(db: sqlite3.Connection, tables: str) -> None:
+    for statement in tables.split(";"):
+        db.execute(statement)
+    db.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _admit(db: sqlite3.Connection, learner: str, network: str, now: float) -> None:
+    """Add a learner who is not there yet; others make room.
+
+    ValueError if there are too many, of the network or of the class.
+    """
     if db.execute("SELECT 1 FROM learners WHERE learner = ?", (learner,)).fetchone():
         return
+    if _num_recent(db, "learners", network, now) >= NEW_LEARNERS:
+        _make_room(
+            db,
+            network,
+            f"{NEW_LEARNERS} learners have come from your network within "
+            f"{RECENT_SECONDS / 60:.0f} minutes, the most there are. Wait some minutes.",
+        )
     if db.execute("SELECT count(*) FROM learners").fetchone()[0] >= MAX_LEARNERS:
-        raise ValueError(f"the class has {MAX_LEARNERS:,} learners, the most there are.")
-    db.execute("INSERT OR IGNORE INTO learners VALUES (?, '')", (learner,))
+        _make_room(
+            db,
+            None,
+            f"the class has {MAX_LEARNERS:,} learners, the most there are. Ask your teacher to "
+            "remove some.",
+        )
+    db.execute("INSERT INTO learners VALUES (?, '')", (learner,))
+    db.execute("INSERT INTO recent VALUES ('learners', ?, ?, ?)", (network, learner, now))
+
+
+def _make_room(db: sqlite3.Connection, network: str | None, refusal: str) -> None:
+    """Delete one who has hardly taken part, of a network or of all; ValueError if there is none."""
+    row = db.execute(_LEAST, {"network": network}).fetchone()
+    if row is None:
+        raise ValueError(refusal)
+    for table in ("learners", "answers", "recent"):
+        db.execute(f"DELETE FROM {table} WHERE learner = ?", row)
+
+
+def _num_recent(db: sqlite3.Connection, what: str, network: str, now: float) -> int:
+    """Return how many have lately come from a network; those of another time are forgotten."""
+    recent = (now - RECENT_SECONDS, now)
+    db.execute("DELETE FROM recent WHERE NOT seconds BETWEEN ? AND ?", recent)
+    return int(
+        db.execute(
+            "SELECT count(*) FROM recent WHERE what = ? AND network = ?", (what, network)
+        ).fetchone()[0]
+    )
 
 
 @functools.cache

@@ -32,16 +32,22 @@ TOO_MANY = "Too many wrong keys. Wait a minute, then try again."
 
 
 class Attempts:
-    """The wrong keys of the last minute, by address; kept only in memory."""
+    """The wrong keys of the last minute, by address; kept only in memory.
 
-    def __init__(self) -> None:
+    Args:
+        most: From one address.
+        most_of_all: From all addresses.
+    """
+
+    def __init__(self, most: int = MAX_WRONG, most_of_all: float = MAX_WRONG_OF_ALL) -> None:
+        self._most, self._most_of_all = most, most_of_all
         self._by_address: OrderedDict[str, deque[float]] = OrderedDict()
         self._all: deque[float] = deque()
 
     def are_too_many(self, address: str) -> bool:
         """Return whether no more keys are compared for now."""
         own = self._by_address.get(address, deque())
-        return _recent(own) >= MAX_WRONG or _recent(self._all) >= MAX_WRONG_OF_ALL
+        return _recent(own) >= self._most or _recent(self._all) >= self._most_of_all
 
     def note(self, address: str) -> None:
         """Remember a wrong key."""
@@ -51,7 +57,8 @@ class Attempts:
         self._by_address.move_to_end(address)
         while len(self._by_address) > MAX_ADDRESSES:
             self._by_address.popitem(last=False)
-        log.warning("refused: a wrong key, %d in this minute", _recent(self._all))
+        if (number := _recent(self._all)) <= MAX_WRONG_OF_ALL:  # the log must not fill the disk
+            log.warning("refused: a wrong key, %d in this minute", number)
 
 
 def _recent(times: deque[float]) -> int:

@@ -2,17 +2,18 @@
 
 import hashlib
 import hmac
+import math
 import secrets
-from functools import cache
 
 import streamlit as st
 
 from . import cookies
-from .gate import TOO_MANY, Attempts
+from .gate import TOO_MANY, Attempts, network_of
 from .policy import policy
 
 WRONG = "That is not the teacher's key. It was printed where the server was started."
 _LEARNER = "_class_learner"
+_wrong = Attempts(most=10, most_of_all=math.inf)
 _teachers: set[str] = set()
 """Visits in which the key was entered; as with the key of the door, until the server ends."""
 
@@ -30,23 +31,26 @@ def is_teacher() -> bool:
     return learner() in _teachers
 
 
+def network() -> str:
+    """Return what tells this visitor's network from others; no address can be read from it."""
+    about = policy().school_class
+    assert about is not None, "asked for a class alone"
+    address = network_of(st.context.ip_address or "")
+    return hmac.new(about.key.encode(), address.encode(), hashlib.sha256).hexdigest()[:16]
+
+
 def enter(typed: str) -> str:
     """Compare a key; return what is wrong with it, "" if it is the teacher's.
 
-    Wrong ones are counted by visit and in all, not by address: a class behind one router has one,
-    and its learners could keep the teacher out.
+    Wrong ones are counted by visit alone: a class behind one router has one address, and a cookie
+    costs nothing, so that by address or in all its learners could keep the teacher out.
     """
     about, who = policy().school_class, learner()
     assert about is not None, "only a server with a class has the page"
-    if _attempts().are_too_many(who):
+    if _wrong.are_too_many(who):
         return TOO_MANY
     if not hmac.compare_digest(typed.strip().encode(), about.key.encode()):
-        _attempts().note(who)
+        _wrong.note(who)
         return WRONG
     _teachers.add(who)
     return ""
-
-
-@cache
-def _attempts() -> Attempts:
-    return Attempts()

@@ -37,7 +37,8 @@ HOSTS = "BERTSCOPE_HOSTS"
 
 MAX_CLASS_NAME = 60  # characters
 CLASS_PARAMETERS = 1_000_000  # of a model that a learner trains
-MIN_KEY_LENGTH = 8  # at a hundred guesses a minute, a shorter one could be found within a term
+MIN_KEY_LENGTH = 8  # at 300 guesses a minute, a shorter one could be found within a term
+MIN_CLASS_KEY_LENGTH = 12  # of the teacher, whose key is guessed as fast as the server computes
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,11 +204,11 @@ def is_this_computer(address: str | None) -> bool:
     return bool(address) and is_loopback(str(address))
 
 
-def check_key(key: str) -> None:
+def check_key(key: str, least: int = MIN_KEY_LENGTH) -> None:
     """Refuse a key that could be guessed; ValueError if it is too short, but not empty."""
-    if key and len(key) < MIN_KEY_LENGTH:
+    if key and len(key) < least:
         raise ValueError(
-            f"the key has {len(key)} characters; expected at least {MIN_KEY_LENGTH}. Choose a "
+            f"the key has {len(key)} characters; expected at least {least}. Choose a "
             "longer one, such as four words."
         )
 
@@ -226,7 +227,7 @@ def _school_class(environ: Mapping[str, str]) -> SchoolClass | None:
             f"the page of the class has no key. Start it with bertscope app --class, or set "
             f"{CLASS_KEY}."
         )
-    check_key(key)
+    check_key(key, MIN_CLASS_KEY_LENGTH)
     if key == environ.get(KEY, ""):
         raise ValueError(
             "the teacher's key is that of the visitors, who could all open the page of the class. "

@@ -11,7 +11,7 @@ import pandas as pd
 
 from bertcore.lessons.lesson import Lesson
 
-from ..access.class_store import Answer
+from ..access.class_store import Graded
 from ..shell.picture_files import to_csv
 
 _POINTS = "Points Possible"
@@ -20,7 +20,7 @@ Scores = Mapping[str, Mapping[str, int]]
 """Learner's name -> lesson -> number of right first answers."""
 
 
-def scores(answers: Sequence[Answer], lessons: Mapping[str, Lesson]) -> Scores:
+def scores(answers: Sequence[Graded], lessons: Mapping[str, Lesson]) -> Scores:
     """Return what each learner with a name had right; of two with one name, the first answers.
 
     Args:
@@ -34,7 +34,8 @@ def scores(answers: Sequence[Answer], lessons: Mapping[str, Lesson]) -> Scores:
         lesson = lessons.get(answer.lesson)
         who = answer.name.casefold()
         place = (who, answer.lesson, answer.step)
-        if not who or lesson is None or answer.step > len(lesson.steps) or place in seen:
+        is_known = lesson is not None and 1 <= answer.step <= len(lesson.steps)
+        if not (who and is_known) or place in seen:
             continue
         seen.add(place)
         of = found[spelled.setdefault(who, answer.name)]

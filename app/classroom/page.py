@@ -1,8 +1,7 @@
 """The page Class: for the teacher, who enters its key; it follows the answers as they come."""
 
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
@@ -10,7 +9,7 @@ import streamlit as st
 from bertcore.lessons.lesson import Lesson, unfilled
 
 from ..access import learners
-from ..access.class_store import Answer, ClassStore, Finding, store
+from ..access.class_store import Answer, ClassStore, HandedIn, Learner, StepCount, store
 from ..access.policy import policy
 from ..guide import catalogue, guide
 from ..guide.language import language
@@ -20,14 +19,17 @@ from ..plots.source_tables import markdown_table
 from ..shell import Field, frame
 from ..shell.picture_files import to_csv
 from ..streamlit_internals import plotly_chart
-from . import PAGE
+from . import PAGE, removal
 from .figures import answers_figure
-from .grades import canvas_csv, moodle_csv, scores
+from .grades import Scores, canvas_csv, moodle_csv, scores
 from .tally import bars, misconceptions, of_step
 
 REFRESH_SECONDS = 3.0
 LESSON = Field("class_lesson", "")
 STEP = Field("class_step", 1)
+START = Field("class_findings_from", 0)
+MOST_ROWS = 100
+"""Findings that are drawn at once, again every few seconds."""
 _LINK = re.compile(r"[a-z-]*\?[\w%&=+.~*-]*", re.ASCII)
 
 
@@ -42,6 +44,7 @@ def draw() -> None:
     else:
         _show_links()
         _follow()
+        removal.show(kept)
 
 
 def _ask_key() -> None:
@@ -72,16 +75,17 @@ def _follow() -> None:
         assert kept is not None, "draw looks for it"
         assert about is not None, "only a class has a store"
         lessons = _known_lessons()
-        answers = [answer.in_language(language()) for answer in kept.answers()]
+        counts = kept.steps()
         known = [
-            answer
-            for answer in answers
-            if answer.lesson in lessons and 1 <= answer.step <= len(lessons[answer.lesson].steps)
+            count
+            for count in counts
+            if count.lesson in lessons and 1 <= count.step <= len(lessons[count.lesson].steps)
         ]
-        _show_totals(about.name, known, len(answers) - len(known))
-        _show_lesson(known, lessons)
+        learners = kept.learners()
+        _show_totals(about.name, known, learners, sum(c.num_answers for c in counts))
+        _show_lesson(kept, known, lessons)
         _show_findings(kept)
-        _show_grades(known, lessons)
+        _show_grades(kept, learners, lessons)
 
 
 def _known_lessons() -> dict[str, Lesson]:
@@ -91,37 +95,43 @@ def _known_lessons() -> dict[str, Lesson]:
     return {name: lesson for name in names if (lesson := catalogue.find(name, code)) is not None}
 
 
-def _show_totals(name: str, answers: Sequence[Answer], num_unknown: int) -> None:
-    num_learners = len({answer.learner for answer in answers})
-    num_changed = sum(answer.num_changes > 0 for answer in answers)
+def _show_totals(
+    name: str, known: Sequence[StepCount], learners: Sequence[Learner], num_all: int
+) -> None:
+    num_answers = sum(count.num_answers for count in known)
     st.markdown(
-        f"**{_text(name)}** · learners: {num_learners} · first answers, which count here: "
-        f"{len(answers)} · changed later: {num_changed}"
+        f"**{_text(name)}** · learners: {sum(one.num_answers > 0 for one in learners)} · first "
+        f"answers, which count here: {num_answers} · changed later: "
+        f"{sum(count.num_changed for count in known)}"
     )
-    if num_unknown:
-        st.caption(f"{num_unknown} more are to steps that this version does not have.")
+    if num_all > num_answers:
+        st.caption(f"{num_all - num_answers} more are to steps that this version does not have.")
 
 
-def _show_lesson(answers: Sequence[Answer], lessons: Mapping[str, Lesson]) -> None:
-    counts = Counter(answer.lesson for answer in answers)
-    newest = answers[-1].lesson if answers else next(iter(lessons))
+def _show_lesson(
+    kept: ClassStore, known: Sequence[StepCount], lessons: Mapping[str, Lesson]
+) -> None:
+    nums = {name: sum(c.num_answers for c in known if c.lesson == name) for name in lessons}
+    newest = max(known, key=lambda count: count.newest).lesson if known else next(iter(lessons))
     name = st.selectbox(
         "Lesson",
         list(lessons),
-        format_func=lambda name: f"{lessons[name].title} (answers: {counts[name]})",
+        format_func=lambda name: f"{lessons[name].title} (answers: {nums[name]})",
         key=LESSON.key(default=newest, options=list(lessons)),
     )
     lesson = lessons[name]
-    own = [answer for answer in answers if answer.lesson == name]
-    if not own:
+    answered = sorted(count.step for count in known if count.lesson == name)
+    if not answered:
         st.info(
             "No answer yet. Give out the link of the lesson: answers appear here by themselves."
         )
         return
+    own = [
+        answer.in_language(language()) for answer in kept.answers(name) if answer.step in answered
+    ]
     st.header("Misconceptions")
     _show_misconceptions(own, lesson)
     st.header("Answers by step")
-    answered = sorted({answer.step for answer in own})
     step = st.selectbox(
         "Step",
         answered,
@@ -137,7 +147,7 @@ def _show_lesson(answers: Sequence[Answer], lessons: Mapping[str, Lesson]) -> No
         "learners who gave it first. Right is what the model answers on their own sentences, so "
         "one number may be right for some and wrong for others."
     )
-    _show_steps(own, lesson)
+    _show_steps(own, {c.step: c for c in known if c.lesson == name}, lesson)
 
 
 def _show_misconceptions(answers: Sequence[Answer], lesson: Lesson) -> None:
@@ -152,19 +162,21 @@ def _show_misconceptions(answers: Sequence[Answer], lesson: Lesson) -> None:
         )
 
 
-def _show_steps(answers: Sequence[Answer], lesson: Lesson) -> None:
+def _show_steps(answers: Sequence[Answer], counts: Mapping[int, StepCount], lesson: Lesson) -> None:
     head = ("Step", "Answers", "Right at first", "Changed later", "Most frequent wrong answer")
     rows = []
     for number, step in enumerate(lesson.steps, start=1):
-        own = of_step(answers, number)
-        wrong = misconceptions(own, 1)
-        right = sum(answer.is_right for answer in own)
+        title, count = f"{number}\\. {_lesson_text(step.title)}", counts.get(number)
+        if count is None:
+            rows.append((title, "0", "", "", ""))
+            continue
+        wrong = misconceptions(of_step(answers, number), 1)
         rows.append(
             (
-                f"{number}\\. {_lesson_text(step.title)}",
-                str(len(own)),
-                f"{right} ({100 * right / len(own):.0f}%)" if own else "",
-                str(sum(answer.num_changes > 0 for answer in own)) if own else "",
+                title,
+                str(count.num_answers),
+                f"{count.num_right} ({100 * count.num_right / count.num_answers:.0f}%)",
+                str(count.num_changed),
                 f"{wrong[0].num_learners} × {_text(wrong[0].text)}" if wrong else "",
             )
         )
@@ -172,40 +184,76 @@ def _show_steps(answers: Sequence[Answer], lesson: Lesson) -> None:
 
 
 def _show_findings(kept: ClassStore) -> None:
-    found = kept.findings()
     st.header("Findings")
-    if not found:
+    num_findings = kept.num_findings()
+    if not num_findings:
         st.caption("None yet. *Hand in* is under each picture of each page.")
         return
-    head = ("Who", "What", "Numbers", "View")
-    st.markdown(markdown_table(head, [_row(finding) for finding in found]))
+    start = _choose_start(num_findings)
+    head = ("", "Who", "What", "Numbers", "View")
+    rows = [_row(handed_in) for handed_in in kept.findings(start, MOST_ROWS)]
+    st.markdown(markdown_table(head, rows))
+    _offer("findings", "Findings as CSV", lambda: _findings_csv(kept))
+
+
+def _choose_start(num_findings: int) -> int:
+    """Draw a choice among many findings; return how many of the newest are left out."""
+    starts = list(range(0, num_findings, MOST_ROWS))
+    if len(starts) == 1:
+        return 0
+    return st.selectbox(
+        "Which findings",
+        starts,
+        format_func=lambda start: (
+            f"{start + 1:,} to {min(start + MOST_ROWS, num_findings):,} of {num_findings:,}, "
+            "counted from the newest"
+        ),
+        key=START.key(options=starts),
+    )
+
+
+def _findings_csv(kept: ClassStore) -> bytes:
     columns = ["name", "page", "link", "numbers", "first sentence", "second sentence"]
-    _offer("findings", "Findings as CSV", to_csv(pd.DataFrame(found, columns=columns)))
+    findings = [handed_in.finding for handed_in in kept.findings()]
+    return to_csv(pd.DataFrame(findings, columns=columns))
 
 
-def _row(finding: Finding) -> tuple[str, str, str, str]:
+def _row(handed_in: HandedIn) -> tuple[str, str, str, str, str]:
+    finding = handed_in.finding
     both = f"{_text(finding.first)} {_text(finding.second)}"
     page = _text(finding.page)
     view = f"[{page}]({finding.link})" if _LINK.fullmatch(finding.link) else page
-    return _text(finding.name) or "*no name*", both, _text(finding.numbers), view
+    who = _text(finding.name) or "*no name*"
+    return f"#{handed_in.number}", who, both, _text(finding.numbers), view
 
 
-def _show_grades(answers: Sequence[Answer], lessons: Mapping[str, Lesson]) -> None:
+def _show_grades(
+    kept: ClassStore, learners: Sequence[Learner], lessons: Mapping[str, Lesson]
+) -> None:
     st.header("Grades")
-    of = scores(answers, lessons)
-    nameless = {answer.learner for answer in answers if not answer.name}
+    graded = [learner for learner in learners if learner.num_answers]
+    names = {learner.name.casefold() for learner in graded if learner.name}
     st.caption(
-        f"{len(of)} learners typed a name and have a row; {len(nameless)} did not. A grade is the "
+        f"{len(names)} learners typed a name and have a row; "
+        f"{sum(not learner.name for learner in graded)} did not. A grade is the "
         "number of right first answers: in Canvas points, one for each step, in Moodle percent. "
         "Names are as typed; nobody checks them."
     )
-    if of:
+    if names:
         with st.container(horizontal=True):
-            _offer("canvas", "For Canvas", canvas_csv(of, lessons))
-            _offer("moodle", "For Moodle", moodle_csv(of, lessons))
+            _offer("canvas", "For Canvas", lambda: _grades_csv(canvas_csv, kept, lessons))
+            _offer("moodle", "For Moodle", lambda: _grades_csv(moodle_csv, kept, lessons))
 
 
-def _offer(name: str, label: str, content: bytes) -> None:
+def _grades_csv(
+    write: Callable[[Scores, Mapping[str, Lesson]], bytes],
+    kept: ClassStore,
+    lessons: Mapping[str, Lesson],
+) -> bytes:
+    return write(scores(kept.graded(), lessons), lessons)
+
+
+def _offer(name: str, label: str, content: Callable[[], bytes]) -> None:
     st.download_button(
         label,
         content,

@@ -9,10 +9,10 @@ from bertcore.lessons.lesson import Lesson, Verdict
 from bertcore.lessons.translation import ENGLISH
 
 from ..access.class_store import store
-from ..access.learners import learner
+from ..access.learners import learner, network
 from ..access.policy import policy
 from ..plots import plain
-from ..shell import frame
+from ..shell import frame, turns
 from ..shell.hand_in import name_box
 from .language import words
 
@@ -40,6 +40,7 @@ def note(
         raise ValueError(f"the lesson {lesson.name!r} has no step {number}.")
     told = verdicts(lesson, number, chosen)
     verdict = told[ENGLISH]
+    turns.give_back()  # it may wait for others to write
     try:
         kept.note(
             learner(),
@@ -49,6 +50,7 @@ def note(
             is_right=verdict.is_right,
             why={code: (other.yours, other.why) for code, other in told.items()},
             number=number_of(chosen),
+            network=network(),
         )
     except (ValueError, RuntimeError) as error:
         st.caption(words("class_missed", why=plain(frame.sentence_of(error))))
@@ -69,5 +71,4 @@ def show_name() -> None:
         words("class", name=plain(about.name)), type="tertiary", icon=":material/groups:"
     ):
         st.caption(words("class_sees"))
-        with frame.guard():
-            name_box(words("class_name"), _NAME)
+        name_box(words("class_name"), _NAME)

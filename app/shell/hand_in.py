@@ -8,9 +8,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from ..access.class_store import MAX_NAME, MAX_SENTENCE, Finding, store
-from ..access.learners import learner
+from ..access.learners import learner, network
 from ..navigation import PAGES
-from . import frame, state
+from . import frame, state, turns
 from .picture_files import Origin
 
 Report = tuple[Origin, Callable[[Origin], bytes]]
@@ -21,15 +21,22 @@ _BOXES = ("Numbers, with their interval", "What do you see?", "What does it say,
 
 
 def name_box(label: str, key: str) -> str:
-    """Draw a box of the learner's name, which the class keeps; return the name."""
-    kept = store()
+    """Draw a box of the learner's name, which the class keeps; return the name.
+
+    What is typed stays in the box, and a sentence says so, if it cannot be kept.
+    """
+    kept, shown = store(), f"{key}_shown"
     assert kept is not None, "drawn only in a class"
-    before, shown = kept.name_of(learner()), f"{key}_shown"
+    turns.give_back()  # it may wait for others to write
+    before = st.session_state.get(shown, "")
+    with frame.guard():
+        before = kept.name_of(learner())
     if st.session_state.get(shown) != before:  # typed in another box, or in another tab
         st.session_state[key] = st.session_state[shown] = before
     typed: str = st.text_input(label, key=key, max_chars=MAX_NAME)
-    if typed.strip() != before:
-        kept.put_name(learner(), typed)
+    if " ".join(typed.split()) != before:
+        with frame.guard():
+            kept.put_name(learner(), typed, network=network())
     return typed.strip()
 
 
@@ -68,8 +75,11 @@ def _show(name: str, report: Report, link: str) -> None:
         finding = Finding(who, origin.page, link, numbers.strip(), first.strip(), second.strip())
         row = st.container(horizontal=True)
         if row.button("Hand in", key="finding_hand_in", type="primary"):
-            kept.hand_in(learner(), finding)
-            st.success("Your class has it: your sentences, the numbers and the link of this view.")
+            with frame.guard():  # the form stays as it is if it cannot be kept
+                kept.hand_in(learner(), finding, network=network())
+                st.success(
+                    "Your class has it: your sentences, the numbers and the link of this view."
+                )
         row.download_button(
             "Download as a file",
             partial(_file, origin, make, finding, urljoin(st.context.url or "", link)),

@@ -52,12 +52,12 @@ def to_csv(data: pd.DataFrame) -> bytes:
     return lines.encode("utf-8-sig")
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     if value is None or value is pd.NA or value is pd.NaT:
         return ""
     if isinstance(value, int | float | np.number | np.bool_):
         return str(value) if value == value else ""  # not NaN
-    text = _BEFORE_SIGN.sub(lambda before: f"{before[0]}'", str(value))
+    text: str = _BEFORE_SIGN.sub(lambda before: f"{before[0]}'", str(value))
     return '"' + text.replace('"', '""') + '"'
 
 

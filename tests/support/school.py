@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -22,11 +23,12 @@ def school(monkeypatch: pytest.MonkeyPatch, **environ: str) -> Iterator[ClassSto
     try:
         with closed(monkeypatch, **given):
             monkeypatch.setattr(cookies, "visit_of", lambda _: None)  # AppTest has none
+            monkeypatch.setattr(learners, "network_of", lambda _: "")  # and no address
+            monkeypatch.setattr(learners, "_wrong", copy.deepcopy(learners._wrong))
             class_store.store.cache_clear()
             kept = class_store.store()
             assert kept is not None
             yield kept
     finally:
         class_store.store.cache_clear()
-        learners._attempts.cache_clear()
         learners._teachers.clear()

@@ -6,14 +6,18 @@ import os
 import sqlite3
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 
 from app.access import class_store, visits
-from app.access.class_store import ClassStore, Finding
+from app.access.class_store import Answer, ClassStore, Finding
 from app.access.policy import CLASS, CLASS_FILE, CLASS_KEY, KEY, decide
+from tests.support.full_disk import largest_file
 from tests.support.school import school
 
 FINDING = Finding("Ada", "Attention", "attention?layer=3", "0.62 [0.55, 0.69]", "One.", "Two.")
@@ -33,6 +37,18 @@ with ThreadPoolExecutor(30) as pool:
     list(pool.map(answer, range(60)))
 """
 
+_KILLED = """
+import itertools
+import sys
+from pathlib import Path
+from app.access.class_store import ClassStore
+kept = ClassStore(Path(sys.argv[1]), "NLP")
+kept.put_name(sys.argv[2], sys.argv[2])
+for number in itertools.count(1):
+    kept.note(sys.argv[2], "pieces", number, "5", is_right=True, why="y" * 900)
+    print(number, flush=True)
+"""
+
 
 @pytest.fixture
 def kept(tmp_path: Path) -> ClassStore:
@@ -44,10 +60,19 @@ def test_the_first_answer_counts_and_others_are_changes(kept: ClassStore) -> Non
         kept.note("a", "pieces", 1, text, is_right=text == "10", number=float(text))
     kept.note("b", "pieces", 1, "10", is_right=True, why="*so*", number=10.0)
     kept.note("a", "pieces", 2, "[CLS]", is_right=False)
-    first, second, third = kept.answers()
-    assert (first.text, first.is_right, first.num_changes, first.number) == ("5", False, 2, 5.0)
-    assert (second.learner, second.why, second.num_changes) == ("b", "*so*", 0)
-    assert (third.step, third.number) == (2, None)
+    assert kept.answers("pieces") == [
+        Answer(1, "5", 5.0, False, ""),
+        Answer(1, "10", 10.0, True, "*so*"),
+        Answer(2, "[CLS]", None, False, ""),
+    ]
+    assert [step[:5] for step in kept.steps()] == [("pieces", 1, 2, 1, 1), ("pieces", 2, 1, 0, 0)]
+
+
+def test_equal_answers_are_counted_together(kept: ClassStore) -> None:
+    for learner in "abc":
+        kept.note(learner, "pieces", 1, "5", is_right=False, number=5.0, why=f"as {learner}")
+    kept.note("d", "other", 1, "5", is_right=False, number=5.0)
+    assert kept.answers("pieces") == [Answer(1, "5", 5.0, False, "as c", 3)]
 
 
 def test_two_servers_lose_no_answer(tmp_path: Path) -> None:
@@ -68,14 +93,15 @@ def test_two_servers_lose_no_answer(tmp_path: Path) -> None:
     for server in servers:
         server.communicate(b"\n", timeout=60)
     assert [server.returncode for server in servers] == [0, 0]
-    answers = ClassStore(path, "NLP").answers()
-    assert len({(one.learner, one.step) for one in answers}) == len(answers) == 120
+    again = ClassStore(path, "NLP")
+    assert [step.num_answers for step in again.steps()] == [60, 60]
+    assert len(again.learners()) == 60
 
 
-def test_thirty_in_a_second_on_one_server(kept: ClassStore) -> None:
-    with ThreadPoolExecutor(30) as pool:
-        list(pool.map(lambda n: kept.note(f"{n}", "pieces", 1, "5", is_right=True), range(30)))
-    assert len(kept.answers()) == 30
+def test_forty_at_once_on_one_server(kept: ClassStore) -> None:
+    with ThreadPoolExecutor(40) as pool:
+        list(pool.map(lambda n: kept.note(f"{n}", "pieces", 1, "5", is_right=True), range(40)))
+    assert len(kept.learners()) == 40
 
 
 def test_a_file_goes_on_where_it_was(kept: ClassStore) -> None:
@@ -83,21 +109,60 @@ def test_a_file_goes_on_where_it_was(kept: ClassStore) -> None:
     kept.put_name("a", "  Ada \n Lovelace ")
     kept.hand_in("a", FINDING)
     again = ClassStore(kept.path, "NLP")
-    assert [one.name for one in again.answers()] == ["Ada Lovelace"]
-    assert again.findings() == [FINDING]
+    assert again.graded() == [("Ada Lovelace", "pieces", 1, True)]
+    assert again.name_of("a") == "Ada Lovelace"
+    assert _handed_in(again) == [FINDING]
     assert kept.path.stat().st_mode & 0o077 == 0
+
+
+def _handed_in(kept: ClassStore) -> list[Finding]:
+    return [handed_in.finding for handed_in in kept.findings()]
+
+
+_OF_0_2_0 = """
+CREATE TABLE class (name TEXT NOT NULL);
+CREATE TABLE learners (learner TEXT PRIMARY KEY, name TEXT NOT NULL);
+CREATE TABLE answers (
+    learner TEXT, lesson TEXT, step INTEGER, answer TEXT, number REAL, is_right INTEGER, why TEXT,
+    seconds REAL, newest TEXT, num_changes INTEGER DEFAULT 0, PRIMARY KEY (learner, lesson, step)
+);
+CREATE TABLE findings (
+    learner TEXT, name TEXT, page TEXT, link TEXT, numbers TEXT, first TEXT, second TEXT,
+    seconds REAL
+);
+PRAGMA application_id = 1112752963;
+PRAGMA user_version = 1;
+INSERT INTO class VALUES ('NLP');
+INSERT INTO learners VALUES ('a', 'Ada'), ('b', '');
+INSERT INTO answers VALUES ('a', 'pieces', 1, '5', 5.0, 0, 'why', 1.0, '7', 1);
+INSERT INTO findings VALUES ('b', '', 'Attention', 'attention', '', 'One.', '', 4e9);
+"""
+
+
+def test_a_file_of_0_2_0_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "class.sqlite"
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(_OF_0_2_0)
+    for _ in range(2):
+        kept = ClassStore(path, "NLP")
+        assert kept.graded() == [("Ada", "pieces", 1, False)]
+        assert [one[1:] for one in kept.learners()] == [("b", "", 0, 1), ("a", "Ada", 1, 0)]
+        assert _handed_in(kept) == [Finding("", "Attention", "attention", "", "One.", "")]
+    kept.note("b", "pieces", 1, "5", is_right=True)
+    kept.hand_in("b", FINDING)
+    assert (kept.steps()[0].num_answers, kept.num_findings()) == (2, 2)
 
 
 def test_hostile_texts_come_back_as_they_are(kept: ClassStore) -> None:
     kept.note("a", HOSTILE, 1, HOSTILE, is_right=False, why=HOSTILE)
     kept.hand_in("a", FINDING._replace(first=HOSTILE, name=HOSTILE))
-    assert (kept.answers()[0].text, kept.answers()[0].lesson) == (HOSTILE, HOSTILE)
-    assert kept.findings()[0].first == HOSTILE
+    assert kept.answers(HOSTILE) == [Answer(1, HOSTILE, None, False, HOSTILE)]
+    assert _handed_in(kept)[0].first == HOSTILE
 
 
 def _other_version(path: Path) -> None:
     with sqlite3.connect(path) as db:
-        db.execute("PRAGMA user_version = 2")
+        db.execute("PRAGMA user_version = 9")
 
 
 def _other_program(path: Path) -> None:
@@ -118,7 +183,7 @@ def _scrambled(path: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "said"),
     [
-        (_other_version, "version 2; this BertScope reads version 1"),
+        (_other_version, "version 9; this BertScope reads versions up to 2"),
         (_other_program, "another program"),
         (_cut, "damaged"),
         (_scrambled, "damaged"),
@@ -143,18 +208,23 @@ def test_another_class_or_place_is_refused(kept: ClassStore) -> None:
 
 def test_a_file_that_is_lost_meanwhile_is_a_sentence(kept: ClassStore) -> None:
     kept.path.write_bytes(b"x" * 5000)
+    for use in (kept.steps, kept.graded, lambda: kept.note("b", "pieces", 1, "5", is_right=True)):
+        with pytest.raises(RuntimeError, match="cannot be read or written now"):
+            use()
+    kept.path.unlink()
     with pytest.raises(RuntimeError, match="cannot be read or written now"):
-        kept.answers()
+        kept.learners()
+    assert not kept.path.exists(), "no empty file takes its place"
 
 
-def test_what_is_kept_is_bounded(kept: ClassStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_kept_is_bounded(kept: ClassStore) -> None:
     kept.note("a", "pieces", 1, "x" * 9999, is_right=False, why="y" * 99_999)
-    assert len(kept.answers()[0].text) == class_store.MAX_ANSWER
-    assert len(kept.answers()[0].why) == class_store.MAX_WHY
+    (answer,) = kept.answers("pieces")
+    assert (len(answer.text), len(answer.why)) == (class_store.MAX_ANSWER, class_store.MAX_WHY)
     told = dict.fromkeys(map(str, range(30)), ("x" * 9999, "\x01" * 9999))  # six signs each in JSON
-    kept.note("b", "pieces", 1, "x" * 9999, is_right=False, why=told)
+    kept.note("b", "pieces", 2, "x" * 9999, is_right=False, why=told)
     for code in told:
-        read = kept.answers()[1].in_language(code)
+        read = kept.answers("pieces")[1].in_language(code)
         assert (len(read.text), read.why) == (class_store.MAX_ANSWER, "\x01" * class_store.MAX_WHY)
     with pytest.raises(ValueError, match="81 characters; at most 80"):
         kept.put_name("a", "x" * 81)
@@ -168,11 +238,110 @@ def test_what_is_kept_is_bounded(kept: ClassStore, monkeypatch: pytest.MonkeyPat
             kept.hand_in("a", FINDING._replace(**wrong))
     with pytest.raises(ValueError, match="link"):
         kept.hand_in("a", FINDING._replace(link="x" * 4001))
-    monkeypatch.setattr(class_store, "MAX_LEARNERS", 2)
-    kept.note("b", "pieces", 1, "5", is_right=True)
-    with pytest.raises(ValueError, match="2 learners"):
-        kept.note("c", "pieces", 1, "5", is_right=True)
-    kept.note("a", "pieces", 2, "5", is_right=True)  # who is there may go on
+
+
+def _who(kept: ClassStore) -> list[str]:
+    return [one.learner for one in reversed(kept.learners())]
+
+
+def test_who_hardly_took_part_makes_room_in_a_full_class(
+    kept: ClassStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(class_store, "MAX_LEARNERS", 4)
+    for learner in "abc":
+        kept.note(learner, "pieces", 1, "5", is_right=True)
+    kept.put_name("b", "Bob")
+    kept.note("c", "pieces", 2, "5", is_right=True)
+    kept.put_name("d", "Dan")
+    for learner in "efg":  # in place of d, who has no answer, and of a and f, who have one
+        kept.note(learner, "pieces", 1, "5", is_right=True)
+    assert _who(kept) == ["b", "c", "f", "g"]
+    assert len(kept.graded()) == 5, "with the answers of those who went"
+    for learner in "fg":
+        kept.put_name(learner, "Eve")
+    for _ in range(2):
+        with pytest.raises(ValueError, match=r"4 learners.*your teacher"):
+            kept.note("h", "pieces", 1, "5", is_right=True)
+    kept.note("b", "pieces", 2, "5", is_right=True)  # who is there may go on
+    kept.remove_learners(["g"])
+    kept.note("h", "pieces", 1, "5", is_right=True)
+    assert _who(kept) == ["b", "c", "f", "h"]
+
+
+def test_two_thousand_cookies_keep_no_pupil_out(
+    kept: ClassStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cookies of one network, then of many; each of the first sends a name, the others answer."""
+    monkeypatch.setattr(class_store, "MAX_LEARNERS", 60)
+    monkeypatch.setattr(class_store, "NEW_LEARNERS", 30)
+    for number in range(60):
+        kept.put_name(f"named {number}", "x", network="school")
+    for number in range(200):
+        kept.note(f"{number}", "pieces", 1, "5", is_right=True, network=f"{number % 50}")
+    for pupil in ("ada", "bob"):
+        for step in (1, 2, 3):
+            kept.note(pupil, "pieces", step, "5", is_right=True, network="school")
+        for number in range(100):
+            kept.note(f"{pupil}{number}", "pieces", 1, "5", is_right=True, network="school")
+    assert {"ada", "bob"} <= set(_who(kept))
+    assert len(_who(kept)) == 60
+
+
+def test_a_network_has_a_limit_in_time(kept: ClassStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1e9
+    monkeypatch.setattr(class_store.time, "time", lambda: now)
+    monkeypatch.setattr(class_store, "NEW_LEARNERS", 40)
+    for number in range(40):  # a class behind one router
+        kept.note(f"{number}", "pieces", 1, "5", is_right=True, network="school")
+        kept.put_name(f"{number}", f"Pupil {number}", network="school")
+    with pytest.raises(ValueError, match="40 learners have come from your network within 10"):
+        kept.note("one more", "pieces", 1, "5", is_right=True, network="school")
+    kept.note("from elsewhere", "pieces", 1, "5", is_right=True, network="home")
+    now += 601
+    kept.note("one more", "pieces", 1, "5", is_right=True, network="school")
+    assert len(_who(kept)) == 42
+
+
+def test_findings_of_a_network_have_a_limit_in_time(
+    kept: ClassStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1e9
+    monkeypatch.setattr(class_store.time, "time", lambda: now)
+    monkeypatch.setattr(class_store, "NEW_FINDINGS", 80)
+    monkeypatch.setattr(class_store, "MAX_FINDINGS", 100)
+    for number in range(80):  # two of each of forty
+        kept.hand_in(f"{number // 2}", FINDING, network="school")
+    with pytest.raises(ValueError, match="80 findings were handed in from your network"):
+        kept.hand_in("one more", FINDING, network="school")
+    kept.remove_findings(kept.findings(0, 5))
+    for number in range(25):
+        now += 601 * (number == 5)
+        kept.hand_in(f"more {number}", FINDING, network="school")
+    with pytest.raises(ValueError, match="the class has 100 findings"):
+        kept.hand_in("one more", FINDING, network="home")
+    kept.remove_findings(kept.findings(0, 1))
+    kept.hand_in("one more", FINDING, network="home")
+
+
+def test_findings_come_in_parts_and_are_removed_alone(kept: ClassStore) -> None:
+    for number in range(5):
+        kept.hand_in(f"{number}", FINDING._replace(first=f"{number}"))
+    assert [one.finding.first for one in kept.findings(1, 2)] == ["3", "2"]
+    newest, *_, oldest = kept.findings()
+    kept.remove_findings([newest])
+    kept.hand_in("new", FINDING._replace(first="new"))  # may get the number of the removed one
+    kept.remove_findings([newest, oldest])
+    assert [one.finding.first for one in kept.findings()] == ["new", "3", "2", "1"]
+
+
+def test_a_removed_learner_is_gone(kept: ClassStore) -> None:
+    for learner in "ab":
+        kept.note(learner, "pieces", 1, "5", is_right=True)
+        kept.put_name(learner, learner)
+        kept.hand_in(learner, FINDING)
+    kept.remove_learners(["a", "nobody"])
+    assert [one[1:] for one in kept.learners()] == [("b", "b", 1, 1)]
+    assert (len(kept.graded()), kept.num_findings(), kept.name_of("a")) == (1, 1, "")
 
 
 def test_findings_are_limited_by_learner(kept: ClassStore, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,6 +360,85 @@ def test_findings_are_limited_by_learner(kept: ClassStore, monkeypatch: pytest.M
         kept.hand_in("a", FINDING)
 
 
+def test_a_clock_that_was_ahead_locks_nobody(
+    kept: ClassStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 4e9
+    monkeypatch.setattr(class_store.time, "time", lambda: now)
+    monkeypatch.setattr(class_store, "NEW_FINDINGS", 3)
+    monkeypatch.setattr(class_store, "NEW_LEARNERS", 1)
+    for number in range(3):
+        kept.hand_in("a", FINDING._replace(first=f"{number}"))
+    now = 1e9
+    kept.hand_in("a", FINDING._replace(first="newest"))
+    kept.note("b", "pieces", 1, "5", is_right=True)
+    assert kept.findings()[0].finding.first == "newest"
+
+
+@contextmanager
+def _locked(path: Path, how: str) -> Iterator[None]:
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute(f"BEGIN {how}")
+        yield
+
+
+def test_who_waits_for_the_file_holds_nobody(
+    kept: ClassStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(class_store, "WAIT_SECONDS", 2.0)
+    kept.note("a", "pieces", 1, "5", is_right=True)
+    kept.put_name("b", "Bob")
+    with ThreadPoolExecutor(1) as pool, _locked(kept.path, "IMMEDIATE"):
+        waiting = pool.submit(kept.note, "a", "pieces", 2, "5", is_right=True)
+        start = time.monotonic()
+        assert len(kept.graded()) == 1
+        assert kept.name_of("a") == ""
+        assert time.monotonic() - start < 1
+        with pytest.raises(RuntimeError, match=r"database is locked.*Try again"):
+            waiting.result()
+    with _locked(kept.path, "EXCLUSIVE"):
+        start = time.monotonic()
+        assert kept.name_of("b") == "Bob"
+        assert time.monotonic() - start < 1
+    kept.note("a", "pieces", 2, "5", is_right=True)
+
+
+def test_a_full_disk_damages_nothing(kept: ClassStore) -> None:
+    kept.note("a", "pieces", 1, "5", is_right=True)
+    size = kept.path.stat().st_size
+    refused = 0
+    with largest_file(size + 8192):
+        for number in range(100):
+            try:
+                kept.note("a", "pieces", 2 + number, "x" * 150, is_right=True, why="y" * 900)
+            except RuntimeError:
+                refused += 1
+    assert 0 < refused < 100
+    again = ClassStore(kept.path, "NLP")
+    assert len(again.graded()) == 101 - refused
+    again.note("b", "pieces", 1, "5", is_right=True)
+
+
+def test_a_killed_server_loses_nothing_that_it_kept(tmp_path: Path) -> None:
+    path = tmp_path / "class.sqlite"
+    for number in range(3):
+        server = subprocess.Popen(
+            [sys.executable, "-c", _KILLED, str(path), str(number)],
+            stdout=subprocess.PIPE,
+            env=os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[3])},
+        )
+        assert server.stdout is not None
+        for _ in range(20):
+            server.stdout.readline()
+        server.kill()
+        noted = 20 + len(server.stdout.readlines())
+        server.wait()
+        again = ClassStore(path, "NLP")
+        own = [one for one in again.learners() if one.name == str(number)]
+        assert noted <= own[0].num_answers <= noted + 1
+        again.note("b", "pieces", 1, "5", is_right=True)
+
+
 def test_nothing_is_left_after_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
     with school(monkeypatch) as kept:
         kept.note("a", "pieces", 1, "5", is_right=True)
@@ -207,7 +455,7 @@ def test_nothing_is_left_after_the_server(monkeypatch: pytest.MonkeyPatch) -> No
         ({CLASS: "a\x1b[2Jb"}, "control characters"),
         ({CLASS: "a\u202eb"}, "control characters"),
         ({CLASS_KEY: ""}, "no key"),
-        ({CLASS_KEY: "short"}, "at least 8"),
+        ({CLASS_KEY: "eleven char"}, "at least 12"),
         ({KEY: "four words of a key"}, "all open the page"),
     ],
 )

@@ -7,7 +7,7 @@ import io
 
 import pytest
 
-from app.access.class_store import Answer
+from app.access.class_store import Answer, Graded
 from app.classroom.figures import answers_figure
 from app.classroom.grades import canvas_csv, moodle_csv, scores
 from app.classroom.tally import bars, misconceptions
@@ -19,9 +19,13 @@ OTHER = parse_lesson(HEAD.replace('title = "', 'title = "Second: ') + NUMBER + C
 LESSONS = {"pieces": LESSON, "other": OTHER}
 
 
-def given(name: str, step: int, right: bool, *, lesson: str = "pieces", text: str = "5") -> Answer:
+def given(name: str, step: int, right: bool, *, lesson: str = "pieces") -> Graded:
+    return Graded(name, lesson, step, right)
+
+
+def answered(text: str, right: bool = False, *, step: int = 1, num: int = 1) -> Answer:
     number = float(text) if text.lstrip("-").replace(".", "").isdigit() else None
-    return Answer(name, name, lesson, step, text, number, right, f"why {text}", 0)
+    return Answer(step, text, number, right, f"why {text}", num)
 
 
 def table(content: bytes) -> list[list[str]]:
@@ -75,30 +79,30 @@ def test_of_two_with_one_name_the_first_answers_count() -> None:
 
 
 def test_wrong_answers_are_ordered_by_how_often() -> None:
-    answers = [given(str(n), 1, False, text=text) for n, text in enumerate("5575")]
-    answers += [given("x", 1, True, text="10"), given("y", 2, False, text="[CLS]")]
+    answers = [answered("5", num=3), answered("7"), answered("10", True)]
+    answers.append(answered("[CLS]", step=2))
     first, second, third = misconceptions(answers)
     assert first == (1, "5", 3, 5, "why 5")
     assert (second[1], third[1]) == ("7", "[CLS]")
 
 
 def test_bars_are_numbers_in_order_or_ranges() -> None:
-    few = [given(str(n), 1, text == "10", text=text) for n, text in enumerate(["5", "10", "5"])]
-    assert bars(few) == [("5", 0, 2), ("10", 1, 0)]
-    picked = [given(str(n), 1, False, text=text) for n, text in enumerate("xyyx")]
-    assert [bar.text for bar in bars([*picked, given("9", 1, False, text="y")])] == ["y", "x"]
-    many = [given(str(n), 1, n == 7, text=str(n)) for n in range(89)]
-    many.append(given("z", 1, False, text="1000000000"))
+    assert bars([answered("5", num=2), answered("10", True)]) == [("5", 0, 2), ("10", 1, 0)]
+    picked = [answered("x", num=2), answered("y", num=3)]
+    assert [bar.text for bar in bars(picked)] == ["y", "x"]
+    many = [answered(str(n), n == 7) for n in range(88)]
+    many += [answered("88", num=5), answered("1000000000")]
     ranges = bars(many)
     assert len(ranges) == 10
-    assert sum(bar.num_right + bar.num_wrong for bar in ranges) == 90
+    assert sum(bar.num_right for bar in ranges) == 1
+    assert sum(bar.num_right + bar.num_wrong for bar in ranges) == 94
     assert max(bar.num_right + bar.num_wrong for bar in ranges) < 20, "one odd number flattens none"
-    same = [given(str(n), 1, False, text=str(5 + n * 1e-12)) for n in range(20)]
+    same = [answered(str(5 + n * 1e-12)) for n in range(20)]
     assert sum(bar.num_wrong for bar in bars(same)) == 20
 
 
 def test_long_and_hostile_answers_are_drawn_as_text() -> None:
-    answers = [given("a", 1, False, text="<img src=x> " * 40), given("b", 1, True, text=" ")]
+    answers = [answered("<img src=x> " * 40), answered(" ", True)]
     drawn = answers_figure(bars(answers)).to_dict()
     names = drawn["layout"]["yaxis"]["ticktext"]
     assert not any("<img" in name for name in names)

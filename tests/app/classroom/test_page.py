@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from app.access import learners
 from app.access.class_store import ClassStore, Finding
-from app.access.gate import MAX_WRONG
+from app.classroom.page import MOST_ROWS
 from app.guide import catalogue
 from bertcore.lessons.lesson import Lesson
 from tests.app.access.test_class_store import HOSTILE
@@ -39,12 +40,14 @@ def test_without_a_class_there_is_nothing() -> None:
 def test_only_the_teachers_key_opens_it(kept: ClassStore) -> None:
     kept.note("a", FIRST.name, 1, "5", is_right=False)
     app = page_of("classroom").run()
-    for _ in range(MAX_WRONG):
+    for _ in range(10):
         app.text_input[0].set_value("another key")
         assert "not the teacher's key" in complaints(app.button[0].click().run())
     assert "first answers" not in said(app)
     app.text_input[0].set_value(TEACHER)
     assert "Too many wrong keys" in complaints(app.button[0].click().run())
+    for number in range(400):
+        learners._wrong.note(f"cookie {number}")
     assert "first answers" in said(ok(entered())), "another visit is not kept out"
 
 
@@ -85,3 +88,69 @@ def test_hostile_texts_are_text(kept: ClassStore) -> None:
     table = next(block.value for block in app.markdown if "| Who |" in block.value)
     assert max(len(word) for word in re.split(r"[\s\u200b]", table)) < 60, "no word is wider"
     assert len(table.splitlines()) == 3, "a line break in a text ends no row"
+
+
+def handed_in(kept: ClassStore, number: int, most: int) -> None:
+    with kept._used(writes=True) as db:
+        db.executemany(
+            "INSERT INTO findings VALUES ('x', 'Eve', 'Attention', 'attention', '', ?, '', 1)",
+            [(f"Finding {n} of {most}.",) for n in range(number)],
+        )
+
+
+def test_of_many_findings_the_newest_are_drawn(kept: ClassStore) -> None:
+    handed_in(kept, 250, 250)
+    app = ok(entered())
+    table = next(block.value for block in app.markdown if "| Who |" in block.value)
+    assert len(table.splitlines()) == 2 + MOST_ROWS
+    assert "Finding 249 of" in table
+    assert "Finding 149 of" not in table
+    app.selectbox(key="class_findings_from").select(200)
+    table = next(block.value for block in ok(app.run()).markdown if "| Who |" in block.value)
+    assert len(table.splitlines()) == 2 + 50
+    assert "Finding 0 of" in table
+
+
+def test_the_teacher_removes_learners(kept: ClassStore) -> None:
+    for who in "abc":
+        kept.note(who, FIRST.name, 1, "5", is_right=False, number=5.0)
+        kept.put_name(who, "Ada" if who != "c" else "")
+    app = ok(entered())
+    app.toggle(key="class_removes").set_value(True)
+    box = ok(app.run()).multiselect(key="class_remove_learners")
+    assert [option.partition(" ")[2] for option in box.options] == [
+        "no name · answers: 1, findings: 0",
+        *["Ada · answers: 1, findings: 0"] * 2,
+    ]
+    box.select(box.options[2])
+    ok(app.run()).button(key="class_remove_learners_picked").click()
+    assert "1 learners with 1 answers and 0 findings" in said(ok(app.run()))
+    assert len(kept.learners()) == 3, "before it is confirmed"
+    app.button(key="class_removal_cancelled").click()
+    assert "Nothing brings them back" not in said(ok(app.run()))
+    app.button(key="class_remove_learners_picked").click()
+    ok(app.run()).button(key="class_removal_confirmed").click()
+    assert "learners: 2" in said(ok(app.run()))
+    assert [one.learner for one in kept.learners()] == ["c", "b"]
+    app.button(key="class_remove_learners_all_without_a_name").click()
+    ok(app.run()).button(key="class_removal_confirmed").click()
+    ok(app.run())
+    assert [one.learner for one in kept.learners()] == ["b"]
+
+
+def test_the_teacher_removes_findings(kept: ClassStore) -> None:
+    handed_in(kept, 400, 400)
+    app = ok(entered())
+    app.toggle(key="class_removes").set_value(True)
+    box = ok(app.run()).multiselect(key="class_remove_findings")
+    assert "Eve: Finding 399 of 400." in box.options[0]
+    box.select(box.options[0]).select(box.options[1])
+    ok(app.run()).button(key="class_remove_findings_picked").click()
+    ok(app.run()).button(key="class_removal_confirmed").click()
+    ok(app.run())
+    assert kept.num_findings() == 398
+    app.button(key="class_remove_findings_all_").click()
+    assert "398 findings" in said(ok(app.run()))
+    app.button(key="class_removal_confirmed").click()
+    ok(app.run())
+    assert kept.num_findings() == 0

@@ -57,7 +57,7 @@ def test_a_finding_reaches_the_class(kept: ClassStore) -> None:
     app.text_input(key="finding_first_lines").set_value(HOSTILE)
     app.button(key="finding_hand_in").click()
     assert "Your class has it" in said(ok(app.run()))
-    (finding,) = kept.findings()
+    ((*_, finding),) = kept.findings()
     assert (finding.name, finding.page, finding.first) == ("Ada", "Attention", HOSTILE)
     assert finding.numbers == "0.62 [0.55, 0.69]"
     assert finding.link == "attention?layer=3&text_a=a%26b+%28c%29", "without the lesson"
