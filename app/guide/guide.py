@@ -1,5 +1,6 @@
 """The guide in the sidebar: a step of the lesson, its question, and the model's answer."""
 
+import re
 from typing import NoReturn
 
 import numpy as np
@@ -8,6 +9,7 @@ import streamlit as st
 from bertcore.analysis.compare.before_after import WordShift
 from bertcore.lessons.answer import Found, Kind, NotShownError
 from bertcore.lessons.lesson import Lesson, Step, Verdict, drawn_row, filled, judge
+from bertcore.lessons.typed_number import asks_percent, typed_number
 from bertcore.model import Model
 
 from ..canvas.views import HEADS, LAYER
@@ -211,7 +213,7 @@ def _ask(lesson: Lesson, number: int, found: Found) -> None:
     answers = st.session_state.setdefault(_ANSWERS, {})
     place = (lesson.name, number)
     key = f"lesson_answer_{lesson.name}_{number}"
-    chosen = _answer_box(step, found, key, answers.get(place))
+    chosen = _answer_box(step, found, lesson.language, key, answers.get(place))
     row = st.container(horizontal=True, vertical_alignment="center")
     is_asked = row.button(words("check"), key="lesson_check", type="primary")
     if is_asked and chosen is None:
@@ -280,25 +282,32 @@ def _show_rows(found: Found, chosen: str) -> None:
     )
 
 
+def _number_box(question: str, code: str, key: str, before: str | float | None) -> float | None:
+    """Draw a box for a number, and how it is read unless that is plain; return it."""
+    if key not in st.session_state:
+        st.session_state[key] = "" if before is None else f"{before:.15g}"
+    typed = st.text_input(
+        words("number"), key=key, max_chars=60, placeholder=words("type_number")
+    ).strip()
+    number = typed_number(typed, code, is_percent=asks_percent(question))
+    if typed and number is None:
+        st.caption(words("no_number"))
+    elif number is not None and not re.fullmatch(r"[+-]?\d+(\.\d+)?", typed, re.ASCII):
+        st.caption(words("read_as", number=f"{number:.15g}"))
+    return number
+
+
 def _answer_box(
-    step: Step, found: Found, key: str, before: str | float | None
+    step: Step, found: Found, code: str, key: str, before: str | float | None
 ) -> str | float | None:
     """Draw what the learner answers with; return the answer, None for none yet."""
     if _is_row(step):
         return _row_box(found, key, before)
     options = step.options(found)
-    if key not in st.session_state or (options and st.session_state[key] not in options):
-        st.session_state[key] = before if not options or before in options else None
     if not options:
-        number: float | None = st.number_input(
-            words("number"),
-            key=key,
-            value=None,
-            step=None,
-            placeholder=words("type_number"),
-            format="%g",
-        )
-        return number
+        return _number_box(step.question, code, key, before)
+    if key not in st.session_state or st.session_state[key] not in options:
+        st.session_state[key] = before if before in options else None
     if len(options) <= 8:
         picked: str | None = st.radio(
             step.question,

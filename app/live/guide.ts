@@ -5,6 +5,7 @@ import { legible } from "../browser/text";
 import type { Found, Given } from "./answers";
 import { judge, optionsOf, said, type Language, type Lesson, type Step, type Verdict } from "./lesson";
 import type { State } from "./state";
+import { asksPercent, typedNumber } from "./typed_number";
 import { filled, type Fact, type Said } from "./wording";
 
 /** What the page does for the guide. */
@@ -280,9 +281,17 @@ export class Guide {
   // What the learner answers with, what is answered, and what puts an answer in.
   private box(step: Step, options: { name: string; text: string }[]): [HTMLElement, () => Fact | null, (answer: Fact) => void] {
     if (!options.length) {
-      const input = element("input", { type: "number", step: "any", name: "number", ariaLabel: this.words("number"), placeholder: this.words("type_number") });
-      const read = () => (input.value === "" || Number.isNaN(input.valueAsNumber) ? null : input.valueAsNumber);
-      return [input, read, (answer) => { input.value = String(answer); }];
+      const heard = element("p", { className: "note", role: "status" });
+      const read = () => typedNumber(input.value, this.language.code, asksPercent(step.question));
+      const input = element("input", {
+        type: "text", inputMode: "decimal", name: "number", maxLength: 60, ariaLabel: this.words("number"), placeholder: this.words("type_number"),
+        onchange: () => {
+          const number = read();
+          heard.textContent = /^([+-]?\d+(\.\d+)?)?$/.test(input.value.trim()) && number !== null || !input.value.trim() ? ""
+            : number === null ? this.words("no_number") : this.words("read_as", { number: String(number) });
+        },
+      });
+      return [element("div", {}, input, heard), read, (answer) => { input.value = String(answer); }];
     }
     if (options.length <= MOST_RADIOS) {
       const radios = options.map(({ name, text }) => ({
