@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from bertcore.corpus.search import ExactIndex, Places, neighbours, query_of
 from bertcore.corpus.search.places import tag_shares
 
 from bertcore import Bert, load
 from bertcore.corpus import Cluster, EncodeSettings, encode_corpus, open_corpus, open_encoded
+from bertcore.corpus.search import ExactIndex, Places, neighbours, query_of
 from bertcore.data.word_tags import WordTags, row_tags, spans_in
 from tests.support.tiny import tiny_bert
 
