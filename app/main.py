@@ -14,7 +14,6 @@ import streamlit as st  # noqa: E402
 from streamlit.starlette import App  # noqa: E402
 
 from app.access import class_store  # noqa: E402
-from app.access.bug_log import guard_log  # noqa: E402
 from app.access.policy import policy  # noqa: E402
 from app.access.server import lifespan, middleware  # noqa: E402
 from app.access.upload_limits import visitor_of  # noqa: E402
@@ -30,7 +29,6 @@ def show_error(error: Exception) -> bool:
 
 
 try:
-    guard_log(is_closed=policy().is_closed)
     layers = middleware(policy())
     class_store.store()
 except ValueError as error:

@@ -2,7 +2,7 @@
 
 On an open server a source is a path or a hub id, as everywhere in BertScope. On a closed one it is
 a name: of a shipped checkpoint, of one below the server's folder, or, as "own:...", of one that the
-visitor uploaded or trained. A name is looked up among the existing checkpoints and never becomes
+visitor trained or saved there. A name is looked up among the existing checkpoints and never becomes
 part of a path, so that it cannot point elsewhere.
 """
 
@@ -11,7 +11,6 @@ import os
 from pathlib import Path
 
 from bertcore.checkpoints.adapter import adapter_base
-from bertcore.checkpoints.archive import MAX_DEPTH
 from bertcore.checkpoints.folder import is_adapter, is_checkpoint
 from bertcore.checkpoints.source import SHIPPED
 
@@ -21,13 +20,17 @@ from .policy import CHECKPOINT_VARIABLE, default_source, policy
 log = logging.getLogger("bertscope.app")
 
 OWN = "own:"
-"""Prefix of the names of checkpoints that the visitor made or uploaded."""
+"""Prefix of the names of checkpoints that the visitor made on this server."""
 MAX_FOUND = 200
 """Most checkpoints that are listed below a folder."""
 PATTERNS = ("*", "*/checkpoints/*", "*/runs/*/checkpoints/*")
 """A checkpoint; those of a run; those kept by `bertscope finetune --keep-epochs`."""
-_OWN_PATTERNS = tuple("/".join("*" * depth) for depth in range(2, MAX_DEPTH + 4))
-"""Uploads are nested as deep as in their zip files."""
+_OWN_PATTERNS = ("saved/*", *(f"runs/{pattern}" for pattern in PATTERNS))
+"""Where the app writes a visitor's; what visitors send is in other folders."""
+
+
+ON_ONES_OWN = "`pip install bertscope`, then `bertscope`"
+"""Commands that open any checkpoint on a visitor's own computer."""
 
 
 class NotOfferedError(ValueError):
@@ -51,15 +54,16 @@ def place(source: str) -> str:
     if target is None:
         log.warning("refused: a visitor asked for a checkpoint that is not offered")
         raise NotOfferedError(
-            f"this server offers no checkpoint {_short(source)!r}. It opens checkpoints only by "
-            "name, not from folders or the hub: choose one in the sidebar."
+            f"this server offers no checkpoint {_short(source)!r}. It opens them only by "
+            "name: choose one in the sidebar. Your own opens on your own computer: "
+            f"{ON_ONES_OWN}."
         )
     _check_base(target)
     return target
 
 
 def _check_base(place: str) -> None:
-    """Refuse an adapter whose base is not offered: the adapter's file may come from a visitor.
+    """Refuse an adapter whose base is not offered, which would be fetched.
 
     NotOfferedError if it is an adapter on another base. RuntimeError if its settings are damaged.
     """
@@ -67,8 +71,8 @@ def _check_base(place: str) -> None:
     if base is not None and base not in SHIPPED and base not in _by_name().values():
         log.warning("refused: a visitor asked for an adapter on a base that is not offered")
         raise NotOfferedError(
-            f"this adapter's base is {_short(base)!r}, which this server does not offer. Merge it "
-            "with peft and upload the result."
+            f"this adapter's base is {_short(base)!r}, which this server does not offer. Whoever "
+            "runs it can put the base into the folder of --checkpoints, or merge both with peft."
         )
 
 

@@ -62,11 +62,3 @@ def max_megabytes(usual: int) -> int:
     """Return the size of the largest file that an upload box takes, at most the usual one."""
     limits = policy().uploads
     return usual if limits is None else min(usual, limits.megabytes)
-
-
-def left() -> float:
-    """Return how many bytes this visitor may still write; infinite on an open server."""
-    limits = policy().uploads
-    if limits is None:
-        return float("inf")
-    return max(0.0, limits.megabytes_of_visitor * 1e6 - visits.current().num_bytes)

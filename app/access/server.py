@@ -155,7 +155,7 @@ async def lifespan(app: App) -> AsyncIterator[None]:
             print_to_cli(line)
     _prepare_end()
     if policies.policy().is_closed:
-        asyncio.get_running_loop().run_in_executor(None, _start_sandbox)
+        asyncio.get_running_loop().run_in_executor(None, _start_reading)
     if not st.get_option("server.headless"):
         asyncio.get_running_loop().call_soon(open_browser, address)
     try:
@@ -179,8 +179,8 @@ def _prepare_end() -> None:
         signal.signal(signal.SIGHUP, ending)
 
 
-def _start_sandbox() -> None:
-    """Start the process in which uploads are tried, so that the first one need not wait for it."""
-    from bertcore.loading import sandbox  # imports torch, for which the start need not wait
+def _start_reading() -> None:
+    """Start the process in which uploads are read, so that the first one need not wait for it."""
+    from bertcore.base import limited_process  # imports torch, for which the start need not wait
 
-    sandbox.start_helper()
+    limited_process.start_waiting()

@@ -1,6 +1,5 @@
 """Checkpoints: open one, and see what it contains and whether all of it was read."""
 
-import io
 import math
 from collections.abc import Mapping
 
@@ -12,7 +11,6 @@ from bertcore.analysis.health.checkpoint_doctor import MOST_GUESSED, Diagnosis, 
 from bertcore.analysis.health.parameters import count_parameters, tensor_rows
 from bertcore.analysis.health.vocabulary_fit import LEAST_TEXTS
 from bertcore.checkpoints import read_card
-from bertcore.checkpoints.folder import OnlyPickleError
 from bertcore.checkpoints.oddities import compare_forms, has_two_forms
 from bertcore.checkpoints.report import LoadReport
 
@@ -22,7 +20,7 @@ from ..plots import Figure, plain, theme
 from ..plots.formats import safe_card
 from ..shell import Field, Picture, Progress, cache, consent, frame, one_of, sidebar, uploads
 from ..shell.source import UploadBox
-from ..streamlit_internals import UploadedFile
+from ..streamlit_internals import UploadedFile, file_ids
 from . import PAGE
 
 KINDS = {
@@ -281,77 +279,41 @@ def show_shape(page: frame.Page) -> None:
     st.table(table.set_index("field of config.json"))
 
 
-HOW_TO_ZIP = (
-    "Zip the folder of the checkpoint. Only config, tokenizer, model card and weights are "
-    "unpacked, on the machine where BertScope runs. "
-)
-LAST_FIVE = "The last five uploads are kept there."
-OF_VISIT = "Nobody else can open it, and it is deleted when your visit ends."
-OTHER_ARCHIVES = ("gz", "tgz", "tar", "rar", "7z", "bz2", "xz")
-"""Accepted to be refused with a sentence."""
-_WAS_REFUSED = "_upload_was_refused"
 _BOX = UploadBox(
     key="checkpoint_zip",
     label="Zip file",
-    types=("zip", *OTHER_ARCHIVES),
-    megabytes=uploads.MAX_MEGABYTES,
+    types=("zip",),
+    megabytes=uploads.ZIP_MEGABYTES,
     shows_label=False,
 )
 
 
 def offer_upload() -> None:
     """Draw the box for a zip file and the button that opens it."""
-    # Open while there is something to go on with: an error above it draws it anew, and closed.
-    is_open = bool(st.session_state.get(_WAS_REFUSED) or st.session_state.get(_BOX.key))
-    with st.expander("Upload a checkpoint as a zip file", expanded=is_open):
+    with st.expander("Upload a checkpoint as a zip file", expanded=bool(file_ids(_BOX.key))):
         files = _BOX.draw()
-        st.caption(HOW_TO_ZIP + (OF_VISIT if policy().is_closed else LAST_FIVE))
-        st.button(
-            "Open the upload",
-            key="open_upload",
-            icon=":material/folder_zip:",
-            disabled=not files,
-            on_click=_open,
-            args=(files,),
-        )
+        icon, on_click = ":material/folder_zip:", _open
+        label, args = "Open the upload", (files,)
+        st.button(label, icon=icon, disabled=not files, on_click=on_click, args=args)
 
 
 def _open(files: list[UploadedFile]) -> None:
-    """Open the uploaded checkpoint, or say at the top of the page why it does not open.
-
-    The zip file itself is no longer needed then, and of a checkpoint that is refused nothing is.
-    """
-    if not files:
-        return
-    st.session_state[_WAS_REFUSED] = True
-    with frame.guard():
-        with _BOX.taken(files) as given:
-            ((_, data),) = given.values()
-            folder = uploads.receive(io.BytesIO(data))
-            del given, data
-        source = checkpoints.name_of(folder)
-        try:
-            cache.opened(sidebar.key_of(source))
-        except OnlyPickleError:
-            if policy().is_closed:
-                uploads.discard(folder)
-                raise  # on an open server the page asks whether to read it
-        except Exception:
-            uploads.discard(folder)
-            raise
-        sidebar.choose(source)
-        st.session_state[_WAS_REFUSED] = False
+    """Make the uploaded checkpoint the page's, which opens it as one whose path was typed."""
+    with frame.guard(), _BOX.taken(files) as given:
+        ((name, data),) = given.values()
+        sidebar.choose(str(uploads.receive(name, data)))
 
 
 HOW_TO_OPEN = (
-    "A folder contains config.json, model.safetensors and vocab.txt or tokenizer.json, as written "
-    "by `bertscope pretrain` and transformers. A hub id (user/name, or user/name@revision) is "
-    "fetched from the Hugging Face hub, the only time that the app uses the network; it first "
-    "shows what will be fetched and how much. Private checkpoints open with your own token (`hf "
-    "auth login`)."
+    "A folder, or a zip file of it, contains config.json, model.safetensors and vocab.txt or "
+    "tokenizer.json, as written by `bertscope pretrain` and transformers. A hub id (user/name, or "
+    "user/name@revision) is fetched from the Hugging Face hub, the only time that the app uses the "
+    "network; it first shows what will be fetched and how much. Private checkpoints open with your "
+    "own token (`hf auth login`)."
 )
 HOW_TO_CHOOSE = (
-    "This server opens the checkpoints that the sidebar lists, and those that you upload here."
+    "This server opens the checkpoints that the sidebar lists; your own opens on your own "
+    f"computer: {checkpoints.ON_ONES_OWN}."
 )
 NAMED = (
     "It is closed because it answers to a name besides localhost. If nobody else can reach that "
@@ -367,15 +329,14 @@ HOW_MEMORY = (
 
 
 def choose() -> None:
-    """Draw the box for a folder or hub id; on a closed server, a note on what can be opened."""
+    """Draw the box for a folder or hub id; on a closed server, a note on what it opens."""
     if policy().is_closed:
         st.caption(f"{HOW_TO_CHOOSE} {NAMED}" if policy().is_closed_by_name else HOW_TO_CHOOSE)
-        offer_upload()
         return
     with st.form("open_checkpoint", border=False):
         row = st.container(horizontal=True, vertical_alignment="bottom")
         row.text_input(
-            "Folder or hub id",
+            "Folder, zip file or hub id",
             key="open_source",
             placeholder="/home/me/my-bert, or a hub id such as google-bert/bert-base-uncased",
         )

@@ -23,14 +23,10 @@ from torch import nn
 import bertcore
 from bertcore import Model, Trace
 from bertcore.analysis.tuned_lens import FILE_NAME as TUNED_LENS
-from bertcore.checkpoints.adapter import adapter_base
-from bertcore.checkpoints.folder import find_checkpoint
-from bertcore.checkpoints.source import SHIPPED, check_foreign_base, is_remote, resolve
-from bertcore.loading import sandbox
+from bertcore.checkpoints.source import SHIPPED
 
 from ..access import checkpoints, visits
-from ..access.policy import policy
-from . import turns, uploads
+from . import turns
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -42,8 +38,6 @@ MAX_RESULTS = 2000
 FAILURE_SECONDS = 10.0
 MANY_MODULES = 100
 """That were imported since objects were frozen; a page's own are fewer."""
-VERDICT_SECONDS = 600.0
-"""For which an untrusted folder that was tried is not tried again."""
 
 
 class BertKey(NamedTuple):
@@ -227,52 +221,10 @@ def clear_frames(error: BaseException) -> None:
 
 
 def _load(key: BertKey) -> Model:
-    if not policy().is_closed and _is_upload(key.place):
-        folder = find_checkpoint(Path(key.place))
-        check_foreign_base(folder, adapter_base(folder), "a zip file")
-    if _is_untrusted(key.place):
-        stamp, when = _stamp(key.place), int(time.monotonic() // VERDICT_SECONDS)
-        _tried(key.place, stamp, when, allow_pickle=key.allow_pickle).check()
     with turns.beside_pages():
         return bertcore.load(
             key.place, device=key.device, dtype=key.dtype, allow_pickle=key.allow_pickle
         )
-
-
-def _is_untrusted(place: str) -> bool:
-    """Return whether a checkpoint is first opened in a process of its own.
-
-    On a closed server all are except the shipped ones; on an open one uploads, zip files and those
-    of the hub.
-    """
-    if place in SHIPPED:
-        return False
-    is_zip = place.lower().endswith(".zip")
-    return policy().is_closed or is_zip or is_remote(place) or _is_upload(place)
-
-
-def _is_upload(place: str) -> bool:
-    folder = Path(place).expanduser()
-    return folder.is_dir() and folder.resolve().is_relative_to(uploads.root().resolve())
-
-
-@functools.lru_cache(maxsize=256)
-def _tried(
-    place: str, stamp: tuple[object, ...], when: int, *, allow_pickle: bool
-) -> sandbox.Verdict:
-    """Return how opening a folder ended, tried once while its files do not change.
-
-    Args:
-        place: What is opened; the hub's are fetched.
-        stamp: As in its key.
-        when: Number of the time span: a busy machine may exceed a limit once.
-        allow_pickle: Whether a pickle may be read.
-    """
-    return sandbox.try_opening(
-        resolve(place, allow_pickle=allow_pickle),
-        allow_pickle=allow_pickle,
-        owner=visits.owner_of(Path(place)) if policy().is_closed else None,
-    )
 
 
 def freeze_loaded() -> None:

@@ -17,7 +17,6 @@ from bertcore.checkpoints.source import LANGUAGES
 from bertcore.tokenizer import Encoding, characters
 
 from ..access import places
-from ..access.bug_log import log_bug
 from ..access.checkpoints import NotOfferedError
 from ..access.policy import policy
 from ..page_info import PageInfo
@@ -302,7 +301,7 @@ def _guard(stop: bool) -> Iterator[None]:
             log.info("shown to the visitor: %s", error)
         st.error(plain(sentence_of(error)))
     except Exception as error:  # the last chance to keep a traceback from the visitor
-        log_bug("unexpected error", error)
+        log.error("unexpected error", exc_info=error)
         st.error(UNEXPECTED.format(kind=type(error).__name__))
     if stop:
         end_page()

@@ -15,7 +15,13 @@ import streamlit as st
 
 from ..access.room import hold, max_megabytes
 from ..plots import plain
-from ..streamlit_internals import UploadedFile, file_ids, remove_upload
+from ..streamlit_internals import (
+    RerunException,
+    StopException,
+    UploadedFile,
+    file_ids,
+    remove_upload,
+)
 from . import cache, turns, uploads
 from .uploads import Copy
 
@@ -167,6 +173,9 @@ class UploadSource(UploadBox, Generic[T]):
             if self.accepts_several:
                 record.copies = copies
             self._keep(record)
+        except (RerunException, StopException):
+            self._keep(_Record(copies=copies))  # the next run reads them again
+            raise
         except Exception as error:
             is_expected = isinstance(error, EXPECTED)
             refused = _Record(ids, refusal=str(error) if is_expected else _FAULT)

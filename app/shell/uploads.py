@@ -1,4 +1,4 @@
-"""Uploads on the disk: checkpoints, unpacked once, the oldest deleted; and copies of files."""
+"""Uploads on the disk."""
 
 import hashlib
 import io
@@ -7,81 +7,47 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import IO, BinaryIO, Concatenate, ParamSpec, TypeVar
+from typing import IO, Concatenate, ParamSpec, TypeVar
 
-from bertcore.checkpoints.archive import MAX_DEPTH, unpack_checkpoint
-from bertcore.checkpoints.folder import find_checkpoint
+import streamlit as st
+
+from bertcore.base.limited_process import Fault, LimitedProcess, Limits
 from bertcore.data import packed_files
-from bertcore.data.columnar import columnar_form, open_lines
+from bertcore.data.columnar import columnar_form
+from bertcore.data.columnar_size import check_size
 from bertcore.data.texts_file import shown_name
-from bertcore.loading.sandbox import Fault, Limits, Sandbox
 
 from ..access import visits
 from ..access.policy import policy
-from ..access.room import check_room, left
+from ..access.room import check_room
+from ..streamlit_internals import session
 from . import turns
+from .reading_queue import QUEUE
 
 P = ParamSpec("P")
 T = TypeVar("T")
 log = logging.getLogger("bertscope.app")
 
-MAX_KEPT = 5
-"""Most uploads kept on the disk, shared by all visitors of this server."""
-MAX_MEGABYTES = 1000
-"""Largest zip file; a BERT-base in float32 has 440 MB."""
+ZIP_MEGABYTES = 2000
+"""Largest zip file; a BERT-large in float32 has 1,300 MB."""
 TEXTS_MEGABYTES = 60
 """Largest file of texts that may be sent: above the limit of 50 of the code that reads them,
 which answers with a sentence."""
 MAX_LINES = 2_000_000
 """Of an uploaded table or text."""
-LEAST_APART_ALONE = 10_000_000
-"""Bytes from which a file is read in a process of its own on a server of one user, who waits for
-that process to start."""
 _CHUNK = 1 << 20
+_WANTED = "_is_wanted"  # a key of the session that nothing has
 
 
-def root() -> Path:
-    """Return the folder of the uploads, readable by this server's user alone.
-
-    On a closed server it is the visitor's own, and goes when the visit ends.
-    """
-    if policy().is_closed:
-        return visits.current().place("uploads")
-    return visits.private_folder("bertscope-uploads")
-
-
-def receive(upload: IO[bytes]) -> Path:
-    """Unpack an uploaded zip file, unless the same was uploaded before; return its checkpoint.
-
-    Raises:
-        ValueError: If it has no checkpoint, or is hostile (see `unpack_checkpoint`), or there is
-            no room for it.
-        RuntimeError: If it is damaged.
-    """
-    digest = hashlib.sha256()
-    upload.seek(0)
-    while chunk := upload.read(_CHUNK):
-        digest.update(chunk)
-    upload.seek(0)
-    target = root() / digest.hexdigest()[:16]
-    if not target.is_dir():
-        check_room(0)
-        with tempfile.TemporaryDirectory(prefix=".", dir=target.parent) as place:
-            fresh = Path(place) / "new"
-            unpack_checkpoint(upload, fresh, max_bytes=left())
-            if not target.is_dir():
-                fresh.rename(target)
-    target.touch()
-    keep_newest(MAX_KEPT, target)
-    return find_checkpoint(target, depth=MAX_DEPTH)
-
-
-def discard(checkpoint: Path) -> None:
-    """Delete an upload, given its checkpoint, with all that it was unpacked to."""
-    shutil.rmtree(root() / checkpoint.relative_to(root()).parts[0], ignore_errors=True)
+def receive(name: str, data: bytes) -> Path:
+    """Write a zip file to the disk, where it stays while the server runs; return its path."""
+    path = visits.root() / "zips" / hashlib.sha256(data).hexdigest()[:16] / PurePath(name).name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    return path
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +59,7 @@ class Copy:
     path: Path
     """Unpacked, under a name of our own: the visitor's could lead elsewhere."""
     inner: str
-    """Name of the unpacked file, as the visitor calls it; with ".jsonl" for one in columns."""
+    """Name of the unpacked file, as the visitor calls it."""
     digest: str
     """SHA-256 of name and content."""
 
@@ -158,24 +124,24 @@ def read_apart(
 
     Args:
         path: Of any file.
-        function: At module level of bertcore; see `Sandbox.call`.
+        function: At module level of bertcore; see `LimitedProcess.call`.
 
     Raises:
         ValueError, RuntimeError, OSError: As the function, or if it exceeded a limit.
     """
-    apart = sandbox_of(path)
+    apart = process_of(path)
     if apart is None:
         return function(path, *arguments, **options)
     turns.give_back()
     try:
-        with turns.beside_pages():
+        with turns.beside_pages(), _turn(path):
             return apart.call(function, path, *arguments, **options)
     except Fault as fault:
         log.error("a file was not read because of a fault: %s", fault.where)
         raise
 
 
-def sandbox_of(path: Path) -> Sandbox | None:
+def process_of(path: Path) -> LimitedProcess | None:
     """Return the process in which a file is read; None if it is read in this one.
 
     On a closed server every upload is, since 0.2 MB can hold the interpreter for minutes.
@@ -183,12 +149,27 @@ def sandbox_of(path: Path) -> Sandbox | None:
     Args:
         path: Of any file; those of this machine are its user's.
     """
-    least = 0 if policy().is_closed else LEAST_APART_ALONE
-    if not path.is_relative_to(visits.root()) or path.stat().st_size < least:
+    if not policy().is_closed or not path.is_relative_to(visits.root()):
         return None
-    is_job = packed_files.is_watched()  # few are begun, and they wait for no page of their visitor
-    owner = visits.owner_of(path) if policy().is_closed and not is_job else None
-    return Sandbox(limits=Limits.of_table(path.stat().st_size), owner=owner, waits=not is_job)
+    return LimitedProcess(limits=Limits.of_table(path.stat().st_size), on_wait=_look)
+
+
+def _look() -> None:
+    """End the run of a page whose visitor has left or changed something, or its job."""
+    packed_files.look()
+    if session():
+        st.session_state.get(_WANTED)  # where Streamlit ends a run that nobody wants any more
+
+
+@contextmanager
+def _turn(path: Path) -> Iterator[None]:
+    """Wait for a turn to read a visitor's file; few jobs are begun, and they wait for none."""
+    if packed_files.is_watched():
+        yield
+        return
+    visitor, address = visits.owner_of(path) or "", st.context.ip_address or ""
+    with QUEUE.turn(visitor, address, path.stat().st_size, _look):
+        yield
 
 
 def ending_of(name: str, _: Path) -> str:
@@ -199,7 +180,7 @@ def ending_of(name: str, _: Path) -> str:
 def write_copy(
     name: str, data: bytes, most: int, instead: str, kind: Callable[[str, Path], str] = ending_of
 ) -> Copy:
-    """Write an uploaded file to the disk, unpacked; Parquet and Arrow as JSON lines.
+    """Write an uploaded file to the disk, unpacked.
 
     Args:
         name: Name of the visitor's file.
@@ -219,6 +200,11 @@ def write_copy(
             inner = _unpack(name, data, target, most, instead)
         path = folder / "new"
         path = path.rename(folder / f"upload{kind(inner, path)}")
+        with path.open("rb") as file:
+            form = columnar_form(file.read(8))
+        if form is not None:
+            with naming(path, name):
+                read_apart(path, check_size, most_rows=MAX_LINES, most_bytes=most)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -228,38 +214,25 @@ def write_copy(
 def _unpack(name: str, data: bytes, target: IO[bytes], most: int, instead: str) -> str:
     """Write the content of a file; return its name."""
     shown, packed = shown_name(name), PurePath(name)
-    path, lines = Path(shown[1:-1]), packed_files.Most(num_lines=MAX_LINES)
-    inner = packed.stem if packed.suffix.lower() in packed_files.SUFFIXES else name
+    num_lines, is_text = 0, None
     try:
-        with packed_files.open_bytes(path, io.BytesIO(data)) as content:
-            form = columnar_form(content.read(8))
-        with ExitStack() as stack:
-            if form is None:
-                content = packed_files.open_bytes(path, io.BytesIO(data), lines)
-            else:
-                copy = stack.enter_context(tempfile.NamedTemporaryFile(dir=_copies()))
-                with packed_files.open_bytes(path, io.BytesIO(data)) as content:
-                    _write(content, copy, shown, most, instead)
-                copy.flush()
-                apart = sandbox_of(Path(copy.name))
-                stack.enter_context(nullcontext() if apart is None else apart.turn())
-                opened = open_lines(Path(copy.name), form, path)
-                content, inner = packed_files.bounded(opened, path, lines), f"{inner}.jsonl"
-            with content:
-                _write(content, target, shown, most, instead)
+        with packed_files.open_bytes(Path(shown[1:-1]), io.BytesIO(data)) as content:
+            while chunk := content.read(_CHUNK):
+                is_text = columnar_form(chunk) is None if is_text is None else is_text
+                num_lines += max(map(chunk.count, (b"\n", b"\r"))) if is_text else 0
+                if num_lines > MAX_LINES:
+                    raise ValueError(
+                        f"{shown} has more than {MAX_LINES:,} lines. Give a part of it."
+                    )
+                if target.tell() + len(chunk) > most:
+                    raise ValueError(
+                        f"{shown} has more than {most // 1_000_000} MB when unpacked. {instead}"
+                    )
+                check_room(len(chunk))
+                target.write(chunk)
     except packed_files.NOT_WHOLE as error:
         raise ValueError(f"{shown} is not a whole archive ({error}). Copy it again.") from error
-    return inner
-
-
-def _write(content: BinaryIO, target: IO[bytes], shown: str, most: int, instead: str) -> None:
-    while chunk := content.read(_CHUNK):
-        if target.tell() + len(chunk) > most:
-            raise ValueError(
-                f"{shown} has more than {most // 1_000_000} MB when unpacked. {instead}"
-            )
-        check_room(len(chunk))
-        target.write(chunk)
+    return packed.stem if packed.suffix.lower() in packed_files.SUFFIXES else name
 
 
 def _copies() -> Path:

@@ -23,7 +23,7 @@ from bertcore.tasks.task import Task
 from ..access.room import check_room
 from ..plots import plain, shorten_middle
 from ..shell import Field, Progress, UploadSource, cache, frame, uploads
-from ..shell.uploads import Copy, named, naming, sandbox_of
+from ..shell.uploads import Copy, named, naming, process_of
 from .choices import COLUMNS, JOINT_COLUMNS, LABEL_MAP, SKIP_BAD_ROWS, USUAL_COLUMN
 from .task_views import TaskView, view_of
 
@@ -125,7 +125,7 @@ def answer_file(
 
 def _read_parts(path: Path, task: Task, **options: Any) -> Iterator[Any]:
     """Read a file as `read_parts` does, a large upload in a process that waits for the network."""
-    apart = sandbox_of(path)
+    apart = process_of(path)
     if apart is None:
         return read_parts(path, task, **options)
     limits = replace(apart.limits, seconds=None)

@@ -12,6 +12,7 @@ and numba release the interpreter while they compute, so that a page's run takes
 job as without one.
 """
 
+import logging
 import os
 import threading
 import time
@@ -29,11 +30,12 @@ from bertcore.base.memory import free_memory, out_of_memory
 from bertcore.data.packed_files import watched
 
 from ...access import visits
-from ...access.bug_log import log_bug
 from ...streamlit_internals import is_connected
 from ..cache import FAILURE_SECONDS, clear_frames, freeze_loaded, is_from, num_bytes
 from ..turns import beside_pages
 from .line import Line
+
+log = logging.getLogger("bertscope.app")
 
 MAX_JOBS = 256
 """Most finished jobs that are remembered; the longest unused are dropped."""
@@ -392,10 +394,10 @@ def _run(key: Hashable, job: Job, work: Callable[[Progress], Any]) -> None:
             result = work(report)
     except Exception as error:  # raised where the result is asked for
         if not isinstance(error, GivenUp | ValueError | RuntimeError | MemoryError):
-            log_bug("a job failed", error)
+            log.error("a job failed", exc_info=error)
         end(error=error)
     except BaseException as error:  # as a library in Rust panics; nobody must wait for ever
-        log_bug("a job failed", error)
+        log.error("a job failed", exc_info=error)
         end(error=RuntimeError(f"the work failed ({type(error).__name__}). Try again."))
         raise
     else:

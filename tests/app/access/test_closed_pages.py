@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import json
 import shutil
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -126,30 +124,44 @@ def test_no_folder_of_runs_is_taken_from_a_visitor(tmp_path: Path) -> None:
     assert str(tmp_path) not in said(app)
 
 
-def test_an_upload_has_a_name_for_its_visitor_alone(
-    saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("place", ["saved/mine", "runs/mine", "runs/mine/checkpoints/step-5"])
+def test_what_was_made_here_has_a_name_for_its_visitor_alone(
+    place: str, saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from app.shell import uploads
-
-    archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w") as target:
-        for file in saved.iterdir():
-            target.write(file, f"mine/{file.name}")
     mine = be(monkeypatch, tmp_path / "mine")
-    name = checkpoints.name_of(uploads.receive(archive))
-    assert name.startswith("own:uploads/")
-    assert checkpoints.place(name).startswith(str(mine.folder))
+    shutil.copytree(saved, mine.folder / place)
+    name = checkpoints.name_of(mine.folder / place)
+    assert name == f"own:{place}"
+    assert checkpoints.place(name) == str(mine.folder / place)
     be(monkeypatch, tmp_path / "theirs")
     for source in (name, str(mine.folder), name.replace("own:", f"own:../{mine.folder.name}/")):
         with pytest.raises(NotOfferedError):
             checkpoints.place(source)
 
 
-def test_an_adapter_opens_on_no_base_that_is_not_offered(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_nothing_that_a_visitor_sends_is_a_checkpoint(
+    saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Not even a folder of their visit in which the copies of tables are, or a zip file."""
     mine = be(monkeypatch, tmp_path / "mine")
-    folder = mine.folder / "uploads" / "a" / "adapter"
+    for place in ("copies/a", "uploads/a/mine", "zips/a"):
+        shutil.copytree(saved, mine.folder / place)
+        with pytest.raises(NotOfferedError):
+            checkpoints.place(f"own:{place}")
+    archive = shutil.make_archive(str(tmp_path / "shared" / "zipped"), "zip", saved)
+    for source in (archive, "zipped.zip", "zipped"):
+        with pytest.raises(NotOfferedError, match="on your own computer: `pip install bertscope`"):
+            checkpoints.place(source)
+    app = ok(page_of("checkpoints").run())
+    assert "your own opens on your own computer" in said(app)
+    assert not app.get("file_uploader")
+    assert not [box for box in app.text_input if box.key == "open_source"]
+
+
+def test_an_adapter_opens_on_no_base_that_is_not_offered(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "shared" / "adapter"
     make_adapter(tmp_path / "shared" / "law", folder, target_modules=["query"])
     name = checkpoints.name_of(folder)
     assert checkpoints.place(name) == str(folder)

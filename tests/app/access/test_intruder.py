@@ -12,13 +12,11 @@ import re
 import secrets
 import shutil
 import tempfile
-import threading
 import time
 import urllib.parse
 import urllib.request
 import zipfile
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -75,6 +73,7 @@ def place(tmp_path_factory: pytest.TempPathFactory, tiny: Path) -> Iterator[Plac
     shared, secret = root / "shared", root / "secret-place"
     shutil.copytree(tiny, shared / "law")
     shutil.copytree(tiny, secret)
+    shutil.make_archive(str(shared / "law"), "zip", tiny)
     (shared / "link").symlink_to(secret)
     with running_app(arguments=["--address", "0.0.0.0", "--checkpoints", str(shared)]) as server:
         yield Place(server, shared, secret)
@@ -119,7 +118,9 @@ def hostile_sources(place: Place) -> list[str]:
         "google-bert/bert-base-uncased",
         "bert-base-uncased",
         "https://example.org/bert",
-        "own:uploads",
+        "own:copies",
+        str(place.shared / "law.zip"),
+        "law.zip",
         "law\0",
         "x" * 200_000,
     ]
@@ -182,6 +183,7 @@ def test_what_an_open_server_draws_is_nothing_here(
         typed, press = (
             visitor.widgets[key] for key in ("open_source", "FormSubmitter:open_checkpoint-Open")
         )
+        archive = visitor.widgets["checkpoint_zip"]
         visitor.open("training", "training_view=Start+a+run&corpus=path")
         folder, path, steps = (
             visitor.widgets[key] for key in ("runs", "corpus_path", "length_minutes")
@@ -190,7 +192,11 @@ def test_what_an_open_server_draws_is_nothing_here(
     intruder.open("checkpoints")
     intruder.send(typed, str(place.secret))
     intruder.send_press(press)
-    assert "open_source" not in intruder.widgets
+    assert not {"open_source", "checkpoint_zip", "open_upload"} & {*intruder.widgets}
+    state = WidgetState(id=archive.id)
+    state.file_uploader_state_value.uploaded_file_info.add(file_id="mine", name="a.zip", size=1)
+    intruder._run("", state)
+    assert any("pip install bertscope" in text for text in intruder.texts)
     assert "checkpoint=" not in intruder.query
     intruder.open("training", "training_view=Start+a+run&corpus=path")
     for widget, value in (
@@ -283,7 +289,7 @@ def test_a_click_that_comes_after_its_page_was_left_does_nothing(intruder: Sessi
     for _ in range(2):  # with the page itself, and after it
         intruder._run("", selected, events)
         assert intruder.errors == []
-        assert "checkpoint_zip" in intruder.widgets
+        assert "checkpoint_view" in intruder.widgets
 
 
 FORGED = f"{TEXT}\nrefused: forged"
@@ -374,64 +380,26 @@ def upload(place: Place) -> Callable[..., tuple[int, str]]:
     return UploadClient(place.server.url).send
 
 
-def zipped(folder: Path) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as target:
-        for file in sorted(folder.iterdir()):
-            target.write(file, f"mine/{file.name}")
-    return out.getvalue()
-
-
-def test_an_upload_is_its_visitors_alone(
-    place: Place, upload: Callable[..., tuple[int, str]], tiny: Path
-) -> None:
-    visits = [Session(place.server.url) for _ in range(3)]
-    with visits[0] as owner, visits[1] as intruder, visits[2] as follower:
-        owner.open("checkpoints")
-        assert upload(owner.id, "mine", zipped(tiny)) == (204, "")
-        owner.attach("checkpoint_zip", "mine")
-        owner.press("open_upload")
-        assert owner.errors == []
-        name = urllib.parse.parse_qs(owner.query)["checkpoint"][0]
-        assert name.startswith("own:uploads/")
-        intruder.open("checkpoints")
-        intruder.attach("checkpoint_zip", "mine")  # the other's file in one's own box
-        intruder.press("open_upload")
-        assert "checkpoint" not in urllib.parse.parse_qs(intruder.query)
-        follower.open("tokens", urllib.parse.urlencode({"checkpoint": name}))
-        assert "by name" in follower.errors[0]
+BOX = "map_upload"
+"""The box of FILE, a page with one."""
+FILE = ("layer-map", "map_source=file&map_method=pca")
 
 
 def test_a_name_of_a_file_reaches_no_log(
     place: Place, upload: Callable[..., tuple[int, str]]
 ) -> None:
     with Session(place.server.url) as session:
-        session.open("checkpoints")
+        session.open(*FILE)
         assert upload(session.id, "mine", b"x")[0] == 204
-        state = WidgetState(id=session.widgets["checkpoint_zip"].id)
+        state = WidgetState(id=session.widgets[BOX].id)
         file = state.file_uploader_state_value.uploaded_file_info.add()
         file.file_id, file.name, file.size = "mine", f"a.{FORGED}", 1
-        session._run(session.widgets["checkpoint_zip"].fragment, state)
+        session._run(session.widgets[BOX].fragment, state)
         for name in ("a.zip", f"a.{TEXT}", "a.zip%0Aforged", "../../a.zip", "a\\\\.zip"):
             assert upload(session.id, "mine", b"x", file_name=name)[0] == 204
-            session.attach("checkpoint_zip", "mine")
-            if "open_upload" in session.widgets:
-                session.press("open_upload")
+            session.attach(BOX, "mine")
         assert not [error for error in session.errors if "has encountered" in error]
     assert "forged" not in place.log
-
-
-def test_a_file_of_another_type_is_refused_in_one_sentence(
-    place: Place, upload: Callable[..., tuple[int, str]]
-) -> None:
-    with Session(place.server.url) as session:
-        session.open("checkpoints")
-        assert upload(session.id, "mine", b"x", file_name=f"a.{TEXT}")[0] == 204
-        session.attach("checkpoint_zip", "mine")
-        (error,) = session.errors
-        assert "its name must end in one of .zip" in error
-        for number in range(10):  # it is not kept
-            assert upload(session.id, f"file-{number}", b"x")[0] == 204
 
 
 def test_the_tabs_of_a_browser_share_its_limits(
@@ -446,7 +414,7 @@ def test_the_tabs_of_a_browser_share_its_limits(
     tabs = [Session(place.server.url, headers=headers) for _ in range(3)]
     with tabs[0], tabs[1], tabs[2], Session(place.server.url) as other:
         for tab in (*tabs, other):
-            tab.open("checkpoints")
+            tab.open(*FILE)
         statuses = [upload(tabs[n % 3].id, f"file-{n}", b"x")[0] for n in range(11)]
         assert statuses == [204] * 10 + [429]
         assert upload(other.id, "file", b"x")[0] == 204
@@ -454,7 +422,7 @@ def test_the_tabs_of_a_browser_share_its_limits(
 
 def test_uploads_have_limits(place: Place, upload: Callable[..., tuple[int, str]]) -> None:
     with Session(place.server.url) as session:
-        session.open("checkpoints")
+        session.open(*FILE)
         assert upload("no-such-session", "a", b"x")[0] == 400
         assert upload(session.id, "a", b"x", **{"X-Xsrftoken": "no"})[0] == 403
         assert upload(session.id, "a", b"x", Origin="http://evil.example.org")[0] == 403
@@ -579,7 +547,7 @@ def test_no_visitor_clears_the_caches_of_all(place: Place) -> None:
         assert "git_info_changed" not in kinds
 
 
-# ---- hostile checkpoints over the websocket ----
+# ---- hostile checkpoints of the hub, on an open server ----
 
 
 def _albert(folder: Path, secret: Path, **settings: Any) -> None:
@@ -591,12 +559,6 @@ def _albert(folder: Path, secret: Path, **settings: Any) -> None:
     keys = ("vocab", "vocab_file", "merges_file", "tokenizer_file", "gguf_file", "name_or_path")
     settings = {**dict.fromkeys(keys, str(secret)), **settings}
     (folder / "tokenizer_config.json").write_text(json.dumps(settings))
-
-
-def _with_rules(folder: Path, secret: Path, **parts: Any) -> None:
-    tiny_bert().save(folder)
-    file = folder / "tokenizer.json"
-    file.write_text(json.dumps({**json.loads(file.read_text()), **parts}))
 
 
 def _adapter(folder: Path, secret: Path) -> None:
@@ -623,11 +585,6 @@ def _module(folder: Path, secret: Path) -> None:
     (folder / "modules.json").write_text(json.dumps(modules))
 
 
-def _growth(times: int) -> dict[str, Any]:
-    rule = {"type": "Replace", "pattern": {"String": "a"}, "content": "a" * 1000}
-    return {"normalizer": {"type": "Sequence", "normalizers": [rule] * times}}
-
-
 HOSTILE: dict[str, Callable[[Path, Path], None]] = {
     "a path": _albert,
     "a relative path": lambda folder, secret: _albert(
@@ -636,7 +593,6 @@ HOSTILE: dict[str, Callable[[Path, Path], None]] = {
     "a device": lambda folder, secret: _albert(folder, Path("/dev/zero")),
     "the process": lambda folder, secret: _albert(folder, Path("/proc/self/environ")),
     "a pipe": lambda folder, secret: _albert(folder, secret.with_name("pipe")),
-    "replacements": lambda folder, secret: _with_rules(folder, secret, **_growth(4)),
     "a base elsewhere": _adapter,
     "a module elsewhere": _module,
     "labels": lambda folder, secret: _config(folder, secret, num_labels=10**9),
@@ -663,54 +619,6 @@ def downloads(url: str, messages: list[bytes]) -> Iterator[bytes]:
     for path in named:
         with _direct.open(url + path.decode()) as answer:
             yield answer.read()
-
-
-@pytest.mark.parametrize("kind", all_but(["a path", "a pipe", "replacements", "code"], HOSTILE))
-def test_a_hostile_checkpoint_shows_nothing_and_holds_nobody(
-    kind: str,
-    place: Place,
-    canary: Path,
-    upload: Callable[..., tuple[int, str]],
-    tmp_path: Path,
-) -> None:
-    HOSTILE[kind](tmp_path / "folder", canary)
-    shown = ["tokens", "masked-words", "inspect", "checkpoints"]
-    num_answers, done = 0, threading.Event()
-
-    def others() -> None:
-        nonlocal num_answers
-        with Session(place.server.url) as visitor:
-            visitor.open("tokens")
-            while not done.is_set() or not num_answers:
-                visitor.set("text_a", f"The river bank {num_answers}.")
-                num_answers += 1
-                done.wait(0.1)
-            assert visitor.errors == []
-
-    with (
-        ThreadPoolExecutor(1) as threads,
-        Session(place.server.url, keeps_messages=True) as session,
-    ):
-        other = threads.submit(others)
-        try:
-            session.open("checkpoints")
-            assert upload(session.id, "mine", zipped(tmp_path / "folder"))[0] == 204
-            session.attach("checkpoint_zip", "mine")
-            session.press("open_upload")
-            for page in shown:
-                session.open(page, session.query)
-            sent = b"".join(session.messages)
-            word = canary.read_text().splitlines()[-1].encode()
-            assert word not in sent
-            assert not [
-                file for file in downloads(place.server.url, session.messages) if word in file
-            ]
-            assert bool(session.errors) == (kind != "code")  # which is not looked at
-            assert not [error for error in session.errors if "took more than" in error]
-        finally:
-            done.set()
-        other.result()
-    assert num_answers
 
 
 @pytest.fixture(scope="module")

@@ -3,19 +3,21 @@
 import gc
 import gzip
 import lzma
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from app.access import policy as policies
 from app.access import visits
 from app.shell import uploads
 from app.shell.uploads import Copy
+from bertcore.base.limited_process import Fault, LimitedProcess
 from bertcore.bias import read_crows_pairs
 from bertcore.data.guess import guess
-from bertcore.loading.sandbox import Fault, Sandbox
 from bertcore.tasks.survey import survey
+from tests.support.closed import closed
 
 PACK: dict[str, Callable[[bytes], bytes]] = {".xz": lzma.compress, ".GZ": gzip.compress}
 ROWS = b"text,label\n" + b"a,b\n" * 1000
@@ -95,53 +97,46 @@ def test_too_many_lines_are_refused_and_leave_nothing(
     assert written(f"rows.csv{ending}", data).path.read_bytes() == ROWS
 
 
-class Apart:
-    """Counts what is read in a process of its own."""
+@pytest.fixture
+def apart(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Names of what was called in a process of its own, on a closed server."""
+    called, call = [], LimitedProcess.call
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.num, call = 0, Sandbox.call
+    def counted(process: LimitedProcess, function: Any, *arguments: Any, **options: Any) -> Any:
+        called.append(function.__name__)
+        return call(process, function, *arguments, **options)
 
-        def counted(sandbox: Sandbox, *arguments: Any, **options: Any) -> Any:
-            self.num += 1
-            return call(sandbox, *arguments, **options)
+    with closed(monkeypatch):
+        monkeypatch.setattr(LimitedProcess, "call", counted)
+        monkeypatch.setattr(visits, "root", lambda: folder)
+        monkeypatch.setattr(visits, "current", lambda: visits.Visit(folder))
+        yield called
 
-        monkeypatch.setattr(Sandbox, "call", counted)
 
-
-def test_large_copies_alone_are_read_in_a_process_of_their_own(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+def test_copies_of_a_closed_server_alone_are_read_in_a_process_of_their_own(
+    folder: Path, apart: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read = uploads.read_apart
-    monkeypatch.setattr(uploads, "LEAST_APART_ALONE", len(ROWS))
-    monkeypatch.setattr(visits, "root", lambda: folder)
-    apart = Apart(monkeypatch)
-    small, large = written("a.csv", ROWS[:-4]), written("b.csv", ROWS)
-    assert len(read(small.path, guess).rows) == 999
-    assert apart.num == 0
-    assert read(large.path, guess) == guess(large.path)
-    assert apart.num == 1
+    copy = written("b.csv", ROWS)
+    assert uploads.read_apart(copy.path, guess) == guess(copy.path)
+    assert apart == ["guess"]
     monkeypatch.setattr(visits, "root", lambda: folder / "other")
-    read(large.path, guess)  # a file of this machine
-    assert apart.num == 1
-
-
-def test_a_file_that_is_read_apart_is_refused_by_its_visitors_name(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(uploads, "LEAST_APART_ALONE", 0)
+    uploads.read_apart(copy.path, guess)  # a file of this machine
     monkeypatch.setattr(visits, "root", lambda: folder)
-    apart = Apart(monkeypatch)
+    monkeypatch.setenv(policies.ACCESS, "open")
+    policies.policy.cache_clear()
+    uploads.read_apart(copy.path, guess)  # of one's own computer
+    assert apart == ["guess"]
+
+
+@pytest.mark.usefixtures("apart")
+def test_a_file_that_is_read_apart_is_refused_by_its_visitors_name() -> None:
     copy = written("mine.csv", ROWS)
     with pytest.raises(ValueError, match=r"'mine.csv' has no column 'sent_more'"):
         copy.apart(read_crows_pairs)
-    assert apart.num == 1
 
 
-def test_a_fault_of_a_reader_is_logged_without_words(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(uploads, "LEAST_APART_ALONE", 0)
-    monkeypatch.setattr(visits, "root", lambda: folder)
+@pytest.mark.usefixtures("apart")
+def test_a_fault_of_a_reader_is_logged_without_words(caplog: pytest.LogCaptureFixture) -> None:
     copy = written("secret.csv", ROWS)
     with pytest.raises(Fault):
         copy.apart(survey, "classify", columns="a secret")  # type: ignore[arg-type]

@@ -104,9 +104,9 @@ def test_nothing_else_is_written(value: Any) -> None:
     [
         {"os:system": ["touch /tmp/x"]},
         {"subprocess:Popen": ["true"]},
-        {"bertcore.loading.sandbox:subprocess": []},
-        {"bertcore.loading.sandbox:start_helper": []},
-        {"bertcore.loading.sandbox:os.system": ["true"]},
+        {"bertcore.base.limited_process:subprocess": []},
+        {"bertcore.base.limited_process:start_waiting": []},
+        {"bertcore.base.limited_process:os.system": ["true"]},
         {"bertcore.base.typed_json:Path": ["a"]},
         {"bertcore.base.typed_json:loads": ["1"]},
         {"bertcore.no_such:X": []},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import io
+import shutil
 import zipfile
 from pathlib import Path
 
@@ -12,7 +13,6 @@ import pytest
 import torch
 
 import bertcore
-from bertcore.checkpoints import archive
 from bertcore.checkpoints.archive import unpack_checkpoint
 from tests.support.tiny import tiny_bert
 
@@ -82,13 +82,11 @@ HOSTILE = {
     "drive": (made(("C:/config.json", b"{}")), "leads out"),
     "NUL": (with_nul(), "leads out"),
     "link": (made((link(), b"/etc/passwd")), "contains a link"),
-    "many": (made(*((f"{i}.json", b"") for i in range(501))), "501 entries"),
-    "deep": (made(("a/" * 11 + "config.json", b"{}")), "nested too deeply"),
-    "bomb": (made(("model.safetensors", b"\0" * 50_000_000)), "looks like a zip bomb"),
-    "many bombs": (made(*((f"{i}.json", b" " * 1_000_000) for i in range(60))), "zip bomb"),
-    "twice": (made(("a/config.json", b"{}"), ("a/Config.json", b"{}")), "more than once"),
-    "empty": (made(), "contains no file of a checkpoint"),
-    "others": (made(("a.py", b"")), "contains no file of a checkpoint"),
+    "twice": (made(("a/config.json", b"{}"), ("a/config.json", b"{}")), "'config.json' twice"),
+    "a file and a folder": (made(("a.json", b"{}"), ("a.json/b.json", b"{}")), "twice"),
+    "a folder and a file": (made(("a.json/b.json", b"{}"), ("a.json", b"{}")), "twice"),
+    "empty": (made(), "contains no checkpoint"),
+    "others": (made(("a.py", b"")), "contains no checkpoint"),
     "no weights": (made(("config.json", b"{}")), "no weights"),
     "text": (io.BytesIO(b"hello"), "not a zip file"),
     "nothing": (io.BytesIO(b""), "not a zip file"),
@@ -105,25 +103,6 @@ def test_hostile_archives_are_refused_and_write_nothing_outside(name: str, tmp_p
         tmp_path / "a",
         tmp_path / "a" / "b",
     }
-
-
-def test_claims_over_the_limit_are_refused_before_anything_is_written(
-    saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(archive, "MAX_BYTES", 1000)
-    with pytest.raises(ValueError, match="unpacks to"):
-        unpack_checkpoint(zipped(saved), tmp_path / "new")
-    assert not (tmp_path / "new").exists()
-
-
-def test_a_false_size_in_the_header_is_found_while_unpacking(tmp_path: Path) -> None:
-    content = bytearray(made(("config.json", b"a" * 5_000_000)).getvalue())
-    for mark, place in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):  # local and central header
-        start = content.index(mark) + place
-        content[start : start + 4] = (10).to_bytes(4, "little")
-    with pytest.raises((ValueError, RuntimeError)):
-        unpack_checkpoint(io.BytesIO(bytes(content)), tmp_path / "new")
-    assert sum(f.stat().st_size for f in (tmp_path / "new").rglob("*.json")) <= 10
 
 
 def test_an_encrypted_entry_is_named(tmp_path: Path) -> None:
@@ -162,52 +141,12 @@ def test_a_damaged_entry_of_another_compression(method: int, tmp_path: Path) -> 
         unpack_checkpoint(io.BytesIO(bytes(content)), tmp_path / "new")
 
 
-@pytest.mark.parametrize("order", [1, -1])
-def test_a_file_that_is_a_folder_too(order: int, tmp_path: Path) -> None:
-    entries = [("a.json", b"{}"), ("a.json/b.json", b"{}")][::order]
-    with pytest.raises(ValueError, match=r"'a.json' as a file and as a folder"):
-        unpack_checkpoint(made(*entries), tmp_path / "new")
-
-
-@pytest.mark.parametrize("name", ["x" * 300 + ".json", "\u00e4" * 200 + "/config.json"])
-def test_a_name_that_no_disk_takes(name: str, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"a name of .* bytes") as caught:
-        unpack_checkpoint(made((name, b"{}")), tmp_path / "new")
-    assert str(tmp_path) not in str(caught.value)
-
-
 def test_a_full_disk_is_not_the_archives_fault(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    def full(*_: object) -> int:
+    def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(archive, "_write", full)
+    monkeypatch.setattr(shutil, "copyfileobj", full)
     with pytest.raises(OSError, match="No space left"):
         unpack_checkpoint(made(("config.json", b"{}")), tmp_path / "new")
-
-
-@pytest.mark.parametrize(
-    ("count", "said"),
-    [(600, "has 600 entries"), (6000, "list of more than 262,144 bytes of its entries")],
-)
-def test_far_too_many_entries_are_refused(count: int, said: str, tmp_path: Path) -> None:
-    """The list of the second is not read."""
-    archive = tmp_path / "many.zip"
-    with zipfile.ZipFile(archive, "w") as new:
-        for number in range(count):
-            new.writestr(zipfile.ZipInfo(f"{number}.json"), b"")
-    for source in (archive, io.BytesIO(archive.read_bytes())):
-        with pytest.raises(ValueError, match=said):
-            unpack_checkpoint(source, tmp_path / "new")
-
-
-@pytest.mark.parametrize("place", [b"\0\0\0\0", b"PK\5\6"])
-def test_a_list_of_entries_that_hides_its_length_is_refused(place: bytes, tmp_path: Path) -> None:
-    """The second has the mark of an end within the end, after which there is no room for one."""
-    content = bytearray(made(*((f"{i}{'x' * 2000}.json", b"") for i in range(400))).getvalue())
-    end = content.rfind(b"PK\5\6")
-    content[end + 8 : end + 12] = b"\1\0\1\0"
-    content[end + 16 : end + 20] = place
-    with pytest.raises(ValueError, match="list of more than 262,144 bytes of its entries"):
-        unpack_checkpoint(io.BytesIO(bytes(content)), tmp_path / "new")

@@ -1,10 +1,9 @@
-"""Call a function that reads what strangers made in a process of its own, with limits.
+"""Call a function that reads a file of a stranger in a process of its own, with limits.
 
-What a checkpoint folder or a table can make a library do (grow a text a million times, loop, abort
-the process, hold the interpreter for seconds) is then done to that process and not to the caller's.
-The process gets no secrets: a fresh Python with a minimal environment. On Linux it is a fork of one
-that waits with everything imported, so that a call takes little more than the reading itself;
-elsewhere it starts anew each time, which takes seconds. Results come back as JSON (`typed_json`).
+What a table can make a library do (take all memory or time, hold the interpreter for seconds, abort
+the process) is then done to that process and not to the caller's. On Linux it is a fork of one that
+waits with everything imported, so that a call takes little more than the reading itself; elsewhere
+it starts anew each time, which takes seconds. Results come back as JSON (`typed_json`).
 
 Limits: seconds everywhere; processor time, memory and written files where the system has the module
 `resource` (not on Windows). macOS accepts the limit of memory but does not enforce it.
@@ -25,45 +24,26 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
-from weakref import WeakValueDictionary
 
 from bertcore.base import typed_json
 from bertcore.base.memory import out_of_memory
 from bertcore.base.process_limits import NICENESS, limit_process
-from bertcore.checkpoints.files import open_folder
-from bertcore.checkpoints.folder import OnlyPickleError
-from bertcore.data import packed_files
-from bertcore.data.encodings import NotUTF8Error
-from bertcore.loading.loader import load
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-AT_ONCE = 3
-"""Calls at the same time; more wait."""
-PROBES = ("The cat sat on the mat.", "Zoë: naïve 猫 🙂 e\u0301 " * 8, "a" * 300)
 MAX_RESULT = 1 << 27
 """Bytes of all that a call hands back."""
-_ERRORS = {
-    kind.__name__: kind
-    for kind in (
-        *(ValueError, RuntimeError, FileNotFoundError, OSError),
-        *(OnlyPickleError, NotUTF8Error),
-    )
-}
-"""Those that are raised here as they are there."""
-_ENVIRONMENT = (
-    *("PATH", "HOME", "LANG", "TMPDIR", "TEMP", "SYSTEMROOT", "USERPROFILE"),
-    *("HF_HOME", "HF_HUB_CACHE", "XDG_CACHE_HOME"),
-)
+_ENVIRONMENT = ("PATH", "HOME", "LANG", "TMPDIR", "TEMP", "SYSTEMROOT", "USERPROFILE")
 """Variables that the process gets, if they are set."""
 _READERS = ("bertcore.data.guess", "bertcore.data.texts_file", "bertcore.tasks.survey")
-"""Modules that the waiting process imports, besides what opens checkpoints; others are imported
-when they are called."""
+"""Modules that the waiting process imports; others are imported when they are called."""
+_REFUSALS = (ValueError, RuntimeError, FileNotFoundError, OSError)
+"""Errors that are raised here as they are there, with those of bertcore that are among them."""
 _LOOK_SECONDS = 0.25
 """Between two looks whether somebody still waits for the result."""
 
@@ -79,22 +59,13 @@ class Limits:
     """Of memory, besides that of the libraries."""
 
     @classmethod
-    def of(cls, weight_bytes: int) -> Limits:
-        """Return the limits for weights of a size: they are read, copied and hashed once."""
-        return cls(
-            seconds=90 + weight_bytes // 10_000_000,
-            cpu_seconds=30 + weight_bytes // 50_000_000,
-            num_bytes=10**9 + 3 * weight_bytes,
-        )
-
-    @classmethod
     def of_table(cls, num_bytes: int) -> Limits:
-        """Return the limits for a table of a size; one value of JSON takes the most memory."""
-        cpu_seconds = min(20 + num_bytes // 200_000, 60 + num_bytes // 1_000_000)
+        """Return the limits for a table of an unpacked size; JSON takes the most memory."""
+        cpu_seconds = min(5 + num_bytes // 200_000, 60 + num_bytes // 1_000_000)
         return cls(
-            seconds=60 + 4 * cpu_seconds,
+            seconds=20 + 3 * cpu_seconds,
             cpu_seconds=cpu_seconds,
-            num_bytes=2 * 10**9 + 6 * num_bytes,
+            num_bytes=10**9 + 6 * num_bytes,
         )
 
 
@@ -108,18 +79,12 @@ class Fault(Exception):  # noqa: N818 - the name says whose
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sandbox:
+class LimitedProcess:
     """A process with limits for each call."""
 
     limits: Limits
-    doing: str = "reading the file"
-    instead: str = "so it was not read. Give a part of it."
-    """What follows from a limit, and what to do; the end of a sentence."""
-    owner: str | None = None
-    """Whose file it is; one call of an owner at a time, the owner's others wait without keeping
-    anybody else from theirs. None: nobody's in particular."""
-    waits: bool = True
-    """Whether it is one of AT_ONCE; not where the caller bounds their number."""
+    on_wait: Callable[[], object] = lambda: None
+    """Called a few times a second while nothing comes; may raise to end the process."""
 
     def call(self, function: Callable[P, T], /, *arguments: P.args, **options: P.kwargs) -> T:
         """Return `function(*arguments, **options)`, called in a process with limits.
@@ -127,8 +92,8 @@ class Sandbox:
         Args:
             function: At module level of bertcore.
             arguments, options: What `typed_json` takes. A function among the options is called
-                here with what the other one is called with there, and may raise to end it; so may
-                what `packed_files.watched` calls. `bad_rows` collects here what it does there.
+                here with what the other one is called with there, and may raise to end it.
+                `bad_rows` collects here what it does there.
 
         Raises:
             ValueError, RuntimeError, OSError: As the function, or if it exceeded a limit.
@@ -150,12 +115,6 @@ class Sandbox:
         with contextlib.closing(self._answers(function, arguments, options, ["on_part"])) as parts:
             yield from (value[0] for name, value in parts if name)
 
-    @contextlib.contextmanager
-    def turn(self) -> Iterator[None]:
-        """Wait until fewer than AT_ONCE calls, and none of the owner's, are going on."""
-        with _turn_of(self.owner), _slots if self.waits else contextlib.nullcontext():
-            yield
-
     def _answers(
         self,
         function: Callable[..., Any],
@@ -171,21 +130,20 @@ class Sandbox:
         name = f"{function.__module__}:{function.__qualname__}"
         given = {name: value for name, value in options.items() if name not in told}
         request = typed_json.dumps((name, tuple(arguments), given, tuple(told), self.limits))
-        ask = _ask_helper if sys.platform == "linux" else _ask_new
-        with self.turn():
-            answers = ask(request.encode() + b"\n", self.limits.seconds)
-            with contextlib.closing(answers):
-                for kind, *values in map(typed_json.loads, answers):
-                    if kind == "error":
-                        raise _error(*values)
-                    if kind == "signal":
-                        raise RuntimeError(self._end_sentence(values[0]))
-                    name, value, bad_rows = values
-                    if bad_rows is not None:
-                        options["bad_rows"].become(bad_rows)
-                    yield name, value
-                    if not name:
-                        return
+        ask = _ask_waiting if sys.platform == "linux" else _ask_new
+        answers = ask(request.encode() + b"\n", self.limits.seconds, self.on_wait)
+        with contextlib.closing(answers):
+            for kind, *values in map(typed_json.loads, answers):
+                if kind == "error":
+                    raise _error(*values)
+                if kind == "signal":
+                    raise RuntimeError(self._end_sentence(values[0]))
+                name, value, bad_rows = values
+                if bad_rows is not None:
+                    options["bad_rows"].become(bad_rows)
+                yield name, value
+                if not name:
+                    return
         raise RuntimeError(self._end_sentence(int(_SIGKILL)))
 
     def _end_sentence(self, number: int) -> str:
@@ -194,101 +152,40 @@ class Sandbox:
             what = f"took more than {limits.cpu_seconds} s of processor time or {limits.seconds} s"
         else:
             what = (
-                f"ended the process in which it was tried (signal {number}); its limit of memory "
-                f"was {limits.num_bytes / 1e9:.1f} GB besides the libraries'"
+                f"ended the process that read it (signal {number}); its limit of memory was "
+                f"{limits.num_bytes / 1e9:.1f} GB besides the libraries'"
             )
-        return f"{self.doing} {what}, {self.instead}"
+        return f"reading the file {what}, so it was not read. Give a part of it."
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """How a trial ended; no error: the folder opens."""
-
-    error: str = ""
-    """Name of the class of the error."""
-    message: str = ""
-
-    def check(self) -> None:
-        """Raise the error, if there is one.
-
-        ValueError or RuntimeError as `load`, or if it exceeded a limit.
-        """
-        if self.error:
-            raise _ERRORS.get(self.error, RuntimeError)(self.message)
-
-
-def try_opening(
-    folder: Path,
-    *,
-    allow_pickle: bool = False,
-    limits: Limits | None = None,
-    owner: str | None = None,
-) -> Verdict:
-    """Open a checkpoint folder and encode a few texts in a process with limits.
-
-    Args:
-        folder: As `load` takes it. An adapter's base is found or fetched first.
-        allow_pickle: As in `load`.
-        limits: None: by the size of the weights.
-        owner: As in `Sandbox`.
-    """
-    try:
-        num_bytes = open_folder(folder, allow_pickle=allow_pickle).num_bytes
-        trial = Sandbox(
-            limits=limits or Limits.of(num_bytes),
-            doing="opening the checkpoint",
-            instead="so it was not opened. Its tokenizer or config asks for more than one of its "
-            "size needs: save it again with the program that trained it, or open another one.",
-            owner=owner,
-        )
-        trial.call(_open, folder, allow_pickle=allow_pickle)
-    except (OSError, ValueError, RuntimeError, Fault) as error:
-        return _verdict_of(error)
-    return Verdict()
-
-
-def start_helper() -> None:
+def start_waiting() -> None:
     """Start the process that waits with everything imported, if there is none."""
     if sys.platform == "linux":
-        with _helper_lock:
-            _helper()
+        with _lock:
+            _waiting()
 
 
 _SIGXCPU = getattr(signal, "SIGXCPU", -1)
 _SIGALRM = getattr(signal, "SIGALRM", -1)
 _SIGKILL = getattr(signal, "SIGKILL", 9)
-_slots = threading.BoundedSemaphore(AT_ONCE)
-_trials: WeakValueDictionary[str, threading.Lock] = WeakValueDictionary()
-"""Owner -> held during a call; there while somebody holds it or waits."""
-_trials_lock = threading.Lock()
-_helper_lock = threading.Lock()
+_lock = threading.Lock()
 _process: subprocess.Popen[bytes] | None = None
 _control: socket.socket | None = None
 
 
-@contextlib.contextmanager
-def _turn_of(owner: str | None) -> Iterator[None]:
-    """Wait until no other call of an owner is going on."""
-    if owner is None:
-        yield
-        return
-    with _trials_lock:
-        trial = _trials.setdefault(owner, threading.Lock())
-    with trial:
-        yield
-
-
-def _ask_helper(request: bytes, seconds: int | None) -> Generator[bytes]:
+def _ask_waiting(
+    request: bytes, seconds: int | None, on_wait: Callable[[], object]
+) -> Generator[bytes]:
     """Let the waiting process fork one for this request; yield what it answers.
 
     The process ends when this is closed.
     """
     ours, theirs = socket.socketpair()
     with ours:
-        with theirs, _helper_lock:
-            socket.send_fds(_helper(), [b"."], [theirs.fileno()])
+        with theirs, _lock:
+            socket.send_fds(_waiting(), [b"."], [theirs.fileno()])
         # The process ends itself before.
-        ends_at = math.inf if seconds is None else time.monotonic() + seconds + 30
+        ends_at = math.inf if seconds is None else time.monotonic() + seconds + 10
         num_bytes, line = 0, bytearray()
         try:
             ours.sendall(request)
@@ -297,7 +194,7 @@ def _ask_helper(request: bytes, seconds: int | None) -> Generator[bytes]:
                 try:
                     part = ours.recv(1 << 20)
                 except TimeoutError:
-                    packed_files.look()
+                    on_wait()
                     if time.monotonic() < ends_at:
                         continue
                     part = _signal(0)
@@ -318,7 +215,9 @@ def _ask_helper(request: bytes, seconds: int | None) -> Generator[bytes]:
             yield _signal(_SIGKILL)
 
 
-def _ask_new(request: bytes, seconds: int | None) -> Generator[bytes]:
+def _ask_new(
+    request: bytes, seconds: int | None, on_wait: Callable[[], object]
+) -> Generator[bytes]:
     """Start a process for this request; yield what it answers. It ends when this is closed."""
     process = subprocess.Popen(
         _command(),
@@ -335,7 +234,9 @@ def _ask_new(request: bytes, seconds: int | None) -> Generator[bytes]:
         with contextlib.suppress(BrokenPipeError):
             process.stdin.write(request)
             process.stdin.close()
-        yield from process.stdout
+        for line in process.stdout:
+            on_wait()
+            yield line
         if process.wait():
             yield _signal(abs(process.returncode) if late.is_alive() else 0)
     finally:
@@ -350,12 +251,19 @@ def _signal(number: int) -> bytes:
 
 
 def _error(name: str, message: str, where: str) -> Exception:
-    if name in _ERRORS:
-        return _ERRORS[name](message)
-    return Fault(f"{name}: {message}", where)
+    module, _, kind = name.partition(":")
+    known: Any = next((each for each in _REFUSALS if each.__name__ == kind), None)
+    if module.startswith("bertcore."):
+        known = getattr(importlib.import_module(module), kind, None)
+    return known(message) if _is_refusal(known) else Fault(f"{kind}: {message}", where)
 
 
-def _helper() -> socket.socket:
+def _is_refusal(kind: Any) -> bool:
+    is_known = isinstance(kind, type) and issubclass(kind, _REFUSALS)
+    return is_known and (kind in _REFUSALS or kind.__module__.startswith("bertcore."))
+
+
+def _waiting() -> socket.socket:
     """Return the connection to the waiting process, started if it is not alive."""
     global _process, _control
     if _process is not None and _control is not None and _process.poll() is None:
@@ -380,20 +288,18 @@ def _helper() -> socket.socket:
 
 
 def _command() -> list[str]:
-    return [sys.executable, "-P", "-m", "bertcore.loading.sandbox"]
+    return [sys.executable, "-P", "-m", __name__]
 
 
 def _environment() -> dict[str, str]:
     named = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     root = str(Path(__file__).resolve().parents[2])
-    return {**named, **threads, "HF_HUB_OFFLINE": "1", "PYTHONPATH": root}
+    return {**named, **threads, "PYTHONPATH": root}
 
 
 def _serve(control: socket.socket) -> None:
     """Fork a process for each connection that arrives, until the caller is gone."""
-    from transformers import AutoTokenizer, PreTrainedModel  # noqa: F401  # once, not in each fork
-
     for name in _READERS:
         importlib.import_module(name)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the forks
@@ -455,33 +361,11 @@ def _answer(request: bytes, send: Callable[[bytes], object]) -> None:
         if out_of_memory(error) is not None:
             send(_signal(signal.SIGABRT))  # as in libraries that end their process
             return
-        kind = next((k.__name__ for k in type(error).mro() if k.__name__ in _ERRORS), None)
+        kind = next(filter(_is_refusal, type(error).mro()), type(error))
         frames = reversed(traceback.extract_tb(error.__traceback__))
         lines = " < ".join(f"{frame.filename}:{frame.lineno}" for frame in frames)
         where = f"{type(error).__name__} in {lines}"
-        say("error", kind or type(error).__name__, str(error)[:4000], where)
-
-
-def _open(folder: Path, *, allow_pickle: bool) -> None:
-    """Open a folder and encode a few texts."""
-    model = load(folder, device="cpu", allow_pickle=allow_pickle)
-    for text in PROBES:
-        with contextlib.suppress(ValueError):  # a vocabulary may lack its letters
-            model.tokenizer.encode(text)
-
-
-def _verdict_of(error: BaseException) -> Verdict:
-    name = next((kind.__name__ for kind in type(error).mro() if kind.__name__ in _REFUSALS), None)
-    message = str(error)[:4000]
-    if name is None:
-        what = message if isinstance(error, Fault) else f"{type(error).__name__}: {message}"
-        name, message = "RuntimeError", f"the checkpoint does not open ({what[:1000]}). "
-        message += "Copy it again, or open another one."
-    return Verdict(name, message)
-
-
-_REFUSALS = _ERRORS.keys() - {"OSError"}
-"""Errors whose message says what is wrong with a folder."""
+        say("error", f"{kind.__module__}:{kind.__qualname__}", str(error)[:4000], where)
 
 
 def main() -> None:

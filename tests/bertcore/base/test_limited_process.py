@@ -1,15 +1,13 @@
-"""An untrusted folder is opened first in a process with limits, which dies instead of ours."""
+"""A stranger's file is read in a process with limits, which dies instead of ours."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,52 +15,47 @@ from pathlib import Path
 import psutil
 import pytest
 
-import bertcore
 from bertcore.analysis.heads.texts import read_texts
+from bertcore.base import limited_process
+from bertcore.base.limited_process import Fault, LimitedProcess, Limits
 from bertcore.bias import read_crows_pairs
-from bertcore.checkpoints.folder import OnlyPickleError
-from bertcore.checkpoints.source import SHIPPED
 from bertcore.configs.columns import USUAL
-from bertcore.data import packed_files
 from bertcore.data.files import BadRows
 from bertcore.data.guess import guess
 from bertcore.data.texts_file import read_upload
 from bertcore.grammar import read_pairs
-from bertcore.loading import sandbox
-from bertcore.loading.sandbox import Fault, Limits, Sandbox, try_opening
 from bertcore.probes import read_probe_data
 from bertcore.probes.data_sets import BUNDLED
 from bertcore.tasks.read import read_parts, send_parts
 from bertcore.tasks.registry import TASKS
 from bertcore.tasks.survey import survey
-from tests.support.exhaustive import all_but
-from tests.support.tiny import tiny_bert
-from tests.support.tiny_others import make_other
 
-LIMITS = Limits.of(1_000_000)
 needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are Linux's")
+ROWS = [f"a film {n},{('good', 'bad')[n % 2]}" for n in range(12_000)]
+READING = LimitedProcess(limits=Limits.of_table(10**6))
 
 
 @pytest.fixture(scope="module")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_bert().save(tmp_path_factory.mktemp("saved") / "tiny")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("tables") / "a.csv"
+    path.write_text("\n".join(["text,label", *ROWS, "x,,y,z", ""]), encoding="utf-8")
+    return path
 
 
 def rigged(monkeypatch: pytest.MonkeyPatch, work: Callable[[], object]) -> None:
-    """Let the opening of any folder do `work` instead, in a fork of this process."""
+    """Let the reading of any table do `work` instead, in a fork of this process."""
 
-    def opening(*_: object, **__: object) -> None:
+    def reading(*_: object, **__: object) -> None:
         work()
 
     ours, theirs = socket.socketpair()
-    opening.__module__, opening.__qualname__ = sandbox.__name__, "_open"
-    monkeypatch.setattr(sandbox, "_open", opening)
+    monkeypatch.setattr(sys.modules[guess.__module__], "guess", reading)
     if os.fork() == 0:
         ours.close()
-        sandbox._serve(theirs)
+        limited_process._serve(theirs)
         os._exit(0)
     theirs.close()
-    monkeypatch.setattr(sandbox, "_helper", lambda: ours)
+    monkeypatch.setattr(limited_process, "_waiting", lambda: ours)
 
 
 def grow() -> None:
@@ -81,26 +74,13 @@ def spin() -> None:
         pass
 
 
-def test_a_sound_folder_opens(tiny):
-    try_opening(tiny).check()
-
-
-@pytest.mark.parametrize(
-    "name",
-    all_but(["DebertaV2Model"], ["DebertaV2Model", "GPT2LMHeadModel", "T5EncoderModel"]),
-)
-def test_other_families_open_within_the_limits(name, tmp_path):
-    make_other(name, tmp_path)
-    try_opening(tmp_path).check()
-
-
 @needs_linux
-def test_a_folder_that_eats_memory_is_refused_in_a_sentence(tiny, monkeypatch):
+def test_a_file_that_eats_memory_is_refused_in_a_sentence(table, monkeypatch):
     with monkeypatch.context() as patch:
         rigged(patch, grow)
-        with pytest.raises(RuntimeError, match=r"opening the checkpoint .*memory.* not opened"):
-            try_opening(tiny).check()
-    try_opening(tiny).check()
+        with pytest.raises(RuntimeError, match=r"reading the file .*memory.* not read"):
+            READING.call(guess, table)
+    assert READING.call(guess, table) == guess(table)
 
 
 @needs_linux
@@ -108,97 +88,40 @@ def test_a_folder_that_eats_memory_is_refused_in_a_sentence(tiny, monkeypatch):
     ("work", "short"),
     [(spin, {"seconds": 1}), (spin, {"cpu_seconds": 1}), (lambda: time.sleep(600), {"seconds": 1})],
 )
-def test_a_folder_that_takes_too_long_is_refused_in_a_sentence(work, short, tiny, monkeypatch):
+def test_a_file_that_takes_too_long_is_refused_in_a_sentence(work, short, table, monkeypatch):
     rigged(monkeypatch, work)
-    with pytest.raises(RuntimeError, match=r"took more than .* s .*not opened"):
-        try_opening(tiny, limits=replace(LIMITS, **short)).check()
-
-
-@needs_linux
-def test_slow_folders_of_one_owner_leave_room_for_others(tiny, tmp_path, monkeypatch):
-    begun, others, stop = (tmp_path / name for name in ("begun", "others", "stop"))
-
-    def work() -> None:
-        if not others.exists():
-            with begun.open("a", encoding="ascii") as lines:
-                lines.write("begun\n")
-            while not stop.exists():
-                time.sleep(0.01)
-
-    rigged(monkeypatch, work)
-    with ThreadPoolExecutor(sandbox.AT_ONCE) as threads:
-        hostile = [
-            threads.submit(try_opening, tiny, owner="intruder") for _ in range(sandbox.AT_ONCE)
-        ]
-        while not begun.exists():
-            time.sleep(0.01)
-        others.touch()
-        for owner in ("other", None):
-            try_opening(tiny, owner=owner).check()
-        assert begun.read_text(encoding="ascii") == "begun\n"
-        assert not any(trial.done() for trial in hostile)
-        stop.touch()
-        for trial in hostile:
-            trial.result().check()
-
-
-@needs_linux
-def test_memory_that_runs_out_with_an_error_is_the_limits_sentence(monkeypatch):
-    folder = SHIPPED["default"]
-    with pytest.raises(RuntimeError, match=r"limit of memory was 0.0 GB.* not opened"):
-        try_opening(folder, limits=replace(LIMITS, num_bytes=10**6)).check()
-
-
-def test_errors_of_opening_keep_class_and_words(tiny, tmp_path):
-    shutil.copytree(tiny, tmp_path / "damaged")
-    (tmp_path / "damaged" / "config.json").write_text("{", encoding="utf-8")
-    with pytest.raises(RuntimeError) as usual:
-        bertcore.load(tmp_path / "damaged")
-    with pytest.raises(type(usual.value)) as tried:
-        try_opening(tmp_path / "damaged").check()
-    assert str(tried.value) == str(usual.value)
-
-
-def test_consent_to_a_pickle_is_asked_for(tmp_path):
-    (tmp_path / "config.json").write_text("{}", encoding="utf-8")
-    (tmp_path / "pytorch_model.bin").write_bytes(b"x")
-    with pytest.raises(OnlyPickleError):
-        try_opening(tmp_path).check()
+    limited = replace(READING, limits=replace(READING.limits, **short))
+    with pytest.raises(RuntimeError, match=r"took more than .* s .*not read"):
+        limited.call(guess, table)
 
 
 def test_the_process_gets_no_secrets(monkeypatch):
     monkeypatch.setenv("BERTSCOPE_KEY", "a secret key")
     monkeypatch.setenv("HF_TOKEN", "another one")
-    assert not {"BERTSCOPE_KEY", "HF_TOKEN"} & set(sandbox._environment())
+    assert not {"BERTSCOPE_KEY", "HF_TOKEN"} & set(limited_process._environment())
 
 
-@pytest.mark.exhaustive
-def test_without_a_waiting_process_a_new_one_gives_the_same(tiny, monkeypatch):
-    monkeypatch.setattr(sys, "platform", "darwin")
-    assert try_opening(tiny) == sandbox.Verdict()
-
-
-def test_a_dead_helper_is_replaced(tiny):
-    sandbox.start_helper()
-    if sandbox._process is not None:
-        sandbox._process.kill()
-        assert sandbox._process.wait() != 0
-    try_opening(tiny).check()
+def test_a_dead_waiting_process_is_replaced(table):
+    limited_process.start_waiting()
+    if limited_process._process is not None:
+        limited_process._process.kill()
+        assert limited_process._process.wait() != 0
+    assert READING.call(guess, table) == guess(table)
 
 
 @needs_linux
-def test_the_helper_has_a_lower_priority():
-    sandbox.start_helper()
-    assert sandbox._process is not None
-    own = os.getpriority(os.PRIO_PROCESS, 0)
-    assert os.getpriority(os.PRIO_PROCESS, sandbox._process.pid) == min(19, own + sandbox.NICENESS)
+def test_the_waiting_process_has_a_lower_priority():
+    limited_process.start_waiting()
+    assert limited_process._process is not None
+    own, theirs = os.getpriority(os.PRIO_PROCESS, 0), limited_process._process.pid
+    assert os.getpriority(os.PRIO_PROCESS, theirs) == min(19, own + limited_process.NICENESS)
 
 
 @needs_linux
-def test_the_helper_ends_with_the_caller():
+def test_the_waiting_process_ends_with_the_caller():
     code = (
-        "from bertcore.loading import sandbox; import os\n"
-        "sandbox.start_helper(); print(sandbox._process.pid, flush=True); os._exit(0)"
+        "from bertcore.base import limited_process as p; import os\n"
+        "p.start_waiting(); print(p._process.pid, flush=True); os._exit(0)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True
@@ -207,19 +130,6 @@ def test_the_helper_ends_with_the_caller():
     if psutil.pid_exists(number):
         _, alive = psutil.wait_procs([psutil.Process(number)], timeout=60)
         assert alive == []
-
-
-# ---- readers of tables ----
-
-ROWS = [f"a film {n},{('good', 'bad')[n % 2]}" for n in range(12_000)]
-READING = Sandbox(limits=Limits.of_table(10**6))
-
-
-@pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("tables") / "a.csv"
-    path.write_text("\n".join(["text,label", *ROWS, "x,,y,z", ""]), encoding="utf-8")
-    return path
 
 
 @pytest.mark.parametrize("platform", ["linux", "darwin"])
@@ -293,23 +203,22 @@ def test_a_call_ends_when_nobody_waits_for_it(table):
 
 
 @needs_linux
-def test_a_silent_call_ends_when_nobody_waits_for_it(tiny, monkeypatch):
+def test_a_silent_call_ends_when_nobody_waits_for_it(table, monkeypatch):
+    def stopped() -> None:
+        raise InterruptedError
+
     rigged(monkeypatch, spin)
-    with packed_files.watched(stopped), pytest.raises(InterruptedError):
-        READING.call(sandbox._open, tiny, allow_pickle=False)
+    with pytest.raises(InterruptedError):
+        replace(READING, on_wait=stopped).call(guess, table)
     assert processes_settle()
-
-
-def stopped() -> None:
-    raise InterruptedError
 
 
 def processes_settle() -> bool:
     """Whether within some seconds the waiting process has no fork that computes."""
-    assert sandbox._process is not None
+    assert limited_process._process is not None
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
-        if not psutil.Process(sandbox._process.pid).children(recursive=True):
+        if not psutil.Process(limited_process._process.pid).children(recursive=True):
             return True
         time.sleep(0.1)
     return False
@@ -320,19 +229,10 @@ def test_a_reading_beyond_its_limits_is_refused_in_a_sentence(table):
     small = replace(READING, limits=replace(Limits.of_table(10**6), num_bytes=10**6))
     with pytest.raises(RuntimeError, match=r"reading the file .* memory .*Give a part of it"):
         small.call(read_upload, table, "a.csv", max_rows=10**6)
-    short = replace(READING, limits=replace(Limits.of_table(10**6), cpu_seconds=1))
-    with pytest.raises(RuntimeError, match=r"took more than 1 s .*Give a part of it"):
-        short.call(read_probe_data, endless(table), "pos")
-
-
-def endless(table: Path) -> Path:
-    path = table.with_name("long.conll")
-    path.write_text("a N\n\n" * 1_000_000, encoding="utf-8")
-    return path
 
 
 def test_a_result_that_is_too_large_is_refused(table, monkeypatch):
-    monkeypatch.setattr(sandbox, "MAX_RESULT", 10_000)
+    monkeypatch.setattr(limited_process, "MAX_RESULT", 10_000)
     with pytest.raises(RuntimeError, match="Give a part of it"):
         READING.call(read_texts, table, "a.csv")
 
