@@ -21,6 +21,7 @@ from bertcore.data.columnar_size import check_size
 from bertcore.data.texts_file import shown_name
 
 from ..access import visits
+from ..access.gate import network_of
 from ..access.policy import policy
 from ..access.room import check_room
 from ..streamlit_internals import session
@@ -167,7 +168,7 @@ def _turn(path: Path) -> Iterator[None]:
     if packed_files.is_watched():
         yield
         return
-    visitor, address = visits.owner_of(path) or "", st.context.ip_address or ""
+    visitor, address = visits.owner_of(path) or "", network_of(st.context.ip_address or "")
     with QUEUE.turn(visitor, address, path.stat().st_size, _look):
         yield
 
@@ -242,21 +243,3 @@ def _copies() -> Path:
     folder = visits.root() / "copies"
     folder.mkdir(mode=0o700, exist_ok=True)
     return folder
-
-
-def keep_newest(number: int, newest: Path) -> None:
-    """Delete the folders beside `newest` beyond the number of those used last; never itself.
-
-    Another visitor may delete some of them at the same moment. Hidden ones do not count.
-    """
-
-    def used(path: Path) -> float:
-        try:
-            return path.stat().st_mtime
-        except FileNotFoundError:
-            return 0.0
-
-    folders = [path for path in newest.parent.iterdir() if not path.name.startswith(".")]
-    for path in sorted(folders, key=used)[:-number]:
-        if path != newest:
-            shutil.rmtree(path, ignore_errors=True)
