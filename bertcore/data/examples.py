@@ -4,46 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
-
-
-class Example(Protocol):
-    """The common interface of all examples."""
-
-    @property
-    def labels(self) -> Sequence[str]:
-        """Its labels, as written; () if answers are not labels."""
-
-    @property
-    def where(self) -> str:
-        """Its place in its file, for messages: "row 3"."""
-
-    @property
-    def row(self) -> int:
-        """Its number in its file: row, first line, or place among the questions; from 1."""
-
-
-class _InRow:
-    """An example that is a row of a table."""
-
-    __slots__ = ()
-    row: int
-
-    @property
-    def where(self) -> str:
-        return f"row {self.row}"
 
 
 @dataclass(frozen=True, slots=True)
-class TextExample(_InRow):
+class TextExample:
     """A text, or a pair, and its label or score."""
 
     text: str
     text_pair: str | None
     answer: str
-    """The label; for a regression the number, as written."""
+    """The label; for a regression the number, as Python writes it."""
     row: int
-    """Row of its file, from 1."""
+    """Row of its file, from 1; of the other kinds too, if nothing else is said."""
 
     @property
     def labels(self) -> Sequence[str]:
@@ -51,15 +23,13 @@ class TextExample(_InRow):
 
 
 @dataclass(frozen=True, slots=True)
-class LabelsExample(_InRow):
+class LabelsExample:
     """A text, or a pair, and all of its labels."""
 
     text: str
     text_pair: str | None
     labels: tuple[str, ...]
-    """Its labels; () for none."""
     row: int
-    """Row of its file, from 1."""
     asked: tuple[str, ...] = ()
     """All labels, if the file states for each whether a text has it; else ()."""
 
@@ -76,10 +46,6 @@ class TaggedExample:
     @property
     def labels(self) -> Sequence[str]:
         return self.tags
-
-    @property
-    def where(self) -> str:
-        return f"the sentence at line {self.row}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +64,9 @@ class QuestionExample:
     def labels(self) -> Sequence[str]:
         return ()
 
-    @property
-    def where(self) -> str:
-        return f"question {self.id!r}"
-
 
 @dataclass(frozen=True, slots=True)
-class ChoiceExample(_InRow):
+class ChoiceExample:
     """A beginning and several endings to choose from."""
 
     text: str
@@ -116,6 +78,18 @@ class ChoiceExample(_InRow):
     @property
     def labels(self) -> Sequence[str]:
         return ()
+
+
+Example = TextExample | LabelsExample | TaggedExample | QuestionExample | ChoiceExample
+"""Each has its labels as written, () if its answer is none, and its number in its file."""
+
+
+def where(example: Example) -> str:
+    """Return the place of an example in its file, for messages: "row 3"."""
+    if isinstance(example, QuestionExample):
+        return f"question {example.id!r}"
+    is_sentence = isinstance(example, TaggedExample)
+    return f"the sentence at line {example.row}" if is_sentence else f"row {example.row}"
 
 
 def named_labels(example: Example) -> Sequence[str]:

@@ -187,6 +187,8 @@ def _tool(names: set[str], first: Sequence[_Row]) -> _Read | None:
         return _of_old_argilla
     if "content" in names and names & {"seen_by", "classifications"}:
         return _of_light_tag
+    if any(normal(name) == "question" and _dict(row[name]) for name in row):
+        return _of_arc
     text, *marks = row.values() or ("",)
     if len(marks) == 1 and isinstance(text, str) and _dict(marks[0]).keys() & _OF_SPACY:
         return _of_pair
@@ -354,6 +356,13 @@ def _of_light_tag(example: _Row) -> _Answered:
     answers: dict[str, Any] = {"annotations": [*kept.values()]} if "annotations" in example else {}
     answers |= {"classes": [*dict.fromkeys(names)]} if classes else {}
     return _Answered({"id": example.get("example_id"), "text": example["content"]}, answers)
+
+
+def _of_arc(row: _Row) -> _Answered:
+    """Read ARC's question, an object with its stem and its choices."""
+    inner = next(_dict(row[name]) for name in row if normal(name) == "question")
+    others = {name: cell for name, cell in row.items() if normal(name) != "question"}
+    return _Answered({**others, **inner}, {})
 
 
 def _of_pair(row: _Row) -> _Answered:

@@ -23,6 +23,7 @@ from bertcore.data.examples import (
     TextExample,
     named_labels,
     rename_labels,
+    where,
 )
 from bertcore.data.files import BadRows
 
@@ -389,7 +390,7 @@ class FileLabels:
         names = {name: self.names.get(name, name) for name in named_labels(example)}
         unseen = next((name for name in names if name not in self.names), None)
         if unseen is not None and self.known is not None:
-            bad_rows.add(f"{example.where} of {str(path)!r} has {self._describe_unseen(unseen)}.")
+            bad_rows.add(f"{where(example)} of {str(path)!r} has {self._describe_unseen(unseen)}.")
             return None
         named = rename_labels(example, names)
         if isinstance(named, TextExample | TaggedExample) and not any(named.labels):

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bertcore.configs.columns import USUAL, Columns
-from bertcore.data.cells import as_text, label_text, listed
+from bertcore.data.cells import UNLABELLED, as_text, label_text, listed
 from bertcore.data.columns import find_column
 from bertcore.data.examples import ChoiceExample
-from bertcore.data.exports import examples_of, open_rows
+from bertcore.data.exports import UnansweredError, examples_of, open_rows
 from bertcore.data.files import BadRows, listed_columns
 from bertcore.data.tables import always
 from bertcore.data.usual_columns import find, normal
@@ -45,9 +45,7 @@ class _Places(NamedTuple):
 
 def has_choices(names: Sequence[str]) -> bool:
     """Return whether the columns of a table are those of multiple choice."""
-    texts = ("question", *TEXTS)  # ARC's question is an object with the choices
-    has_all = bool(_choices(names)) or {"question", "answerkey"} <= set(map(normal, names))
-    return has_all and None not in (find(names, texts), find(names, ANSWERS))
+    return bool(_choices(names)) and None not in (find(names, TEXTS), find(names, ANSWERS))
 
 
 def read_choices(
@@ -68,9 +66,8 @@ def read_choices(
     ValueError if a column is missing, or there are fewer than two choices.
     """
     with open_rows(path, bad_rows, has_header=always) as table:
-        first = [_flat(table.columns, cells) for cells in table.first]
-        names = tuple(dict.fromkeys(name for row in first for name in row)) or table.columns
-        places = _find(names, columns, path)
+        first = [dict(zip(table.columns, cells, strict=False)) for cells in table.first]
+        places = _find(table.columns, columns, path)
         start = _first_number(first, places)
         if start is None:
             bad_rows.note(
@@ -81,7 +78,7 @@ def read_choices(
             bad_rows.note(f"Right choices of {path.name!r} are counted from 1.")
 
         def read(cells: Sequence[Any], row: int) -> Iterator[ChoiceExample]:
-            for part in _questions(_flat(table.columns, cells), places):
+            for part in _questions(dict(zip(table.columns, cells, strict=False)), places):
                 yield _example(part, places, start or 0, row)
 
         yield from examples_of(table, path, bad_rows, read)
@@ -101,17 +98,6 @@ def _choices(names: Sequence[str]) -> tuple[str, ...]:
         if len(signs) > 1 and any(way.startswith(signs) for way in _COUNTS):
             return tuple(group[sign] for sign in signs)
     return ()
-
-
-def _flat(names: Sequence[str], cells: Sequence[Any]) -> dict[str, Any]:
-    """Return a row by column; of ARC's question, an object, its stem and its choices."""
-    row = dict(zip(names, cells, strict=False))
-    for name in [name for name in row if normal(name) == "question"]:
-        inner = listed(row[name])
-        if isinstance(inner, Mapping):
-            del row[name]
-            row |= inner
-    return row
 
 
 def _find(names: Sequence[str], wanted: Columns, path: Path) -> _Places:
@@ -191,10 +177,12 @@ def _listed_choices(row: Mapping[str, Any], places: _Places) -> tuple[list[str],
 def _example(row: Mapping[str, Any], places: _Places, start: int, row_number: int) -> ChoiceExample:
     """Return the example of a row.
 
-    ValueError if it has none; the message is a phrase.
+    ValueError if it has none; the message is a phrase. UnansweredError if nobody chose.
     """
     texts, own = _listed_choices(row, places)
     answer = label_text(as_text(row.get(places.answer)))
+    if not answer or (answer in UNLABELLED and answer not in own):
+        raise UnansweredError(answer)
     start_at = places.start or ("question" if "questions" in row else "")
     begin = as_text(row.get(start_at))
     choices = [f"{begin} {text}".strip() for text in texts]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from bertcore.data.examples import Example, TaggedExample
+from bertcore.data.examples import Example, TaggedExample, where
 from bertcore.data.files import BadRows
 from bertcore.data.labels import (
     APART,
@@ -285,7 +285,7 @@ class FileTags(FileLabels):
             return TaggedExample(words, new, example.row)
         wrong = describe_unseen(lacking or "", self.known or ()).replace("the label", "the tag")
         wrong = wrong if unseen is None else self._describe_unseen(unseen)
-        bad_rows.add(f"{example.where} of {str(path)!r} has {wrong}.")
+        bad_rows.add(f"{where(example)} of {str(path)!r} has {wrong}.")
         return None
 
     def _describe_unseen(self, name: str) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from bertcore.data.examples import Example
+from bertcore.data.examples import Example, where
 from bertcore.distillation.student import check_same_vocabulary
 from bertcore.tasks import TaskData
 from bertcore.tasks.model import TaskModel
@@ -130,7 +130,7 @@ class Balance:
                 self._num_without += 1
             else:
                 raise ValueError(
-                    f"{example.where} of the training data has nothing in the column "
+                    f"{where(example)} of the training data has nothing in the column "
                     f"{self._column!r}, so it has no group. Fill it in, or skip such rows with "
                     "--skip-bad-rows."
                 )

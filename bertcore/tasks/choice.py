@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from bertcore.configs.columns import USUAL, Columns
-from bertcore.data.examples import ChoiceExample
+from bertcore.data.examples import ChoiceExample, where
 from bertcore.data.files import BadRows
 from bertcore.data.read_choices import read_choices
 from bertcore.data.rows import RowBuilder
@@ -73,7 +73,7 @@ class Choose(Task):
                 yield example
             else:
                 bad_rows.add(
-                    f"{example.where} of {str(path)!r} has {len(example.choices)} choices; the "
+                    f"{where(example)} of {str(path)!r} has {len(example.choices)} choices; the "
                     f"others have {num}."
                 )
 

@@ -92,7 +92,7 @@ class Foreign:
 
 
 @pytest.mark.parametrize(
-    "value", [Foreign(1), object(), b"x", {1, 2}, len, Foreign, SURVEY.sample[0].where.encode()]
+    "value", [Foreign(1), object(), b"x", {1, 2}, len, Foreign, SURVEY.first_bad.encode()]
 )
 def test_nothing_else_is_written(value: Any) -> None:
     with pytest.raises(TypeError):

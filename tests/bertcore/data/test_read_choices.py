@@ -124,6 +124,14 @@ def test_other_columns_can_be_named(tmp_path: Path) -> None:
     assert examples[0] == ChoiceExample("A tale.", ["Who a", "Who b"], 1, 1)
 
 
+@pytest.mark.parametrize("nobody", [None, "", -1, "NaN"])
+def test_choices_that_nobody_made_are_left_out_and_counted(nobody: Any, tmp_path: Path) -> None:
+    rows = [{"question": "q", "choices": ["a", "b"], "answer": answer} for answer in (1, nobody, 0)]
+    examples, notes = read(written(tmp_path / "a.jsonl", rows))
+    assert [one.row for one in examples] == [1, 3]
+    assert "1 example has no label and was left out" in notes[0]
+
+
 @pytest.mark.parametrize(
     ("row", "said"),
     [
@@ -131,7 +139,6 @@ def test_other_columns_can_be_named(tmp_path: Path) -> None:
         ({"question": "q", "choices": ["a", ""], "answer": 0}, "has an empty choice"),
         ({"question": "q", "choices": ["a", "b"], "answer": 2}, "'2'; expected a number from"),
         ({"question": "q", "choices": ["a", "b"], "answer": "9" * 9000}, "expected a number"),
-        ({"question": "q", "choices": ["a", "b"], "answer": None}, "the answer ''; expected"),
         ({"question": "q", "choices": 7, "answer": 0}, "has 0 choices"),
         ({"question": "q", "choices": {"text": 1, "label": [2]}, "answer": 0}, "has 0 choices"),
         ({"text": "q", "choices": ["a", "b"], "answer": 0}, r"name for the text \(--text\)"),
