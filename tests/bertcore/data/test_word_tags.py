@@ -9,11 +9,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from bertcore.corpus.search.places import tag_shares
 
 from bertcore import Bert, load
 from bertcore.corpus import Cluster, EncodeSettings, encode_corpus, open_corpus, open_encoded
-from bertcore.corpus.search import ExactIndex, Places, neighbours, query_of
 from bertcore.data.word_tags import WordTags, row_tags, spans_in
 from tests.support.tiny import tiny_bert
 
@@ -250,28 +248,6 @@ def test_workers_of_a_cluster_write_the_same_columns(bert: Bert, tmp_path: Path)
     assert found.rows().equals(whole.rows())
     assert found.manifest.parts == whole.manifest.parts
     assert found.manifest.word_columns == whole.manifest.word_columns
-
-
-def test_the_nearest_rows_have_tags(bert: Bert, tmp_path: Path) -> None:
-    path = many(tmp_path / "a.conllu")
-    encode_corpus(bert, path, tmp_path / "out", SETTINGS)
-    found = open_encoded(tmp_path / "out")
-    query = query_of(bert.trace("the river rained"), 2, found)
-    near = neighbours(ExactIndex(found.vectors(0)), Places(found), query, 0, 5)
-    assert near.hits[0].tags == {
-        "upos": "NOUN", "xpos": "NN", "deprel": "nsubj", "head_distance": 1,
-    }  # fmt: skip
-    shared = {
-        name: [tuple(one) for one in listed] for name, listed in tag_shares(near.hits).items()
-    }
-    assert shared == {"upos": [("NOUN", 5)], "xpos": [("NN", 5)], "deprel": [("nsubj", 5)]}
-    assert tag_shares([]) == {}
-    untagged = [
-        replace(hit, tags={"upos": upos, "xpos": None})
-        for hit, upos in zip(near.hits[:3], "XXY", strict=True)
-    ]
-    untagged.append(replace(near.hits[0], tags={"upos": None, "xpos": None}))
-    assert tag_shares(untagged) == {"upos": [("X", 2), ("Y", 1), ("none", 1)]}
 
 
 def test_bad_sentences_are_refused_or_counted(tmp_path: Path) -> None:
