@@ -18,7 +18,7 @@ BENCHMARKS = (
     "machine trace attention_views attention_clicks live_file page_speed first_visit memory "
     "edit_time visitors uploads table_reading head_ranking patching minimal_pairs exam "
     "tuned_lens encode scale probes splitter task_heads pretrain "
-    "pretrain_loss pretrain_memory finetune finetune_tasks objectives families bias"
+    "pretrain_loss pretrain_memory finetune number_formats finetune_tasks objectives families bias"
 ).split()
 """Each a module with `run`, which returns its tables; in the order in which all of them run."""
 
@@ -62,6 +62,7 @@ SETTINGS = {
         Setting("--seeds", "num_seeds", int, "also of other benchmarks with fine-tuning"),
         Setting("--sentences", "num_sentences", int, "generated without --sst2"),
     ],
+    "number_formats": [Setting("--format-sentences", "num_sentences", int, "generated")],
     "exam": [
         Setting("--blimp", "blimp", Path, "the BLiMP pairs", None, "FILE"),
         Setting("--every", "every", int, "use every n-th of them"),
