@@ -84,6 +84,18 @@ def said(app: AppTest) -> str:
     return " ".join(str(box.value) for box in boxes).replace("\\", "")
 
 
+def alerts(app: AppTest) -> list[str]:
+    """Return what a page says in boxes: errors, warnings, notes and successes."""
+    boxes = (*app.error, *app.warning, *app.info, *app.success, *app.toast)
+    return [str(box.value) for box in boxes]
+
+
+def labels(app: AppTest) -> list[str]:
+    """Return the labels of a page's buttons, switches, boxes and choices."""
+    kinds = (app.button, app.toggle, app.checkbox, app.selectbox, app.radio, app.slider)
+    return [control.label for kind in kinds for control in kind]
+
+
 def complaints(app: AppTest) -> str:
     """Return the errors that a page shows, without Markdown's backslashes."""
     assert not app.exception, app.exception

@@ -191,6 +191,20 @@ def test_many_texts_are_the_cores(page: AppTest, folders: dict[str, Path]) -> No
     assert f"{changed} of {len(true.answers)} answers differ" in said(app).replace("*", "")
 
 
+def test_scores_are_no_answers_that_differ(
+    page: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two regressions never agree to the last digit: their scores are listed, not counted."""
+    one, two = (save_task_checkpoint(tmp_path / str(n), "regress", seed=n) for n in (1, 2))
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(one))
+    query = {"compare_with": str(two), "compare_view": "texts", "heads_source": "pasted"}
+    page.query_params.update(query)
+    page.session_state["_my_sentences"] = PASTED
+    app = with_chart(page, "cka")
+    assert set(app.dataframe[0].value["Question"]) == {"score of the text"}
+    assert "answers differ" not in said(app).replace("*", "")
+
+
 def test_the_same_twice_is_zero_and_said(page: AppTest, folders: dict[str, Path]) -> None:
     page.query_params["compare_with"] = str(folders["start"])
     page.query_params["compare_view"] = "heads"

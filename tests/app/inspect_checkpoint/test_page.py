@@ -38,7 +38,7 @@ from tests.support.finetuning_files import (
     write_tags,
 )
 from tests.support.labelled_upload import ran, with_file
-from tests.support.opened import charts, complaints, finish_jobs, numbers, ok, page_of, said
+from tests.support.opened import alerts, charts, complaints, finish_jobs, numbers, ok, page_of, said
 from tests.support.rigged_models import LABELS, random_model
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_tasks import make_task
@@ -138,6 +138,15 @@ def test_the_tag_of_a_chosen_word(
     assert "masked but not left out" in said(app)
     app = opened(folders["tag"], monkeypatch, inspect_word="99", inspect_label="x")
     ok(app.run())  # what a link asks for and does not exist is ignored
+
+
+@pytest.mark.parametrize("task", ["classify", "multilabel", "tag", "regress"])
+def test_a_single_text_is_read_without_a_word_about_another(
+    task: str, folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = ok(opened(folders[task], monkeypatch, "").run())
+    assert "B is left out" not in said(app)
+    assert alerts(app) == []
 
 
 def test_no_answer_is_told_where_it_is_the_most_probable(

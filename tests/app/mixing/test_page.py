@@ -260,6 +260,8 @@ def test_what_is_slow_is_awaited_and_then_drawn(
 def test_what_takes_long_waits_until_it_is_asked_for(
     page: AppTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    app = ok(page.run())
+    assert [toggle.key for toggle in app.toggle if toggle.key == "mix_slow"] == []
     monkeypatch.setattr("app.mixing.measures.AT_ONCE", 0.0)
     app = ok(page.run())
     (switch,) = [toggle for toggle in app.toggle if toggle.key == "mix_slow"]

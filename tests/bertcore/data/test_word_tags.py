@@ -189,7 +189,7 @@ def test_documents_of_conll(tmp_path: Path) -> None:
 
 def test_a_word_without_a_piece_is_told(bert: Bert, tmp_path: Path) -> None:
     # BERT drops control characters: a word of one has no piece, and neither has its sentence.
-    content = "the O\n\u200d O\nriver B-LOC\n\n\u200d O\n\n"
+    content = "the O\n\u200d O\nriver B-LOC\n\n\u200c O\n\n"
     encode_corpus(bert, write(tmp_path / "a.conll", content), tmp_path / "out", SETTINGS)
     found = open_encoded(tmp_path / "out")
     assert found.rows(("word", "ner")).to_pylist() == [

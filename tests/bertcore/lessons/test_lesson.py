@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import math
 import re
 from pathlib import Path
 
@@ -355,6 +356,22 @@ class TestAnswers:
             assert len({*names}) == len(names) > 1
             assert {*found.also} <= {*names}
         assert answer.does.endswith((".", "]."))
+
+    def test_a_loss_and_its_facts_are_one_probability(self) -> None:
+        """In nats as the answer, in bits and as a rate of mistakes in the text beside it."""
+        bert = tiny_bert()
+        found = ANSWERS["loss_of_word"].function(bert, *self.PAIR)
+        assert isinstance(found.answer, float)
+        p = math.exp(-found.answer)
+        assert found.facts["p_token"] == pytest.approx(p)
+        assert found.facts["missed"] == pytest.approx(1 - p)
+        assert found.facts["bits"] == pytest.approx(found.answer / math.log(2))
+        assert found.answer > 0
+        chance = ANSWERS["chance_loss"].function(bert, *self.PAIR)
+        size = bert.tokenizer.vocab_size
+        assert chance.answer == pytest.approx(math.log(size))
+        assert chance.facts["bits"] == pytest.approx(math.log2(size))
+        assert chance.facts["one_in"] == 1 / size
 
     @pytest.mark.parametrize(
         "name", ["split_word", "parts_that_differ", "follows", "swapped", "order_or_topic"]
