@@ -16,7 +16,7 @@ import streamlit as st
 
 from bertcore.base.limited_process import Fault, LimitedProcess, Limits
 from bertcore.data import packed_files
-from bertcore.data.columnar import columnar_form
+from bertcore.data.columnar import is_columnar
 from bertcore.data.columnar_size import check_size
 from bertcore.data.texts_file import shown_name
 
@@ -202,8 +202,8 @@ def write_copy(
         path = folder / "new"
         path = path.rename(folder / f"upload{kind(inner, path)}")
         with path.open("rb") as file:
-            form = columnar_form(file.read(8))
-        if form is not None:
+            is_table = is_columnar(file.read(8))
+        if is_table:
             with naming(path, name):
                 read_apart(path, check_size, most_rows=MAX_LINES, most_bytes=most)
     except BaseException:
@@ -216,23 +216,18 @@ def _unpack(name: str, data: bytes, target: IO[bytes], most: int, instead: str) 
     """Write the content of a file; return its name."""
     shown, packed = shown_name(name), PurePath(name)
     num_lines, is_text = 0, None
-    try:
-        with packed_files.open_bytes(Path(shown[1:-1]), io.BytesIO(data)) as content:
-            while chunk := content.read(_CHUNK):
-                is_text = columnar_form(chunk) is None if is_text is None else is_text
-                num_lines += max(map(chunk.count, (b"\n", b"\r"))) if is_text else 0
-                if num_lines > MAX_LINES:
-                    raise ValueError(
-                        f"{shown} has more than {MAX_LINES:,} lines. Give a part of it."
-                    )
-                if target.tell() + len(chunk) > most:
-                    raise ValueError(
-                        f"{shown} has more than {most // 1_000_000} MB when unpacked. {instead}"
-                    )
-                check_room(len(chunk))
-                target.write(chunk)
-    except packed_files.NOT_WHOLE as error:
-        raise ValueError(f"{shown} is not a whole archive ({error}). Copy it again.") from error
+    with packed_files.open_bytes(Path(shown[1:-1]), io.BytesIO(data)) as content:
+        while chunk := content.read(_CHUNK):
+            is_text = not is_columnar(chunk) if is_text is None else is_text
+            num_lines += max(map(chunk.count, (b"\n", b"\r"))) if is_text else 0
+            if num_lines > MAX_LINES:
+                raise ValueError(f"{shown} has more than {MAX_LINES:,} lines. Give a part of it.")
+            if target.tell() + len(chunk) > most:
+                raise ValueError(
+                    f"{shown} has more than {most // 1_000_000} MB when unpacked. {instead}"
+                )
+            check_room(len(chunk))
+            target.write(chunk)
     return packed.stem if packed.suffix.lower() in packed_files.SUFFIXES else name
 
 

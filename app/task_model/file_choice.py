@@ -13,6 +13,7 @@ import streamlit as st
 from bertcore.analysis.attribution import FileRun, run_file
 from bertcore.checkpoints.source import FINE_TUNED, labelled_file
 from bertcore.configs import Columns
+from bertcore.data.columnar import is_columnar
 from bertcore.data.encodings import ENCODINGS, Encoding, NotUTF8Error, find_encoding
 from bertcore.data.files import recode
 from bertcore.data.guess import guess
@@ -40,6 +41,9 @@ def choose_encoding(upload: Copy, slot: str) -> Path:
         OSError: If it cannot be read or written.
     """
     problem, guessed, path = "", None, upload.path
+    with path.open("rb") as file:
+        if is_columnar(file.read(8)):
+            return path
     try:
         found: Encoding = cache.of_file(uploads.read_apart, path, find_encoding)
     except NotUTF8Error as error:

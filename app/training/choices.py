@@ -1,5 +1,6 @@
 """The options of a new run: text, length, model and optimizer."""
 
+from collections import deque
 from collections.abc import Sequence
 
 import streamlit as st
@@ -7,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from bertcore.checkpoints import DEFAULT
 from bertcore.configs.data import MASKED_LM_PROB, OBJECTIVES, OWN_SHARES
-from bertcore.data.files import open_text
+from bertcore.data.files import lines_of, open_text
 from bertcore.objectives.counting import objective_of
 from bertcore.pretraining.data.bundled import NOVEL
 from bertcore.pretraining.objectives import objective_named
@@ -53,8 +54,7 @@ def _checked(copies: Sequence[Copy]) -> tuple[Copy, ...]:
     """Return the files of a text, each of which is UTF-8."""
     for copy in copies:
         with copy.read() as path, open_text(path) as file:
-            while file.read(1 << 20):
-                pass
+            deque(lines_of(file, path), maxlen=0)
     return tuple(copies)
 
 

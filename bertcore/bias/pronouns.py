@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bertcore.bias.shares import Share, preferred, shares
 from bertcore.bias.slots import Slot, fill_masks, slot_log_probabilities, word_pieces
-from bertcore.data.files import BadRows, open_text
+from bertcore.data.files import BadRows, lines_of, open_text
 from bertcore.model import Model
 
 PRONOUNS = frozenset({"he", "she", "his", "him", "her", "hers", "himself", "herself"})
@@ -85,7 +85,7 @@ def read_winobias(
 
 def _lines(path: Path) -> dict[int, str]:
     with open_text(path) as file:
-        return {i: line.strip() for i, line in enumerate(file, start=1) if line.strip()}
+        return {i: line.strip() for i, line in enumerate(lines_of(file, path), 1) if line.strip()}
 
 
 def _item(pro: str, anti: str, row: int) -> PronounItem | None:

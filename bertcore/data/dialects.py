@@ -1,14 +1,14 @@
-"""The dialect of a table that is text: what separates and quotes its cells."""
+"""Tables that are text: the signs between and around their cells, and their rows by `csv`."""
 
 from __future__ import annotations
 
 import csv
 import re
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "pipes", ",": "commas"}
 """What may separate cells, the least usual within a text first."""
@@ -18,13 +18,9 @@ LONGEST_RECORD = 2_000_000
 """Characters of a row over several lines; a longer one has a quotation mark that is not closed."""
 _MOST_OPEN = 20
 """Cells of a line with a quotation mark that is not closed: for each, the rest is searched."""
-_SEP_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
 _MOST_LABELS, _LONGEST_LABEL = 50, 60
 _NOT_CLOSED = "opens a quotation mark that is not closed"
 _NOT_QUOTED = "has text beside a quoted cell. Write a quotation mark inside of one twice"
-
-Labels = Mapping[int, frozenset[str]]
-"""Values of the columns, by place, that have few and short ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,124 +45,106 @@ class Delimiters:
 class Record(NamedTuple):
     """A row of a table that is text."""
 
-    cells: list[str]
-    line: int
-    """At which it begins, from 1."""
+    cells: Sequence[Any]
+    line: int = 0
+    """At which it begins, from 1; 0: it is not known."""
     wrong: str = ""
     """What is wrong with it, as a phrase; "" for nothing."""
     is_mended: bool = False
     """Whether its quotes are not those of the dialect, though it can be read."""
 
 
-def sep_line(line: str) -> str | None:
-    """Return the separator that a first line such as "sep=;" names, as spreadsheets write it."""
-    named = _SEP_LINE.fullmatch(line)
-    return named[1] if named else None
+class _Fit(NamedTuple):
+    """How well a dialect fits some lines; of several, the greatest fits best."""
+
+    share: float
+    """Of the rows, those with the most frequent number of cells from two, in tenths."""
+    fits_first: bool
+    """Whether the first row has that number."""
+    needs_quotes: bool
+    """Whether some cells could not be written without their quotes."""
+    has_labels: bool
+    """Whether a column has few and short values."""
+    is_usual: bool
+    """Whether the ending of the file's name says this separator."""
+    marks: Delimiters
+    num_quoted: int
+    num_broken: int
+    """Rows whose quotes are not those of the dialect."""
 
 
 def find_marks(lines: Sequence[str], ending: str) -> Delimiters:
     """Return the likely dialect of a table from its first lines.
 
-    Each separator that occurs is tried with each way of quoting. The best one gives most rows the
-    same number of cells, then that of the first row, then quoted cells that need their quotes, then
-    a column of short values that recur.
+    Each separator that occurs is tried with each way of quoting.
 
     Args:
         lines: With their ends.
         ending: Of the file's name, such as ".csv"; decides between equals.
     """
     content = "".join(lines)
-    usual = {".csv": ",", ".tsv": "\t", ".tab": "\t"}.get(ending)
-    tried = [_best_quote(lines, mark, content) for mark in SEPARATORS if mark in content]
+    usual = {".csv": ",", ".tsv": "\t", ".tab": "\t"}.get(ending, "")
+    tried = [_best_quote(lines, mark, content, usual) for mark in SEPARATORS if mark in content]
     # A text that is no table has commas, too.
-    least = {",": 0.5 if usual == "," else 0.8}
-    fit = [one for one in tried if one.share > least.get(one.marks.separator, 0.5)]
-    if not fit:
-        is_table = usual is not None and usual in lines[0]
-        return Delimiters(usual or "" if is_table else ONE_COLUMN, '"' * (usual == ","))
-
-    def rank(one: _Tried) -> tuple[object, ...]:
-        share = round(one.share, 1)
-        is_usual = one.marks.separator == usual
-        return share, one.fits_first, one.num_needed > 0, one.has_labels, is_usual
-
-    return max(fit, key=rank).marks
+    is_table = [one.share > (0.8 if one.marks.separator == "," != usual else 0.5) for one in tried]
+    fit = [one for one, is_one in zip(tried, is_table, strict=True) if is_one]
+    if fit:
+        return max(fit, key=lambda one: one[:5]).marks
+    is_named = bool(usual) and usual in lines[0]
+    return Delimiters(usual if is_named else ONE_COLUMN, '"' * (usual == ","))
 
 
-class _Tried(NamedTuple):
-    """How a dialect fits some lines."""
-
-    marks: Delimiters
-    share: float
-    """Of the rows, those with the most frequent number of cells from two."""
-    fits_first: bool
-    """Whether the first row has that number."""
-    num_quoted: int
-    num_needed: int
-    """Quoted cells that need their quotes."""
-    num_broken: int
-    """Rows whose quotes are not those of the dialect."""
-    has_labels: bool
-
-
-def _best_quote(lines: Sequence[str], separator: str, content: str) -> _Tried:
-    double = _try(lines, Delimiters(separator, '"'))
-    best = double
+def _best_quote(lines: Sequence[str], separator: str, content: str, usual: str) -> _Fit:
+    best = _fit(lines, Delimiters(separator, '"'), usual)
     if separator == "\t":
         # Quotation marks of a TSV are text, unless nearly all of them are those of CSV.
-        plain = _try(lines, Delimiters(separator))
-        if double.num_quoted <= 20 * double.num_broken or double.share < plain.share:
-            best = plain
-    if best is double and double.num_broken > 1 and '\\"' in content:
-        escaped = _try(lines, Delimiters(separator, '"', "\\"))
-        if escaped.num_broken < double.num_broken:
-            best = escaped
-    if "'" in content and not best.num_needed:
-        single = _try(lines, Delimiters(separator, "'"))
-        if single.num_needed and not single.num_broken and single.share >= best.share:
-            best = single
+        plain = _fit(lines, Delimiters(separator), usual)
+        if best.num_quoted <= 20 * best.num_broken or best.share < plain.share:
+            return plain
+    if best.num_broken > 1 and '\\"' in content:
+        escaped = _fit(lines, Delimiters(separator, '"', "\\"), usual)
+        best = escaped if escaped.num_broken < best.num_broken else best
+    if "'" in content and not best.needs_quotes:
+        single = _fit(lines, Delimiters(separator, "'"), usual)
+        if single.needs_quotes and not single.num_broken and single.share >= best.share:
+            return single
     return best
 
 
-def _try(lines: Sequence[str], marks: Delimiters) -> _Tried:
+def _fit(lines: Sequence[str], marks: Delimiters, usual: str) -> _Fit:
     rows = list(records(lines, marks))
-    widths = [len(row.cells) for row in rows]
-    several = Counter(width for width in widths if width > 1).most_common(1)
-    width, num = several[0] if several else (0, 0)
-    num_quoted = num_needed = 0
+    widths = Counter(len(row.cells) for row in rows if len(row.cells) > 1).most_common(1)
+    width, num = widths[0] if widths else (0, 0)
+    num_quoted, needs_quotes = 0, False
     if quote := marks.quote:
-        start = rf"(?:^|{re.escape(marks.separator)}) *{quote}"
+        separator = re.escape(marks.separator)
+        start = rf"(?:^|{separator}) *{quote}"
         num_quoted = sum(len(re.findall(start, line)) for line in lines)
-        doubled = rf"{start}[^{quote}]*{quote}{quote}[^{re.escape(marks.separator)}\r\n]"
-        num_needed = sum(len(re.findall(doubled, line)) for line in lines)
-        inside = (marks.separator, "\n")
-        num_needed += sum(any(map(cell.__contains__, inside)) for row in rows for cell in row.cells)
-    return _Tried(
-        marks,
-        num / max(1, len(rows)),
-        bool(rows) and widths[0] == width,
-        num_quoted,
-        num_needed,
-        sum(row.is_mended or bool(row.wrong) for row in rows),
-        bool(label_values([row.cells for row in rows if len(row.cells) == width])),
+        doubled = re.compile(rf"{start}[^{quote}]*{quote}{quote}[^{separator}\r\n]")
+        needs_quotes = any(map(doubled.search, lines)) or any(
+            marks.separator in cell or "\n" in cell for row in rows for cell in row.cells
+        )
+    body = [row.cells for row in rows if len(row.cells) == width]
+    return _Fit(
+        share=round(num / max(1, len(rows)), 1),
+        fits_first=bool(rows) and len(rows[0].cells) == width,
+        needs_quotes=needs_quotes,
+        has_labels=any(map(_are_labels, zip(*body, strict=True))),
+        is_usual=marks.separator == usual,
+        marks=marks,
+        num_quoted=num_quoted,
+        num_broken=sum(row.is_mended or bool(row.wrong) for row in rows),
     )
 
 
-def label_values(rows: Sequence[Sequence[str]]) -> Labels:
-    """Return the values of the columns of rows of one width that have few and short ones."""
-    found = {}
-    for place, column in enumerate(zip(*rows, strict=True)):
-        values = frozenset(column)
-        are_few = len(values) <= min(_MOST_LABELS, len(rows) // 2)
-        if are_few and max(map(len, values)) <= _LONGEST_LABEL:
-            found[place] = values
-    return found
+def _are_labels(column: Sequence[str]) -> bool:
+    values = {*column}
+    are_few = len(values) <= min(_MOST_LABELS, len(column) // 2)
+    return are_few and max(map(len, values)) <= _LONGEST_LABEL
 
 
-def records(
-    lines: Iterable[str], marks: Delimiters, width: int = 0, labels: Labels | None = None
-) -> Iterator[Record]:
-    """Yield the rows of a table; blank ones, and those of empty cells, are left out.
+def records(lines: Iterable[str], marks: Delimiters, width: int = 0) -> Iterator[Record]:
+    """Yield the rows of a table; those without any text are left out.
 
     A row whose quotes are wrong is read as its line alone, if that gives the right number of
     cells, or is wrong itself; the lines below are rows of their own.
@@ -175,119 +153,79 @@ def records(
         lines: With their ends.
         marks: The dialect.
         width: Cells of a row; 0: of any number.
-        labels: Values of columns: a quoted cell over lines with these, in rows of this width, is
-            one whose quotation mark is not closed.
     """
-    source = _Lines(lines)
-    if marks.quote:
-        found = _quoted(source, marks, width, labels or {})
-    else:
-        found = (
-            Record(line.rstrip("\r\n").split(marks.separator), number)
-            for number, line in enumerate(lines, start=1)
-        )
-    for record in found:
-        if record.wrong or any(cell.strip() for cell in record.cells):
-            yield record
-
-
-class _Lines:
-    """Lines that are taken one by one, of which all but the first may be given back."""
-
-    def __init__(self, lines: Iterable[str]) -> None:
-        self._lines, self._back = iter(lines), deque[str]()
-        self.taken: list[str] = []
-        self.line = 1
-        """Number of the first one that is taken."""
-        self._size = 0
-        self._left = 5 * LONGEST_RECORD
-        """Characters that may be given back: ten times as many as were taken, and some at first."""
-
-    def __iter__(self) -> _Lines:
-        return self
-
-    def __next__(self) -> str:
-        line = self._back.popleft() if self._back else next(self._lines)
-        self.taken.append(line)
-        self._size += len(line)
-        if self._size > min(LONGEST_RECORD, self._left) and len(self.taken) > 1:
-            raise csv.Error(_NOT_CLOSED)
-        return line
-
-    def keep(self) -> None:
-        """Begin anew with the next one."""
-        self.line += len(self.taken)
-        self._left += 10 * self._size
-        self.taken, self._size = [], 0
-
-    def give_back(self) -> None:
-        """Take only the first one."""
-        self._back.extendleft(reversed(self.taken[1:]))
-        self._left -= self._size
-        del self.taken[1:]
-        self._size = len(self.taken[0])
-
-
-def _quoted(source: _Lines, marks: Delimiters, width: int, labels: Labels) -> Iterator[Record]:
     csv.field_size_limit(2**31 - 1)  # of the process; lines and records have limits of their own
-    reader = csv.reader(
-        source,
+    source, back, number = iter(lines), deque[str](), 1
+    separator, quote = marks.separator, marks.quote
+    left = 5 * LONGEST_RECORD
+    """Characters that may be given back: ten times as many as were taken, and some at first."""
+    while line := back.popleft() if back else next(source, ""):
+        left += 10 * len(line)
+        more: list[str] = []
+        if not quote or quote not in line:
+            cells = line.rstrip("\r\n").split(separator)
+            if quote and f"{separator} " in line:
+                cells = [cell.lstrip(" ") for cell in cells]
+            record = Record(cells, number)
+        else:
+            record = _parsed([line], marks, number)
+            if record.wrong == _NOT_CLOSED:
+                size = 0
+                while size < min(LONGEST_RECORD, left):
+                    if not (following := back.popleft() if back else next(source, "")):
+                        break
+                    more.append(following)
+                    size += len(following)
+                    num_quotes = following.count(quote)
+                    if (num_quotes - bool(marks.escape) * following.count(f"\\{quote}")) % 2:
+                        break
+                closed = _parsed([line, *more], marks, number)
+                if closed.wrong or width not in (0, len(closed.cells)):
+                    back.extendleft(reversed(more))
+                    left -= size
+                    more = []
+                else:
+                    record = closed
+            if record.wrong or width not in (0, len(record.cells)):
+                record = _mended(line, marks, record, width)
+        if record.wrong or any(map(str.strip, record.cells)):
+            yield record
+        number += 1 + len(more)
+
+
+def _parsed(lines: Sequence[str], marks: Delimiters, number: int) -> Record:
+    """Return the one row of some lines by the rules of CSV."""
+    try:
+        rows = [*csv.reader(lines, _csv_dialect(marks))]
+    except csv.Error as error:
+        wrong = _NOT_CLOSED if "end of data" in str(error) else _NOT_QUOTED
+        return Record([], number, wrong)
+    return Record(rows[0] if rows else [], number, _NOT_CLOSED if len(rows) > 1 else "")
+
+
+@lru_cache(maxsize=64)
+def _csv_dialect(marks: Delimiters) -> Any:
+    return csv.reader(
+        [],
         delimiter=marks.separator,
         quotechar=marks.quote,
         escapechar=marks.escape or None,
         skipinitialspace=True,
         strict=True,
-    )
-    while True:
-        source.keep()
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            cells, is_open = [], len(source.taken) > 1 or "end of data" in str(error)
-        else:
-            is_open = len(source.taken) > 1 and _is_swallowing(
-                source.taken, cells, marks, width, labels
-            )
-            if (not is_open and len(cells) in (width, 0)) or (not width and not is_open):
-                yield Record(cells, source.line)
-                continue
-        source.give_back()
-        mended = _mended(source.taken[0], marks, is_open=is_open)
-        if mended is not None and len(mended) == (width or len(mended)):
-            yield Record(mended, source.line, is_mended=True)
-        elif cells and not is_open:
-            yield Record(cells, source.line)
-        else:
-            yield Record(mended or [], source.line, _NOT_CLOSED if is_open else _NOT_QUOTED)
+    ).dialect
 
 
-def _is_swallowing(
-    lines: Sequence[str], cells: Sequence[str], marks: Delimiters, width: int, labels: Labels
-) -> bool:
-    """Return whether a row over several lines has other rows in a cell."""
-    if width and len(cells) != width:
-        return True
-    for line in lines[1:-1]:
-        inner = _mended(line, marks, is_open=False) or []
-        known = (inner[place] in values for place, values in labels.items())
-        if labels and len(inner) == width and all(known):
-            return True
-    return False
-
-
-def _mended(line: str, marks: Delimiters, *, is_open: bool) -> list[str] | None:
-    """Return the cells of a line whose quotes are not those of the dialect.
+def _mended(line: str, marks: Delimiters, record: Record, width: int) -> Record:
+    """Return a line whose quotes are not those of the dialect, if that gives a row of the width.
 
     A quoted cell ends at a quotation mark before a separator or the end, without a backslash before
-    it; spaces beside its quotes are left out.
+    it; spaces beside its quotes are left out. A cell that begins with a quotation mark and has no
+    such end is not quoted, unless it has none at all.
 
     Args:
-        is_open: Whether a cell that begins with a quotation mark and has no such end makes the line
-            unreadable; else it is not quoted.
+        record: By the rules of CSV.
     """
-    line = line.rstrip("\r\n")
+    line, is_open = line.rstrip("\r\n"), record.wrong == _NOT_CLOSED
     quoted, bare = _cell_patterns(marks.separator, marks.quote)
     cells, place, num_open = [], 0, 0
     while place <= len(line):
@@ -297,13 +235,13 @@ def _mended(line: str, marks: Delimiters, *, is_open: bool) -> list[str] | None:
             assert found is not None
             num_open += found[1].lstrip().startswith(marks.quote)
             if num_open > (0 if is_open else _MOST_OPEN):
-                return None
+                return record
             cells.append(found[1].strip(" "))
         else:
             inner = found[1].replace(2 * marks.quote, marks.quote)
             cells.append(inner.replace(f"\\{marks.quote}", marks.quote))
         place = found.end() if found[2] else len(line) + 1
-    return cells
+    return Record(cells, record.line, is_mended=True) if width in (0, len(cells)) else record
 
 
 @lru_cache(maxsize=64)

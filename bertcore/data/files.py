@@ -14,7 +14,7 @@ from typing import BinaryIO, NamedTuple, TextIO, TypeVar
 
 from bertcore.base.whole_files import whole_file
 from bertcore.data import packed_files
-from bertcore.data.encodings import ENCODINGS, Encoding, NotUTF8Error, find_encoding, not_utf8
+from bertcore.data.encodings import ENCODINGS, Encoding, NotUTF8Error, find_encoding
 
 LONGEST_LINE = 10_000_000
 """Characters of a line or cell; a longer one is no example but a broken file."""
@@ -22,13 +22,6 @@ MAX_COLUMNS = 2000
 """Of a table: twice as many as the labels that can be learned."""
 MAX_WORDS = 20_000
 """Of a sentence; one with more lacks its blank line, and would fill the memory."""
-MOST_READ = packed_files.Most(num_bytes=2**32, num_lines=20_000_000)
-"""Of a file whose rows are kept in memory, which is all but corpora: those are streamed."""
-MAX_JSON_BYTES = 2**30
-"""Of a file of one JSON value, which is parsed as a whole."""
-MAX_JSON_VALUES = 5_000_000
-"""Of it, counted by commas and opening brackets, up to 250 bytes each; SQuAD has 2 million."""
-
 T = TypeVar("T")
 
 
@@ -43,61 +36,35 @@ class Limits(NamedTuple):
 
 @contextmanager
 def open_text(
-    path: Path,
-    file: BinaryIO | None = None,
-    most: packed_files.Most | None = None,
-    encoding: Encoding | None = None,
+    path: Path, file: BinaryIO | None = None, encoding: Encoding | None = None
 ) -> Iterator[TextIO]:
     """Open text, plain or compressed (`packed_files`), with unchanged line endings.
 
-    Errors while reading are also raised as sentences.
+    Bytes that the encoding does not define become lone surrogates, which `Encoding.damage` finds
+    and `lines_of` refuses.
 
     Args:
         path: The file.
         file: The same file, already open, at its beginning; its position shows how far it has been
             read.
-        most: How much is read; None: MOST_READ, and any amount of an open file, which is a corpus.
-        encoding: None finds it; a file that is damaged is refused then. With one that is given and
-            guessed or damaged, bytes that it does not define become lone surrogates.
+        encoding: None finds it.
 
     Raises:
-        NotUTF8Error: If it is in no encoding that is known, or damaged.
-        ValueError: If there is no such file, the archive is incomplete, or it has more than `most`.
+        NotUTF8Error: If it is in no encoding that is known, or UTF-16 or UTF-32 that is damaged.
+        ValueError: If there is no such file, or the archive is damaged.
         OSError: If it cannot be opened.
     """
     if file is None:
         check_file(path)
-    is_lenient = encoding is not None and (encoding.is_damaged or encoding.is_guessed)
+    encoding = encoding or find_encoding(path, file)
+    opened = packed_files.open_bytes(path, file)
     try:
-        with whole(path):
-            encoding = encoding or find_encoding(path, file)
-            if encoding.is_damaged and not is_lenient:
-                raise not_utf8(path)
-            errors = "surrogateescape" if is_lenient else "strict"
-            most = most or (packed_files.UNBOUNDED if file else MOST_READ)
-            opened = packed_files.open_bytes(path, file, most)
-            with io.TextIOWrapper(opened, encoding.name, errors, newline="") as text:
-                yield text
+        with io.TextIOWrapper(opened, encoding.name, "surrogateescape", newline="") as text:
+            yield text
     except UnicodeDecodeError as error:
-        if error.encoding.startswith("utf-8"):
-            raise not_utf8(path) from error
         raise NotUTF8Error(
-            f"data file {str(path)!r} was read as {encoding.title if encoding else ''}, but is "
-            f"damaged ({error.reason}). Save it as UTF-8."
-        ) from error
-
-
-@contextmanager
-def whole(path: Path) -> Iterator[None]:
-    """Raise errors of a damaged archive as a sentence.
-
-    ValueError if a file that is read inside is not whole.
-    """
-    try:
-        yield
-    except packed_files.NOT_WHOLE as error:
-        raise ValueError(
-            f"data file {str(path)!r} is not a whole archive ({error}). Copy it again."
+            f"data file {str(path)!r} was read as {encoding.title}, but is damaged "
+            f"({error.reason}). Save it as UTF-8."
         ) from error
 
 
@@ -109,25 +76,13 @@ def check_file(path: Path) -> None:
 
 
 def json_text(path: Path) -> str:
-    """Return the text of a file of one JSON value, plain or compressed as .xz or .gz.
-
-    Raises:
-        ValueError: As `open_text`, or if it has more than MAX_JSON_VALUES.
-        OSError: If it cannot be opened.
-    """
-    with open_text(path, most=packed_files.Most(num_bytes=MAX_JSON_BYTES)) as file:
+    """Return the text of a file of one JSON value, plain or compressed; errors as `open_text`."""
+    encoding = find_encoding(path)
+    with open_text(path, encoding=encoding) as file:
         text = file.read()
-    check_values(text, path)
+    if damage := encoding.damage([text]):
+        raise ValueError(f"{str(path)!r} {damage}. Save it as UTF-8.")
     return text
-
-
-def check_values(text: str, path: Path, *, is_cut: bool = False) -> None:
-    """Raise ValueError for JSON of more than MAX_JSON_VALUES, or more text, before it is parsed."""
-    if is_cut or sum(map(text.count, ",[{")) > MAX_JSON_VALUES:
-        raise ValueError(
-            f"{str(path)!r} has more than {MAX_JSON_VALUES:,} values, the most that are read. Give "
-            "a part of it."
-        )
 
 
 def recode(path: Path, target: Path, encoding: str) -> None:
@@ -144,7 +99,8 @@ def recode(path: Path, target: Path, encoding: str) -> None:
     """
     try:
         with (
-            packed_files.open_text(path, newline="", encoding=encoding) as file,
+            packed_files.open_bytes(path) as content,
+            io.TextIOWrapper(content, encoding, newline="") as file,
             whole_file(target) as partial,
             partial.open("w", encoding="utf-8", newline="") as written,
         ):
@@ -179,9 +135,22 @@ def whole_lines(file: TextIO, path: Path, *, start: int = 1) -> Iterator[str]:
         yield line
 
 
-def lines_of(file: TextIO, path: Path) -> Iterator[str]:
-    """Yield lines without their ends; ValueError as `whole_lines`."""
-    return (line.rstrip("\r\n") for line in whole_lines(file, path))
+def lines_of(file: TextIO, path: Path, *, bad_rows: BadRows | None = None) -> Iterator[str]:
+    """Yield lines without their ends.
+
+    Args:
+        bad_rows: Collects lines with a byte that no text has; None refuses them.
+
+    ValueError as `whole_lines`, or for such a line.
+    """
+    encoding = Encoding(file.encoding)
+    for number, line in enumerate(whole_lines(file, path), start=1):
+        if not (damage := encoding.damage([line])):
+            yield line.rstrip("\r\n")
+        elif bad_rows is None:
+            raise ValueError(f"line {number} of {str(path)!r} {damage}. Correct it.")
+        else:
+            bad_rows.add(f"line {number} of {str(path)!r} {damage}.")
 
 
 def first_items(items: Iterable[T], size: Callable[[T], int], limits: Limits) -> list[T]:

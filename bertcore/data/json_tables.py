@@ -6,11 +6,10 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
-from bertcore.data import files
 from bertcore.data.files import LONGEST_LINE, whole_lines
 from bertcore.data.usual_columns import TEXTS, find
 
@@ -18,7 +17,8 @@ FORMS = (
     'a list of objects, [{"text": "...", "label": "..."}, ...], an object of columns, or an object '
     "a line"
 )
-_BLOCK = 1 << 20
+_MOST_LEVELS = 100
+"""Of lists and objects within a row; Python's own limit is some hundreds."""
 _INNER = ("data", "rows", "examples", "instances", "items", "records")
 _SPLIT = re.compile(r"(\w+_)?(train(ing)?|val(id(ation)?)?|dev|test)(_\w+)?", re.IGNORECASE)
 
@@ -42,74 +42,59 @@ def json_values(text: TextIO, path: Path, *, ending: str) -> tuple[bool, Iterato
         path: For messages.
         ending: Of its name; ".jsonl" and ".ndjson" may begin with a line that cannot be read.
 
-    ValueError if it is empty, not valid JSON, no table, or has more than MAX_JSON_VALUES.
+    ValueError if it is empty, not valid JSON, or no table.
     """
-    first = more = ""
-    while not first.strip() and (first := text.readline(LONGEST_LINE)):
-        pass
-    while not more.strip() and (more := text.readline(LONGEST_LINE)):
-        pass
-    if not first.strip():
+    lines = filter(str.strip, iter(partial(text.readline, LONGEST_LINE), ""))
+    first, more = next(lines, ""), next(lines, "")
+    if not first:
         raise ValueError(f"{str(path)!r} is empty. Give a table with a row for each example.")
     value = _parsed(first)
-    has_lines = isinstance(value, dict | list) and bool(more.strip())
+    has_lines = isinstance(value, dict | list) and bool(more)
     if ending in (".jsonl", ".ndjson"):
         is_broken = value is _NOTHING and first.strip() not in ("[", "{")
         is_row = isinstance(value, dict) and not any(_is_rows(value.get(name)) for name in _INNER)
         has_lines |= is_row or (is_broken and isinstance(_parsed(more), dict))
     if has_lines:
-        return True, _line_values(first, more, text, path)
-    # In blocks: `read` of a number of characters takes memory for all of them.
-    blocks = islice(iter(partial(text.read, _BLOCK), ""), files.MAX_JSON_BYTES // _BLOCK)
-    content = "".join([first, more, *blocks])
-    files.check_values(content, path, is_cut=bool(text.read(1)))
-    has_escapes = _has_escapes(content)
-    rows = _rows(_whole(content, path), path)
-    return False, (_checked(row) if has_escapes else Value(row) for row in rows)
+        return True, map(_of_line, filter(str.strip, chain((first, more), whole_lines(text, path))))
+    return False, map(_checked, _rows(_whole("".join([first, more, text.read()]), path), path))
 
 
-def _line_values(first: str, more: str, text: TextIO, path: Path) -> Iterator[Value]:
-    for line in chain((first, more), whole_lines(text, path, start=3)):
-        if line.strip():
-            value = _parsed(line)
-            row = Value(None, "is not valid JSON") if value is _NOTHING else Value(value)
-            row = _checked(value) if not row.wrong and _has_escapes(line) else row
-            yield row._replace(size=len(line))
+def _of_line(line: str) -> Value:
+    value = _parsed(line)
+    if value is _NOTHING:
+        return Value(None, "is not valid JSON", len(line))
+    may_be_deep = line.count("[") + line.count("{") > _MOST_LEVELS
+    return (_checked(value) if may_be_deep else Value(value))._replace(size=len(line))
 
 
 _NOTHING = object()
+_DECODER = json.JSONDecoder(strict=False)  # some tools write line breaks and tabs as they are
 
 
 def _parsed(line: str) -> Any:
     try:
-        return json.loads(line)
+        return _DECODER.decode(line)
     except (ValueError, RecursionError):
         return _NOTHING
 
 
-def _has_escapes(source: str) -> bool:
-    """Return whether a text of JSON has escapes of characters that may be no whole ones."""
-    return "\\ud" in source or "\\uD" in source
-
-
 def _checked(value: Any) -> Value:
-    """Return a row; a wrong one if an escape such as \\ud800 stands alone: it is no character."""
-    cells = value.items() if isinstance(value, dict) else ()
-    for column, cell in enumerate(value, start=1) if isinstance(value, list) else cells:
-        try:
-            json.dumps([column, cell], ensure_ascii=False).encode()
-        except UnicodeEncodeError:
-            why = f"has a lone surrogate in column {column!r}, which is not a character"
-            return Value(None, why)
-    return Value(value)
+    """Return a row; a wrong one if it is so deep that it could not be written again."""
+    level = [value] if isinstance(value, list | dict) else []
+    for _ in range(_MOST_LEVELS):
+        nested = [one.values() if isinstance(one, dict) else one for one in level]
+        level = [part for parts in nested for part in parts if isinstance(part, list | dict)]
+        if not level:
+            return Value(value)
+    return Value(None, f"has more than {_MOST_LEVELS} levels of lists and objects")
 
 
 def _whole(text: str, path: Path) -> Any:
     """Return the value of a text of JSON, or the list of those that follow one another."""
-    decoder, values, place = json.JSONDecoder(), [], 0
+    values, place = [], 0
     try:
         while (place := _next(text, place)) < len(text):
-            value, place = decoder.raw_decode(text, place)
+            value, place = _DECODER.raw_decode(text, place)
             values.append(value)
     except (ValueError, RecursionError) as error:
         raise ValueError(

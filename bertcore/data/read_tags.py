@@ -16,6 +16,7 @@ from tokenizers import pre_tokenizers
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.data.cells import Span, are_spans, as_text, label_text, listed, spans_of
 from bertcore.data.columns import find_column, likely_text
+from bertcore.data.encodings import Encoding
 from bertcore.data.examples import TaggedExample
 from bertcore.data.exports import UnansweredError, examples_of, open_rows, refuse_brat
 from bertcore.data.files import (
@@ -28,6 +29,7 @@ from bertcore.data.files import (
     lines_of,
     listed_columns,
     open_text,
+    whole_lines,
 )
 from bertcore.data.tables import Row, Table, column_place, form_of
 from bertcore.data.tag_schemes import IOB2, OUTSIDE, Entity, from_brackets, scheme_of
@@ -116,7 +118,7 @@ def cells_of(line: str, separator: str = "") -> list[str]:
 def look_at_columns(path: Path) -> Layout:
     """Return how the columns of a file with one word per line are laid out."""
     with open_text(path) as file:
-        lines = first_items(lines_of(file, path), len, _LOOK_AT)
+        lines = first_items(lines_of(file, path, bad_rows=BadRows(skip=True)), len, _LOOK_AT)
     has_blanks = any(not line.strip() for line in lines)
     layouts = [_layout(lines, path, sign, has_blanks=has_blanks) for sign in ("", ",", ";")]
     return next((one for one in layouts if one.is_columns), layouts[0])
@@ -326,7 +328,9 @@ def read_columns(
         words, tags, wrong = [], [[] for _ in tags_at], ""
 
     with open_text(path, file) as lines:
-        for number, line in enumerate(lines_of(lines, path), start=1):
+        encoding = Encoding(lines.encoding)
+        for number, line in enumerate(whole_lines(lines, path), start=1):
+            line = line.rstrip("\r\n")
             if not line.strip():
                 yield from finish()
                 continue
@@ -344,13 +348,14 @@ def read_columns(
             if not words and not wrong:
                 start = number
             width = width or len(cells)
-            problem = _problem(cells, needed, width if -1 in tags_at else None)
-            if problem is None and len(words) == MAX_WORDS:
+            problem = encoding.damage([cells[at] for at in (word_at, *tags_at) if at < len(cells)])
+            problem = problem or _problem(cells, needed, width if -1 in tags_at else None)
+            if not problem and len(words) == MAX_WORDS:
                 problem = (
                     f"belongs to a sentence of more than {MAX_WORDS:,} words (it begins at line "
                     f"{start}); expected a blank line after each sentence"
                 )
-            if problem is not None:
+            if problem:
                 choose = " Name the column of the tag with --label." * ("before" in problem)
                 wrong = wrong or f"line {number} of {str(path)!r} {problem}.{choose}"
                 continue
@@ -362,8 +367,8 @@ def read_columns(
         yield from finish()
 
 
-def _problem(cells: Sequence[str], needed: int, width: int | None) -> str | None:
-    """Return a phrase on a line that cannot be used."""
+def _problem(cells: Sequence[str], needed: int, width: int | None) -> str:
+    """Return a phrase on a line that cannot be used; "" for others."""
     num = len(cells)
     if num < needed:
         return f"has {num} columns; expected a word and its tag, at least {needed}"
@@ -371,7 +376,7 @@ def _problem(cells: Sequence[str], needed: int, width: int | None) -> str | None
         return f"has {num:,} columns; expected a word and its tags, at most {MAX_COLUMNS:,}"
     if width is not None and num != width:  # the last column would be another one
         return f"has {num} columns, but the lines before have {width}"
-    return None
+    return ""
 
 
 def _of_table(

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-import io
 import re
-import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain, dropwhile
 from pathlib import Path
-from tempfile import NamedTemporaryFile
-from typing import Any, BinaryIO, Literal, TextIO
+from typing import Any, BinaryIO, Literal, NamedTuple, TextIO
 
-from bertcore.data import columnar, files, packed_files
-from bertcore.data.dialects import (
-    ONE_COLUMN,
-    Delimiters,
-    Record,
-    find_marks,
-    label_values,
-    records,
-    sep_line,
-)
+from bertcore.data import packed_files
+from bertcore.data.columnar import is_columnar, open_columnar
+from bertcore.data.dialects import ONE_COLUMN, Delimiters, Record, find_marks, records
 from bertcore.data.encodings import UTF8, Encoding, find_encoding
 from bertcore.data.files import (
     BadRows,
@@ -33,10 +24,9 @@ from bertcore.data.files import (
     first_items,
     kind_of,
     open_text,
-    whole,
     whole_lines,
 )
-from bertcore.data.json_tables import FORMS, Value, json_values
+from bertcore.data.json_tables import FORMS, json_values
 from bertcore.data.usual_columns import are_names
 
 FIRST = Limits(1000, 1_000_000)
@@ -56,17 +46,19 @@ _NO_DATA = {
     b"version https://git-lfs": "a pointer of Git LFS to the file. Fetch this with git lfs pull",
     b"<!doctype html": "a web page. Download the file itself, such as by a link called raw",
     b"<html": "a web page. Download the file itself, such as by a link called raw",
-    b"\x89png": "a picture, not text",
-    b"\xff\xd8\xff": "a picture, not text",
-    b"%pdf": "a PDF, not text. Save its text as UTF-8",
 }
-"""Beginnings of what is saved in place of a table, and what it is."""
+"""Beginnings of text that is saved in place of a table, and what it is."""
+_AS_IS = ("JSON", "JSON lines", "Parquet", "Arrow")
+"""Forms in which a character 0 is written as such, and not the trace of a damage."""
 _BLANK = "\ufeff \t\r\n\xa0"
+_SEP_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
+"""A first line of a spreadsheet that names the separator."""
+_JSON = re.compile(r'\[\s*[\[{]\s*"|\{\s*"[^"\n]*"\s*:')
 _FAST_TEXT = re.compile(r"((?:__label__\S+[ ,]+)+)(.*)", re.DOTALL)
 _LABEL_FIRST = re.compile(r"(\w{1,30}:\w{0,30})\s+(\S.*)", re.DOTALL)
 """A line of TREC: its label, with a colon in it or after it, and a text."""
 
-Form = Literal["text", "json", "parquet", "arrow"]
+Form = Literal["text", "json", "columnar"]
 HasHeader = Callable[[Sequence[str]], bool | None]
 """Called with the cells of the first line; returns whether they are names, or None where the rows
 below decide."""
@@ -112,6 +104,26 @@ class Table:
     first: tuple[Sequence[Any], ...] = ()
     """Cells of the first rows; at most FIRST and FIRST_CELLS."""
     dialect: Dialect = Dialect(form="JSON")
+    _used: list[int] = field(default_factory=list)
+
+    def use(self, *places: int) -> None:
+        """Name the columns that are read, from 0: a byte in another one that no text has is no
+        reason to leave out a row. By default all are.
+        """
+        self._used[:] = [place for place in places if place >= 0]
+
+
+class _Source(NamedTuple):
+    """The rows of a file before it is known whether the first one has names."""
+
+    records: Iterator[Record]
+    dialect: Dialect
+    names: tuple[str, ...] | None = None
+    """None where the first row may have them."""
+    width: int = 0
+    """Cells of most rows; 0: of any number."""
+    has_names: bool | None = None
+    """Whether it has, unless the reader says so; None where the rows decide."""
 
 
 def always(cells: Sequence[str]) -> bool:
@@ -142,27 +154,23 @@ def form_of(path: Path, file: BinaryIO | None = None) -> Form:
     """
     if file is None:
         check_file(path)
-    with whole(path), packed_files.open_bytes(path, file) as content:
+    with packed_files.open_bytes(path, file) as content:
         head = content.read(64)
     if file is not None:
         file.seek(0)
-    form = columnar.columnar_form(head)
-    if form is not None:
-        return form
     kind = kind_of(path)
+    if is_columnar(head):
+        return "columnar"
     what = next((what for start, what in _NO_DATA.items() if head.lower().startswith(start)), "")
     if what or kind in (".parquet", ".arrow", ".feather"):
         raise ValueError(f"{str(path)!r} is {what or f'no {kind} file, in spite of its name'}.")
     if kind in JSON_LINES:
         return "json"
-    with whole(path):
-        encoding = find_encoding(path, file)
-    with open_text(path, file, encoding=encoding) as text:
-        start = text.read(20_000).lstrip("\ufeff \t\r\n")
+    with open_text(path, file) as text:
+        start = text.read(20_000).lstrip(_BLANK)
     if file is not None:
         file.seek(0)
-    is_json = re.match(r'\[\s*[\[{]\s*"|\{\s*"[^"\n]*"\s*:', start) is not None
-    return "json" if is_json else "text"
+    return "json" if _JSON.match(start) else "text"
 
 
 @contextmanager
@@ -172,7 +180,6 @@ def open_table(
     *,
     has_header: HasHeader = lambda cells: None,
     file: BinaryIO | None = None,
-    most: packed_files.Most | None = None,
 ) -> Iterator[Table]:
     """Open a table by its content: text in any dialect and encoding, JSON, Parquet or Arrow.
 
@@ -188,41 +195,80 @@ def open_table(
             below decide. Not used for objects of JSON, and columns of Parquet, which have names.
         file: The same file, already open, at its beginning; its position shows how far it has been
             read.
-        most: As for `open_text`.
 
     ValueError if the file cannot be read, has no row or more than MAX_COLUMNS columns.
     """
     form = form_of(path, file)
     with ExitStack() as stack:
-        if form in ("parquet", "arrow"):
-            text, encoding = stack.enter_context(_columnar(path, file, form)), UTF8
+        if form == "columnar":
+            source = _columnar_source(path, file)
         else:
-            with whole(path):
-                encoding = find_encoding(path, file)
-            text = stack.enter_context(open_text(path, file, most, encoding))
-        if form == "text":
-            table = _text_table(text, path, encoding, bad_rows, has_header)
-        else:
-            table = _json_table(text, path, form, encoding, bad_rows, has_header)
+            encoding = find_encoding(path, file)
+            text = stack.enter_context(open_text(path, file, encoding))
+            make = _text_source if form == "text" else _json_source
+            source = make(text, path, encoding)
+        table = _table(source, path, bad_rows, has_header)
         if not table.dialect.is_usual:
             bad_rows.note(f"{path.name!r} is read with {table.dialect.describe()}.")
         yield table
 
 
-@contextmanager
-def _columnar(path: Path, file: BinaryIO | None, form: str) -> Iterator[TextIO]:
-    """Open a Parquet or Arrow file as JSON lines; one that is packed or has no path is copied."""
-    with ExitStack() as stack:
-        place = path
-        if file is not None or kind_of(path) != path.suffix.lower():
-            copy = stack.enter_context(NamedTemporaryFile(suffix=f".{form}"))
-            with whole(path), packed_files.open_bytes(path, file) as content:
-                shutil.copyfileobj(content, copy)
-            copy.flush()
-            place = Path(copy.name)
-        lines = columnar.open_lines(place, form, path)
-        opened = packed_files.bounded(lines, path, files.MOST_READ)
-        yield stack.enter_context(io.TextIOWrapper(opened, "utf-8", newline="\n"))
+def _table(source: _Source, path: Path, bad_rows: BadRows, has_header: HasHeader) -> Table:
+    first = first_items(source.records, lambda record: _size(record.cells), FIRST)
+    if not first:
+        raise _empty(path)
+    names, width = source.names is None, source.width
+    columns = [*(source.names or ())]
+    body = [record.cells for record in first if not record.wrong]
+    if source.names is None:
+        if first[0].wrong:
+            raise ValueError(f"the first row of {str(path)!r} {first[0].wrong}. Correct it.")
+        columns = [str(cell).strip(_BLANK) for cell in first[0].cells]
+        named = has_header(columns)
+        named = source.has_names if named is None else named
+        names = are_names(columns, body[1:]) is not False if named is None else named
+        if names and _has_row_names(body[1:], len(columns)):
+            columns = ["", *columns]
+        width = len(columns) if names else width
+        if not names:
+            columns = [*map(str, range(1, (width or len(columns)) + 1))]
+    check_width(len(columns), repr(str(path)))
+    used, is_text = list[int](), source.dialect.form not in _AS_IS
+    damage = partial(source.dialect.encoding.damage, is_text=is_text)
+
+    def rows() -> Iterator[Row]:
+        for number, record in enumerate(chain(first[names:], source.records), start=1):
+            cells, wrong = record.cells, record.wrong
+            if not wrong and width and len(cells) != width:
+                if len(cells) > width and not any(map(str.strip, map(str, cells[width:]))):
+                    cells = cells[:width]
+                else:
+                    wrong = f"has {len(cells)} cells, but there are {width} columns"
+            if not wrong and damage(cells):
+                places = [place for place in used or range(len(cells)) if place < len(cells)]
+                found = ((damage([cells[place]]), columns[place]) for place in places)
+                wrong = next((f"{what} in column {name!r}" for what, name in found if what), "")
+            if wrong:
+                at = f" (line {record.line})" if record.line else ""
+                bad_rows.add(f"row {number} of {str(path)!r}{at} {wrong}.")
+            elif names and cells == first[0].cells:
+                bad_rows.note(
+                    f"Rows of {path.name!r} that repeat the names of columns are left out."
+                )
+            else:
+                yield Row(number, cells)
+
+    kept = tuple(cells for cells in body[names:] if not width or len(cells) == width)
+    dialect = replace(source.dialect, has_header=names or source.names is not None)
+    return Table(tuple(columns), rows(), dialect.has_header, kept, dialect, used)
+
+
+def _has_row_names(rows: Sequence[Sequence[Any]], width: int) -> bool:
+    """Return whether rows have one cell more than names: their numbers, as R writes them."""
+    numbers = [str(row[0]) for row in rows if len(row) == width + 1]
+    return 1 < len(rows) == len(numbers) and all(
+        number == str(place) for place, number in enumerate(numbers, start=int(numbers[0] != "0"))
+    )
 
 
 def _size(cells: Iterable[Any]) -> int:
@@ -230,63 +276,55 @@ def _size(cells: Iterable[Any]) -> int:
     return sum(FIRST.size // FIRST_CELLS + len(str(cell)) for cell in cells)
 
 
-def _text_table(
-    text: TextIO, path: Path, encoding: Encoding, bad_rows: BadRows, has_header: HasHeader
-) -> Table:
-    source: Iterator[str] = dropwhile(
-        lambda line: not line.strip("\ufeff \t\r\n"), whole_lines(text, path)
-    )
-    start = first_items(source, len, FIRST)
-    named = sep_line(start[0]) if start else None
-    if named is not None:
-        source, start = chain(start[1:], source), []
-        start = first_items(source, len, FIRST)
-    if not start:
-        raise _empty(path)
-    start[0] = start[0].lstrip("\ufeff")
-    source, kind = chain(start, source), kind_of(path)
-    if start[0].startswith("__label__"):
-        dialect = Dialect(form="lines of fastText", encoding=encoding, is_usual=False)
-        return _plain_table(map(_fast_text, source), 2, path, bad_rows, _no_header, dialect)
-    marks = Delimiters(named, '"') if named is not None else find_marks(start, kind)
-    if marks.separator == ONE_COLUMN and _are_labelled(start):
-        dialect = Dialect(form="a label before each text", encoding=encoding, is_usual=False)
-        return _plain_table(map(_label_first, source), 2, path, bad_rows, _no_header, dialect)
-    rows = [record.cells for record in records(start, marks) if not record.wrong]
-    for row in rows[:1]:
-        check_width(len(row), repr(str(path)))
-    width = Counter(map(len, rows)).most_common(1)[0][0] if rows else 0
-    labels = label_values([row for row in rows if len(row) == width])
-    found = records(source, marks, width, labels)
-    if encoding.is_guessed or encoding.is_damaged:
-        found = (_decoded(record, encoding) for record in found)
-    usual = "," if kind == ".csv" else "\t"
-    dialect = Dialect(
-        form="text",
-        marks=marks,
-        encoding=encoding,
-        is_usual=not encoding.is_guessed
-        and marks in (Delimiters(usual), Delimiters(usual, '"'), Delimiters(ONE_COLUMN, '"')),
-    )
-    # Without quotes, a tab is in no text: later columns may be left out, as in STS-B.
-    width = 0 if marks == Delimiters("\t") else width
-    return _plain_table(found, width, path, bad_rows, has_header, dialect)
-
-
-def _no_header(cells: Sequence[str]) -> bool:
-    return False
-
-
 def _empty(path: Path) -> ValueError:
     return ValueError(f"{str(path)!r} is empty. Give a table with a row for each example.")
+
+
+def _columnar_source(path: Path, file: BinaryIO | None) -> _Source:
+    opened = open_columnar(path, file)
+    usual = (".parquet",) if opened.form == "Parquet" else (".arrow", ".feather")
+    names = tuple(field.name for field in opened.fields)
+    return _Source(
+        map(Record, opened.rows), Dialect(form=opened.form, is_usual=kind_of(path) in usual), names
+    )
+
+
+def _text_source(text: TextIO, path: Path, encoding: Encoding) -> _Source:
+    lines: Iterator[str] = dropwhile(lambda line: not line.strip(_BLANK), whole_lines(text, path))
+    first = next(lines, "").lstrip("\ufeff")
+    named = _SEP_LINE.fullmatch(first)
+    lines = lines if named else chain([first], lines)
+    start = first_items(filter(None, lines), len, FIRST)
+    if not start:
+        raise _empty(path)
+    lines, kind = chain(start, lines), kind_of(path)
+    if start[0].startswith("__label__"):
+        dialect = Dialect(form="lines of fastText", encoding=encoding, is_usual=False)
+        return _Source(map(_fast_text, lines), dialect, None, 2, has_names=False)
+    marks = Delimiters(named[1], '"') if named else find_marks(start, kind)
+    if marks.separator == ONE_COLUMN and _are_labelled(start):
+        dialect = Dialect(form="a label before each text", encoding=encoding, is_usual=False)
+        return _Source(map(_label_first, lines), dialect, None, 2, has_names=False)
+    widths = Counter(len(one.cells) for one in records(start, marks) if not one.wrong)
+    width = widths.most_common(1)[0][0] if widths else 0
+    usual = Delimiters("," if kind == ".csv" else "\t")
+    is_usual = marks in (usual, replace(usual, quote='"'), Delimiters(ONE_COLUMN, '"'))
+    return _Source(
+        records(lines, marks, width),
+        Dialect(
+            form="text", marks=marks, encoding=encoding, is_usual=is_usual > encoding.is_guessed
+        ),
+        # Without quotes, a tab is in no text: later columns may be left out, as in STS-B.
+        width=0 if marks == Delimiters("\t") else width,
+    )
 
 
 def _fast_text(line: str) -> Record:
     found = _FAST_TEXT.match(line)
     if found is None:
-        return Record([line.strip()], 0)
+        return Record([line.strip()])
     names = [name.removeprefix("__label__") for name in re.split("[ ,]+", found[1].strip(" ,"))]
-    return Record(["|".join(names), found[2].strip()], 0)
+    return Record(["|".join(names), found[2].strip()])
 
 
 def _are_labelled(lines: Sequence[str]) -> bool:
@@ -298,123 +336,38 @@ def _are_labelled(lines: Sequence[str]) -> bool:
 
 def _label_first(line: str) -> Record:
     found = _LABEL_FIRST.match(line)
-    return Record([line.strip()] if found is None else [found[1].rstrip(":"), found[2].strip()], 0)
+    return Record([line.strip()] if found is None else [found[1].rstrip(":"), found[2].strip()])
 
 
-def _decoded(record: Record, encoding: Encoding) -> Record:
-    """Return a record; a wrong one if it has a byte that its encoding does not define."""
-    wrong = encoding.damage("\0".join(record.cells))
-    return record._replace(wrong=wrong) if wrong else record
-
-
-def _plain_table(
-    found: Iterator[Record],
-    width: int,
-    path: Path,
-    bad_rows: BadRows,
-    has_header: HasHeader,
-    dialect: Dialect,
-) -> Table:
-    """Return a table of rows without names, of which the first may be its header.
-
-    Args:
-        width: Their usual number of cells; 0 for any where there are no names.
-        path, bad_rows, has_header: As for `open_table`.
-        dialect: With a header.
-    """
-    first = first_items(found, lambda record: _size(record.cells), FIRST)
-    if not first:
-        raise _empty(path)
-    if first[0].wrong:
-        raise ValueError(f"the first row of {str(path)!r} {first[0].wrong}. Correct it.")
-    head = [str(cell).strip(_BLANK) for cell in first[0].cells]
-    check_width(len(head), repr(str(path)))
-    body = [record.cells for record in first[1:] if not record.wrong]
-    names = has_header(head)
-    if names is None:
-        names = are_names(head, body) is not False
-    columns = head if names else list(map(str, range(1, (width or len(head)) + 1)))
-    if names:
-        if _has_row_names(body, len(head)):
-            columns = ["", *head]
-        width = len(columns)
-
-    def rows() -> Iterator[Row]:
-        for number, record in enumerate(chain(first[names:], found), start=1):
-            cells, wrong = record.cells, record.wrong
-            if not wrong and width and len(cells) != width:
-                if len(cells) > width and not any(map(str.strip, map(str, cells[width:]))):
-                    cells = cells[:width]
-                else:
-                    wrong = f"has {len(cells)} cells, but there are {width} columns"
-            if wrong:
-                at = f" (line {record.line})" if record.line else ""
-                bad_rows.add(f"row {number} of {str(path)!r}{at} {wrong}.")
-            elif names and cells == first[0].cells:
-                bad_rows.note(
-                    f"Rows of {path.name!r} that repeat the names of columns are left out."
-                )
-            else:
-                yield Row(number, cells)
-
-    kept = tuple(cells for cells in body if not width or len(cells) == width)
-    if not names:
-        kept = (first[0].cells, *kept)
-    return Table(tuple(columns), rows(), names, kept, replace(dialect, has_header=names))
-
-
-def _has_row_names(rows: Sequence[Sequence[Any]], width: int) -> bool:
-    """Return whether rows have one cell more than names: their numbers, as R writes them."""
-    numbers = [str(row[0]) for row in rows if len(row) == width + 1]
-    return 1 < len(rows) == len(numbers) and all(
-        number == str(place) for place, number in enumerate(numbers, start=int(numbers[0] != "0"))
-    )
-
-
-def _json_table(
-    text: TextIO,
-    path: Path,
-    form: str,
-    encoding: Encoding,
-    bad_rows: BadRows,
-    has_header: HasHeader,
-) -> Table:
+def _json_source(text: TextIO, path: Path, encoding: Encoding) -> _Source:
     kind = kind_of(path)
     has_lines, values = json_values(text, path, ending=kind)
     first = first_items(values, lambda value: value.size or _size([value.value]), FIRST)
-    objects = [value.value for value in first if isinstance(value.value, dict)]
-    named = form.title() if form != "json" else "JSON lines" if has_lines else "JSON"
-    endings = (".arrow", ".feather") if form == "arrow" else (f".{form}",)
-    is_usual = kind in (JSON_LINES if has_lines and form == "json" else endings)
-    dialect = Dialect(form=named, encoding=encoding, is_usual=is_usual)
-    if not objects:
-        lists = [value.value for value in first if isinstance(value.value, list)]
-        if not lists:
-            why = f"its first row {first[0].wrong or 'is no object'}" if first else "it has no row"
-            raise ValueError(f"{str(path)!r} has no table in JSON: {why}. Write {FORMS}.")
-        width = Counter(map(len, lists)).most_common(1)[0][0]
-        found = (_listed(value) for value in chain(first, values))
-        # Lists of JSON seldom begin with names.
-        return _plain_table(
-            found, width, path, bad_rows, lambda cells: has_header(cells) or False, dialect
-        )
-    columns = tuple(dict.fromkeys(name for row in objects for name in row))
-    check_width(len(columns), repr(str(path)))
+    rows = chain(first, values)
+    form, is_usual = "JSON lines" if has_lines else "JSON", kind in JSON_LINES
+    dialect = Dialect(form=form, encoding=encoding, is_usual=is_usual)
+    columns = dict.fromkeys(
+        name for one in first if isinstance(one.value, dict) for name in one.value
+    )
+    if columns:
+        check_width(len(columns), repr(str(path)))
 
-    def rows() -> Iterator[Row]:
-        for number, (value, wrong, _) in enumerate(chain(first, values), start=1):
-            if wrong or not isinstance(value, dict):
-                wrong = wrong or f"is a JSON {type(value).__name__}, not an object"
-                bad_rows.add(f"row {number} of {str(path)!r} {wrong}.")
-            else:
-                yield Row(number, [value.get(column) for column in columns])
+        def of_object(value: Any, wrong: str) -> Record:
+            if isinstance(value, dict):
+                return Record([value.get(column) for column in columns], 0, wrong)
+            return Record((), 0, wrong or f"is a JSON {type(value).__name__}, not an object")
 
-    most = max(1, FIRST_CELLS // max(1, len(columns)))
-    cells = tuple([row.get(column) for column in columns] for row in objects[:most])
-    return Table(columns, rows(), True, cells, dialect)
+        return _Source((of_object(one.value, one.wrong) for one in rows), dialect, (*columns,))
+    widths = Counter(len(one.value) for one in first if isinstance(one.value, list))
+    if not widths:
+        why = f"its first row {first[0].wrong or 'is no object'}" if first else "it has no row"
+        raise ValueError(f"{str(path)!r} has no table in JSON: {why}. Write {FORMS}.")
 
+    def of_list(value: Any, wrong: str) -> Record:
+        if isinstance(value, list):
+            return Record(value, 0, wrong)
+        return Record((), 0, wrong or "is no list, as other rows are")
 
-def _listed(value: Value) -> Record:
-    is_list = isinstance(value.value, list)
-    wrong = value.wrong or ("" if is_list else "is no list, as other rows are")
-    return Record(value.value if is_list else [], 0, wrong)
+    found = (of_list(one.value, one.wrong) for one in rows)
+    # Lists of JSON seldom begin with names.
+    return _Source(found, dialect, width=widths.most_common(1)[0][0], has_names=False)

@@ -10,17 +10,14 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from bertcore.data.encodings import Encoding, find_encoding
-from bertcore.data.files import BadRows, kind_of, lines_of, listed_columns, open_text, whole
-from bertcore.data.packed_files import Most
+from bertcore.data.encodings import find_encoding
+from bertcore.data.files import BadRows, kind_of, lines_of, listed_columns, open_text
 from bertcore.data.read_texts import as_text
 from bertcore.data.tables import ENDINGS, Table, form_of, open_table
 from bertcore.data.usual_columns import LABELS, PAIRS, TEXTS, find, summarize
 
 MAX_FILE_BYTES = 50 * 2**20
 """Larger files are rejected."""
-MAX_READ = Most(num_bytes=2**29, num_lines=10**6)
-"""Of a file that is unpacked."""
 MAX_ROWS = 2000
 """Maximum number of sentences; the rest is left out, which the notes state."""
 MAX_CHARACTERS = 20_000
@@ -88,19 +85,19 @@ def read_upload(
     chosen: tuple[str, str, str] = "", "", ""
     if form_of(path, file) == "text" and kind_of(path).lstrip(".") not in {*ENDINGS} - {"txt"}:
         columns: tuple[str, ...] = ()
-        with whole(path):
-            encoding = find_encoding(path, file)
+        encoding = find_encoding(path, file)
         if encoding.is_guessed:
             notes.append(f"{path.name!r} is read as {encoding.title}.")
-        with open_text(path, file, MAX_READ, encoding) as text:
-            lines = _sound_lines(lines_of(text, path), encoding, path, bad_rows)
+        with open_text(path, file, encoding) as text:
+            lines = lines_of(text, path, bad_rows=bad_rows)
             sentences = list(islice(_of_lines(lines), max_rows + 1))
         where = repr(str(path))
     else:
-        with open_table(path, bad_rows, file=file, most=MAX_READ) as table:
+        with open_table(path, bad_rows, file=file) as table:
             columns = table.columns
             chosen = _choose(table, (text_column, pair_column, label_column), path)
             places = [columns.index(name) if name else -1 for name in chosen]
+            table.use(*places)
             sentences, num_empty = [], 0
             for row in table.rows:
                 cells = [as_text(row.cells[i]) if 0 <= i < len(row.cells) else "" for i in places]
@@ -117,16 +114,6 @@ def read_upload(
         raise ValueError(f"there is no sentence in {where}: {bad_rows.first}")
     kept = _bounded(sentences, max_rows, notes, where)
     return Texts(kept, columns, *chosen, (*bad_rows.notes(), *notes))
-
-
-def _sound_lines(
-    lines: Iterable[str], encoding: Encoding, path: Path, bad_rows: BadRows
-) -> Iterator[str]:
-    for number, line in enumerate(lines, start=1):
-        if damage := encoding.damage(line):
-            bad_rows.add(f"line {number} of {str(path)!r} {damage}.")
-        else:
-            yield line
 
 
 def _of_lines(lines: Iterable[str]) -> Iterator[Sentence]:

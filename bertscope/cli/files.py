@@ -13,7 +13,7 @@ import typer
 from bertcore.base.whole_files import whole_file
 from bertcore.data import packed_files
 from bertcore.data.encodings import find_encoding
-from bertcore.data.files import open_text
+from bertcore.data.files import lines_of, open_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,7 +32,7 @@ def read_lines(path: Path) -> tuple[list[str], int]:
     ValueError as `open_text`, or if the file has no text. OSError if it cannot be opened.
     """
     with open_text(path) as file:
-        lines = [line.strip() for line in file]
+        lines = [line.strip() for line in lines_of(file, path)]
     kept = [line for line in lines if line]
     if not kept:
         raise ValueError(f"{str(path)!r} has no text. Write one text per line.")
@@ -46,11 +46,8 @@ def read_whole(path: Path) -> tuple[bytes, str]:
 
     ValueError if it is not a whole archive. OSError if it cannot be opened.
     """
-    try:
-        with packed_files.open_bytes(path) as file:
-            data = file.read()
-    except packed_files.NOT_WHOLE as error:
-        raise ValueError(f"{str(path)!r} is not a whole archive: {error}.") from error
+    with packed_files.open_bytes(path) as file:
+        data = file.read()
     return data, str(path.with_suffix("") if path.suffix.lower() in packed_files.SUFFIXES else path)
 
 

@@ -10,13 +10,7 @@ from bertcore.analysis.heads.syntax import as_inputs
 from bertcore.data.conllu import ParsedSentence, read_conllu
 from bertcore.data.files import kind_of, lines_of, open_text
 from bertcore.data.sentence_list import PAIR_MARK
-from bertcore.data.texts_file import (
-    MAX_FILE_BYTES,
-    MAX_READ,
-    Sentence,
-    read_upload,
-    shown_name,
-)
+from bertcore.data.texts_file import MAX_FILE_BYTES, Sentence, read_upload, shown_name
 
 BUNDLED = Path(__file__).parent / "data" / "sentences.txt"
 """Sixty varied sentences and pairs, written for this project."""
@@ -76,7 +70,7 @@ def read_texts(data: bytes | Path, name: str) -> HeadTexts:
             f"{str(path)!r} has {len(data) / 2**20:.0f} MiB; at most {MAX_FILE_BYTES / 2**20:.0f} "
             "MiB can be read. Give a part of the file."
         )
-    with open_text(path, file, MAX_READ) as text:
+    with open_text(path, file) as text:
         return of_trees(read_conllu(lines_of(text, path), shown_name(name)))
 
 

@@ -129,10 +129,6 @@ def _documents(path: Path, raw: BinaryIO) -> Iterator[list[str]]:
             f"corpus file {str(path)!r} is not UTF-8: line {_first_wrong_line(path):,} has a byte "
             f"0x{error.object[error.start]:02X} out of place. Convert it to UTF-8 first."
         ) from error
-    except packed_files.NOT_WHOLE as error:
-        raise ValueError(
-            f"corpus file {str(path)!r} is not a whole archive ({error}). Copy it again."
-        ) from error
 
 
 def _first_wrong_line(path: Path) -> int:

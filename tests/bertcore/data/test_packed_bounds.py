@@ -9,13 +9,9 @@ from pathlib import Path
 import pytest
 
 from bertcore.configs import Columns
-from bertcore.data import files, packed_files
-from bertcore.data.corpus import open_corpus
-from bertcore.data.files import BadRows
+from bertcore.data import packed_files
 from bertcore.data.guess import guess
-from bertcore.data.read_questions import question_columns, read_questions
 from bertcore.data.rows import RowBuilder
-from bertcore.data.tables import open_table
 from bertcore.tasks.survey import survey
 from tests.support.tiny import tiny_bert
 
@@ -71,55 +67,14 @@ def test_a_watched_reader_stops_though_no_row_is_of_use(
     assert num_blocks == 8
 
 
-@pytest.mark.parametrize("ending", ["", *PACK])
-@pytest.mark.parametrize("line_end", [b"\n", b"\r", b"\r\n"])
-def test_lines_and_bytes_of_what_is_kept_are_bounded_and_those_of_a_corpus_are_not(
-    ending: str, line_end: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / f"table.csv{ending}"
-    data = b"text,label" + line_end + (b"a b,c" + line_end) * 999
-    path.write_bytes(PACK[ending](data) if ending else data)
-
-    def num_rows() -> int:
-        with open_table(path, BadRows()) as table:
-            return sum(1 for _ in table.rows)
-
-    for bound, ok, over in (("num_lines", 1000, 999), ("num_bytes", len(data), len(data) - 1)):
-        monkeypatch.setattr(files, "MOST_READ", packed_files.Most(**{bound: ok}))
-        assert num_rows() == 999
-        monkeypatch.setattr(files, "MOST_READ", packed_files.Most(**{bound: over}))
-        with pytest.raises(ValueError, match=f"has more than {over:,} .* Give a part of it"):
-            num_rows()
-    text = tmp_path / f"corpus.txt{ending}"
-    path.rename(text)
-    assert sum(1 for _ in open_corpus([text]).texts()) == 1000
-
-
 def test_a_file_that_is_already_open_stays_open(tmp_path: Path) -> None:
     for ending in ("", *PACK):
         path = tmp_path / f"table.csv{ending}"
         path.write_bytes(PACK[ending](ROWS) if ending else ROWS)
         with path.open("rb") as file:
-            with packed_files.open_bytes(path, file, packed_files.Most(num_lines=10**6)) as opened:
+            with packed_files.open_bytes(path, file) as opened:
                 assert opened.read() == ROWS
             assert not file.closed
-
-
-@pytest.mark.parametrize(
-    "content", ["[" + "[]," * 400 + "[]]", '{"data": [' + "{}," * 400 + "{}]}"]
-)
-def test_values_of_json_are_counted_before_it_is_parsed(
-    content: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(files, "MAX_JSON_VALUES", 500)
-    path = tmp_path / "questions.json"
-    path.write_text(content)
-    for reading in (
-        lambda: list(read_questions(path, bad_rows=BadRows())),
-        lambda: question_columns(path),
-    ):
-        with pytest.raises(ValueError, match="more than 500 values"):
-            reading()
 
 
 def test_tokens_of_all_rows_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
