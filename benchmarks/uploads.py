@@ -1,23 +1,18 @@
 """Memory of a closed server that visitors upload to: at the start, the peak, and after they left.
 
-Each visitor opens the app's websocket, uploads one file of each of KINDS as a browser does, looks
-at a few pages, and leaves. A visit ends some minutes later (`visits.GRACE_SECONDS`), and the server
+Each visitor opens the app's websocket, uploads one table of each kind as a browser does, lets a
+page read it, and leaves. A visit ends some minutes later (`visits.GRACE_SECONDS`), and the server
 then rests.
 """
 
 from __future__ import annotations
 
 import contextlib
-import io
-import tempfile
 import threading
 import time
-import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from pathlib import Path
-from urllib.parse import parse_qs, urlencode
 
 import psutil
 
@@ -26,12 +21,9 @@ from app.access.visits import GRACE_SECONDS
 from benchmarks import tables
 from tests.support.browser.running import Running, running_app
 from tests.support.session import Session
-from tests.support.tiny import tiny_bert, tiny_config
-from tests.support.tiny_others import make_other
 from tests.support.upload_client import UploadClient
 
 PAGES = ("tokens", "attention", "masked-words", "mixing")
-"""That a visitor opens with an uploaded checkpoint."""
 LARGEST_GROWTH = 150e6
 """Bytes that may stay when the server has rested."""
 
@@ -60,8 +52,6 @@ class Upload:
     name: str
     page: str
     """With its query: where it is uploaded."""
-    use: Callable[[Session, str], None]
-    """Called with the session and the id of the file that was sent."""
 
 
 @dataclass(slots=True)
@@ -103,8 +93,7 @@ def run() -> str:
     """Return the table of memory."""
     if not psutil.LINUX:
         return "Not measured: the proportional memory of processes is read from Linux's /proc."
-    with tempfile.TemporaryDirectory() as folder:
-        kinds = make_uploads(Path(folder), OPTIONS.scale)
+    kinds = make_uploads(OPTIONS.scale)
     with running_app(arguments=["--address", "0.0.0.0"]) as app:
         rows, growth = measure(app, kinds)
     columns = ("", "server", "growth", "its processes")
@@ -166,66 +155,25 @@ def visit(url: str, uploads: list[Upload]) -> None:
             status, said = client.send(session.id, file, upload.content, file_name=upload.name)
             if status != 204:
                 raise RuntimeError(f"the server did not take {upload.name}: {status} {said}")
-            upload.use(session, file)
+            read(session, file)
         session.leave()
 
 
-def make_uploads(folder: Path, scale: float = 1.0) -> list[Upload]:
-    """Return one upload of each kind, made in a folder: checkpoints of about 20 MB, and tables.
+def make_uploads(scale: float = 1.0) -> list[Upload]:
+    """Return one upload of each kind.
 
     Args:
-        folder: To write the checkpoints to.
-        scale: Factor on the size of the tables; below 1 the checkpoints are of 1 MB.
+        scale: Factor on the size of the tables.
     """
-    wide = {"hidden_size": 256, "intermediate_size": 1024, "num_hidden_layers": 7}
-    small = {"hidden_size": 64, "intermediate_size": 256, "num_hidden_layers": 4}
-    shape = wide if scale >= 1 else small
-    whole = zipped(tiny_bert(tiny_config(**shape)).save(folder / "bert"))
-    cut = zipped(folder / "bert", most=len(whole) // 2)
-    make_other("DebertaForMaskedLM", folder / "deberta", **shape)
-    other = zipped(folder / "deberta")
     line = '"A film about the river bank, not very good, {}",{}\n'
     labelled, sentences = (
         "text,label\n" + "".join(line.format(n, ("negative", "positive")[n % 2]) for n in numbers)
         for numbers in (range(int(400_000 * scale)), range(int(800_000 * scale)))
     )
-    return [  # the page's checkpoint is that of the link until the visitor uploads one
-        Upload(labelled.encode(), "a.csv", "inspect?inspect_view=file&checkpoint=sentiment", read),
-        Upload(sentences.encode(), "b.csv", "layer-map?map_source=file&map_method=pca", read),
-        Upload(whole, "bert.zip", "checkpoints", open_checkpoint),
-        Upload(cut, "cut.zip", "checkpoints", open_refused),
-        Upload(other, "deberta.zip", "checkpoints", open_checkpoint),
+    return [
+        Upload(labelled.encode(), "a.csv", "inspect?inspect_view=file&checkpoint=sentiment"),
+        Upload(sentences.encode(), "b.csv", "layer-map?map_source=file&map_method=pca"),
     ]
-
-
-def zipped(folder: Path, most: int | None = None) -> bytes:
-    """Return a checkpoint folder as a zip file, no file of it longer than `most` bytes."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as target:
-        for file in sorted(folder.iterdir()):
-            target.writestr(f"mine/{file.name}", file.read_bytes()[:most])
-    return out.getvalue()
-
-
-def open_checkpoint(session: Session, file: str) -> None:
-    """Open an uploaded checkpoint and some pages with it."""
-    session.attach("checkpoint_zip", file)
-    session.press("open_upload")
-    _check(session)
-    source = parse_qs(session.query)["checkpoint"][0]
-    for page in PAGES:
-        session.open(page, urlencode({"checkpoint": source, "text_a": "the river bank was steep"}))
-    _check(session)
-
-
-def open_refused(session: Session, file: str) -> None:
-    """Try to open an upload that is no whole checkpoint."""
-    session.attach("checkpoint_zip", file)
-    session.press("open_upload")
-    if not session.errors:
-        raise RuntimeError("the server opened a damaged checkpoint")
-    session.set("checkpoint", "default")
-    session.errors.clear()
 
 
 def read(session: Session, file: str) -> None:

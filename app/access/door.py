@@ -130,7 +130,7 @@ class Door:
             return ""
         return (
             f" Whoever runs it can admit that name: bertscope app --host {name} (closed: visitors "
-            "open what is offered and what they upload; open with --open)"
+            "open what is offered; open with --open)"
         )
 
     def _log(self, sentence: str) -> str:

@@ -120,8 +120,8 @@ def who(policy: Policy, environ: Mapping[str, str], port: int) -> str:
         return ""
     if policy.is_closed_by_name:
         return (
-            f"It also answers to {names}, so it is closed: visitors open what is offered and what "
-            "they upload. Pass --open if nobody else can reach that name."
+            f"It also answers to {names}, so it is closed: visitors open what is offered. Pass "
+            "--open if nobody else can reach that name."
         )
     if policy.is_closed:
         return ""

@@ -14,7 +14,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ..streamlit_internals import cookies_of, uploads
-from . import cookies, sessions
+from . import cookies, sessions, visits
 from .door import refuse
 from .policy import UploadLimits
 
@@ -113,13 +113,14 @@ class UploadLimit:
         own += on_their_way
         if len(own) >= limits.files:
             return 429, f"This server keeps {limits.files} files per visitor. Remove one first."
-        if sum(own) + num_bytes > limits.megabytes_of_visitor * 1e6:
+        used = sum(own) + visits.bytes_of(session)
+        if used + num_bytes > limits.megabytes_of_visitor * 1e6:
             return 413, (
-                f"This server keeps {limits.megabytes_of_visitor} MB per visitor. Remove a file "
-                "first."
+                f"This server keeps {limits.megabytes_of_visitor} MB per visitor, of which yours "
+                f"use {used / 1e6:.0f}. Remove a file first, or end your visit."
             )
         coming = num_bytes + sum(upload.num_bytes for upload in self._on_their_way)
-        held = sum(kept.values())
+        held = sum(kept.values()) + visits.bytes_of_all()
         if held + coming > limits.megabytes_of_all * 1e6:
             return 507, (
                 f"This server has no room left for a file of {num_bytes / 1e6:.0f} MB: it holds "

@@ -34,7 +34,8 @@ class Visit:
 
     folder: Path
     """Readable by the server's user alone; its name cannot be guessed."""
-    num_sessions: int = 0
+    sessions: list[str] = field(default_factory=list)
+    """Ids of those that are connected, or not yet forgotten."""
     is_lost: bool = False
     """Whether an earlier visit of the same browser is over, with all that it had."""
     ending: threading.Timer | None = field(default=None, repr=False)
@@ -87,6 +88,12 @@ def owner_of(path: Path) -> str | None:
     """Return the name of the visit in whose folder a path lies; None for other places."""
     place = root()
     return path.relative_to(place).parts[0] if path.is_relative_to(place) else None
+
+
+def bytes_of(session: str) -> float:
+    """Return the size of what the visit of a session has; 0 if it has run no page."""
+    visits = [*_visits.values()]
+    return next((visit.num_bytes for visit in visits if session in visit.sessions), 0)
 
 
 def bytes_of_all() -> float:
@@ -202,7 +209,7 @@ def _of_session() -> _Session:
             folder = Path(tempfile.mkdtemp(prefix="visit-", dir=root()))
             _visits[name] = Visit(folder, is_lost=not cookies.is_new(name))
         visit = _visits[name]
-        visit.num_sessions += 1
+        visit.sessions.append(internals.session())
         if visit.ending is not None:
             visit.ending.cancel()
             visit.ending = None
@@ -213,8 +220,8 @@ def _leave(session: _Session) -> None:
     with _lock:
         visit = session.visit
         visit.held = {key: size for key, size in visit.held.items() if key[0] != session.id}
-        visit.num_sessions -= 1
-        if visit.num_sessions == 0:
+        visit.sessions.remove(session.id)
+        if not visit.sessions:
             visit.ending = threading.Timer(GRACE_SECONDS, _forget, (session.name,))
             visit.ending.daemon = True
             visit.ending.start()
@@ -223,7 +230,7 @@ def _leave(session: _Session) -> None:
 def _forget(name: str) -> None:
     with _lock:
         visit = _visits.get(name)
-        if visit is None or visit.num_sessions:
+        if visit is None or visit.sessions:
             return
         del _visits[name]
     _end(visit)

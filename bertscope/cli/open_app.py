@@ -154,8 +154,7 @@ def open_app(
     """Open the app in the browser, or serve it to a class.
 
     On any address except localhost the server is closed: visitors can open the shipped checkpoints
-    and those of --checkpoints, by name, and their own uploads, and train only with
-    --allow-training.
+    and those of --checkpoints, by name, and train only with --allow-training.
 
     Args:
         is_open: Whether visitors may open folders of this machine and checkpoints of the hub, and

@@ -28,15 +28,15 @@ pytestmark = [
 ]
 
 VISITORS = 20
-"""Each uploads five files of 9 MB together: 180 MB in all."""
+"""Each uploads two files of 7 MB together: 140 MB in all."""
 LARGEST_GROWTH = 60e6
 """Bytes: a third of what stayed before visits gave their memory back (186 MB). 2 MB stay."""
 SECONDS = 120.0
 
 
 @pytest.fixture(scope="module")
-def uploads(tmp_path_factory: pytest.TempPathFactory) -> list[Upload]:
-    return make_uploads(tmp_path_factory.mktemp("uploads"), scale=0.1)
+def uploads() -> list[Upload]:
+    return make_uploads(scale=0.1)
 
 
 @contextmanager

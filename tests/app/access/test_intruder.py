@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import http.client
 import io
 import json
 import lzma
@@ -899,3 +900,28 @@ def test_a_file_goes_with_its_tab_though_the_visit_goes_on(trainer: Running) -> 
         assert time.monotonic() < end
         time.sleep(0.2)
     assert copy.parents[1].is_dir()
+
+
+def test_an_upload_without_room_is_refused_before_it_is_sent(trainer: Running) -> None:
+    """By what its visit has on the disk, too, which Streamlit no longer keeps."""
+    client, table = UploadClient(trainer.url), b"text\n" + b"a\n" * 900_000
+    with Session(trainer.url) as session:
+        session.open("layer-map", "map_source=file&map_method=pca")
+        assert client.send(session.id, "file", table, file_name="a.csv") == (204, "")
+        session.attach("map_upload", "file", "a.csv")
+        (kept,) = [path for path in copies(trainer) if session_has(path, table)]
+        with (kept / "large").open("wb") as more:
+            more.truncate(180_000_000)
+        netloc = urllib.parse.urlsplit(trainer.url).netloc
+        connection = http.client.HTTPConnection(netloc, timeout=60)
+        connection.putrequest("PUT", f"/_stcore/upload_file/{session.id}/next")
+        connection.putheader("Content-Length", "50000000")
+        connection.endheaders(b"a" * 1000)
+        answer = connection.getresponse()
+        assert answer.status == 413
+        assert b"of which yours use 18" in answer.read()
+        connection.close()
+
+
+def session_has(copy: Path, content: bytes) -> bool:
+    return any(path.stat().st_size == len(content) for path in copy.iterdir())
