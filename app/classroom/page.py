@@ -190,7 +190,7 @@ def _show_findings(kept: ClassStore) -> None:
         st.caption("None yet. *Hand in* is under each picture of each page.")
         return
     start = _choose_start(num_findings)
-    head = ("", "Who", "What", "Numbers", "View")
+    head = ("No.", "Who", "What", "Numbers", "View")
     rows = [_row(handed_in) for handed_in in kept.findings(start, MOST_ROWS)]
     st.markdown(markdown_table(head, rows))
     _offer("findings", "Findings as CSV", lambda: _findings_csv(kept))

@@ -74,7 +74,7 @@ def _pick(what: str, labels: Mapping[str, T], groups: Mapping[str, Sequence[T]])
     if row.button("Remove those picked", key=f"{key}_picked", disabled=not picked):
         st.session_state[_CHOSEN] = what, [labels[label] for label in picked]
     for group, members in groups.items():
-        label = f"Remove all {group} ({len(members):,})".replace("  ", " ")
+        label = f"Remove all {group or what} ({len(members):,})"
         if members and row.button(label, key=f"{key}_all_{group}".replace(" ", "_")):
             st.session_state[_CHOSEN] = what, list(members)
 
@@ -87,10 +87,10 @@ def _confirm(kept: ClassStore) -> None:
     if what == "learners":
         answers = sum(one.num_answers for one in chosen)
         findings = sum(one.num_findings for one in chosen)
-        them = f"{len(chosen):,} learners with {answers:,} answers and {findings:,} findings"
+        them = f"learners: {len(chosen):,}, with answers: {answers:,}, findings: {findings:,}"
     else:
-        them = f"{len(chosen):,} findings"
-    st.warning(f"Remove {them}? Nothing brings them back.")
+        them = f"findings: {len(chosen):,}"
+    st.warning(f"To be removed are {them}. Nothing brings them back.")
     row = st.container(horizontal=True)
     is_confirmed = row.button("Remove them", key="class_removal_confirmed", type="primary")
     if is_confirmed and what == "learners":

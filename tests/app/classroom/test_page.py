@@ -124,7 +124,7 @@ def test_the_teacher_removes_learners(kept: ClassStore) -> None:
     ]
     box.select(box.options[2])
     ok(app.run()).button(key="class_remove_learners_picked").click()
-    assert "1 learners with 1 answers and 0 findings" in said(ok(app.run()))
+    assert "learners: 1, with answers: 1, findings: 0" in said(ok(app.run()))
     assert len(kept.learners()) == 3, "before it is confirmed"
     app.button(key="class_removal_cancelled").click()
     assert "Nothing brings them back" not in said(ok(app.run()))
@@ -150,7 +150,7 @@ def test_the_teacher_removes_findings(kept: ClassStore) -> None:
     ok(app.run())
     assert kept.num_findings() == 398
     app.button(key="class_remove_findings_all_").click()
-    assert "398 findings" in said(ok(app.run()))
+    assert "removed are findings: 398" in said(ok(app.run()))
     app.button(key="class_removal_confirmed").click()
     ok(app.run())
     assert kept.num_findings() == 0
