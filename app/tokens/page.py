@@ -1,5 +1,6 @@
 """Tokens & embeddings: the input of BERT, taken apart."""
 
+import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
@@ -297,6 +298,15 @@ pd.DataFrame(token_columns(trace))
 )
 
 
+def runs_right_to_left(text: str) -> bool:
+    """Return whether a text's base direction is right to left, as its first letter decides.
+
+    Source: the Unicode bidirectional algorithm (UAX #9), rules P2 and P3.
+    """
+    directions = map(unicodedata.bidirectional, text)
+    return next((one != "L" for one in directions if one in ("L", "R", "AL")), False)
+
+
 @frame.fragment
 def show(page: frame.Page) -> None:
     """Draw everything that follows the chosen token; runs alone when another is chosen."""
@@ -309,6 +319,11 @@ def show(page: frame.Page) -> None:
             marks = PIECE_MARKS.get(page.bert.tokenizer.kind, "")
             st.caption(STRIP.reading(marks=marks))
             STRIP.offer(page, trace, width="content", with_caption=False, marks=marks)
+        if any(map(runs_right_to_left, filter(None, page.texts))):
+            st.caption(
+                "The text runs from right to left; its tokens stand from left to right, in the "
+                "order in which the model reads them."
+            )
         show_steps(page, index)
     view = one_of("Picture", list(VIEWS), VIEW)
     with frame.guard():

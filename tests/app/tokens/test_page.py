@@ -66,6 +66,24 @@ def test_every_picture_is_drawn_in_bfloat16(page, view):
     assert at.get("plotly_chart")
 
 
+@pytest.mark.parametrize(
+    ("text_a", "text_b", "is_said"),
+    [
+        ("ضَرَبَ 😀 زيدٌ", "", True),
+        ("12. שלום, world", "", True),
+        ("A river.", "مرحبا", True),
+        ("The word שלום means peace.", "", False),
+        ("😀 12!", "", False),
+    ],
+)
+def test_the_order_of_right_to_left_tokens_is_said(page, text_a, text_b, is_said):
+    page.query_params.update({"text_a": text_a, "text_b": text_b})
+    at = page.run()
+    assert not at.exception
+    said = [caption.value for caption in at.caption]
+    assert any("its tokens stand from left to right" in one for one in said) == is_said
+
+
 def test_float16_on_a_cpu_is_one_sentence(page):
     page.query_params["dtype"] = "float16"
     page.query_params["device"] = "cpu"
