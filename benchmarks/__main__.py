@@ -17,7 +17,7 @@ RESULTS = Path(__file__).parent / "RESULTS.md"
 BENCHMARKS = (
     "machine trace attention_views attention_clicks live_file page_speed first_visit memory "
     "edit_time visitors uploads table_reading head_ranking patching minimal_pairs exam "
-    "tuned_lens encode scale probes splitter task_heads pretrain "
+    "encode scale probes splitter task_heads pretrain "
     "pretrain_loss pretrain_memory finetune number_formats finetune_tasks objectives families bias"
 ).split()
 """Each a module with `run`, which returns its tables; in the order in which all of them run."""
@@ -102,7 +102,6 @@ SETTINGS = {
         Setting("--probe-checkpoint", "checkpoint", str),
         Setting("--probe-sentences", "sentences", int, "default: all"),
     ],
-    "tuned_lens": [Setting("--lens-steps", "steps", int)],
     "scale": [Setting("--scale-tokens", "tokens", int)],
 }
 """Benchmark -> its options; what is not given keeps the default of the module's `OPTIONS`. A flag

@@ -1,11 +1,8 @@
 """The exam of one or two checkpoints: computed in the background, counted by group and layer."""
 
 from contextlib import suppress
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import NamedTuple
 
-from bertcore.analysis.tuned_lens import TunedLens
 from bertcore.data.files import BadRows
 from bertcore.grammar import GroupAccuracy, PairScore, Scoring, TokenCounts, accuracies, score_pairs
 
@@ -26,16 +23,6 @@ exam = score_pairs(
 )
 scores = [score for part in exam for score in part]
 """
-
-
-@dataclass(frozen=True, slots=True)
-class SavedLens:
-    """A tuned lens that is kept beside a checkpoint."""
-
-    path: Path
-    modified: int
-    """When the file was written, ns."""
-    lens: TunedLens = field(compare=False)
 
 
 class Exam(NamedTuple):
@@ -65,9 +52,7 @@ class Exam(NamedTuple):
         return accuracies(self.scores, (), state=state)[0]
 
 
-def take(
-    side: Side, chosen: ExamSource, scoring: Scoring, name: str, saved: SavedLens | None = None
-) -> Exam | None:
+def take(side: Side, chosen: ExamSource, scoring: Scoring, name: str) -> Exam | None:
     """Return the exam; until it is finished, draw its progress and return None.
 
     Args:
@@ -75,23 +60,22 @@ def take(
         chosen: The pairs.
         scoring: As for `pseudo_log_likelihoods`.
         name: Of the view; unique on the page.
-        saved: Reads the layers through it; None: through the head as it is.
 
     Raises:
         Exception: The error that ended the work.
     """
     compute = Compute(name=name, stopped="Stopped. Nothing was scored.")
     with suppress(Pending):
-        scores, notes = compute(_taken, side, chosen, scoring, saved)
+        scores, notes = compute(_taken, side, chosen, scoring)
         return Exam(scores, chosen.file.columns, notes)
     return None
 
 
 def _taken(
-    side: Side, chosen: ExamSource, scoring: Scoring, saved: SavedLens | None, *, progress: Progress
+    side: Side, chosen: ExamSource, scoring: Scoring, *, progress: Progress
 ) -> tuple[tuple[PairScore, ...], tuple[str, ...]]:
     """Return the scores of the pairs, and notes on them."""
-    reader = plain(side.name) + ("" if saved is None else " through its tuned lens")
+    reader = plain(side.name)
     bert, number, bad_rows = side.bert, len(chosen.file.pairs), BadRows(skip=True)
     scores: list[PairScore] = []
     for part in score_pairs(
@@ -99,7 +83,6 @@ def _taken(
         chosen.file.pairs,
         scoring=scoring,
         by_layer=has_layers(side),
-        translate=None if saved is None else saved.lens.translate,
         counts=None if side.is_untrained else TokenCounts.of_checkpoint(bert),
         bad_rows=bad_rows,
         progress=lambda done: progress(done, f"{reader}: {done * number:,.0f} of {number:,} pairs"),

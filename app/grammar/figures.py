@@ -1,7 +1,7 @@
 """The figures of the grammar exam: accuracy by group, and by layer."""
 
 from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bertcore.grammar import GroupAccuracy
 
-from ..plots import Figure, Shades, error_bars, numbered, records, shorten, subplots, theme
+from ..plots import Figure, Shades, error_bars, numbered, shorten, subplots, theme
 
 ROW_PIXELS = 20
 FEWEST_ROWS = 4
@@ -91,40 +91,6 @@ def graded_table(result: Graded) -> pd.DataFrame:
                 row |= {f"layer_{layer}": value for layer, value in layers}
             rows.append(row)
     return pd.DataFrame(rows)
-
-
-ByLens: TypeAlias = tuple[tuple[tuple[GroupAccuracy, ...], ...], ...]
-"""Accuracies by lens (plain, tuned), layer and group, [2][L+1][G]; the first is all pairs."""
-
-LENSES = ("plain lens", "tuned lens")
-
-
-def lens_maps(by_lens: ByLens, *, is_dark: bool) -> Figure:
-    """Draw the accuracy of each group at each layer, by both lenses side by side."""
-    fig = subplots(1, 2, subplot_titles=LENSES, shared_yaxes=True, horizontal_spacing=0.03)
-    names = [group.group for group in by_lens[0][0]]
-    for col, layers in enumerate(by_lens, start=1):
-        accuracy = np.array([[group.accuracy for group in groups] for groups in layers]).T
-        _add_layers(fig, names, accuracy, col=col, is_dark=is_dark)
-    theme.plot_layout(fig, "", "layer: % right", "", ROW_PIXELS * max(FEWEST_ROWS, len(names)) + 92)
-    shown = [theme.escape(shorten(name, _LONGEST_NAME)) for name in names]
-    fig.update_yaxes(**theme.named_rows(shown), ticklen=0)
-    fig.update_annotations(font_size=13)
-    fig.update_layout(margin={"t": 36, "pad": 2})
-    return fig
-
-
-def lens_table(by_lens: ByLens) -> pd.DataFrame:
-    """Return a row for each lens, layer and group, with its interval."""
-    tables = []
-    for name, layers in zip(LENSES, by_lens, strict=True):
-        for layer, groups in enumerate(layers):
-            numbers = ("pairs=num_pairs", "right=num_right", "accuracy", "low", "high")
-            table = records(groups, "group", *numbers)
-            table.insert(0, "lens", name)
-            table.insert(1, "layer", layer)
-            tables.append(table)
-    return pd.concat(tables, ignore_index=True)
 
 
 def _add_dots(fig: Figure, result: Graded) -> None:

@@ -7,16 +7,15 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from bertcore.grammar import SCORINGS, GroupAccuracy, PairScore, Scoring, reads_from_left
+from bertcore.grammar import SCORINGS, PairScore, Scoring, reads_from_left
 
 from ..plots import plain
 from ..second_checkpoint import NOBODY, Side, choices, choose_second, open_second
 from ..shell import Field, Picture, capabilities, frame, one_of
 from ..shell.links import short_address
-from ..sources import tuned_lens
 from . import PAGE, exam, sources
 from .exam import Exam
-from .figures import Graded, accuracy_rows, graded_table, lens_maps, lens_table
+from .figures import Graded, accuracy_rows, graded_table
 from .sources import ExamSource
 
 MOST_ROWS = 200  # most pairs that are listed: those that the first checkpoint fails worst
@@ -162,31 +161,6 @@ ACCURACY = Picture(
     ),
 )
 
-LENSES = Picture(
-    name="grammar-lenses",
-    figure=lens_maps,
-    table=lens_table,
-    how=(
-        "The exam by layer (0: embeddings) through the masked-word head as it is, and through the "
-        "checkpoint's tuned lens, which first turns each layer's vectors towards the last layer's "
-        "answers. Over all pairs, the plain lens is above chance from {plain} on, the tuned lens "
-        "from {tuned} on (95% intervals above 50%). A tuned lens is fitted to the last layer's "
-        "words, not to grammar; intervals are in the table."
-    ),
-    code=(
-        "from bertcore.analysis.tuned_lens import read_tuned_lens\n\n"
-        "tuned = read_tuned_lens(Path({path!r}), bert)\n"
-        "exam = score_pairs(\n"
-        "    bert, file.pairs, scoring={scoring!r}, by_layer=True, translate=tuned.translate,\n"
-        "    bad_rows=too_long,\n"
-        ")\n"
-        "tuned_scores = [score for part in exam for score in part]\n"
-        "for state in range(len(scores[0].good)):\n"
-        "    print(state, [accuracies(s, (), state=state)[0] for s in (scores, tuned_scores)])\n"
-    ),
-    needs=frozenset({"lens", "mlm"}),
-)
-
 
 @frame.fragment
 def views(page: frame.Page, chosen: ExamSource, takers: Sequence[Side], column: str) -> None:
@@ -219,8 +193,6 @@ def views(page: frame.Page, chosen: ExamSource, takers: Sequence[Side], column: 
             by_layer="" if result.by_layer is None else BY_LAYER.format(first=plain(names[0])),
         )
         capabilities.note(page, "lens")
-        if exam.has_layers(takers[0]):
-            _show_lenses(page, takers[0], chosen, scoring, taken[0], column, order, setup)
         st.selectbox(
             "Pairs of",
             [WORST, *order],
@@ -249,45 +221,6 @@ def _graded(names: Sequence[str], taken: Sequence[Exam], column: str) -> Graded:
     return Graded(tuple(names), rows, by_layer)
 
 
-def _show_lenses(
-    page: frame.Page,
-    side: Side,
-    chosen: ExamSource,
-    scoring: Scoring,
-    plain_exam: Exam,
-    column: str,
-    order: Sequence[str],
-    setup: str,
-) -> None:
-    """Draw both lenses side by side, if a tuned lens is saved beside the checkpoint."""
-    path = None if side.is_untrained else tuned_lens.usable(page)
-    if path is None:
-        return
-    lens = tuned_lens.opened(page, path)
-    saved = exam.SavedLens(path, path.stat().st_mtime_ns, lens)
-    tuned_exam = exam.take(side, chosen, scoring, "exam-tuned", saved)
-    if tuned_exam is None:
-        return
-    by_lens = tuple(
-        tuple(
-            (taken.all_at(state), *_in_order(taken.groups(column, state=state), order))
-            for state in range(taken.num_states)
-        )
-        for taken in (plain_exam, tuned_exam)
-    )
-    starts = [_ahead_of_chance([layer[0] for layer in layers]) for layers in by_lens]
-    LENSES.show(
-        page,
-        by_lens,
-        drawn={"is_dark": page.is_dark},
-        setup=setup,
-        plain=starts[0],
-        tuned=starts[1],
-        path=tuned_lens.shown(path),
-        scoring=scoring,
-    )
-
-
 def _scored(takers: Sequence[Side], scoring: Scoring) -> str:
     """Return how the sentences are scored by one or two checkpoints."""
     ways = {
@@ -297,21 +230,6 @@ def _scored(takers: Sequence[Side], scoring: Scoring) -> str:
     if len(set(ways.values())) == 1:
         return ways[takers[0]]
     return "; ".join(f"for {plain(one.name)} {way}" for one, way in ways.items())
-
-
-def _in_order(groups: Sequence[GroupAccuracy], order: Sequence[str]) -> list[GroupAccuracy]:
-    named = {group.group: group for group in groups}
-    return [named[name] for name in order]
-
-
-def _ahead_of_chance(layers: Sequence[GroupAccuracy]) -> str:
-    """Return from which layer on the accuracy's interval is above one half."""
-    start = len(layers)
-    while start and layers[start - 1].low > 0.5:
-        start -= 1
-    if start == len(layers):
-        return "no layer"
-    return f"layer {start}" if start else "the embeddings"
 
 
 def _pick(clicked: list[str]) -> None:

@@ -22,7 +22,6 @@ from torch import nn
 
 import bertcore
 from bertcore import Model, Trace
-from bertcore.analysis.tuned_lens import FILE_NAME as TUNED_LENS
 from bertcore.checkpoints.source import SHIPPED
 
 from ..access import checkpoints, visits
@@ -445,8 +444,7 @@ def _stamp(place: str) -> tuple[tuple[str, int, int], ...]:
         if place in SHIPPED or not folder.is_dir():
             return ()
         files = (path for path in sorted(folder.iterdir()) if path.is_file())
-        # A tuned lens that is fitted meanwhile does not change the checkpoint.
-        stats = [(path.name, path.stat()) for path in files if path.name != TUNED_LENS]
+        stats = [(path.name, path.stat()) for path in files]
     except OSError:
         return ()  # opening it raises the error that says what is wrong
     return tuple((name, stat.st_size, stat.st_mtime_ns) for name, stat in stats)

@@ -1,5 +1,3 @@
 """Measures of a network or its traces: numbers only, no figures."""
 
-__all__ = (
-    "attribution compare heads health mixing objectives patching shared space tuned_lens words"
-).split()
+__all__ = ("attribution compare heads health mixing objectives patching shared space words").split()

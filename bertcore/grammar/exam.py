@@ -18,7 +18,6 @@ from bertcore.grammar.log_likelihood import (
 )
 from bertcore.grammar.pairs import MinimalPair, bundled_pairs
 from bertcore.grammar.word_frequency import TokenCounts
-from bertcore.likelihood.hidden_tokens import Translate
 from bertcore.model import Model
 from bertcore.network import Network
 from bertcore.tokenizer import Encoding, Tokenizer
@@ -93,7 +92,6 @@ def score_pairs(
     *,
     scoring: Scoring = "within-word",
     by_layer: bool = False,
-    translate: Translate | None = None,
     counts: TokenCounts | None = None,
     bad_rows: BadRows | None = None,
     progress: Callable[[float], None] | None = None,
@@ -103,7 +101,7 @@ def score_pairs(
     Args:
         bert: A checkpoint with a masked-word or next-token head.
         pairs: At least one.
-        scoring, by_layer, translate: As for `pseudo_log_likelihoods`; a causal model has no choice
+        scoring, by_layer: As for `pseudo_log_likelihoods`; a causal model has no choice
             of scoring.
         counts: Counts for the word-frequency baseline; None leaves it out.
         bad_rows: Collects pairs with a sentence that is too long; None rejects them.
@@ -140,7 +138,6 @@ def score_pairs(
                 encodings,
                 scoring=scoring,
                 by_layer=by_layer,
-                translate=translate,
                 progress=report,
             )
         states = np.atleast_2d(scores)  # [S, 2 N]

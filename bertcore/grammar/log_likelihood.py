@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bertcore.likelihood.hidden_tokens import HiddenToken, Row, Translate, hidden_log_probabilities
+from bertcore.likelihood.hidden_tokens import HiddenToken, Row, hidden_log_probabilities
 from bertcore.likelihood.next_tokens import first_id, next_token_scores
 from bertcore.model import Model
 from bertcore.tokenizer import Encoding
@@ -76,7 +76,6 @@ def pseudo_log_likelihoods(
     *,
     scoring: Scoring = "within-word",
     by_layer: bool = False,
-    translate: Translate | None = None,
     positions: Sequence[Sequence[int]] | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> NDArray[np.float64]:
@@ -94,8 +93,6 @@ def pseudo_log_likelihoods(
             the same word as well.
         by_layer: Read every layer's states through the masked-word head: [L+1, N], where index 0 is
             the embeddings' output. The head was trained only on the last layer.
-        translate: Maps each layer's states to the head's input, such as `translate` of a tuned
-            lens; None: the unchanged states.
         positions: The tokens of each text that are hidden and counted, such as those that two
             texts share; None: all of them.
         progress: Called with the fraction done after each batch.
@@ -122,9 +119,7 @@ def pseudo_log_likelihoods(
             for position in hidden[number]:
                 copies.append(_copy(encodings[number], position, bert.tokenizer.mask_id, scoring))
                 owners.append(number)
-        for chosen, log_p in hidden_log_probabilities(
-            bert, copies, by_layer=by_layer, translate=translate
-        ):
+        for chosen, log_p in hidden_log_probabilities(bert, copies, by_layer=by_layer):
             for layer, values in zip(scores, log_p, strict=True):
                 np.add.at(layer, [owners[i] for i in chosen], values)
             done += len(chosen)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -17,11 +17,6 @@ CPU_TOKENS_PER_BATCH = 2048
 """The same on a CPU, whose caches then hold the activations: a tenth faster than 8,192."""
 LOGITS_PER_CHUNK = 512
 """Positions whose vocabulary logits exist at the same time: 62 MB with 30,522 pieces."""
-
-
-Translate: TypeAlias = Callable[[Tensor], Tensor]
-"""Maps hidden states [L+1, ..., D] to those that the masked-word head reads, such as
-`TunedLens.translate`."""
 
 
 class Row(NamedTuple):
@@ -47,7 +42,6 @@ def hidden_log_probabilities(
     asked: Sequence[HiddenToken],
     *,
     by_layer: bool = False,
-    translate: Translate | None = None,
 ) -> Iterator[tuple[list[int], NDArray[np.float64]]]:
     """Yield the log-probabilities of tokens at hidden positions, in batches of similar length.
 
@@ -58,7 +52,6 @@ def hidden_log_probabilities(
         bert: A model with a masked-word head.
         asked: The requests, [N].
         by_layer: Read every layer's states through the masked-word head.
-        translate: Applied to the states before the head reads them by layer; None: no change.
 
     Yields:
         The indices of the requests of a batch, [n], and their log-probabilities in nats: [1, n], or
@@ -80,7 +73,7 @@ def hidden_log_probabilities(
             attention_mask = torch.ones_like(ids, dtype=torch.bool) if mask is None else mask
             every = bert.module.every_state(ids, segments, attention_mask)
             early = every[:, torch.arange(len(ids), device=ids.device), places]
-            states = bert.module.read_early(early if translate is None else translate(early))
+            states = bert.module.read_early(early)
         else:
             states = bert.module.word_states_at(ids, segments, mask, places)[None]
         found = [number for i in chosen for number in groups[i]]

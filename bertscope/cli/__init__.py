@@ -6,5 +6,5 @@ Heavy libraries are imported inside the commands, so that `bertscope --help` ans
 __all__ = (
     "audit bias compare encode entry errors evaluate export files finetune heads "
     "inspect_checkpoint label_curve main minimal_pairs open_app options output patch pretrain "
-    "probe progress removed show_training text train_tokenizer tuned_lens what_if"
+    "probe progress removed show_training text train_tokenizer what_if"
 ).split()

@@ -26,7 +26,6 @@ from bertscope.cli import (
     probe,
     text,
     train_tokenizer,
-    tuned_lens,
     what_if,
 )
 from bertscope.cli.errors import SentenceGroup
@@ -47,7 +46,6 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "prune": what_if.prune,
     "compare": compare.compare,
     "patch": patch.patch,
-    "tuned-lens": tuned_lens.tuned_lens,
     "train-tokenizer": train_tokenizer.train_tokenizer,
     "pretrain": pretrain.pretrain,
     "finetune": finetune.finetune,

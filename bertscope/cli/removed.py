@@ -3,6 +3,7 @@
 import re
 
 COMMANDS = {
+    "tuned-lens": "Masked words draws the prediction at each layer by the plain lens.",
     "search": "Search what `bertscope encode` writes with usearch: docs/scale.md has ten lines.",
 }
 """By name of the command."""

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bertcore.analysis.shared.inputs import masked_encoding, word_log_probabilities
-from bertcore.analysis.tuned_lens.tuned import TunedLens
 from bertcore.model import Model
 
 
@@ -55,7 +54,6 @@ def layer_predictions(
     masked: Sequence[int] = (),
     positions: Sequence[int] | None = None,
     top_k: int = 5,
-    tuned: TunedLens | None = None,
 ) -> Lens:
     """Return the masked-word head's predictions from every hidden state.
 
@@ -65,7 +63,6 @@ def layer_predictions(
         masked: Positions to replace by [MASK] first.
         positions: The positions to read; None means all, including [CLS] and [SEP].
         top_k: Words to keep, at least 1.
-        tuned: Maps each state before the head reads it; None: the plain lens.
 
     ValueError if a position does not exist, top_k is below 1, or the checkpoint has no masked-word
     head.
@@ -80,7 +77,7 @@ def layer_predictions(
     chosen = tuple(range(len(encoding))) if positions is None else tuple(positions)
     _check_positions(chosen, len(encoding))
     trace = bert.trace(text, text_pair, encoding=encoding)
-    states = _read(bert, trace.hidden_states[:, list(chosen)], tuned)
+    states = bert.module.read_early(trace.hidden_states[:, list(chosen)].to(bert.device))
     num_named, best, ids, entropies = bert.tokenizer.vocab_size, [], [], []
     for log_p in word_log_probabilities(bert, states.flatten(0, 1)):
         # Rows beyond the tokenizer's vocabulary (a padded table) have no name.
@@ -107,7 +104,6 @@ def word_trajectories(
     masked: Sequence[int],
     position: int,
     words: Sequence[str],
-    tuned: TunedLens | None = None,
 ) -> Trajectories:
     """Return rank and probability of chosen words at one position, layer by layer.
 
@@ -115,7 +111,6 @@ def word_trajectories(
         masked: Positions to replace by [MASK] first.
         position: Where to read.
         words: Pieces as the vocabulary writes them ("##ing" for a continuation).
-        tuned: As for `layer_predictions`.
 
     ValueError if a word is not one piece of the vocabulary, the position does not exist, or the
     checkpoint has no masked-word head.
@@ -134,7 +129,7 @@ def word_trajectories(
             )
         ids.append(token_id)
     trace = bert.trace(text, text_pair, encoding=encoding)
-    states = _read(bert, trace.hidden_states[:, position], tuned)
+    states = bert.module.read_early(trace.hidden_states[:, position].to(bert.device))
     log_p = torch.cat(list(word_log_probabilities(bert, states))).cpu()
     named = log_p[:, : bert.tokenizer.vocab_size]
     return Trajectories(
@@ -143,12 +138,6 @@ def word_trajectories(
         ranks=ranks_of(named, torch.tensor(ids, dtype=torch.long)).numpy(),
         probabilities=log_p[:, ids].exp().numpy(),
     )
-
-
-def _read(bert: Model, states: Tensor, tuned: TunedLens | None) -> Tensor:
-    """Return hidden states [L+1, ..., D] as the head reads them, on the device."""
-    states = states.to(bert.device)
-    return bert.module.read_early(states if tuned is None else tuned.translate(states))
 
 
 def ranks_of(scores: Tensor, ids: Tensor) -> Tensor:

@@ -11,22 +11,15 @@ from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
-import torch
 from streamlit.testing.v1 import AppTest
 
 from app.grammar import sources
 from bertcore import Bert, load
-from bertcore.analysis.tuned_lens import (
-    FILE_NAME,
-    TunedLensSettings,
-    fit_tuned_lens,
-    save_tuned_lens,
-)
 from bertcore.data.files import BadRows
 from bertcore.grammar import PairScore, accuracies, bundled_pairs, score_pairs
 from bertcore.network import ALL_HEADS
 from tests.support.opened import named_charts, numbers, ok, page_of, said, with_results
-from tests.support.tiny import WORDS, tiny_bert, tiny_config, tiny_network, tiny_tokenizer
+from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
 
 LINES = [
     ("The river was steep.", "The rivers was steep.", "agreement"),
@@ -267,37 +260,3 @@ def test_bad_rows_and_unknown_words_are_told(page: AppTest) -> None:
     assert "1 pair has the same sentence twice (row 6)" in said(app)
     assert "1 of 6 pairs contain words that are not in the vocabulary" in said(app)
     assert "; 1 tie)" in totals(app)[0]
-
-
-def test_a_saved_tuned_lens_stands_beside_the_plain_one(
-    page: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    folder = tiny_bert(seed=3).save(tmp_path / "checkpoint")
-    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(folder))
-    assert "lenses" not in named_charts(ok(page.run()), "grammar")
-    bert = load(folder, device="cpu")
-    sentences = [f"{word} the water and the house was old" for word in WORDS * 5]
-    lens = fit_tuned_lens(bert, sentences, TunedLensSettings(num_steps=1))
-    noise = torch.randn(lens.weights.shape, generator=torch.Generator().manual_seed(0))
-    lens = replace(lens, weights=noise)  # a lens that answers otherwise
-    save_tuned_lens(lens, folder / FILE_NAME)
-    app = ok(with_results(page.run()))
-    options = {"by_layer": True, "bad_rows": BadRows(skip=True)}
-    parts = score_pairs(bert, bundled_pairs().pairs, translate=lens.translate, **options)  # type: ignore[arg-type]
-    tuned = [score for part in parts for score in part]
-    first, second = named_charts(app, "grammar")["lenses"]
-    shown = numbers(second["z"])
-    for state in range(3):
-        found = accuracies(tuned, bundled_pairs().columns, state=state)
-        groups = {group.group: group.accuracy for group in found}
-        assert shown[0, state] == pytest.approx(groups["all"])
-        names = [name for name, *_ in second["customdata"]]
-        wanted = [groups[name] for name in names[1:]]
-        np.testing.assert_allclose(shown[1:, state], wanted, rtol=1e-6)
-    np.testing.assert_array_equal(numbers(first["z"])[:, -1], shown[:, -1])
-    assert not np.array_equal(numbers(first["z"]), shown)
-    (code,) = {block.value for block in app.code if "tuned_scores" in block.value}
-    scope: dict[str, object] = {}
-    exec(compile(code, "shown", "exec"), scope)
-    assert [score.good for score in scope["tuned_scores"]] == [score.good for score in tuned]  # type: ignore[attr-defined]

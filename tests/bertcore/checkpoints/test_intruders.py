@@ -18,7 +18,6 @@ import huggingface_hub
 import pytest
 
 import bertcore
-from bertcore.analysis.tuned_lens import FILE_NAME, find_tuned_lens, read_tuned_lens
 from bertcore.checkpoints import read_card, source
 from bertcore.checkpoints.archive import unpack_checkpoint
 from bertcore.checkpoints.hub import download
@@ -223,7 +222,6 @@ FILES = (
     *("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "modules.json"),
     *("generation_config.json", "adapter_config.json", "adapter_model.safetensors"),
     *("sentence_bert_config.json", "1_Pooling/config.json", "token_counts.txt"),
-    FILE_NAME,
 )
 
 
@@ -257,5 +255,3 @@ def test_no_file_of_a_checkpoint_may_be_another(
         bert = bertcore.load(folder, device="cpu")
         with contextlib.suppress(*REFUSALS):
             TokenCounts.of_checkpoint(bert)
-        if (lens := find_tuned_lens(bert)) is not None:
-            read_tuned_lens(lens, bert)

@@ -120,17 +120,3 @@ def test_a_checkpoint_without_the_head_is_refused() -> None:
     bert = tiny_bert(heads=ALL_HEADS - {"mlm"})
     with pytest.raises(ValueError, match="no masked-word"):
         pseudo_log_likelihoods(bert, [bert.tokenize("the river")])
-
-
-def test_layers_are_read_through_what_translates_them(bert: Bert) -> None:
-    encodings = [bert.tokenize(text) for text in TEXTS[:3]]
-    plain = pseudo_log_likelihoods(bert, encodings, by_layer=True)
-    same = pseudo_log_likelihoods(bert, encodings, by_layer=True, translate=lambda states: states)
-    np.testing.assert_array_equal(same, plain)
-
-    def last_for_all(states: torch.Tensor) -> torch.Tensor:
-        return states[-1:].expand_as(states)
-
-    ends = pseudo_log_likelihoods(bert, encodings, by_layer=True, translate=last_for_all)
-    np.testing.assert_allclose(ends, np.broadcast_to(plain[-1], plain.shape), atol=1e-5)
-    assert not np.allclose(plain[0], plain[-1], atol=1e-2)
