@@ -41,8 +41,8 @@ export class Panel {
 
   title(focus: Focus): HTMLElement {
     const name = (units: ReadonlySet<number>) => {
-      const [first, ...others] = [...units].sort((a, b) => a - b);
-      if (others.length) return [element("span", { textContent: `${units.size} tokens together` })];
+      if (units.size > 1) return [element("span", { textContent: `${units.size} tokens together` })];
+      const [first] = units;
       return ["\u201c", element("bdi", { textContent: this.shortName(first, 60) }), "\u201d"];
     };
     const attends = focus.left.size > 1 ? " attend to" : " attends to";

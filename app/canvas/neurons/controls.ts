@@ -74,7 +74,7 @@ export class NeuronControls {
   private scale(name: string, top: number): HTMLElement {
     const { painter } = this;
     const end = Number(top.toPrecision(2));
-    const bar = colourBar(`Colours of ${name} from ${-top.toPrecision(2)} to ${top.toPrecision(2)}`, painter.theme, {
+    const bar = colourBar(`Colours of ${name} from ${-end} to ${end}`, painter.theme, {
       width: 128, margin: 20, colour: (at) => painter.colour(2 * at - 1, 1), ticks: [[0, `\u2212${end}`], [0.5, "0"], [1, `${end}`]],
     });
     return element("span", { className: "key" }, name, bar);

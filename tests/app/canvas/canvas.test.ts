@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { fitCanvas, fitText, missingBoxes, stride } from "../../../app/canvas/shared/canvas";
+import { fitCanvas, fitText, missingBoxes, paintMissing, stride } from "../../../app/canvas/shared/canvas";
+import { Recorder } from "../../support/fake_dom";
 
 test("ticks stand 1, 2, 5, 10, 20 ... apart, each with the room that a label needs", () => {
   assert.deepEqual([30, 15, 10, 4, 2, 1, 0.5].map((step) => stride(step, 12)), [1, 1, 2, 5, 10, 20, 50]);
@@ -45,4 +46,22 @@ test("missing cells are joined to few boxes that hold all of them and no other",
   }
   const cells = Array.from({ length: 81 }, (_, at) => isMissing(Math.floor(at / 9), at % 9));
   assert.equal(seen.size, cells.filter(Boolean).length);
+});
+
+test("missing cells are one red box with stripes across all of it, and none beyond", () => {
+  for (const [x, y, width, height] of [[0, 0, 20, 20], [3, 4, 12, 30], [101.5, 7, 40, 4]]) {
+    const context = Recorder.make();
+    paintMissing(context, [x, y, width, height]);
+    const [box] = context.of("fillRect");
+    assert.deepEqual([box.args, box.fillStyle], [[x, y, width, height], "rgb(214,40,90)"]);
+    const points = [...context.of("moveTo"), ...context.of("lineTo")].map(({ args }) => args as [number, number]);
+    for (const [left, top] of points) {
+      assert.ok(left >= x && left <= x + width && top >= y && top <= y + height, String([left, top]));
+    }
+    // Each stripe has one sum of both coordinates: every multiple of 5 between the corners' sums.
+    const sums = context.of("moveTo").map(({ args }) => (args[0] as number) + (args[1] as number));
+    const least = Math.ceil((x + y + 1) / 5) * 5;
+    const expected = Array.from({ length: 40 }, (_, k) => least + 5 * k).filter((sum) => sum < x + y + width + height);
+    assert.deepEqual(sums, expected);
+  }
 });

@@ -119,3 +119,11 @@ test("the marked cell stays that of the same tokens when rows are sorted", () =>
   assert.deepEqual(model.namesAt(model.marked), ["c", "a"]);
   assert.equal(model.weightAt(model.marked), Math.fround(0.4));
 });
+
+test("a cell is in the window from its first row and column on, and before the next window's", () => {
+  const window = new MapWindow(20);
+  window.open("2-5-4"); // rows 2 to 5, columns 5 to 8
+  const inside = ([x, y]: number[]) => window.contains(x, y);
+  assert.ok([[5, 2], [8.9, 2], [5, 5.9], [7, 4]].every(inside));
+  assert.deepEqual([[4.9, 2], [9, 2], [5, 1.9], [5, 6], [2, 5], [12, 12]].map(inside), Array(6).fill(false));
+});

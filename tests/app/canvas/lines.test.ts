@@ -3,7 +3,10 @@ import { test } from "node:test";
 
 import { isInFocus, TokenChoice } from "../../../app/canvas/lines/choice";
 import { LinesModel, type LinesHeader } from "../../../app/canvas/lines/model";
+import { isLong, LinesPainter } from "../../../app/canvas/lines/painter";
+import { Panel } from "../../../app/canvas/lines/panel";
 import { sortedLines } from "../../../app/canvas/lines/strongest";
+import { openPage, fake } from "../../support/fake_dom";
 
 const TABLE = Float32Array.from({ length: 256 }, (_, code) => code / 255);
 const codes = (...weights: number[]) => Uint8Array.from(weights, (weight) => Math.round(weight * 255));
@@ -135,4 +138,45 @@ test("a head that was requested and has not arrived is awaited", () => {
   const model = linesModel({}, (made) => made.shown.add(5).add(3));
   assert.deepEqual([model.awaited(), model.heads], [[3, 5], [0, 1]]);
   assert.throws(() => model.weight(5, 0, 0), /head 5 of layer 1 has not arrived/);
+});
+
+function painterOf(size: number, fit: boolean): LinesPainter {
+  const painter = new LinesPainter({ size } as LinesModel);
+  painter.setRows(fit);
+  painter.setWidth(500); // a column of 150 on each side
+  return painter;
+}
+
+test("rows have their height, and a long text is squeezed into the window if that is asked", () => {
+  assert.deepEqual([3, 24, 25, 33].map((size) => painterOf(size, false).rowHeight), [26, 26, 22, 19]);
+  assert.deepEqual([33, 35].map(isLong), [false, true]);
+  const squeezed = painterOf(100, true);
+  assert.deepEqual([squeezed.rowHeight, squeezed.height, squeezed.contentHeight], [6.48, 660, 660]);
+  assert.equal(painterOf(1000, true).rowHeight, 1.2);
+  assert.equal(painterOf(100, false).contentHeight, 1912);
+});
+
+test("every token can be pointed at, on its own side, and nothing above, below or between", () => {
+  const painter = painterOf(3, false);
+  const rows = [5.9, 6, 31.9, 32, 83.9, 84].map((y) => painter.hit(10, y)?.index ?? null);
+  assert.deepEqual(rows, [null, 0, 0, 1, 2, null]);
+  const sides = [0, 156, 157, 343, 344, 499].map((x) => painter.hit(x, 6)?.side ?? null);
+  assert.deepEqual(sides, ["left", "left", null, null, "right", "right"]);
+});
+
+test("the panel names what is chosen, in the order of the text", () => {
+  openPage();
+  const model = linesModel({}, (made) => made.choice.add({ side: "left", index: 2 }));
+  const panel = new Panel(model);
+  const texts = () => { panel.refresh(); return [0, 1].map((k) => fake(fake(panel.root).children[k]).textContent); };
+  assert.deepEqual(texts(), ["\u201c##er\u201d attends to", "Layer 1, mean of 2 heads, token 2 (kept: Esc lets go)"]);
+  model.choice.add({ side: "left", index: 0 });
+  const [title, note] = texts();
+  assert.equal(title, "2 tokens together attend to");
+  assert.match(note, /tokens 0, 2 \(kept/);
+  model.choice.add({ side: "right", index: 1 });
+  assert.equal(texts()[0], "2 tokens together attend to \u201criv\u201d");
+  const names = fake(panel.root).all((node) => node.className === "name").map((node) => node.textContent);
+  assert.equal(names.length, 2);
+  panel.close();
 });

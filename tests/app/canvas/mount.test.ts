@@ -6,6 +6,7 @@ import type { Mounted } from "../../../app/browser/component";
 import type { Bytes } from "../../../app/browser/data_blocks";
 import { mount, stateEvents, type MountedView } from "../../../app/canvas/shared/mount";
 import { unpack, type Message } from "../../../app/canvas/shared/transport";
+import { packed } from "../../support/messages";
 
 interface Header {
   layer: number;
@@ -33,11 +34,7 @@ class View implements MountedView<Header, { selection(value: unknown): void }> {
 
 function message(layer: number, isDeflated = false): Bytes {
   const block = isDeflated ? deflateSync(new Uint8Array(4)) : new Uint8Array(4);
-  const text = new TextEncoder().encode(JSON.stringify({ layer, blocks: [[0, block.length, Number(isDeflated)]] }));
-  const out = new Uint8Array(4 + text.length + block.length);
-  new DataView(out.buffer).setUint32(0, text.length, true);
-  out.set(text, 4);
-  out.set(block, 4 + text.length);
+  const out = packed({ layer }, [block], isDeflated ? [0] : []);
   assert.equal(unpack<Header>(out).header.layer, layer);
   return out;
 }

@@ -1,11 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { NeuronControls } from "../../../app/canvas/neurons/controls";
 import { NeuronModel, type NeuronHeader } from "../../../app/canvas/neurons/model";
+import { NeuronPainter } from "../../../app/canvas/neurons/painter";
+import { NeuronWords } from "../../../app/canvas/neurons/words";
+import { fake, openPage, Recorder } from "../../support/fake_dom";
 
 const HEADER: NeuronHeader = {
   look: { order: "weight", query: null }, layer: 0, head: 0, num_layers: 1, num_heads: 1, width: 2, revision: 0,
-  accent: "", light: [], dark: [],
+  accent: "", light: ["#0000ff", "#ffffff", "#ff0000"], dark: ["#000000", "#808080", "#ffffff"],
   tokens: ["a", "b", "c"], text_ids: [0, 0, 0], kinds: { a: "", b: "", special: "" }, is_pair: false,
 };
 
@@ -70,4 +74,75 @@ test("NaN is found, ranks first and is no end of a scale", () => {
   model.arrange();
   assert.deepEqual(model.order, [2, 1, 0]);
   assert.deepEqual([model.vectorTop, model.productTop], [4, 4]);
+});
+
+test("the tooltip has the numbers of the pointed dimension, of this query and this key", () => {
+  const root = openPage();
+  const model = neuronModel(WEIGHTS, [1, 2, 5, 6, 3, -4]);
+  const words = new NeuronWords(model, root as unknown as HTMLElement);
+  const said = () => { words.showTip({ clientX: 0, clientY: 0 } as MouseEvent); return root.textContent; };
+  model.openQuery(2);
+  model.pointed = { key: 2, dimension: 1 };
+  assert.equal(said(), "c attends to cdimension 1: -4.000 \u00d7 2.000 = -8.000score -8.000, weight 1.000000");
+  model.pointed = { key: 1, dimension: 0 };
+  assert.match(said(), /^c attends to bdimension 0: 3\.000 \u00d7 -1\.000 = -3\.000score 7\.000/);
+  model.openQuery(1);
+  model.pointed = { key: 0, dimension: 0 };
+  assert.match(said(), /^b attends to adimension 0: 5\.000 \u00d7 1\.000 = 5\.000score 3\.000/);
+  model.openQuery(0);
+  model.pointed = { key: 1, dimension: null };
+  assert.equal(said(), "a attends to bscore 1.000, weight 0.500000");
+});
+
+test("the sentence below has the score of the shown key and its largest products", () => {
+  const words = new NeuronWords(neuronModel(WEIGHTS), openPage() as unknown as HTMLElement);
+  words.say();
+  words.close();
+  const text = fake(words.line).textContent;
+  assert.match(text, /^\u201ca\u201d attends to \u201ca\u201d: the products sum to 0\.0000, divided by \u221a2/);
+  assert.match(text, /weight 0\.200000\. Largest products: dimensions 1 \(2\.000\), 0 \(1\.000\)\.$/);
+});
+
+function painted(model: NeuronModel): Recorder {
+  const painter = new NeuronPainter(model);
+  painter.readColours({} as Element);
+  painter.layout(700);
+  const context = Recorder.make();
+  painter.drawOn(context);
+  return context;
+}
+
+test("the row that is pointed at and the marked one are highlighted, and no other", () => {
+  openPage();
+  const model = neuronModel(WEIGHTS);
+  model.orderBy = "text";
+  model.arrange();
+  model.marked = 1;
+  const highlighted = () => painted(model).of("fillRect").filter(({ globalAlpha }) => globalAlpha < 0.2)
+    .map(({ args, globalAlpha }) => [args[1], globalAlpha]);
+  assert.deepEqual(highlighted(), [[114, 0.16]]); // rows of 22 below 92
+  model.pointed = { key: 2, dimension: null };
+  assert.deepEqual(highlighted(), [[114, 0.16], [136, 0.08]]);
+  model.pointed = { key: 1, dimension: 0 };
+  assert.deepEqual(highlighted(), [[114, 0.16]]);
+});
+
+test("the legend runs from the lowest value at the left to the highest at the right", () => {
+  openPage();
+  const model = neuronModel(WEIGHTS);
+  model.arrange();
+  const painter = new NeuronPainter(model);
+  painter.readColours({} as Element);
+  const nothing = { choose: () => {}, setQuery: () => {}, setOrder: () => {} };
+  const controls = new NeuronControls(model, painter, nothing, document.createElement("span"));
+  controls.refreshFoot();
+  const bars = fake(controls.foot).all((node) => node.tag === "canvas");
+  assert.deepEqual(bars.map((bar) => bar.ariaLabel), ["Colours of q, k from -4 to 4", "Colours of q \u00d7 k from -4 to 4"]);
+  for (const [bar, end] of [[bars[0], 4], [bars[1], 4]] as const) {
+    const context = bar.getContext();
+    const cells = context.of("fillRect");
+    assert.deepEqual([cells[0].fillStyle, cells[cells.length - 1].fillStyle], ["rgb(0,0,255)", "rgb(255,0,0)"]);
+    const ticks = context.of("fillText").map(({ args }) => args.slice(0, 2));
+    assert.deepEqual(ticks, [[`\u2212${end}`, 20], ["0", 63.5], [String(end), 107]]);
+  }
 });

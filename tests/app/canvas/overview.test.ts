@@ -1,8 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import type { Mounted } from "../../../app/browser/component";
+import type { Bytes } from "../../../app/browser/data_blocks";
+import overview from "../../../app/canvas/overview/overview";
 import { OverviewModel, type OverviewHeader, type OverviewOptions } from "../../../app/canvas/overview/model";
 import { orderHeads, passes, rangeOf } from "../../../app/canvas/overview/order";
+import { Thumbnails } from "../../../app/canvas/overview/thumbnails";
+import { openPage } from "../../support/fake_dom";
+import { packed } from "../../support/messages";
 
 const VALUES = [0.3, null, 0.1, 0.2, 0.3, 0.9];
 
@@ -26,7 +32,7 @@ test("the range is that of the heads that have a value", () => {
 });
 
 // Two layers of two heads; thumbnails of 2 x 2 cells.
-function overviewModel(options: Partial<OverviewOptions> = {}, header: Partial<OverviewHeader> = {}): OverviewModel {
+function message(header: Partial<OverviewHeader> = {}): { header: OverviewHeader; blocks: Bytes[] } {
   const table = Float32Array.from({ length: 256 }, (_, code) => code / 255);
   const full: OverviewHeader = {
     num_layers: 2, num_heads: 2, num_tokens: 2, size: 2, layer: 1, heads: [],
@@ -37,10 +43,15 @@ function overviewModel(options: Partial<OverviewOptions> = {}, header: Partial<O
     broken: [], missing: "", ...header,
   };
   const codes = Uint8Array.of(0, 255, 255, 0, 100, 0, 0, 100, 200, 0, 0, 0, 100, 0, 0, 0);
+  const colours = Uint8Array.from({ length: 768 }, (_, k) => (k % 3 === 0 ? Math.floor(k / 3) : 0)); // a code's red
+  return { header: full, blocks: [codes, colours, new Uint8Array(table.buffer), Uint8Array.of(0b00100000)] };
+}
+
+function overviewModel(options: Partial<OverviewOptions> = {}, changes: Partial<OverviewHeader> = {}): OverviewModel {
+  const { header, blocks } = message(changes);
   const model = new OverviewModel();
-  model.receive({ header: { ...full, blocks: [] },
-    blocks: [codes, new Uint8Array(768), new Uint8Array(table.buffer), Uint8Array.of(0b00100000)] });
-  model.options = { ...full.look, ...options };
+  model.receive({ header: { ...header, blocks: [] }, blocks });
+  model.options = { ...header.look, ...options };
   model.sort();
   return model;
 }
@@ -92,4 +103,52 @@ test("cells that are not numbers are boxes of their head, and of its layer", () 
   assert.deepEqual(model.missingOf({ layer: 1, head: 0 }), [[0, 1, 1, 1]]);
   assert.deepEqual(model.missingOf({ layer: 1, head: null }), [[0, 1, 1, 1]]);
   assert.deepEqual(model.missingOf({ layer: 0, head: null }), []);
+});
+
+test("a thumbnail has a pixel for each cell, or the largest of the cells that it holds", () => {
+  openPage();
+  const model = overviewModel();
+  const thumbnails = new Thumbnails(model);
+  thumbnails.forget();
+  const reds = (pixels: number) => {
+    const canvas = thumbnails.one({ layer: 0, head: 0 }, pixels);
+    const { data } = canvas.getContext("2d")!.getImageData(0, 0, canvas.width, canvas.height);
+    return [canvas.width, canvas.height, ...Array.from({ length: data.length / 4 }, (_, k) => data[4 * k])];
+  };
+  assert.deepEqual(reds(9), [2, 2, 0, 255, 255, 0]); // the codes as they are
+  assert.deepEqual(reds(1), [1, 1, 255]);
+  assert.equal(thumbnails.all(9).length, 4);
+});
+
+// The view of a message in a page, and the grid that takes keys.
+function shown(header: Partial<OverviewHeader> = {}): { press(...keys: string[]): void; picked: unknown[] } {
+  const page = openPage();
+  const picked: unknown[] = [];
+  const full = message(header);
+  const mounted = { data: packed(full.header, full.blocks), parentElement: page, setStateValue: () => {},
+    setTriggerValue: (_: string, value: unknown) => picked.push(value) };
+  overview(mounted as unknown as Mounted<Bytes>);
+  const [grid] = page.all((node) => node.className === "grid");
+  const press = (...keys: string[]) => {
+    for (const key of keys) (grid.onkeydown as (event: unknown) => void)({ key, preventDefault: () => {} });
+  };
+  return { press, picked };
+}
+
+test("keys reach every head: the first, the last, and those between, and stop at the ends", () => {
+  const ways: [string[], object][] = [
+    [["End"], { layer: 1, heads: [1] }],
+    [["Home"], { layer: 0, heads: [0] }],
+    [["Home", "ArrowRight"], { layer: 0, heads: [1] }],
+    [["Home", "ArrowDown"], { layer: 1, heads: [0] }],
+    [["Home", "ArrowDown", "ArrowRight"], { layer: 1, heads: [1] }],
+    [["Home", "ArrowLeft"], { layer: 0, heads: [0] }],
+    [["End", "ArrowRight"], { layer: 1, heads: [1] }],
+    [["End", "ArrowUp"], { layer: 0, heads: [1] }],
+  ];
+  for (const [keys, expected] of ways) {
+    const { press, picked } = shown();
+    press(...keys, "Enter");
+    assert.deepEqual(picked, [expected], keys.join(" "));
+  }
 });
