@@ -23,7 +23,7 @@ _STARTS = ("start", "start_offset", "startOffset", "begin", "start_char", "offse
 _ENDS = ("end", "end_offset", "endOffset", "stop", "end_char")
 SEPARATOR = "|"
 """Between the labels of a cell."""
-_SIGNS = ("|", ";", ",", "\n", "/", "+", "&", "><", "\t", " and ", " ")
+_SIGNS = ("|", ";", ",", "\n", "/", "+", "&", "#", "><", "\t", " and ", " ")
 """What may stand between the labels of a cell; the first four wherever they recur."""
 _LONGEST = 100_000
 """Characters of a cell that is parsed."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -145,11 +146,13 @@ def lists_labels(column: Column) -> bool:
 
 def are_decimals(column: Column) -> bool:
     """Return whether commas stand before decimals, as in 2,5, and not between labels 2 and 5."""
-    with_comma = [cell.split(",") for cell in column.counts if "," in cell]
-    if not column.is_number or not with_comma:
+    pairs = [re.fullmatch(r"(\d+),(\d+)", cell) for cell in column.counts if "," in cell]
+    name = normal(column.name)
+    if not column.is_number or not pairs or name in ("labels", "tags"):
         return False
-    is_named = normal(column.name) in SCORES and normal(column.name) != "label"
-    return is_named or len(with_comma) == len(column.counts) or any(a == b for a, b in with_comma)
+    are_all = len(pairs) == len(column.counts) or (name in SCORES and name != "label")
+    # Numbers of labels stand in their order: 2,27.
+    return are_all or any(one is None or int(one[1]) >= int(one[2]) for one in pairs)
 
 
 def is_score(column: Column) -> bool:

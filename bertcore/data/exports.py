@@ -37,7 +37,7 @@ class _Answered(NamedTuple):
     answers: _Row
     """By question."""
     is_one_of_several: bool = False
-    text_id: Any = None
+    text_id: str | None = None
     """Equal in rows that hold other answers to the same question; None: no others."""
 
 
@@ -61,6 +61,8 @@ def open_rows(
     with open_table(path, bad_rows, has_header=has_header) as table:
         for cells in (table.columns, *table.first[:1]):
             refuse_brat(path, cells)
+        if {*table.columns} == {"classes", "annotations"}:
+            table = _unpacked(table)
         first = [dict(zip(table.columns, cells, strict=False)) for cells in table.first]
         read = _tool(set(table.columns), first)
         yield table if read is None else _plain_table(table, first, read, path, bad_rows)
@@ -106,6 +108,15 @@ def examples_of(
             yield from found
 
 
+def _unpacked(table: Table) -> Table:
+    """Return the pairs of NER Annotator, which are a list in one row, as rows."""
+    place = table.columns.index("annotations")
+    pairs = [pair for cells in table.first for pair in _list(cells[place])]
+    cells = tuple(pair if isinstance(pair, list) and len(pair) == 2 else ["", {}] for pair in pairs)
+    rows = (Row(number, pair) for number, pair in enumerate(cells, start=1))
+    return replace(table, columns=("text", "marks"), rows=rows, first=cells)
+
+
 def _plain_table(
     table: Table, first: Sequence[_Row], read: _Read, path: Path, bad_rows: BadRows
 ) -> Table:
@@ -135,7 +146,7 @@ def _plain_table(
         return [*(one.fields.get(name) for name in names), *answers]
 
     def rows() -> Iterator[Row]:
-        seen: set[Any] = set()
+        seen: set[str] = set()
         several = 0
         for row in table.rows:
             try:
@@ -167,7 +178,7 @@ def _is_single(answer: Any) -> bool:
 
 def _tool(names: set[str], first: Sequence[_Row]) -> _Read | None:
     """Return what reads the rows of a table, if they are those of an annotation tool."""
-    row: _Row = next((row for row in first if any(row.values())), {})
+    row: _Row = next((row for row in first if all(row.values())), {})
     of_studio = names & {"annotations", "completions", "predictions"}
     if of_studio and any(_dict(one.get("data")) or _results(one) for one in first):
         return _of_label_studio
@@ -211,7 +222,7 @@ def _list(value: Any) -> list[Any]:
 def _results(task: _Row) -> list[_Row]:
     """Return the annotations of a task of Label Studio."""
     made = [*_list(task.get("annotations")), *_list(task.get("completions"))]
-    return [one for one in made if isinstance(listed(_dict(one).get("result")), list)]
+    return [one for one in map(_dict, made) if isinstance(listed(one.get("result")), list)]
 
 
 def _of_label_studio(task: _Row) -> _Answered:
@@ -284,7 +295,7 @@ def _of_prodigy(row: _Row) -> _Answered:
     chosen = row.get("accept") if row.get("accept") is not None else row.get("label")
     answers = {"label": chosen, "spans": row.get("spans")}
     answers = {name: found for name, found in answers.items() if found is not None}
-    return _Answered(fields, answers, False, row.get("_task_hash"))
+    return _Answered(fields, answers, False, as_text(row.get("_task_hash")) or None)
 
 
 def _submitted(values: Iterable[tuple[Any, Any]]) -> list[Any]:
@@ -351,8 +362,8 @@ def _of_light_tag(example: _Row) -> _Answered:
     marks, classes = (
         [one for one in said if one.get("correct") is not False] for said in (marks, classes)
     )
-    kept = {(one.get("start"), one.get("end"), one.get("tag")): one for one in marks}
-    names = [one.get("classname") for one in classes]
+    kept = {str([one.get(key) for key in ("start", "end", "tag")]): one for one in marks}
+    names = [as_text(one.get("classname")) for one in classes]
     answers: dict[str, Any] = {"annotations": [*kept.values()]} if "annotations" in example else {}
     answers |= {"classes": [*dict.fromkeys(names)]} if classes else {}
     return _Answered({"id": example.get("example_id"), "text": example["content"]}, answers)

@@ -47,7 +47,8 @@ _TAG_ROWS = 20
 _LOOK_AT = Limits(20_000, 20_000_000)
 _PART = re.compile(r"\d+[-.]\d+")
 """CoNLL-U's number of a word that is written with the next ones, or is not in the text."""
-_WEB_ANNO = "#FORMAT=WebAnno TSV"
+_WEB_ANNO, _GLOBAL = "#FORMAT=WebAnno TSV", "# global.columns"
+"""First lines of WebAnno's TSV, and of CoNLL-U Plus, which names its columns there."""
 _IDEOGRAPH = re.compile("([\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f])")
 
 
@@ -76,6 +77,8 @@ class Layout(NamedTuple):
     """What stands in the last column of lines that do not begin with #."""
     has_header: bool
     """Whether the first line names the columns."""
+    names: tuple[str, ...]
+    """Of the columns; () without names."""
     is_columns: bool
     """Whether it is such a file, with blank lines between its sentences."""
     rows: list[list[str]]
@@ -136,13 +139,21 @@ def _layout(lines: Sequence[str], path: Path, separator: str, *, has_blanks: boo
             is_start = False
     (width, _), *_ = [*Counter(map(len, rows)).most_common(1), (0, 0)]
     kept = [(row, start) for row, start in zip(rows, starts, strict=True) if len(row) == width]
-    words = [cell.casefold() for cell in kept[0][0]] if kept else []
+    names = kept[0][0] if len(kept) > 1 else []
+    word, tag, form = find(names, WORDS), find(names, TAGS), ""
+    said = [row[tag] for row, _ in kept] if word is not None and tag is not None else []
+    has_header = bool(said) and word != tag and said.count(said[0]) == 1
+    if lines and lines[0].startswith(_GLOBAL):
+        names, form = lines[0].removeprefix(_GLOBAL).strip(" =\t").split(), "tree"
+        word, tag = find(names, ("form",)), find(names, ("upos", *TAGS))
+    names = names if (has_header or form) and len(names) == width else []
+    form = form if names else ""
+    word, tag = (word or 0, -1 if tag is None else tag) if names else (0, -1)
+    kept = kept[has_header:]
     tags = [row[-1] for row, _ in kept]
-    has_header = len(kept) > 1 and words[-1] in TAGS and tags.count(tags[0]) == 1
-    has_header = has_header and bool({*words[:-1]} & {*WORDS, *TAGS})
-    kept, tags = kept[has_header:], tags[has_header:]
-    word, tag, form = 0, -1, ""
-    if width > 3 and lines[0].startswith(_WEB_ANNO):
+    if names:
+        pass
+    elif width > 3 and lines[0].startswith(_WEB_ANNO):
         word, form = 2, "webanno"
         marked = (i for i in range(3, width) if any(row[i] not in "_*" for row, _ in kept))
         tag = next((i for i in marked if not all(_is_star(row[i]) for row, _ in kept)), 3)
@@ -155,13 +166,16 @@ def _layout(lines: Sequence[str], path: Path, separator: str, *, has_blanks: boo
             tag = width - 2  # GermEval: outer and inner entities
     is_short = sum(" " not in row[word] for row, _ in kept) > 0.95 * len(kept)
     has_sentences = bool(starts) and sum(starts) < len(starts)
-    is_regular = width >= 2 and len(kept) > 0.9 * len(rows) and is_short and has_sentences
+    is_regular = (
+        width >= 2 and len(kept) > 0.9 * len(rows[has_header:]) and is_short and has_sentences
+    )
     return Layout(
         width=width,
         word=word,
         tag=tag,
         tags=frozenset(tags),
         has_header=has_header,
+        names=tuple(names),
         is_columns=bool(form) or (has_blanks and is_regular),
         rows=rows[has_header:],
         form=form,
@@ -210,9 +224,10 @@ def read_tags(
         with open_rows(path, bad_rows) as table:
             yield from _of_table(table, path, columns, bad_rows)
         return
-    word_at = _number(columns.text, "--text", layout.word)
-    is_field = layout.form == "tree" and not (columns.label or "4").isdecimal()
-    tag_at = _UD_MISC if is_field else _number(columns.label, "--label", layout.tag)
+    word_at = _number(columns.text, "--text", layout.word, layout.names)
+    is_name = (columns.label or "4").isdecimal() or columns.label in layout.names
+    is_field = layout.form == "tree" and not is_name
+    tag_at = _UD_MISC if is_field else _number(columns.label, "--label", layout.tag, layout.names)
     for block in read_columns(path, word_at, (tag_at,), bad_rows=bad_rows, layout=layout):
         tags = block.tags[0]
         if is_field:
@@ -401,6 +416,8 @@ def _of_table(
 
     def read(cells: Sequence[Any], row: int) -> Iterator[TaggedExample]:
         words, tags = map(_items, (cells[word_at], cells[tag_at]))
+        if words == tags == []:
+            raise UnansweredError("empty sentence")
         if words is None or tags is None or not words:
             raise ValueError("no list of words with a list of tags")
         if len(words) != len(tags):
@@ -473,9 +490,9 @@ def _text(cell: Any) -> str:
     return cell if isinstance(cell, str) else as_text(cell)
 
 
-def _number(column: str | None, option: str, usual: int) -> int:
-    if column is None:
-        return usual
+def _number(column: str | None, option: str, usual: int, names: Sequence[str]) -> int:
+    if column is None or column in names:
+        return usual if column is None else names.index(column)
     if not column.isdecimal() or column == "0":
         raise ValueError(
             f"{option} is {column!r}; for files in columns give the column's number, from 1."

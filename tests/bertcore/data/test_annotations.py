@@ -212,6 +212,16 @@ CASES = {
         "1 not annotated",
         1,
     ),
+    "NER Annotator": Case(
+        {
+            "classes": ["PER"],
+            "annotations": [[TEXTS[0], {"entities": [[0, 4, "PER"]]}], None, [TEXTS[2], {}]],
+        },
+        "tag",
+        {0: "PER"},
+        "2 not annotated",
+        2,
+    ),
     "spaCy, categories": Case(
         [[text, {"cats": {"a": i % 2, "b": 1.0 - i % 2}}] for i, text in enumerate(TEXTS)],
         "classify",

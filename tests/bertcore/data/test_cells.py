@@ -166,6 +166,9 @@ def test_a_list_of_a_heads_labels_is_read_in_a_file_of_one_row(tmp_path: Path) -
         ("words.json.txt", '{"tokens": ["EU", "wins"], "tags": ["B-ORG", "O"]}\n'
                            '{"tokens": ["Oslo"], "tags": ["B-LOC"]}\n'),
         ("lists.tsv", "tokens\tner_tags\n['EU', 'wins']\t['B-ORG', 'O']\n['Oslo']\t['B-LOC']\n"),
+        ("header.tsv", "token\tner\tpos\nEU\tB-ORG\tX\nwins\tO\tY\n\nOslo\tB-LOC\tX\n"),
+        ("plus.txt", "# global.columns = ID FORM NER\n1\tEU\tB-ORG\n2\twins\tO\n\n"
+                     "1\tOslo\tB-LOC\n"),
         ("tree.conll", "# text = EU wins\n1\tEU\t_\tB-ORG\t_\t_\t0\tx\t_\t_\n"
                        "2-3\twins\t_\t_\t_\t_\t_\t_\t_\t_\n2\twins\t_\tO\t_\t_\t1\tx\t_\t_\n\n"
                        "1\tOslo\t_\tB-LOC\t_\t_\t0\tx\t_\t_\n"),
@@ -192,6 +195,22 @@ def test_a_field_of_a_treebank_is_read_whatever_its_name(tmp_path: Path) -> None
     columns = Columns(label="name")
     [one] = read_examples(path, find_task("tag"), columns=columns, bad_rows=BadRows())
     assert [*one.labels] == ["B-PER", "O"]
+
+
+def test_columns_that_have_names_are_read_by_them(tmp_path: Path) -> None:
+    path = tmp_path / "a.conllup"
+    path.write_text("# global.columns = ID FORM UPOS NER\n1\tOslo\tX\tB-LOC\n\n")
+    for name, tag in (("NER", "B-LOC"), ("UPOS", "X"), ("1", "1")):
+        columns = Columns(label=name)
+        [one] = read_examples(path, find_task("tag"), columns=columns, bad_rows=BadRows())
+        assert [*one.labels] == [tag]
+
+
+@pytest.mark.parametrize("cells", [("1,5", "2,5", "3,5", "1", "7,5"), ("1.234,5", "2", "0,5")])
+def test_a_column_called_label_may_have_decimal_commas(
+    cells: tuple[str, ...], tmp_path: Path
+) -> None:
+    assert guess(table(tmp_path / "a.csv", *cells)).task == "regress"
 
 
 @pytest.mark.parametrize(
