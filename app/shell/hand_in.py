@@ -37,6 +37,7 @@ def name_box(label: str, key: str) -> str:
     if " ".join(typed.split()) != before:
         with frame.guard():
             kept.put_name(learner(), typed, network=network())
+            st.session_state[shown] = kept.name_of(learner())
     return typed.strip()
 
 

@@ -185,8 +185,9 @@ def test_a_class_sees_the_first_answer_and_a_typed_name(monkeypatch: pytest.Monk
         assert (given.step, given.number, given.is_right) == (1, 5.0, False)
         assert [step.num_changed for step in kept.steps()] == [1]
         assert [learner.name for learner in kept.learners()] == [""]
-        app.text_input(key="class_learner_name").set_value(" Ada  L. ").run()
-        assert [learner.name for learner in kept.learners()] == ["Ada L."]
+        for typed, name in ((" Ada  L. ", "Ada L."), ("Bob", "Bob"), ("", ""), ("Eve", "Eve")):
+            app.text_input(key="class_learner_name").set_value(typed).run()
+            assert [learner.name for learner in kept.learners()] == [name]
         monkeypatch.setattr(kept, "note", _fails)
         assert "did not reach the class: The disk is full" in answer(app, 7.0)
         verdict = Verdict(True, "5", "5", "")

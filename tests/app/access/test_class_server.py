@@ -1,0 +1,158 @@
+"""A class over the running server: floods of cookies, keys and findings, and a file that is locked.
+
+The learners speak the websocket as browsers do, all from one address.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from app.access.class_store import WAIT_SECONDS, ClassStore
+from app.guide import catalogue
+from tests.support.browser.running import Running, running_app
+from tests.support.school import TEACHER
+from tests.support.session import Session
+
+SHIPPED = Path(__file__).resolve().parents[3] / "bertcore" / "checkpoints" / "default"
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not (SHIPPED / "model.safetensors").is_file(), reason="none ships"),
+]
+LESSON = next(iter(catalogue.lessons().values()))
+BOX = f"lesson_answer_{LESSON.name}_1"
+KEY = "four words of a key"
+NUM_FINDINGS = 3_000
+HUGE_NAME = "名<b>=1</b>\u202e" * 1_000
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A class with findings of three thousand cookies."""
+    path = tmp_path_factory.mktemp("class") / "class.sqlite"
+    ClassStore(path, "NLP")
+    row = ["Eve", "Attention", f"attention?text_a={'x' * 1500}", *["word " * 60] * 3, time.time()]
+    with closing(sqlite3.connect(path)) as db, db:
+        rows = ([f"cookie {number}", *row] for number in range(NUM_FINDINGS))
+        db.executemany("INSERT INTO findings VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    return path
+
+
+@pytest.fixture(scope="module")
+def server(file: Path) -> Iterator[Running]:
+    arguments = ("--closed", "--class", "NLP", "--class-file", str(file))
+    environ = {"BERTSCOPE_CLASS_KEY": TEACHER, "BERTSCOPE_KEY": KEY}
+    with running_app(arguments=arguments, **environ) as running:
+        yield running
+
+
+def _entered(server: Running) -> dict[str, str]:
+    """Return the cookie of a new visitor who typed the key."""
+    request = urllib.request.Request(f"{server.url}/", data=f"key={KEY}".encode())
+    opener = urllib.request.build_opener(_NoRedirect, urllib.request.ProxyHandler({}))
+    with pytest.raises(urllib.error.HTTPError) as answer:
+        opener.open(request)
+    assert answer.value.code == 303
+    return {"Cookie": answer.value.headers["set-cookie"].partition(";")[0]}
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_: object) -> None:
+        return None
+
+
+def _learner(server: Running) -> Session:
+    """Return a learner at the first step of a lesson."""
+    session = Session(server.url, headers=_entered(server))
+    session.open("tokens", f"lesson={LESSON.name}&text_a={LESSON.text_a.replace(' ', '+')}")
+    return session
+
+
+def _answer(session: Session, number: str = "5") -> str:
+    session.set(BOX, number)
+    session.press("lesson_check")
+    return " ".join(session.texts)
+
+
+def _teacher(server: Running, key: str = TEACHER) -> Session:
+    session = Session(server.url, headers=_entered(server))
+    session.open()
+    session.open("class")
+    session.set("None", key)
+    session.press("FormSubmitter:class_key-Open")
+    return session
+
+
+def test_a_monitor_locks_nobody_out(server: Running) -> None:
+    for _ in range(100):
+        with pytest.raises(urllib.error.HTTPError) as answer:
+            urllib.request.urlopen(urllib.request.Request(f"{server.url}/", data=b"ping"))
+        assert answer.value.code == 401
+    _entered(server)
+
+
+def test_wrong_keys_of_others_keep_no_teacher_out(server: Running) -> None:
+    headers = [_entered(server) for _ in range(3)]
+    for number in range(36):
+        with Session(server.url, headers=headers[number % 3]) as guessing:
+            guessing.open()
+            guessing.open("class")
+            guessing.set("None", f"guess {number}")
+            guessing.press("FormSubmitter:class_key-Open")
+            said = "Too many wrong keys" if number >= 30 else "not the teacher's key"
+            assert said in guessing.errors[-1]
+    with _teacher(server) as teacher:
+        assert any("learners: 0" in text for text in teacher.texts)
+
+
+def test_three_thousand_findings_are_no_burden(server: Running) -> None:
+    with _teacher(server) as teacher:
+        before, start = teacher.num_bytes, time.perf_counter()
+        teacher.tick()
+        assert time.perf_counter() - start < 2
+        assert teacher.num_bytes - before < 600_000
+        table = next(text for text in teacher.texts if "| Who |" in text)
+        assert len(table.splitlines()) == 2 + 100
+
+
+def test_forty_learners_of_one_address_answer_at_once(server: Running, file: Path) -> None:
+    with ThreadPoolExecutor(40) as pool:
+        learners = [_learner(server) for _ in range(40)]
+        told = list(pool.map(_answer, learners))
+    assert not [text for text in told if "did not reach" in text]
+    assert len(ClassStore(file, "NLP").learners()) == 40
+    for learner in learners:
+        learner.leave()
+
+
+def test_a_locked_file_holds_no_page_and_loses_nothing(server: Running, file: Path) -> None:
+    with _learner(server) as ada, _learner(server) as bob, ThreadPoolExecutor(1) as pool:
+        _answer(ada)
+        with closing(sqlite3.connect(file, isolation_level=None)) as lock:
+            lock.execute("BEGIN EXCLUSIVE")
+            waiting = pool.submit(_answer, ada, "7")
+            time.sleep(0.5)
+            start = time.perf_counter()
+            bob.open("attention", "text_a=The+river.")
+            assert time.perf_counter() - start < WAIT_SECONDS / 2
+            said = waiting.result()
+        assert "Your answer did not reach the class" in said
+        assert "database is locked" in said
+        assert "did not reach" not in _answer(ada, "8")
+        assert not ada.errors
+
+
+def test_a_name_that_no_browser_sends_is_cut(server: Running, file: Path) -> None:
+    with _learner(server) as learner:
+        for typed, kept in ((HUGE_NAME, HUGE_NAME[:80]), (" ", "")):
+            learner.set("class_learner_name", typed)
+            assert {one.name for one in ClassStore(file, "NLP").learners()} - {""} == {kept} - {""}
+        assert not learner.errors
