@@ -17,6 +17,7 @@ from plotly.basedatatypes import BaseFigure
 from streamlit import cli_util, runtime
 from streamlit.cli_util import print_to_cli
 from streamlit.elements.widgets.file_uploader import FileUploaderSerde
+from streamlit.elements.widgets.text_widgets import TextAreaSerde, TextInputSerde
 from streamlit.navigation.page import Page
 from streamlit.proto.BackMsg_pb2 import BackendOperationRequest, BackMsg
 from streamlit.proto.ForwardMsg_pb2 import BackendOperationResponse
@@ -27,6 +28,8 @@ from streamlit.runtime.scriptrunner import RerunException, StopException, get_sc
 from streamlit.runtime.state.session_state import Serialized, WStates
 from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile
 from streamlit.web.server import server_util
+
+from bertcore.tokenizer.truncation import MOST_CHARACTERS
 
 __all__ = ["Page", "RerunException", "StopException", "UploadedFile", "print_to_cli"]
 
@@ -47,8 +50,12 @@ TOO_MANY_DOWNLOADS = "Too many files are being made for you. Try again when they
 MAX_WIDGETS = 2000  # widgets whose values a message may have
 WIDGET_ID = "$$"  # with which Streamlit's names of widgets begin
 MAX_TYPED = 200_000
-"""Characters of a text in a box, many times what any page reads; Streamlit bounds them only in the
-browser."""
+"""Characters of what a visitor sends as one value, such as a box with a list of texts."""
+BOXES_OF_MANY = ("-my_sentences", "-lens_own_text")
+"""Ends of the names of such boxes; every other box has one text, of at most MOST_CHARACTERS."""
+LEFT_OUT = (
+    "The text has {length:,} characters: the first {most:,} are read, and the rest is left out."
+)
 TOO_LONG = "The text has {length:,} characters; at most {most:,} are read. Give a part of it."
 MAX_DEPTH = 20
 """Levels of lists and objects in what a component or a figure reports; theirs have five."""
@@ -241,6 +248,14 @@ def _guard_widgets() -> None:
         if not isinstance(state, Serialized) or widget is None:
             return read(states, name)
         kind = state.value.WhichOneof("value")
+        serde = getattr(widget.deserializer, "__self__", None)
+        if isinstance(serde, TextAreaSerde | TextInputSerde):
+            most = MAX_TYPED if name.endswith(BOXES_OF_MANY) else MOST_CHARACTERS
+            typed = state.value.string_value  # Streamlit bounds it only in the browser
+            if len(typed) > most:
+                st.warning(LEFT_OUT.format(length=len(typed), most=most))
+                states.set_from_value(name, typed[:most])
+                return read(states, name)
         if kind == "string_value" and len(state.value.string_value) > MAX_TYPED:
             st.error(TOO_LONG.format(length=len(state.value.string_value), most=MAX_TYPED))
             states.set_from_value(name, widget.deserializer(None))
@@ -257,7 +272,6 @@ def _guard_widgets() -> None:
             st.error(TOO_DEEP.format(most=MAX_DEPTH))
         except Exception as error:  # each widget's own reading fails in its own way
             log.debug("no value of its widget: %s", type(error).__name__)
-            serde = getattr(widget.deserializer, "__self__", None)
             if kind == "file_uploader_state_value" and isinstance(serde, FileUploaderSerde):
                 st.error(OTHER_TYPE.format(types=", ".join(serde.allowed_types or ())))
                 for file in state.value.file_uploader_state_value.uploaded_file_info:

@@ -15,7 +15,7 @@ from bertcore.model import Model, check_ids
 from bertcore.network import Network
 from bertcore.sentences.modules import SentenceModules
 from bertcore.tokenizer import Encoding, Tokenizer
-from bertcore.trace import Trace, trace_network
+from bertcore.trace import Trace, trace_bytes, trace_network
 
 if TYPE_CHECKING:
     from bertcore.checkpoints import LoadReport
@@ -47,14 +47,9 @@ class Bert(Model):
             network.eval(), tokenizer, name=name, report=report, sentence_modules=sentence_modules
         )
 
-    def tokenize(
-        self, text: str, text_pair: str | None = None, *, max_length: int | None = None
-    ) -> Encoding:
-        """Return the tokens of a text or pair, truncated to what the position table allows.
-
-        Or to `max_length` tokens, if that is less.
-        """
-        return self.tokenizer.encode(text, text_pair, max_length=self.limit(max_length))
+    def trace_bytes(self, num_tokens: int) -> int:
+        """Return the most memory that the trace of a text takes."""
+        return trace_bytes(self.config, num_tokens, self.dtype)
 
     def trace(
         self,
@@ -103,6 +98,14 @@ class Bert(Model):
             )
         check_ids("segment_ids", segments, num_tokens, self.config.type_vocab_size)
         check_ids("position_ids", positions, num_tokens, self.config.max_position_embeddings)
+        with self.room_for(num_tokens):
+            activations = trace_network(
+                self.module,
+                self._ids(encoding.input_ids),
+                self._ids(segments),
+                self._ids(positions),
+                interventions=interventions,
+            )
         return Trace(
             text_a=text,
             text_b=text_pair,
@@ -114,13 +117,7 @@ class Bert(Model):
             text_ids=list(encoding.text_ids),
             word_ids=list(encoding.word_ids),
             truncation=encoding.truncation,
-            activations=trace_network(
-                self.module,
-                self._ids(encoding.input_ids),
-                self._ids(segments),
-                self._ids(positions),
-                interventions=interventions,
-            ),
+            activations=activations,
         )
 
     def save(self, folder: str | Path) -> Path:

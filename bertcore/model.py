@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from abc import ABC, abstractmethod
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -15,6 +18,7 @@ from torch import Tensor
 
 from bertcore.architecture.config import BertConfig
 from bertcore.architecture.families import CAPABILITIES, HEADS, Capability
+from bertcore.base.memory import SMALL, free_memory, gigabytes
 from bertcore.configs.data import MASKED_LM_PROB
 from bertcore.interventions.what_if import Changes
 from bertcore.network import Encoder
@@ -46,6 +50,12 @@ class SentenceOrder:
     """Probability that text A comes before text B (class 0)."""
     exchanged: float
     """Probability that they were exchanged (class 1)."""
+
+
+_LARGE = threading.RLock()
+"""Held while activations over `SMALL` are computed: each then sees how much the others took."""
+_USUAL = 512
+"""Tokens of a text of which a batch takes as many as it is told to."""
 
 
 class Model(ABC):
@@ -83,11 +93,29 @@ class Model(ABC):
         self.objective: str | None = None
         """The objective of the run that made it, as for `pretrain --objective`, if known."""
 
-    @abstractmethod
     def tokenize(
         self, text: str, text_pair: str | None = None, *, max_length: int | None = None
     ) -> Encoding:
-        """Return the tokens of a text or pair, truncated to the longest input or `max_length`."""
+        """Return the tokens of a text or pair, truncated to `max_length` or `limit`.
+
+        ValueError if there is none, as for an empty text if no tokens are added (GPT-2).
+        """
+        limit = self.limit(max_length)
+        encoding = self.tokenizer.encode(text, text_pair, max_length=limit)
+        if not encoding.input_ids:
+            raise ValueError(
+                "the text has no token: this tokenizer adds none before or after it. Type a word."
+            )
+        cut = encoding.truncation
+        if cut is not None and limit < min(self.max_length, max_length or self.max_length):
+            size = gigabytes(self.trace_bytes(self.max_length))
+            why = f"for lack of memory: the activations of {self.max_length} would take {size}"
+            encoding = replace(encoding, truncation=replace(cut, reason=why))
+        return encoding
+
+    @abstractmethod
+    def trace_bytes(self, num_tokens: int) -> int:
+        """Return the most memory that the trace of a text takes, in bytes."""
 
     @abstractmethod
     def trace(
@@ -149,9 +177,50 @@ class Model(ABC):
         """The longest input in tokens that both the position table and the tokenizer allow."""
         return min(self.config.max_length, self.tokenizer.model_max_length)
 
+    @cached_property
+    def fitting_length(self) -> int:
+        """The longest input in tokens whose activations the memory holds.
+
+        At most a third of what is free when this is first asked: pages compute with copies of them,
+        and others' texts need room too. It stays as it is, so that a text always has the same
+        tokens.
+        """
+        if self.trace_bytes(self.max_length) <= SMALL:
+            return self.max_length
+        most = max(SMALL, self._free_memory() / 3)
+        return bisect_right(range(1, self.max_length + 1), most, key=self.trace_bytes)
+
     def limit(self, max_length: int | None) -> int:
-        """Return `max_length`, or the checkpoint's own limit if that is lower or none is given."""
-        return self.max_length if max_length is None else min(max_length, self.max_length)
+        """Return the longest input in tokens: what the checkpoint reads, and the memory holds.
+
+        Or `max_length`, if that is less.
+        """
+        longest = min(self.max_length, self.fitting_length)
+        return longest if max_length is None else min(max_length, longest)
+
+    @contextmanager
+    def room_for(self, num_tokens: int) -> Iterator[None]:
+        """Compute inside the block what takes `trace_bytes`; large ones one at a time.
+
+        RuntimeError if there is not enough memory.
+        """
+        needed = self.trace_bytes(num_tokens)
+        if needed <= SMALL:
+            yield
+            return
+        with _LARGE:
+            free = self._free_memory()
+            if needed > free:
+                raise RuntimeError(
+                    f"there is not enough memory: the activations of {num_tokens} tokens take "
+                    f"{gigabytes(needed)}, but {gigabytes(free)} are free. Shorten the text, or "
+                    "close other checkpoints and programs."
+                )
+            yield
+
+    def _free_memory(self) -> int:
+        """Return the free bytes where activations are computed, and where they are kept."""
+        return min(free_memory(self.device), free_memory(torch.device("cpu")))
 
     def _ids(self, values: Sequence[int]) -> Tensor:
         return torch.tensor(values, dtype=torch.long, device=self.device)
@@ -365,8 +434,14 @@ class Model(ABC):
         for encoding in encodings:
             self._check_segments(encoding)
         order = sorted(range(len(encodings)), key=lambda i: len(encodings[i].input_ids))
-        for start in range(0, len(order), batch_size):
-            rows = order[start : start + batch_size]
+        while order:
+            # Attention grows with the square of the length: of long texts, fewer at a time.
+            size = batch_size
+            while (
+                size > 1 and size * len(encodings[order[:size][-1]]) ** 2 > batch_size * _USUAL**2
+            ):
+                size //= 2
+            rows, order = order[:size], order[size:]
             longest = max(len(encodings[i].input_ids) for i in rows)
             ids = torch.full((len(rows), longest), self.tokenizer.pad_id)
             segments = torch.zeros(len(rows), longest, dtype=torch.long)

@@ -11,6 +11,7 @@ from torch import Tensor
 from bertcore.network import AttentionBuffers, Network, additive_mask, attention_explicit
 
 if TYPE_CHECKING:
+    from bertcore.architecture.config import BertConfig
     from bertcore.interventions.hooks import Interventions
     from bertcore.tokenizer import Truncation
 
@@ -132,6 +133,19 @@ def _there(activation: Tensor | None, what: str) -> Tensor:
             "Open a checkpoint of the BERT family."
         )
     return activation
+
+
+def trace_bytes(config: BertConfig, num_tokens: int, dtype: torch.dtype) -> int:
+    """Return the most memory that `trace_network` takes for T tokens, its result included.
+
+    Measured with BERT and ModernBERT, 1,000 to 4,000 tokens, float32: it is 0.8 to 1 times this.
+    """
+    num_layers, num_heads = config.num_hidden_layers, config.num_attention_heads
+    width, wide = config.hidden_size, config.intermediate_size
+    # The weights of all layers; then the scores of one, and the masks of windows.
+    squares = dtype.itemsize * num_layers * num_heads + 4 * (num_heads + 4)
+    rows = dtype.itemsize * ((4 * num_layers + 12) * width + 4 * wide)
+    return num_tokens * (num_tokens * squares + rows)
 
 
 @torch.no_grad()  # not inference_mode: its tensors could not be used in later gradients

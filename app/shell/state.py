@@ -14,7 +14,9 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from ..streamlit_internals import Page, RerunException, page_hash
+from bertcore.tokenizer.truncation import MOST_CHARACTERS
+
+from ..streamlit_internals import LEFT_OUT, Page, RerunException, page_hash
 
 MAX_URL_CHARACTERS = 1500
 """Longer texts stay out of the address: browsers and chat programs cut long links."""
@@ -169,8 +171,13 @@ def begin_run() -> None:
     """Start a full run: forget the previous page's names; keep what a link carries.
 
     A link may lead to a page without the sentence box. Its texts are taken now: the next page
-    comes with an empty address.
+    comes with an empty address. What is too long in it is cut.
     """
+    for name in st.query_params:
+        values = st.query_params.get_all(name)
+        if (length := max(map(len, values))) > MOST_CHARACTERS:
+            st.warning(LEFT_OUT.format(length=length, most=MOST_CHARACTERS))
+            st.query_params[name] = [value[:MOST_CHARACTERS] for value in values]
     st.session_state[_USED], st.session_state[_DRAWN] = set(), set()
     kept = st.session_state.setdefault(_KEPT, {})
     for name in ALWAYS_IN_URL:

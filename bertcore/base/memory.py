@@ -13,7 +13,7 @@ from bertcore.base.device import choose_dtype, why_slow
 HEADROOM = 1.1
 """Factor on the size of the weights, for the activations of a text."""
 SMALL = 200e6
-"""Bytes up to which weights are opened without checking free memory."""
+"""Bytes of weights, or of a text's activations, up to which free memory is not checked."""
 _CGROUP, _OWN_GROUPS = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
 _VERSION_1 = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
 _VERSION_2 = ("memory.max", "memory.current", "inactive_file")
@@ -66,7 +66,7 @@ def fit_dtype(dtype: str, num_parameters: int, device: torch.device) -> Fit:
     if dtype == "auto" and half_fits:
         return Fit(
             torch.bfloat16,
-            f"opened in bfloat16: {_takes(num_parameters, torch.float32)}, but {_gigabytes(free)} "
+            f"opened in bfloat16: {_takes(num_parameters, torch.float32)}, but {gigabytes(free)} "
             f"are free{_place(device)}. bfloat16 has two to three significant digits{slow}; for "
             "more, open it on a machine with more memory.",
         )
@@ -78,7 +78,7 @@ def fit_dtype(dtype: str, num_parameters: int, device: torch.device) -> Fit:
         half = f" ({_size(num_parameters, torch.bfloat16)} in bfloat16)"
     raise RuntimeError(
         f"there is not enough memory: {_takes(num_parameters, chosen)}{half}, but "
-        f"{_gigabytes(free)} are free{_place(device)}. {advice}."
+        f"{gigabytes(free)} are free{_place(device)}. {advice}."
     )
 
 
@@ -94,7 +94,7 @@ def memory_sentence(num_parameters: int, device: torch.device, *, is_exact: bool
     line = (
         f"In memory, its {about}{num_parameters / 1e6:,.0f} million parameters take "
         f"{about}{sizes[torch.float32]} in float32, {about}{sizes[torch.bfloat16]} in bfloat16; "
-        f"{_gigabytes(free)} are free{_place(device)}"
+        f"{gigabytes(free)} are free{_place(device)}"
     )
     if _fits(num_parameters, torch.float32, free):
         return f"{line}."
@@ -147,10 +147,11 @@ def _takes(num_parameters: int, dtype: torch.dtype) -> str:
 
 
 def _size(num_parameters: int, dtype: torch.dtype) -> str:
-    return _gigabytes(num_parameters * dtype.itemsize)
+    return gigabytes(num_parameters * dtype.itemsize)
 
 
-def _gigabytes(num_bytes: float) -> str:
+def gigabytes(num_bytes: float) -> str:
+    """Return a size in the unit that suits it."""
     if num_bytes < 1e9:
         return f"{num_bytes / 1e6:,.0f} MB" if num_bytes >= 1e7 else f"{num_bytes / 1e6:.1f} MB"
     return f"{num_bytes / 1e9:,.1f} GB"

@@ -95,19 +95,18 @@ class OtherModel(Model):
 
     module: OtherNetwork
 
-    def tokenize(
-        self, text: str, text_pair: str | None = None, *, max_length: int | None = None
-    ) -> Encoding:
-        """Return the tokens of a text or pair, truncated to the longest input or `max_length`.
+    def trace_bytes(self, num_tokens: int) -> int:
+        """Return the most memory that the trace of a text takes.
 
-        ValueError if there is none, as for an empty text if no tokens are added (GPT-2).
+        `transformers` hands out the weights of all layers, which are copied once, and keeps up to
+        seven copies of a layer's scores (DeBERTa). Measured with DeBERTa, GPT-2 and MPNet, 1,000
+        to 4,000 tokens, float32: it is 0.6 to 0.9 times this.
         """
-        encoding = self.tokenizer.encode(text, text_pair, max_length=self.limit(max_length))
-        if not encoding.input_ids:
-            raise ValueError(
-                "the text has no token: this tokenizer adds none before or after it. Type a word."
-            )
-        return encoding
+        config, size = self.config, self.dtype.itemsize
+        num_layers, num_heads = config.num_hidden_layers, config.num_attention_heads
+        squares = num_heads * (2 * num_layers * size + 7 * 4)
+        rows = size * ((2 * num_layers + 12) * config.hidden_size + 4 * config.intermediate_size)
+        return num_tokens * (num_tokens * squares + rows)
 
     @torch.no_grad()
     def trace(
@@ -135,7 +134,8 @@ class OtherModel(Model):
                 f"the {len(encoding)} tokens."
             )
         ids, segment_tensor = self._ids(encoding.input_ids), self._ids(segments)
-        states = self.module.states(ids[None], segment_tensor[None])
+        with self.room_for(len(encoding)):
+            states = self.module.states(ids[None], segment_tensor[None])
         hidden_states = states.hidden_states[:, 0].cpu()
         words = None
         if "mlm" in self.capabilities and self.module.mask_id in encoding.input_ids:

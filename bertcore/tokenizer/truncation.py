@@ -32,6 +32,8 @@ class Truncation:
     is_counted: bool = True
     """False if a text was split only as far as it is read: the numbers of tokens are then those of
     its beginning."""
+    reason: str = ""
+    """Why the limit is lower than what the model reads, as the end of a sentence, or ""."""
 
     def sentence(self) -> str:
         parts = []
@@ -47,8 +49,8 @@ class Truncation:
         is_one = self.num_cut == 1 if self.is_counted else len(parts) == 1
         return (
             f"The input has {'' if self.is_counted else 'more than '}{self.num_tokens_before} "
-            f"tokens but the limit is {self.limit}, so {' and '.join(parts)} "
-            f"{'was' if is_one else 'were'} left out."
+            f"tokens but the limit is {self.limit}{self.reason and f' ({self.reason})'}, so "
+            f"{' and '.join(parts)} {'was' if is_one else 'were'} left out."
         )
 
     @property
@@ -91,10 +93,10 @@ def holds(part: FastEncoding, num_tokens: int) -> bool:
 
     What follows a text can change its last words: a word is cut, or an added token spans several.
     """
-    words = part.word_ids
-    if len(words) <= num_tokens or words[num_tokens] is None or words[-1] is None:
+    if len(part) <= num_tokens:
         return False
-    return bool(words[num_tokens] + _WORDS_APART <= words[-1])
+    word, last = part.word_ids[num_tokens], part.word_ids[-1]
+    return word is not None and last is not None and word + _WORDS_APART <= last
 
 
 def describe_cut(
