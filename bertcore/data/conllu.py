@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from bertcore.data.encodings import UTF8
 from bertcore.data.files import MAX_WORDS
 
 _NUM_COLUMNS = 10
@@ -14,9 +15,10 @@ _ID, _FORM, _TAG, _OWN_TAG, _HEAD, _RELATION, _MISC = 0, 1, 3, 4, 6, 7, 9
 _TEXT = re.compile(r"#\s*text\s*=(.*)")
 _NEW_DOCUMENT = re.compile(r"#\s*newdoc\b")
 _WORD = re.compile(r"[1-9][0-9]*")
+_HEAD_NUMBER = re.compile(r"[0-9]{1,9}")
 _RANGE = re.compile(r"([1-9][0-9]*)-([1-9][0-9]*)")
 _EMPTY = re.compile(r"[0-9]+\.[1-9][0-9]*")
-_MAX_QUOTED = 40
+NO_HEAD = -2
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +32,10 @@ class ParsedSentence:
     """Characters of each word in `text`. Words that share one surface form and are not its parts
     (French "du" = de + le) all have the span of the whole."""
     heads: tuple[int, ...]
-    """Place of each word's head in `words`; -1 for the root."""
+    """Place of each word's head in `words`; -1 for the root, NO_HEAD where the file has none."""
     relations: tuple[str, ...]
-    """Relation of each word to its head, with its subtype: "nsubj:pass"."""
+    """Relation of each word to its head, with its subtype: "nsubj:pass"; "_" where there is
+    none."""
     tags: tuple[str, ...]
     """Universal part of speech of each word (column 4): "NOUN"; "_" where there is none."""
     own_tags: tuple[str, ...]
@@ -63,21 +66,22 @@ class _Open:
     """Form, whether a space follows, and the first and the last of its words, from 1."""
 
 
-def read_conllu(lines: Iterable[str], name: str = "the file") -> tuple[ParsedSentence, ...]:
-    """Read all sentences of a CoNLL-U file.
+def _refuse(sentence: str) -> None:
+    raise ValueError(sentence)
 
-    Comments and empty nodes (8.1) are left out. A multiword token (2-3) provides the text, its
-    words the syntax.
 
-    Args:
-        lines: With or without their ends; a byte order mark is taken off.
-        name: What to call it in messages.
+def read_conllu(
+    lines: Iterable[str],
+    name: str = "the file",
+    on_bad: Callable[[str], None] = _refuse,
+    *,
+    needs_trees: bool = True,
+) -> tuple[ParsedSentence, ...]:
+    """Read all sentences of a CoNLL-U file; see `stream_conllu`.
 
     ValueError if a line is damaged, with its number, or there is no sentence.
-
-    Source: universaldependencies.org/format.html, version 2.
     """
-    sentences = tuple(stream_conllu(lines, name))
+    sentences = tuple(stream_conllu(lines, name, on_bad, needs_trees=needs_trees))
     if not sentences:
         raise ValueError(
             f"{name} has no sentence. CoNLL-U has one word per line, in 10 tab-separated columns, "
@@ -86,21 +90,27 @@ def read_conllu(lines: Iterable[str], name: str = "the file") -> tuple[ParsedSen
     return sentences
 
 
-def _refuse(sentence: str) -> None:
-    raise ValueError(sentence)
-
-
 def stream_conllu(
-    lines: Iterable[str], name: str = "the file", on_bad: Callable[[str], None] = _refuse
+    lines: Iterable[str],
+    name: str = "the file",
+    on_bad: Callable[[str], None] = _refuse,
+    *,
+    needs_trees: bool = True,
 ) -> Iterator[ParsedSentence]:
-    """Yield the sentences of a CoNLL-U file as they are read; see `read_conllu`.
+    """Yield the sentences of a CoNLL-U file as they are read.
+
+    Comments and empty nodes (8.1) are left out. A multiword token (2-3) provides the text, its
+    words the syntax.
 
     Args:
         lines: With or without their ends; a byte order mark is taken off.
         name: What to call it in messages.
         on_bad: Called with what is wrong with a sentence, which is left out if this returns.
+        needs_trees: Whether a word without a head or a relation is wrong.
 
     ValueError if a line is damaged, with its number, and `on_bad` does not take it.
+
+    Source: universaldependencies.org/format.html, version 2.
     """
     current: _Open | None = None
     comments: list[str] = []
@@ -108,7 +118,7 @@ def stream_conllu(
 
     def finish(done: _Open) -> Iterator[ParsedSentence]:
         try:
-            sentence = _finish(done, comments)
+            sentence = _finish(done, comments, needs_trees=needs_trees)
         except ValueError as error:
             on_bad(f"line {done.line} of {name}: {error}")
         else:
@@ -128,7 +138,7 @@ def stream_conllu(
         elif not is_bad:
             current = current or _Open(number, [], [])
             try:
-                _read(line, current)
+                _read(line, current, needs_trees=needs_trees)
             except ValueError as error:
                 current, is_bad = None, True
                 on_bad(f"line {number} of {name}: {error}")
@@ -136,8 +146,11 @@ def stream_conllu(
         yield from finish(current)
 
 
-def _read(line: str, current: _Open) -> None:
+def _read(line: str, current: _Open, *, needs_trees: bool) -> None:
     columns = line.split("\t")
+    read = (_FORM, _TAG, _OWN_TAG, _RELATION)
+    if damage := UTF8.damage([columns[place] for place in read if place < len(columns)]):
+        raise ValueError(f"it {damage}.")
     if len(columns) != _NUM_COLUMNS:
         raise ValueError(
             f"it has {len(columns)} column{'s' * (len(columns) != 1)}; expected {_NUM_COLUMNS}, "
@@ -170,18 +183,17 @@ def _read(line: str, current: _Open) -> None:
             f"the word's number is {_quoted(place)}; expected {num_words + 1}. "
             "Number the words of a sentence 1, 2, 3, ..."
         )
-    head, relation = columns[_HEAD], columns[_RELATION]
-    if not head.isdecimal() or not head.isascii():
+    head, relation = columns[_HEAD], columns[_RELATION] or "_"
+    has_head = bool(_HEAD_NUMBER.fullmatch(head)) and int(head) != num_words + 1
+    if needs_trees and not has_head:
         raise ValueError(
-            f"the head (column 7) is {_quoted(head)}; expected the number of a word, or 0 for the "
-            "root."
+            f"the head of word {place} (column 7) is {_quoted(head)}; expected the number of "
+            "another word, or 0 for the root."
         )
-    if int(head) == num_words + 1:
-        raise ValueError(f"word {place} is its own head. Give the word it depends on, or 0.")
-    if relation in ("", "_"):
+    if needs_trees and relation == "_":
         raise ValueError("the relation (column 8) is empty. Write its name, such as nsubj.")
     tags = columns[_TAG] or "_", columns[_OWN_TAG] or "_"
-    current.words.append(_Word(form, int(head), relation, *tags))
+    current.words.append(_Word(form, int(head) if has_head else NO_HEAD + 1, relation, *tags))
     if num_words + 1 > covered:
         current.surface.append((form, space, num_words + 1, num_words + 1))
 
@@ -191,16 +203,16 @@ def _features(columns: Sequence[str]) -> list[str]:
 
 
 def _quoted(value: str) -> str:
-    return repr(value if len(value) <= _MAX_QUOTED else value[:_MAX_QUOTED] + "…")
+    return repr(value if len(value) <= 40 else f"{value[:40]}…")
 
 
-def _finish(current: _Open, comments: Sequence[str]) -> ParsedSentence:
+def _finish(current: _Open, comments: Sequence[str], *, needs_trees: bool) -> ParsedSentence:
     """Return the sentence with its text assembled."""
     num_words = len(current.words)
     if not num_words:
         raise ValueError("the sentence has no word. Give each word a line.")
     for number, word in enumerate(current.words, start=1):
-        if word.head > num_words:
+        if needs_trees and word.head > num_words:
             raise ValueError(
                 f"in the sentence that begins here, word {number} has the head {word.head}, but "
                 f"there are {num_words} words."
@@ -226,7 +238,7 @@ def _finish(current: _Open, comments: Sequence[str]) -> ParsedSentence:
         text=text.rstrip(" "),
         words=tuple(word.form for word in current.words),
         spans=tuple(spans),
-        heads=tuple(word.head - 1 for word in current.words),
+        heads=tuple(word.head - 1 if word.head <= num_words else NO_HEAD for word in current.words),
         relations=tuple(word.relation for word in current.words),
         tags=tuple(word.tag for word in current.words),
         own_tags=tuple(word.own_tag for word in current.words),

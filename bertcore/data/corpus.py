@@ -10,18 +10,11 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from bertcore.data.files import (
-    BadRows,
-    check_width,
-    kind_of,
-    lines_of,
-    listed_columns,
-    open_text,
-)
+from bertcore.data.columnar import open_columnar
+from bertcore.data.files import BadRows, kind_of, lines_of, listed_columns, open_text
 from bertcore.data.sentences import split_sentences
-from bertcore.data.tables import column_place, open_table
+from bertcore.data.tables import column_place, form_of, open_table
 from bertcore.data.tagged_corpus import TAGGED, read_tagged, tag_fields
 from bertcore.data.word_tags import WordTags
 
@@ -32,7 +25,6 @@ TEXT_COLUMNS = ("text", "sentence", "content", "review", "sentence1", "text_a")
 OWN_COLUMNS = ("document", "sentence", "position", "word_id", "piece", "word", "start", "end")
 """Columns that are ours; a table's column of such a name is called table_NAME in the rows."""
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet", ".arrow", ".feather")
-_ROWS_AT_ONCE = 512
 _REPORT_EVERY = 64
 """Lines or rows between two calls of `on_read`."""
 
@@ -103,7 +95,7 @@ class Corpus:
         document, number = self._next_document, 0
         position = _Position(raw, on_read)
         with open_text(path, raw) as file:
-            for line in lines_of(file, path):
+            for line in lines_of(file, path, bad_rows=self.bad_rows):
                 position.passed()
                 if not line.strip():
                     document, number = document + (number > 0), 0
@@ -116,20 +108,22 @@ class Corpus:
 
     def _cells(self, path: Path, raw: BinaryIO, on_read: OnRead) -> Iterator[CorpusText]:
         assert self.text_column is not None
-        position = _Position(raw, on_read)
-        if kind_of(path) == ".parquet":
-            rows = _parquet_rows(path, raw, self.text_column, position)
-        else:
-            rows = self._table_rows(path, raw, self.text_column, position)
-        first = self._next_document
+        position, first = _Position(raw, on_read), self._next_document
+        kept = [pa.types.is_string(field.type) for field in self.fields]
         document = first - 1
-        for row, text, columns in rows:
-            document = first + row
-            if not text.strip():
-                self.num_blank += 1
-                continue
-            for number, sentence in enumerate(self._sentences(text)):
-                yield CorpusText(document, number, sentence, columns)
+        with open_table(path, self.bad_rows, file=raw) as table:
+            place = column_place(table.columns, self.text_column, path)
+            for row in table.rows:
+                position.passed()
+                document = first + row.number - 1
+                text = _as_text(row.cells[place]) or ""
+                if not text.strip():
+                    self.num_blank += 1
+                    continue
+                others = zip(kept, [*row.cells[:place], *row.cells[place + 1 :]], strict=True)
+                columns = tuple(_as_text(cell) if is_text else cell for is_text, cell in others)
+                for number, sentence in enumerate(self._sentences(text)):
+                    yield CorpusText(document, number, sentence, columns)
         self._next_document = document + 1
         position.end()
 
@@ -154,16 +148,6 @@ class Corpus:
             number += 1
         self._next_document = document + (number > 0)
         position.end()
-
-    def _table_rows(
-        self, path: Path, raw: BinaryIO, text_column: str, position: _Position
-    ) -> Iterator[tuple[int, str, tuple[Any, ...]]]:
-        with open_table(path, self.bad_rows, file=raw) as table:
-            place = column_place(table.columns, text_column, path)
-            for row in table.rows:
-                position.passed()
-                cells = [_cell(cell) for cell in row.cells]
-                yield row.number - 1, cells[place] or "", (*cells[:place], *cells[place + 1 :])
 
     def _sentences(self, text: str) -> Iterator[str]:
         for sentence in split_sentences(text) if self.split else [text.strip()]:
@@ -319,14 +303,16 @@ def _check_file(path: Path) -> None:
 
 
 def _columns(path: Path, skip_bad_rows: bool) -> list[tuple[str, pa.DataType]]:
-    """Return names and types of a table's columns."""
-    if kind_of(path) == ".parquet":
-        with path.open("rb") as raw:
-            schema = _open_parquet(path, raw).schema_arrow
-        check_width(len(schema), repr(str(path)))
-        return [(column.name, column.type) for column in schema]
+    """Return names and types of a table's columns; a value that is no text or number is text."""
+    if form_of(path) == "columnar":
+        return [(field.name, _kept(field.type)) for field in open_columnar(path).fields]
     with open_table(path, BadRows(skip=skip_bad_rows)) as table:
         return [(name, pa.string()) for name in table.columns]
+
+
+def _kept(kind: pa.DataType) -> pa.DataType:
+    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
+    return kind if is_number else pa.string()
 
 
 def _choose(columns: Sequence[tuple[str, pa.DataType]], wanted: str | None, path: Path) -> str:
@@ -350,7 +336,7 @@ def _choose(columns: Sequence[tuple[str, pa.DataType]], wanted: str | None, path
     if count > 1:
         column_place(names, name, path)  # raises, with the places
     kind = dict(columns)[wanted]
-    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+    if not pa.types.is_string(kind):
         raise ValueError(
             f"the column {wanted!r} of {str(path)!r} is of the type {kind}, not text. "
             "Choose a column of text."
@@ -362,40 +348,9 @@ def _listed(columns: Sequence[tuple[str, pa.DataType]]) -> str:
     return listed_columns([name for name, _ in columns])
 
 
-def _cell(value: Any) -> str | None:
+def _as_text(value: Any) -> str | None:
     """Return a cell as text; JSON values other than texts are written as JSON."""
     return value if value is None or isinstance(value, str) else json.dumps(value)
-
-
-def _open_parquet(path: Path, raw: BinaryIO) -> pq.ParquetFile:
-    try:
-        return pq.ParquetFile(raw)
-    except (pa.ArrowException, OSError) as error:
-        raise _not_parquet(path, error) from error
-
-
-def _parquet_rows(
-    path: Path, raw: BinaryIO, text_column: str, position: _Position
-) -> Iterator[tuple[int, str, tuple[Any, ...]]]:
-    file = _open_parquet(path, raw)
-    names = [name for name in file.schema_arrow.names if name != text_column]
-    size, total = path.stat().st_size, max(1, file.metadata.num_rows)
-    number = 0
-    try:
-        for batch in file.iter_batches(_ROWS_AT_ONCE):
-            texts = batch.column(text_column).to_pylist()
-            others = [batch.column(name).to_pylist() for name in names]
-            for text, *columns in zip(texts, *others, strict=True):
-                yield number, text or "", tuple(columns)
-                number += 1
-            position.at(size * number // total)
-    except (pa.ArrowException, OSError) as error:
-        raise _not_parquet(path, error) from error
-
-
-def _not_parquet(path: Path, error: Exception) -> ValueError:
-    reason = " ".join(str(error).split())[:200]
-    return ValueError(f"{str(path)!r} cannot be read as Parquet ({reason}). Copy it again.")
 
 
 def _cut(sentence: str) -> Iterator[str]:

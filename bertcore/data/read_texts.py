@@ -70,6 +70,7 @@ def read_texts(
     num, has_labels = 0, False
     with open_rows(path, bad_rows, has_header=header) as table:
         places = choose(table, path, form, columns, bad_rows)
+        table.use(places.text, places.pair, *places.labels)
         answer = _answer_of(table, form, places, lists)
         for example in examples_of(table, path, bad_rows, _reader(table, places, answer)):
             num, has_labels = num + 1, has_labels or any(example.labels)

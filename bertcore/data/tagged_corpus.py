@@ -10,7 +10,7 @@ from typing import BinaryIO, NamedTuple
 import pyarrow as pa
 
 from bertcore.data.conllu import ParsedSentence, stream_conllu
-from bertcore.data.files import BadRows, kind_of, lines_of, open_text
+from bertcore.data.files import BadRows, kind_of, lines_of, open_text, whole_lines
 from bertcore.data.read_tags import cells_of, read_columns
 from bertcore.data.tag_schemes import scheme_of, to_iob2
 from bertcore.data.word_tags import WordTags, joined, spans_in
@@ -76,7 +76,10 @@ def read_tagged(
     """
     if kind_of(path) == ".conllu":
         with open_text(path, raw) as file:
-            for parsed in stream_conllu(lines_of(file, path), repr(str(path)), bad_rows.add):
+            sentences = stream_conllu(
+                whole_lines(file, path), repr(str(path)), bad_rows.add, needs_trees=False
+            )
+            for parsed in sentences:
                 yield _of_tree(parsed)
         return
     places = (*range(1, len(fields)), -1)  # the last, if all lines have the same number of columns

@@ -10,7 +10,7 @@ import numpy as np
 
 from bertcore.data.conllu import ParsedSentence, read_conllu
 from bertcore.data.examples import TaggedExample
-from bertcore.data.files import BadRows, kind_of, lines_of, open_text
+from bertcore.data.files import BadRows, kind_of, open_text, whole_lines
 from bertcore.data.labels import order_labels, read_named, some_labels
 from bertcore.data.read_tags import read_tags
 from bertcore.data.tag_schemes import FileTags
@@ -71,12 +71,12 @@ def read_probe_data(path: Path, task: Task, *, bad_rows: BadRows | None = None) 
         path: .conllu, or for pos and ner one word per line with its tag in the last column and a
             blank line between sentences (or .jsonl); plain or compressed.
         task: One of TASKS.
-        bad_rows: Collects sentences of CoNLL files that cannot be used; by default they are
-            errors.
+        bad_rows: Collects sentences that cannot be used; by default they are errors.
 
     ValueError if the task is unknown, the file cannot be read, or has nothing to probe.
     """
     check_task(task)
+    bad = bad_rows or BadRows()
     if kind_of(path) == ".conllu":
         if task == "ner":
             raise ValueError(
@@ -84,7 +84,8 @@ def read_probe_data(path: Path, task: Task, *, bad_rows: BadRows | None = None) 
                 "CoNLL file with one word and its entity tag per line."
             )
         with open_text(path) as file:
-            parsed = read_conllu(lines_of(file, path), str(path))
+            lines, has_trees = whole_lines(file, path), task != "pos"
+            parsed = read_conllu(lines, str(path), bad.add, needs_trees=has_trees)
         data = of_trees(parsed, task)
     else:
         if task not in ("pos", "ner"):
@@ -92,9 +93,8 @@ def read_probe_data(path: Path, task: Task, *, bad_rows: BadRows | None = None) 
                 f"the task is {task!r}, which needs trees, but {str(path)!r} does not end in "
                 ".conllu. Give a treebank in CoNLL-U."
             )
-        bad = bad_rows or BadRows()
         data = ProbeData(task, tuple(_tagged(path, task, bad)))
-        data = ProbeData(task, data.sentences, tuple(bad.notes()))
+    data = ProbeData(task, data.sentences, (*bad.notes(), *data.notes))
     check_enough(data, str(path))
     return data
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bertcore.analysis.heads.syntax import as_inputs
 from bertcore.data.conllu import ParsedSentence, read_conllu
-from bertcore.data.files import kind_of, lines_of, open_text
+from bertcore.data.files import kind_of, open_text, whole_lines
 from bertcore.data.sentence_list import PAIR_MARK
 from bertcore.data.texts_file import MAX_FILE_BYTES, Sentence, read_upload, shown_name
 
@@ -71,7 +71,7 @@ def read_texts(data: bytes | Path, name: str) -> HeadTexts:
             "MiB can be read. Give a part of the file."
         )
     with open_text(path, file) as text:
-        return of_trees(read_conllu(lines_of(text, path), shown_name(name)))
+        return of_trees(read_conllu(whole_lines(text, path), shown_name(name)))
 
 
 def split_pairs(lines: Iterable[str]) -> tuple[Sentence, ...]:

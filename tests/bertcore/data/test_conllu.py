@@ -7,7 +7,7 @@ from itertools import combinations
 import pytest
 
 from bertcore.analysis.heads.texts import BUNDLED_TREES
-from bertcore.data.conllu import read_conllu
+from bertcore.data.conllu import NO_HEAD, read_conllu
 
 # The 37 relations of Universal Dependencies, version 2.
 UNIVERSAL = set(
@@ -65,10 +65,10 @@ def test_line_ends_marks_blank_lines_and_a_missing_last_one() -> None:
         (row("8", "go", "0", "root"), "the word's number is '8'; expected 7"),
         (row("x" * 99, "go", "0", "root"), "the word's number is 'x{40}…'; expected 7"),
         (row("7", " ", "0", "root"), r"the word \(column 2\) is empty"),
-        (row("7", "go", "_", "root"), r"the head \(column 7\) is '_'"),
-        (row("7", "go", "-1", "root"), r"the head \(column 7\) is '-1'"),
-        (row("7", "go", "²", "root"), r"the head \(column 7\) is '²'"),
-        (row("7", "go", "7", "x"), "word 7 is its own head"),
+        (row("7", "go", "_", "root"), r"the head of word 7 \(column 7\) is '_'"),
+        (row("7", "go", "-1", "root"), r"the head of word 7 \(column 7\) is '-1'"),
+        (row("7", "go", "²", "root"), r"the head of word 7 \(column 7\) is '²'"),
+        (row("7", "go", "7", "x"), r"the head of word 7 \(column 7\) is '7'"),
         (row("7", "go", "0", "_"), r"the relation \(column 8\) is empty"),
         (row("6-7", "go"), "the multiword token '6-7' does not begin at the next word, 7"),
         (row("7", "go", "9", "x"), "line 1 of x.conllu: .* word 7 has the head 9, but there are 7"),
@@ -78,6 +78,27 @@ def test_line_ends_marks_blank_lines_and_a_missing_last_one() -> None:
 def test_a_damaged_line_is_named(line: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         read_conllu([*SENTENCE[1:], line, ""], "x.conllu")
+
+
+@pytest.mark.parametrize("head", ["_", "x", "1", "9", "99999999999999999999"])
+def test_a_reader_of_tags_asks_for_no_tree(head: str) -> None:
+    """One head that is none stopped a file whose tags alone were read."""
+    lines = [*SENTENCE, "", row("1", "Go", head, "_"), ""]
+    *_, found = read_conllu(lines, needs_trees=False)
+    assert (found.words, found.heads, found.relations) == (("Go",), (NO_HEAD,), ("_",))
+    bad: list[str] = []
+    assert len(read_conllu(lines, "x", bad.append)) == len(read_conllu(SENTENCE))
+    assert len(bad) == 1
+
+
+@pytest.mark.parametrize("odd", ["\0", "\udce9"])
+def test_a_byte_that_no_text_has_costs_one_sentence(odd: str) -> None:
+    unread = row("1", "Go", "0", "root").replace("_", odd, 1)
+    assert read_conllu([unread])[0].words == ("Go",)
+    bad: list[str] = []
+    found = read_conllu([row("1", f"G{odd}", "0", "root"), "", *SENTENCE], "x", bad.append)
+    assert found == read_conllu(["", "", *SENTENCE])
+    assert "line 1 of x: it holds a byte 0x" in bad[0]
 
 
 @pytest.mark.parametrize("lines", [[], [""], ["# only a comment"]])
