@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -178,7 +179,6 @@ def _is_single(answer: Any) -> bool:
 
 def _tool(names: set[str], first: Sequence[_Row]) -> _Read | None:
     """Return what reads the rows of a table, if they are those of an annotation tool."""
-    row: _Row = next((row for row in first if all(row.values())), {})
     of_studio = names & {"annotations", "completions", "predictions"}
     if of_studio and any(_dict(one.get("data")) or _results(one) for one in first):
         return _of_label_studio
@@ -190,23 +190,22 @@ def _tool(names: set[str], first: Sequence[_Row]) -> _Read | None:
     has_more = any(name.startswith("_") or name in _OF_PRODIGY for name in names)
     if answers and answers <= {"accept", "reject", "ignore"} and has_more:
         return _of_prodigy
-    if {"fields", "responses"} <= names:
+    if {"fields", "responses"} <= names or any(name.endswith(".responses") for name in names):
         return _of_argilla
-    if any(name.endswith(".responses") for name in names):
-        return _of_flat_argilla
     if "annotation" in names and names & {"prediction", "annotation_agent", "inputs"}:
         return _of_old_argilla
     if "content" in names and names & {"seen_by", "classifications"}:
         return _of_light_tag
-    if any(normal(name) == "question" and _dict(row[name]) for name in row):
+    questions = [name for name in names if normal(name) == "question"]
+    if any(_dict(one.get(name)) for name in questions for one in first):
         return _of_arc
-    text, *marks = row.values() or ("",)
-    if len(marks) == 1 and isinstance(text, str) and _dict(marks[0]).keys() & _OF_SPACY:
+    if len(names) == 2 and any(
+        _dict([None, *one.values()][-1]).keys() & _OF_SPACY for one in first
+    ):
         return _of_pair
-    aside = {name for name in names if _ASIDE.fullmatch(normal(name))}
-    if "status" in names and find([*names - {"status"}], LABELS) is not None:
-        aside.add("status")
-    return _but_aside(aside) if aside else None
+    aside = {name for name in names if name == "status" or _ASIDE.fullmatch(normal(name))}
+    has_label = find([*names - aside], LABELS) is not None
+    return _but_aside(aside) if aside and has_label else None
 
 
 def _dict(value: Any) -> _Row:
@@ -298,50 +297,34 @@ def _of_prodigy(row: _Row) -> _Answered:
     return _Answered(fields, answers, False, as_text(row.get("_task_hash")) or None)
 
 
-def _submitted(values: Iterable[tuple[Any, Any]]) -> list[Any]:
-    """Return the values of those that were submitted; UnansweredError if there is none."""
-    pairs = [(value, as_text(status).casefold()) for value, status in values]
-    done = [value for value, status in pairs if status in ("submitted", "")]
-    if not done:
-        aside = any(status == "discarded" for _, status in pairs)
-        raise UnansweredError("discarded" if aside else _NOBODY)
-    return done
-
-
 def _of_argilla(record: _Row) -> _Answered:
-    """Read a record of Argilla 2, or of its feedback data sets, whose responses are a list."""
-    if as_text(record.get("status")).casefold() == "discarded":
-        raise UnansweredError("discarded")
-    said = listed(record.get("responses"))
-    if isinstance(said, list):
-        made = _submitted((_dict(one).get("values"), _dict(one).get("status")) for one in said)
-        answers = {name: [_dict(v).get("value")] for name, v in _dict(made[0]).items()}
-        num = len(made)
-    else:
-        values = {name: map(_dict, _list(given)) for name, given in _dict(said).items()}
-        _submitted([] if not values else [("", "")])
-        answers = {
-            name: _submitted((one.get("value"), one.get("status")) for one in given)
-            for name, given in values.items()
-        }
-        num = max(map(len, answers.values()), default=0)
-    fields = {"id": record.get("id"), **_dict(record.get("fields"))}
-    return _Answered(fields, {name: given[0] for name, given in answers.items()}, num > 1)
-
-
-def _of_flat_argilla(row: _Row) -> _Answered:
-    """Read a row of Argilla 2 with a column for the responses to each question."""
-    questions = [name for name in row if name.endswith(".responses")]
-    answers, num = {}, 0
-    for question in questions:
-        given, status = _list(row[question]), _list(row.get(f"{question}.status"))
-        status += [""] * (len(given) - len(status))
-        done = _submitted(zip(given, status, strict=False))
-        answers[question.removesuffix(".responses")] = done[0]
-        num = max(num, len(done))
-    heads = tuple(name.removesuffix("responses") for name in questions)
-    fields = {name: row[name] for name in row if not name.startswith(heads) and name != "status"}
-    return _Answered(fields, answers, num > 1)
+    """Read a record of Argilla 2, nested or with a column each, or of its feedback data sets."""
+    given: list[tuple[str, Any, Any]] = []
+    """Question, value and status of each response."""
+    said, heads = listed(record.get("responses")), [n for n in record if n.endswith(".responses")]
+    for one in map(_dict, said if isinstance(said, list) else ()):
+        values = _dict(one.get("values")) or {"": {}}
+        given += [(name, _dict(values[name]).get("value"), one.get("status")) for name in values]
+    for name, found in _dict(said).items():
+        given += [(name, one.get("value"), one.get("status")) for one in map(_dict, _list(found))]
+    for head in heads:
+        states = chain(_list(record.get(f"{head}.status")), repeat(None))
+        pairs = zip(_list(record[head]), states, strict=False)
+        given += [(head.removesuffix(".responses"), value, status) for value, status in pairs]
+    answers: dict[str, list[Any]] = {}
+    for name, value, status in given:
+        if as_text(status).casefold() in ("", "submitted"):
+            answers.setdefault(name, []).append(value)
+    is_aside = as_text(record.get("status")).casefold() == "discarded"
+    if is_aside or not answers:
+        is_aside |= any(as_text(status).casefold() == "discarded" for *_, status in given)
+        raise UnansweredError("discarded" if is_aside else _NOBODY)
+    own = ("responses", "suggestions", "status", "vectors", "metadata", "fields")
+    of_questions = tuple(head.removesuffix("responses") for head in heads)
+    fields = {n: record[n] for n in record if n not in own and not n.startswith(of_questions)}
+    first = {name: values[0] for name, values in answers.items()}
+    num = max(map(len, answers.values()))
+    return _Answered({**fields, **_dict(record.get("fields"))}, first, num > 1)
 
 
 def _of_old_argilla(record: _Row) -> _Answered:
@@ -377,7 +360,7 @@ def _of_arc(row: _Row) -> _Answered:
 
 
 def _of_pair(row: _Row) -> _Answered:
-    text, marks = row.values()
+    text, marks = [*row.values(), None, None][:2]
     if not _dict(marks):
         raise UnansweredError(_NOBODY)
     return _Answered({"text": text}, _dict(marks))
