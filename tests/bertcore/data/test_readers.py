@@ -5,19 +5,19 @@ from __future__ import annotations
 import gzip
 import json
 import lzma
+from dataclasses import astuple
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bertcore.configs.columns import Columns
 from bertcore.data.encodings import find_encoding
-from bertcore.data.examples import ChoiceExample, TextExample
 from bertcore.data.files import BadRows, recode
-from bertcore.data.read_choices import read_choices
 from bertcore.data.read_questions import read_questions
-from bertcore.data.read_tags import read_tags
 from bertcore.tasks import TASKS, find_task
 from bertcore.tasks.read import read_examples
+from tests.support import what_opens
 from tests.support.finetuning_files import write_questions
 from tests.support.what_opens import opens
 
@@ -27,7 +27,7 @@ def write(path: Path, *lines: str) -> Path:
     return path
 
 
-def texts(path: Path, task: str = "classify", **columns: str) -> list[TextExample]:
+def texts(path: Path, task: str = "classify", **columns: str) -> list[Any]:
     return list(find_task(task).read(path, columns=Columns(**columns), bad_rows=BadRows()))
 
 
@@ -89,46 +89,6 @@ def test_quotation_marks_of_a_tsv(tmp_path: Path) -> None:
     assert texts(quoted, "pair")[0].text == 'What is "love"?'
 
 
-def test_the_forms_of_glue(tmp_path: Path) -> None:
-    cola = write(tmp_path / "cola.tsv", "gj04\t1\t\tHe sailed.", "gj04\t0\t*\tHe sail the.")
-    assert [(e.text, e.answer) for e in texts(cola)] == [("He sailed.", "1"), ("He sail the.", "0")]
-    stsb = write(
-        tmp_path / "sts.tsv",
-        "main\tx\t2012\t0001\t5.000\tA plane.\tAn air plane.",
-        "main\tx\t2012\t0002\t2.5\tA dog.\tA cat.\tsource a\tsource b",
-    )
-    found = texts(stsb, "regress")
-    assert [(e.text, e.text_pair, e.answer) for e in found] == [
-        ("A plane.", "An air plane.", "5.000"),
-        ("A dog.", "A cat.", "2.5"),
-    ]
-    assert "which the task 'pair' cannot use" in refused(stsb, "pair")
-    rte = write(tmp_path / "rte.tsv", "index\tsentence1\tsentence2\tlabel", "0\tA\tB\tentailment")
-    assert texts(rte, "pair")[0].answer == "entailment"
-    qnli = write(tmp_path / "q.tsv", "index\tquestion\tsentence\tlabel", "0\tWho?\tHe.\tyes")
-    assert (texts(qnli, "pair")[0].text, texts(qnli, "pair")[0].text_pair) == ("Who?", "He.")
-    sick = write(
-        tmp_path / "sick.tsv",
-        "pair_ID\tsentence_A\tsentence_B\tentailment_label\trelatedness_score",
-        "1\tA\tB\tNEUTRAL\t4.5",
-    )
-    assert (texts(sick, "pair")[0].answer, texts(sick, "regress")[0].answer) == ("NEUTRAL", "4.5")
-
-
-def test_columns_by_name_and_number(tmp_path: Path) -> None:
-    named = write(tmp_path / "n.csv", "body,more,mark", "a,b,x")
-    assert texts(named, "pair", text="body", text_pair="more", label="mark")[0].text_pair == "b"
-    bare = write(tmp_path / "b.tsv", "x\tthe text", "y\tanother")
-    assert [e.answer for e in texts(bare, text="2", label="1")] == ["x", "y"]
-
-
-def test_a_column_that_is_not_there_is_named_with_those_that_are(tmp_path: Path) -> None:
-    table = write(tmp_path / "t.csv", "body,mark", "a,x")
-    assert "no column 'review' for --text; it has 'body', 'mark'" in refused(table, text="review")
-    assert "usual name for the label; it has 'body', 'mark'. Name it with --label" in refused(table)
-    assert "Name it with --text-pair" in refused(table, "pair", text="body")
-
-
 @opens(
     "Tables",
     "bad rows",
@@ -145,24 +105,6 @@ def test_bad_rows_are_refused_or_counted(tmp_path: Path) -> None:
     assert [(e.text, e.answer) for e in found] == [("a", "x"), ("c", ""), ("d", "y")]
     assert bad.num == 2
     assert "2 bad rows were left out; the first: row 2" in str(bad.sentence())
-    score = write(tmp_path / "s.tsv", "sentence\tscore", "a\tmany", "b\t1")
-    assert "has the score 'many' in column 'score'; expected a number" in refused(score, "regress")
-    unscored, bad = write(tmp_path / "nan.tsv", "sentence\tscore", "a\tnan", "b\t1"), BadRows()
-    assert [e.answer for e in find_task("regress").read(unscored, bad_rows=bad)] == ["1"]
-    assert bad.notes() == ["1 example has no label and was left out (1 nan)."]
-    assert "expected a number that float32 can represent" in refused(
-        write(tmp_path / "large.tsv", "sentence\tscore", "a\t1e308"), "regress"
-    )
-    half = write(
-        tmp_path / "half.jsonl",
-        '{"text": "a \\ud83d\\ude00", "label": "x"}',
-        '{"text": "a \\ud83d", "label": "x"}',
-    )
-    assert refused(half).count("row 2 of") == 1
-    assert "a lone surrogate in column 'text'" in refused(half)
-    bad = BadRows(skip=True)
-    assert len(list(find_task("classify").read(half, bad_rows=bad))) == 1
-    assert bad.num == 1
 
 
 def test_files_that_are_no_tables(tmp_path: Path) -> None:
@@ -182,112 +124,6 @@ def test_files_that_are_no_tables(tmp_path: Path) -> None:
     assert "is not a whole archive" in refused(cut)
     open_quote = write(tmp_path / "q.csv", "text,label", '"never closed,1', "b,2")
     assert "(line 2) opens a quotation mark that is not closed" in refused(open_quote)
-    broken = write(tmp_path / "b.jsonl", '{"text": "a", "label": 1}', '{"text": "b"}')
-    examples = list(find_task("classify").read(broken, bad_rows=BadRows()))
-    assert [example.answer for example in examples] == ["1", ""]  # counted where labels are read
-    scores, bad = find_task("regress"), BadRows()
-    assert len(list(scores.read(broken, bad_rows=bad))) == 1
-    assert "1 example has no label and was left out" in bad.notes()[0]
-
-
-def test_tags_in_columns_become_iob2(tmp_path: Path) -> None:
-    path = write(
-        tmp_path / "eng.txt",
-        "-DOCSTART- -X- -X- O",
-        "",
-        "U.N. NNP I-NP I-ORG",
-        "Peter NNP I-NP I-PER",
-        "Blackburn NNP I-NP I-PER",
-        "",
-        "",
-        "London NNP I-NP I-LOC",
-        "Paris NNP I-NP B-LOC",
-    )
-    found = list(read_tags(path, bad_rows=BadRows()))
-    assert [e.words for e in found] == [["U.N.", "Peter", "Blackburn"], ["London", "Paris"]]
-    assert [e.tags for e in found] == [["I-ORG", "I-PER", "I-PER"], ["I-LOC", "B-LOC"]]
-    named = list(read_examples(path, find_task("tag"), bad_rows=BadRows()))
-    assert [e.labels for e in named] == [["B-ORG", "B-PER", "I-PER"], ["B-LOC", "B-LOC"]]
-    assert [e.row for e in found] == [3, 8]
-    by_column = next(read_tags(path, columns=Columns(label="2"), bad_rows=BadRows()))
-    assert by_column.tags == ["NNP", "NNP", "NNP"]
-
-
-def test_a_treebank_and_json_lines(tmp_path: Path) -> None:
-    tree = write(
-        tmp_path / "t.conllu",
-        "# text = Don't run",
-        "1-2\tDon't\t_\t_\t_",
-        "1\tDo\tdo\tAUX\tVB",
-        "2\tn't\tnot\tPART\tRB",
-        "2.1\tgone\tgo\tVERB\tVB",
-        "3\trun\trun\tVERB\tVB",
-    )
-    found = list(read_tags(tree, bad_rows=BadRows()))
-    assert found[0].words == ["Do", "n't", "run"]
-    assert found[0].tags == ["AUX", "PART", "VERB"]
-    lines = write(tmp_path / "t.jsonl", '{"tokens": ["a", "b"], "ner_tags": ["O", "B-X"]}')
-    assert next(read_tags(lines, bad_rows=BadRows())).tags == ["O", "B-X"]
-    uneven = write(tmp_path / "u.jsonl", '{"tokens": ["a", "b"], "tags": ["O"]}')
-    with pytest.raises(ValueError, match=r"row 1 of .* has 2 words but 1 tags"):
-        list(read_tags(uneven, bad_rows=BadRows()))
-    ragged = write(tmp_path / "r.txt", "a O", "b", "", "c O")
-    with pytest.raises(ValueError, match=r"line 2 of .* has 1 columns"):
-        list(read_tags(ragged, bad_rows=BadRows()))
-    bad = BadRows(skip=True)
-    assert [e.words for e in read_tags(ragged, bad_rows=bad)] == [["c"]]
-    assert bad.num == 1
-
-
-def test_a_line_with_other_columns_would_take_another_for_its_tag(tmp_path: Path) -> None:
-    path = write(tmp_path / "r.txt", "a O", "b B-X note", "", "c O")
-    with pytest.raises(
-        ValueError, match=r"line 2 of .* has 3 columns, but the lines before have 2"
-    ):
-        list(read_tags(path, bad_rows=BadRows()))
-    bad = BadRows(skip=True)
-    assert [e.words for e in read_tags(path, bad_rows=bad)] == [["c"]]
-    named = read_tags(path, columns=Columns(label="2"), bad_rows=BadRows())
-    assert [e.tags for e in named] == [["O", "B-X"], ["O"]]
-
-
-@opens(
-    "Questions",
-    "an answer that is elsewhere",
-    "a wrong `answer_start`",
-    "refused, with what stands there",
-)
-def test_questions_whose_answer_is_elsewhere(tmp_path: Path) -> None:
-    path = write_questions(tmp_path / "q.json", 4)
-    assert len(list(read_questions(path, bad_rows=BadRows()))) == 4
-    content = json.loads(path.read_text())
-    content["data"][0]["paragraphs"][1]["qas"][0]["answers"][0]["answer_start"] = 2
-    path.write_text(json.dumps(content))
-    with pytest.raises(ValueError, match=r"question 'q1' .* at character 2, but the text has"):
-        list(read_questions(path, bad_rows=BadRows()))
-    bad = BadRows(skip=True)
-    assert len(list(read_questions(path, bad_rows=bad))) == 3
-    other = write(tmp_path / "other.json", '{"rows": []}')
-    with pytest.raises(ValueError, match="it has no row"):
-        list(read_questions(other, bad_rows=BadRows()))
-    with pytest.raises(ValueError, match="not valid JSON"):
-        list(read_questions(write(tmp_path / "n.json", "{"), bad_rows=BadRows()))
-
-
-@opens("Questions", "SWAG", "`sent1,sent2,ending0,...,label`", "multiple choice")
-def test_choices(tmp_path: Path) -> None:
-    path = write(
-        tmp_path / "swag.csv", "sent1,sent2,ending0,ending1,label", "A man sits.,He,eats.,flies.,0"
-    )
-    assert list(read_choices(path, bad_rows=BadRows())) == [
-        ChoiceExample("A man sits.", ["He eats.", "He flies."], 0, 1)
-    ]
-    wrong = write(tmp_path / "w.csv", "sent1,ending0,ending1,label", "A,b,c,3")
-    with pytest.raises(ValueError, match=r"has the answer '3'; expected a number from 0 to 1"):
-        list(read_choices(wrong, bad_rows=BadRows()))
-    none = write(tmp_path / "n.csv", "sent1,label", "A,0")
-    with pytest.raises(ValueError, match="for the choices: ending0"):
-        list(read_choices(none, bad_rows=BadRows()))
 
 
 @opens("Tables", "UTF-16 and UTF-32", 'a spreadsheet\'s "Unicode text"', "by the byte order mark")
@@ -326,9 +162,120 @@ def test_a_file_is_written_anew_in_another_encoding(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["s.csv", "t.csv"]
 
 
-@opens("Tables", "a column twice", "`text,text,label`", "refused if it is read")
-def test_a_column_that_stands_twice_is_refused_where_it_is_read(tmp_path: Path) -> None:
-    path = write(tmp_path / "t.csv", "text,text,label,label2,label2", "a,b,1,2,3")
-    assert "has 2 columns 'text' (1 and 2)" in refused(path)
-    ok = write(tmp_path / "u.csv", "text,label,,", "a,1,2,3")
-    assert next(TASKS["classify"].read(ok, bad_rows=BadRows())).answer == "1"
+STSB = "main\tx\t2012\t0001\t5.000\tA plane.\tAn air plane.\n"
+CONLL = (
+    "-DOCSTART- -X- -X- O\n\nU.N. NNP I-NP I-ORG\nPeter NNP I-NP I-PER\n\n\nParis NNP I-NP B-LOC\n"
+)
+TREE = (
+    "# text = Don't run\n1-2\tDon't\t_\t_\t_\n1\tDo\tdo\tAUX\tVB\n2\tn't\tnot\tPART\tRB\n"
+    "2.1\tgone\tgo\tV\tVB\n"
+)
+SICK = "sentence_A\tsentence_B\tentailment_label\trelatedness_score\nA\tB\tN\t4.5\n"
+READ: dict[str, tuple[str, str, dict[str, str], list[tuple[object, ...]]]] = {
+    # file: (content, task, columns, fields of the examples but for their rows)
+    "cola.tsv": ("gj04\t1\t\tHe ran.\ngj04\t0\t*\tHe run the.\n", "classify", {},
+                 [("He ran.", None, "1"), ("He run the.", None, "0")]),
+    "sts.tsv": (STSB + "main\tx\t2012\t0002\t2.5\tA dog.\tA cat.\ta\tb\n", "regress", {},
+                [("A plane.", "An air plane.", "5.000"), ("A dog.", "A cat.", "2.5")]),
+    "rte.tsv": ("index\tsentence1\tsentence2\tlabel\n0\tA\tB\tentailment\n", "pair", {},
+                [("A", "B", "entailment")]),
+    "qnli.tsv": ("index\tquestion\tsentence\tlabel\n0\tWho?\tHe.\tyes\n", "pair", {},
+                 [("Who?", "He.", "yes")]),
+    "sick.tsv": (SICK, "pair", {}, [("A", "B", "N")]),
+    "sick scores.tsv": (SICK, "regress", {}, [("A", "B", "4.5")]),
+    "names.csv": ("body,more,mark\na,b,x\n", "pair",
+                  {"text": "body", "text_pair": "more", "label": "mark"}, [("a", "b", "x")]),
+    "numbers.tsv": ("x\tthe text\ny\tanother\n", "classify", {"text": "2", "label": "1"},
+                    [("the text", None, "x"), ("another", None, "y")]),
+    "unnamed twice.csv": ("text,label,,\na,1,2,3\n", "classify", {}, [("a", None, "1")]),
+    "no label.jsonl": ('{"text": "a", "label": 1}\n{"text": "b"}\n', "classify", {},
+                       [("a", None, "1"), ("b", None, "")]),
+    "no score.tsv": ("sentence\tscore\na\tnan\nb\t1\n", "regress", {}, [("b", None, "1")]),
+    "eng.txt": (CONLL, "tag", {},
+                [(["U.N.", "Peter"], ["I-ORG", "I-PER"]), (["Paris"], ["B-LOC"])]),
+    "eng by column.txt": (CONLL, "tag", {"label": "2"},
+                          [(["U.N.", "Peter"], ["NNP", "NNP"]), (["Paris"], ["NNP"])]),
+    "ragged by column.txt": ("a O\nb B-X note\n\nc O\n", "tag", {"label": "2"},
+                             [(["a", "b"], ["O", "B-X"]), (["c"], ["O"])]),
+    "tree.conllu": (TREE, "tag", {}, [(["Do", "n't"], ["AUX", "PART"])]),
+    "lists.jsonl": ('{"tokens": ["a", "b"], "ner_tags": ["O", "B-X"]}\n', "tag", {},
+                    [(["a", "b"], ["O", "B-X"])]),
+    "swag.csv": ("sent1,sent2,ending0,ending1,label\nA man.,He,eats.,flies.,0\n", "choice", {},
+                 [("A man.", ["He eats.", "He flies."], 0)]),
+}  # fmt: skip
+what_opens.add("Questions", "SWAG", "`sent1,sent2,ending0,...,label`", "multiple choice")
+what_opens.add("Tables", "a column twice", "`text,text,label`", "refused if it is read")
+
+
+@pytest.mark.parametrize("name", READ)
+def test_examples_are_read(name: str, tmp_path: Path) -> None:
+    content, task, columns, fields = READ[name]
+    path = tmp_path / name
+    path.write_text(content, encoding="utf-8")
+    found = [astuple(one) for one in texts(path, task, **columns)]
+    assert [tuple(one[: len(row)]) for one, row in zip(found, fields, strict=True)] == fields
+
+
+REFUSED: dict[str, tuple[str, str, dict[str, str], str, int]] = {
+    # file: (content, task, columns, words, examples that are left without the bad rows)
+    "stsb.tsv": (STSB, "pair", {}, "which the task 'pair' cannot use", -1),
+    "another name.csv": ("body,mark\na,x\n", "classify", {"text": "review"},
+                         "no column 'review' for --text; it has 'body', 'mark'", -1),
+    "no usual label.csv": ("body,mark\na,x\n", "classify", {},
+                           "the label; it has 'body', 'mark'. Name it with --label", -1),
+    "no pair.csv": ("body,mark\na,x\n", "pair", {"text": "body"}, "Name it with --text-pair", -1),
+    "twice.csv": ("text,text,label\na,b,1\n", "classify", {}, "has 2 columns 'text' (1 and 2)", -1),
+    "score.tsv": ("sentence\tscore\na\tmany\nb\t1\n", "regress", {},
+                  "has the score 'many' in column 'score'; expected a number", 1),
+    "large.tsv": ("sentence\tscore\na\t1e308\n", "regress", {}, "a number that float32 can", 0),
+    "half.jsonl": ('{"text": "a", "label": "x"}\n{"text": "a \\ud83d", "label": "x"}\n',
+                   "classify", {},
+                   "a lone surrogate in column 'text'", 1),
+    "uneven.jsonl": ('{"tokens": ["a", "b"], "tags": ["O"]}\n', "tag", {},
+                     "row 1 of", 0),
+    "ragged.txt": ("a O\nb\n\nc O\n", "tag", {}, "has 1 columns", 1),
+    "wide.txt": ("a O\nb B-X note\n\nc O\n", "tag", {},
+                 "has 3 columns, but the lines before have 2", 1),
+    "wrong choice.csv": ("sent1,ending0,ending1,label\nA,b,c,3\n", "choice", {},
+                         "has the answer '3'; expected a number from 0 to 1", 0),
+    "no choice.csv": ("sent1,label\nA,0\n", "choice", {}, "for the choices: ending0", -1),
+    "no row.json": ('{"rows": []}', "qa", {}, "it has no row", -1),
+    "no json.json": ("{", "qa", {}, "not valid JSON", -1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_read_is_one_sentence_and_costs_its_row_alone(
+    name: str, tmp_path: Path
+) -> None:
+    content, task, columns, words, num = REFUSED[name]
+    path, bad = tmp_path / name, BadRows(skip=True)
+    path.write_text(content, encoding="utf-8")
+    assert words in refused(path, task, **columns)
+    if num >= 0:
+        rows = find_task(task).read(path, columns=Columns(**columns), bad_rows=bad)
+        assert (len(list(rows)), bad.num) == (num, 1)
+
+
+def test_tags_in_columns_become_iob2(tmp_path: Path) -> None:
+    path = write(tmp_path / "eng.txt", CONLL)
+    named = list(read_examples(path, find_task("tag"), bad_rows=BadRows()))
+    assert [one.labels for one in named] == [["B-ORG", "B-PER"], ["B-LOC"]]
+    assert [one.row for one in named] == [3, 7]
+
+
+@opens(
+    "Questions",
+    "an answer that is elsewhere",
+    "a wrong `answer_start`",
+    "refused, with what stands there",
+)
+def test_questions_whose_answer_is_elsewhere(tmp_path: Path) -> None:
+    path = write_questions(tmp_path / "q.json", 4)
+    content = json.loads(path.read_text())
+    content["data"][0]["paragraphs"][1]["qas"][0]["answers"][0]["answer_start"] = 2
+    path.write_text(json.dumps(content))
+    with pytest.raises(ValueError, match=r"question 'q1' .* at character 2, but the text has"):
+        list(read_questions(path, bad_rows=BadRows()))
+    bad = BadRows(skip=True)
+    assert len(list(read_questions(path, bad_rows=bad))) == 3
