@@ -50,7 +50,10 @@ export class FakeElement {
   [property: string]: unknown;
   children: (FakeElement | string)[] = [];
   parent: FakeElement | null = null;
-  readonly style: Record<string, string> = {};
+  readonly style: Record<string, unknown> = {
+    setProperty: (name: string, value: string) => { this.style[name] = value; },
+  };
+  readonly dataset: Record<string, string> = {};
   readonly classList = { toggle: () => {}, add: () => {}, remove: () => {} };
   readonly options: unknown[] = [];
   clientWidth = 800;
@@ -97,6 +100,14 @@ export class FakeElement {
   setAttribute(name: string, value: string): void { this[name] = value; }
   removeAttribute(name: string): void { this[name] = undefined; }
   addEventListener(): void {}
+  focus(): void {}
+  getRootNode(): { activeElement: null } { return { activeElement: null }; }
+  // By a class (".name") or a tag.
+  querySelectorAll(selector: string): FakeElement[] {
+    const name = selector.replace(/^\./, "");
+    return this.all((node) => node !== this && (selector === name ? node.tag === name : String(node.className).split(" ").includes(name)));
+  }
+  querySelector(selector: string): FakeElement | null { return this.querySelectorAll(selector)[0] ?? null; }
   getContext(): Recorder { return this.context; }
   getBoundingClientRect(): { left: number; top: number; width: number } { return { left: 0, top: 0, width: 800 }; }
 
@@ -121,7 +132,7 @@ class Pixels {
 export function openPage(): FakeElement {
   Object.assign(globalThis, {
     document: { createElement },
-    window: { devicePixelRatio: 1, innerHeight: 800, setTimeout },
+    window: { devicePixelRatio: 1, innerHeight: 800, setTimeout, setInterval },
     getComputedStyle: () => ({ getPropertyValue: () => "" }),
     requestAnimationFrame: (draw: () => void) => { draw(); return 0; },
     cancelAnimationFrame: () => {},

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { isInFocus, TokenChoice } from "../../../app/canvas/lines/choice";
+import { LinesControls, type LinesActions } from "../../../app/canvas/lines/controls";
+import { LinesFiles } from "../../../app/canvas/lines/files";
 import { LinesModel, type LinesHeader } from "../../../app/canvas/lines/model";
 import { isLong, LinesPainter } from "../../../app/canvas/lines/painter";
 import { Panel } from "../../../app/canvas/lines/panel";
@@ -179,4 +181,54 @@ test("the panel names what is chosen, in the order of the text", () => {
   const names = fake(panel.root).all((node) => node.className === "name").map((node) => node.textContent);
   assert.equal(names.length, 2);
   panel.close();
+});
+
+// What the panel says below its rows.
+function totalsOf(model: LinesModel): string[] {
+  openPage();
+  const panel = new Panel(model);
+  panel.refresh();
+  panel.close();
+  return fake(panel.root).children.slice(2).map(fake).filter((node) => !String(node.className).match(/^target$/)).map((node) => node.textContent);
+}
+
+test("the panel sums what it does not list, and what both sides share, and says nothing else", () => {
+  const long = { tokens: Array.from({ length: 3 }, (_, k) => String(k)) };
+  assert.deepEqual(totalsOf(linesModel(long, (made) => made.choice.add({ side: "left", index: 0 }))), []);
+  const attended = totalsOf(linesModel({}, (made) => made.choice.add({ side: "right", index: 0 })));
+  assert.deepEqual(attended, ["Each number is a fraction of the attending token's attention; these do not add up to 100%."]);
+  const both = linesModel({}, (made) => { made.choice.add({ side: "left", index: 0 }); made.choice.add({ side: "right", index: 0 }); });
+  assert.deepEqual(totalsOf(both), ["Together 0.500 of 1 (each token gives 1 in all): 50%."]);
+  const many = { ranked: Array.from({ length: 11 }, (_, index) => ({ index: 0, fractions: [0.1, 0.1], sum: 0.1, fraction: 0.01 * index })),
+    number: 1, averages: false, other: "right" };
+  const model = linesModel({}, (made) => made.choice.add({ side: "left", index: 0 }));
+  model.targets = () => many as unknown as ReturnType<LinesModel["targets"]>;
+  assert.deepEqual(totalsOf(model), ["3 others27%"]);
+});
+
+test("files and their captions name the heads that are drawn", () => {
+  const words = (model: LinesModel) => new LinesFiles(model, {} as LinesPainter, {} as Panel, () => {}).facts().what;
+  assert.equal(words(linesModel()), "Attention of layer 1, heads 0, 1");
+  assert.equal(words(linesModel({}, (made) => { made.mean = true; })), "Attention of layer 1, mean of heads 0, 1");
+  assert.equal(words(linesModel({}, (made) => { made.shown = new Set([1]); })), "Attention of layer 1, head 1");
+});
+
+test("a click shows or hides a head, Shift shows it alone, a double click too, and all when it is alone", () => {
+  openPage();
+  const model = linesModel();
+  const asked: number[][] = [];
+  const controls = new LinesControls(model, { setHeads: (heads) => asked.push(heads) } as Partial<LinesActions> as LinesActions);
+  controls.refresh(false);
+  const [first, second] = controls.rows.flatMap((row) => fake(row).all((node) => node.className === "head"));
+  const click = (button: typeof first, shiftKey = false) => (button.onclick as (event: unknown) => void)({ shiftKey });
+  const twice = (button: typeof first) => (button.ondblclick as () => void)();
+  click(first);
+  click(second, true);
+  twice(second);
+  model.shown = new Set([1]);
+  click(second); // the last one stays
+  click(first);
+  twice(second);
+  twice(first);
+  assert.deepEqual(asked, [[1], [1], [1], [1, 0], [0, 1], [0]]);
 });

@@ -127,6 +127,38 @@ test("the row that is pointed at and the marked one are highlighted, and no othe
   assert.deepEqual(highlighted(), [[114, 0.16]]);
 });
 
+test("rows that are scrolled go under the head, over its whole width", () => {
+  openPage();
+  const model = neuronModel(WEIGHTS);
+  model.arrange();
+  const painter = new NeuronPainter(model);
+  painter.readColours({} as Element);
+  painter.layout(700);
+  const names = (scrolled: number) => {
+    const context = Recorder.make();
+    painter.scrolled = scrolled;
+    painter.drawOn(context);
+    const covered = context.of("fillRect").filter(({ fillStyle }) => fillStyle === painter.theme.background).map(({ args }) => args);
+    assert.deepEqual(covered, [[0, 0, 700, 92]]);
+    return context.of("fillText").filter(({ args }) => ["a", "b", "c"].includes(args[0] as string) && args[1] === 14).map(({ args }) => args[2]);
+  };
+  assert.deepEqual(names(0), [103.5, 125.5, 147.5]);
+  assert.deepEqual(names(22), [103.5, 125.5]);
+});
+
+test("a point of the window is a key and, within the strip, a dimension", () => {
+  openPage();
+  const model = neuronModel(WEIGHTS);
+  model.orderBy = "text";
+  model.arrange();
+  const painter = new NeuronPainter(model);
+  painter.layout(700); // names of 150, a strip of 280 with two dimensions
+  const hits = [[160, 91], [160, 92], [149, 113], [290, 114], [430, 157], [160, 158]].map(([x, y]) => painter.hit(x, y));
+  assert.deepEqual(hits, [null, { key: 0, dimension: 0 }, { key: 0, dimension: null }, { key: 1, dimension: 1 }, { key: 2, dimension: null }, null]);
+  painter.scrolled = 22;
+  assert.deepEqual(painter.hit(160, 92), { key: 1, dimension: 0 });
+});
+
 test("the legend runs from the lowest value at the left to the highest at the right", () => {
   openPage();
   const model = neuronModel(WEIGHTS);

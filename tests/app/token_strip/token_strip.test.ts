@@ -2,6 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { nextToken } from "../../../app/token_strip/arrow_keys";
+import component from "../../../app/token_strip/token_strip";
+import type { Mounted } from "../../../app/browser/component";
+import { openPage } from "../../support/fake_dom";
 import { colorOf, countText, details, joins, legendEntries, type StripData } from "../../../app/token_strip/facts";
 
 const PAIR: StripData = {
@@ -60,4 +63,23 @@ test("up and down lead to the nearest token of the next row, though its top diff
 
 test("other keys lead nowhere", () => {
   for (const key of ["a", "Tab", "Enter", "PageDown"]) assert.equal(to(key, 1), undefined);
+});
+
+test("the strip has a box for each word, with its pieces, and reports the token that is clicked", () => {
+  const page = openPage();
+  const picked: unknown[] = [];
+  const colors = ["#aa0000", "#00bb00", "#0000cc"];
+  const mounted = { data: { ...PAIR, colors, marked: [4] }, parentElement: page,
+    setTriggerValue: (name: string, value: unknown) => picked.push([name, value]) };
+  component(mounted as unknown as Mounted<StripData>);
+  const boxes = page.all((node) => String(node.className).split(" ")[0] === "word");
+  assert.deepEqual(boxes.map((box) => box.children.length), [1, 2, 1, 1, 1]);
+  assert.deepEqual(boxes.map((box) => box.style["--tone"]), ["#0000cc", "#aa0000", "#0000cc", "#00bb00", "#0000cc"]);
+  assert.deepEqual(boxes.map((box) => box.className), ["word special", "word", "word special", "word", "word special"]);
+  const buttons = page.querySelectorAll("button");
+  assert.deepEqual(buttons.map((button) => button.textContent), ["[CLS]101", "riv7", "##er8", "[SEP]102", "bank9", "[SEP]102"]);
+  assert.deepEqual(buttons.map((button) => button.tabIndex), [-1, 0, -1, -1, -1, -1]);
+  assert.deepEqual(buttons.map((button) => button.className), ["", "", "", "", "marked", ""]);
+  (buttons[2].onclick as () => void)();
+  assert.deepEqual(picked, [["picked", 2]]);
 });
