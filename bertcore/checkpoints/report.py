@@ -158,6 +158,8 @@ class LoadReport(TensorReport):
     """Pieces of the tokenizer."""
     num_rows: int
     """Rows of the token table."""
+    num_unused: int
+    """Rows that no token uses: padding, spare rows, or those of another tokenizer."""
     is_cased: bool
     """Whether upper and lower case differ for the tokenizer."""
     fingerprint: str
@@ -183,6 +185,7 @@ class LoadReport(TensorReport):
         lines += self._absent_sentences()
         if " in " in self.format:
             lines.append(f"The weights are split into parts (sharded): {self.format}.")
+        lines += [line for line in self._vocabulary_sentences() if line.startswith("Warning: ")]
         return [*lines, *self._broken_sentences(), *self._name_sentences(), *self.oddities]
 
     def _absent_sentences(self) -> Iterator[str]:
@@ -316,13 +319,14 @@ class LoadReport(TensorReport):
                 f"{self.num_rows:,} rows. The last {which} no row: a text that needs one is "
                 "rejected."
             )
-        elif surplus < 0:
+        elif self.num_unused:
             size = (
-                f"The token table has {self.num_rows:,} rows but the vocabulary "
-                f"{self.vocab_size:,} pieces; the surplus rows have no name and are not predicted."
+                f"The token table has {self.num_rows:,} rows and the vocabulary "
+                f"{self.vocab_size:,} pieces: no token uses {self.num_unused:,} of the rows, and "
+                "rows without a name are not predicted."
             )
-            if self.num_rows > 2 * self.vocab_size:  # padding and spare rows are far fewer
-                size = f"Warning: {size} Most rows have none: is it the tokenizer of these weights?"
+            if self.num_unused > max(_MOST_PADDING, self.num_rows // 10):
+                size = f"Warning: {size} Is it the tokenizer of these weights?"
             yield size
         else:
             yield f"Vocabulary: {self.vocab_size:,} pieces, one row each."
@@ -342,6 +346,10 @@ class LoadReport(TensorReport):
         }
         values["task"] = asdict(self.task)
         return {"folder": str(self.folder), **values, "sentences": self.sentences()}
+
+
+_MOST_PADDING = 128
+"""Tables are padded to a multiple of 64 or 128 rows."""
 
 
 def list_up_to(items: Collection[str], limit: int = 10, *, separator: str = "; ") -> str:

@@ -170,6 +170,7 @@ def _report(
         num_parameters=sum(p.numel() for p in model.module.parameters()),
         vocab_size=tokenizer.vocab_size + len(tokenizer.surplus),
         num_rows=config.vocab_size,
+        num_unused=config.vocab_size - len({*tokenizer.ids.values()}),
         is_cased=not tokenizer.do_lower_case,
         fingerprint=opened.fingerprint,
     )

@@ -17,6 +17,7 @@ from bertcore.checkpoints import LoadReport
 from bertcore.checkpoints.keys import count_layers, key_table, mend_keys
 from bertcore.checkpoints.task import facts_of
 from bertcore.checkpoints.weights import OpenWeights
+from bertcore.tokenizer import SPECIAL_TOKENS, Tokenizer
 from tests.support.reopened import TEXT, opened, report_of, rewrite, same
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
 
@@ -215,11 +216,24 @@ def test_layers_that_config_json_does_not_ask_for_are_reported(folder: Path) -> 
     assert len(report.unexpected) == 16
 
 
-def test_rows_without_a_piece_are_reported(tmp_path: Path) -> None:
-    network = tiny_network(tiny_config(vocab_size=152))
+@pytest.mark.parametrize(
+    ("rows", "is_warned"), [(149, False), (152, False), (192, False), (256, False), (1500, True)]
+)
+def test_rows_that_no_token_uses_are_counted(rows: int, is_warned: bool, tmp_path: Path) -> None:
+    network = tiny_network(tiny_config(vocab_size=rows))
     report = report_of(Bert(network, tiny_tokenizer()).save(tmp_path / "x"))
-    assert (report.vocab_size, report.num_rows) == (149, 152)
-    assert any("152 rows" in line for line in report.sentences())
+    assert (report.vocab_size, report.num_rows, report.num_unused) == (149, rows, rows - 149)
+    said = [line for line in report.sentences() if f"no token uses {rows - 149:,} of" in line]
+    assert len(said) == (rows > 149)
+    assert any(line.startswith("Warning: ") for line in said) == is_warned
+    assert any("Is it the tokenizer of" in line for line in report.file_remarks()) == is_warned
+
+
+def test_five_special_tokens_on_a_large_table_are_a_warning(tmp_path: Path) -> None:
+    tokenizer = Tokenizer(SPECIAL_TOKENS)
+    report = report_of(Bert(tiny_network(tiny_config(vocab_size=16_384)), tokenizer).save(tmp_path))
+    (line,) = [line for line in report.file_remarks() if "16,379 of the rows" in line]
+    assert line.startswith("Warning: ")
 
 
 def test_nan_weights_load_and_are_reported(folder: Path) -> None:
