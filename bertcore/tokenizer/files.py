@@ -67,6 +67,13 @@ class TokenizerFolder:
         """Return whether it contains all of some files."""
         return all((self.path / name).is_file() for name in names)
 
+    @property
+    def vocabularies(self) -> list[str]:
+        """The names of its vocabulary files: tokenizer.json, or those that are there instead."""
+        if self.has(TOKENIZER_FILE):
+            return [TOKENIZER_FILE]
+        return [name for name in VOCABULARIES if self.has(name)]
+
     rules = _content_of(TOKENIZER_FILE)
     config = _content_of(CONFIG_FILE)
     special = _content_of(SPECIAL_TOKENS_FILE)
@@ -91,18 +98,28 @@ class TokenizerFolder:
 
 
 def write_rules(
-    folder: Path, fast: FastTokenizer, config: dict[str, Any], special: dict[str, str]
+    folder: Path,
+    fast: FastTokenizer,
+    config: dict[str, Any],
+    special: dict[str, str],
+    **parts: dict[str, Any] | None,
 ) -> None:
-    """Write tokenizer.json, tokenizer_config.json and special_tokens_map.json."""
+    """Write tokenizer.json, tokenizer_config.json and special_tokens_map.json.
+
+    Args:
+        parts: Parts of tokenizer.json that replace those of `fast`.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     rules, pieces = fast.to_str(pretty=True), fast.get_vocab(with_added_tokens=False)
-    if len(set(pieces.values())) < len(pieces):  # the library writes one piece of each id
-        content = json.loads(rules)
-        content["model"]["vocab"] = pieces
-        rules = json.dumps(content)
+    repeats = len(set(pieces.values())) < len(pieces)  # the library writes one piece of each id
+    if parts or repeats:
+        content = {**json.loads(rules), **parts}
+        if repeats:
+            content["model"]["vocab"] = pieces
+        rules = json.dumps(content, indent=2, ensure_ascii=False)
     (folder / TOKENIZER_FILE).write_text(rules, encoding="utf-8")
-    for name, content in ((CONFIG_FILE, config), (SPECIAL_TOKENS_FILE, special)):
-        (folder / name).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    for name, settings in ((CONFIG_FILE, config), (SPECIAL_TOKENS_FILE, special)):
+        (folder / name).write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -128,11 +145,6 @@ def malformed(folder: str | Path, error: BaseException) -> RuntimeError:
         f"the tokenizer's files in {folder} have an unexpected form "
         f"({type(error).__name__}: {str(error)[:300]}). Copy them again."
     )
-
-
-def token_text(entry: object) -> object:
-    """Return the text of a special token, which may have flags beside it."""
-    return entry.get("content") if isinstance(entry, dict) else entry
 
 
 def read_max_length(folder: Path) -> int:

@@ -7,20 +7,26 @@ explained here.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
-from collections.abc import Mapping
-from functools import cached_property
+import re
+from collections.abc import Mapping, Sequence
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+from tokenizers import Encoding as FastEncoding
 from tokenizers import Tokenizer as FastTokenizer
 
-from bertcore.tokenizer.encoding import Pieces
-from bertcore.tokenizer.files import token_text, write_rules
-from bertcore.tokenizer.tokenizer import Tokenizer
+from bertcore.tokenizer.encoding import Template
+from bertcore.tokenizer.errors import library_errors
+from bertcore.tokenizer.files import write_rules
+from bertcore.tokenizer.tokenizer import Tokenizer, state
 
 WORD_MARKS = " ▁Ġ"
 """Signs at the start of a piece that begins a word, in Unigram and byte-level BPE."""
+_MARK = re.compile(r"(?:[ ▁Ġ]|âĸģ)+")
+"""A piece without a letter; the last one is ▁ as bytes."""
 
 
 class LibraryTokenizer(Tokenizer):
@@ -28,15 +34,14 @@ class LibraryTokenizer(Tokenizer):
 
     Args:
         fast: A tokenizer of the `tokenizers` library, with the post-processor that adds special
-            tokens.
+            tokens; it is taken over, not copied.
         special_tokens: By role: pad_token, unk_token, cls_token, sep_token, mask_token. A missing
             one has id -1 and an empty name; padding is then 0.
         model_max_length: Default of `max_length` in `encode`.
         settings: Other content of tokenizer_config.json, written back by `save`.
-        names: Names of ids that no piece has.
 
     ValueError if a special token is not in the vocabulary, nothing is added before and after a
-    text, or the added tokens are impossible.
+    text, or no text can be split.
     """
 
     def __init__(
@@ -46,23 +51,29 @@ class LibraryTokenizer(Tokenizer):
         special_tokens: dict[str, str],
         model_max_length: int,
         settings: Mapping[str, Any] | None = None,
-        names: Mapping[int, str] | None = None,
     ) -> None:
         lacking = [name for name in special_tokens.values() if fast.token_to_id(name) is None]
         if lacking:
             raise ValueError(f"its vocabulary lacks the special tokens {', '.join(lacking)}.")
-        if "cls_token" in special_tokens and fast.num_special_tokens_to_add(False) < 1:
+        self._adopt(fast, special_tokens, model_max_length)
+        self._roles = dict(special_tokens)
+        self._settings = dict(settings or {})
+        # Its `trim_offsets` takes the space that a pre-tokenizer adds before a word for one of the
+        # text, and cuts a letter off. `encode` adds the special tokens, by the template.
+        self._post_processor = fast.post_processor
+        fast.post_processor = None
+        with library_errors("it cannot split a text ({}). Copy it again."):
+            self._templates = self._read_templates()
+        if "cls_token" in special_tokens and not self._templates[0].num_special:
             raise ValueError(
                 "it adds no special tokens before and after a text (it has no post_processor), so "
                 "the network would read none. Add the one of its family (in BERT, "
                 "TemplateProcessing of [CLS] $A [SEP]), and save the tokenizer again."
             )
-        self._adopt(fast, special_tokens, model_max_length, names)
-        self._roles = dict(special_tokens)
-        self._settings = dict(settings or {})
 
     def explained(self) -> Tokenizer:
         """Return this tokenizer, which is BERT's (`is_berts`), as the one that can be explained."""
+        self._fast.post_processor = self._post_processor
         tokenizer = Tokenizer.__new__(Tokenizer)
         tokenizer.__dict__.update(self.__dict__)
         return tokenizer
@@ -75,7 +86,8 @@ class LibraryTokenizer(Tokenizer):
             "model_max_length": self.model_max_length,
             "tokenizer_class": "PreTrainedTokenizerFast",  # which follows tokenizer.json
         }
-        write_rules(Path(folder), self._fast, config, self._roles)
+        post_processor = state(self._post_processor) or None
+        write_rules(Path(folder), self._fast, config, self._roles, post_processor=post_processor)
 
     @property
     def bos_id(self) -> int | None:
@@ -88,34 +100,103 @@ class LibraryTokenizer(Tokenizer):
         return super().eos_id if self.sep_id >= 0 else self._told_id("eos_token")
 
     def _told_id(self, role: str) -> int | None:
-        return self._ids.get(str(token_text(self._settings.get(role)) or "<|endoftext|>"))
+        return self._ids.get(str(self._settings.get(role) or "<|endoftext|>"))
 
     @cached_property
     def fingerprint(self) -> str:
         """A short hash of the vocabulary and every option; equal means same ids for any text."""
-        content = json.dumps([self._fast.to_str(), self._roles, self.model_max_length])
+        rules = [self._fast.to_str(), state(self._post_processor)]
+        content = json.dumps([*rules, self._roles, self.model_max_length])
         return hashlib.sha256(content.encode()).hexdigest()[:16]
-
-    def encode_pieces(self, texts: list[str]) -> list[Pieces]:
-        """Split many texts into pieces with their places, as `encode` does; see `Tokenizer`."""
-        return [
-            pieces._replace(offsets=[trim_span(text, span) for span in pieces.offsets])
-            for text, pieces in zip(texts, super().encode_pieces(texts), strict=True)
-        ]
 
     def encode_words(self, words: list[str]) -> list[list[int]]:
         """Return the ids of each word within a text; in byte-level BPE, after a space."""
         space = " " if self.kind == "byte-level BPE" else ""
         return self.encode_ids([space + word for word in words])
 
-    def _place(self, text: str, span: tuple[int, int]) -> tuple[int, int]:
-        return trim_span(text, span)
+    def _spans(self, text: str, part: FastEncoding) -> list[tuple[int, int]]:
+        spans = list(map(partial(_span, text), part.tokens, part.offsets))
+        raw, new = (len(text), 0), (len(text), 0)  # of the next token that has characters
+        for i in reversed(range(len(spans))):
+            start, end = spans[i]
+            if start == end:
+                continue
+            if spans[i] != raw:  # not of the same character, as its bytes are
+                end = start if start == new[0] else self._with_marks(text, start, end, new[0])
+                raw, new = spans[i], (start, end)
+            spans[i] = new
+        return spans
+
+    def _with_marks(self, text: str, start: int, end: int, limit: int) -> int:
+        """Return the end of a token with the marks of which NFC makes one letter with its last."""
+        normalizer = self._fast.normalizer
+        while normalizer is not None and end < limit and not text[end].isspace():
+            alone = normalizer.normalize_str(text[start:end])
+            if normalizer.normalize_str(text[start : end + 1]).startswith(alone):
+                break
+            end += 1
+        return end
+
+    def _read_templates(self) -> tuple[Template, Template]:
+        """Return the special tokens that the post-processor adds to a text and to a pair.
+
+        ValueError if no text can be split, or it adds anything but tokens of the vocabulary around
+        each text.
+        """
+        parts: dict[int, FastEncoding] = {}
+        for text in itertools.chain("a1", self.vocab):
+            try:
+                part = self._fast.encode(text, add_special_tokens=False)
+            except Exception:  # a vocabulary without [UNK] may lack these letters
+                continue
+            # Keep the last token: many texts begin alike, with the space that Unigram adds.
+            part.truncate(1, direction="left")
+            if part.ids:
+                parts.setdefault(part.ids[0], part)
+            if len(parts) == 2:
+                break
+        if not parts:
+            raise ValueError(
+                "it can split neither a letter nor an entry of its own vocabulary. Save the "
+                "tokenizer again with the program that trained the checkpoint."
+            )
+        first, *rest = parts.values()
+        return self._read_template([first]), self._read_template([first, *(rest or [first])])
+
+    def _read_template(self, parts: Sequence[FastEncoding]) -> Template:
+        """Return what is added before, between and after one or two texts of one token each."""
+        if self._post_processor is None:
+            return Template((), (), (), (0, len(parts) - 1))
+        whole = self._post_processor.process(*parts, *[None] * (2 - len(parts)), True)
+        tokens = list(zip(whole.ids, whole.type_ids, strict=True))
+        texts = [i for i, is_added in enumerate(whole.special_tokens_mask) if not is_added]
+        is_in_order = [whole.ids[i] for i in texts] == [part.ids[0] for part in parts]
+        if not is_in_order or max(whole.ids) >= len(self.vocab):
+            raise ValueError(
+                f"its post_processor makes {' '.join(whole.tokens)[:200]!r} of "
+                f"{' and '.join(part.tokens[0][:50] for part in parts)!r}; expected each text "
+                "once and in order, with special tokens of the vocabulary around. Correct the "
+                "post_processor and save the tokenizer again."
+            )
+        first, last = texts[0], texts[-1]
+        return Template(
+            before=tuple(tokens[:first]),
+            between=tuple(tokens[first + 1 : last]),
+            after=tuple(tokens[last + 1 :]),
+            segments=(tokens[first][1], tokens[last][1]),
+        )
 
 
-def trim_span(text: str, span: tuple[int, int]) -> tuple[int, int]:
-    """Return a span without white space at its ends; unchanged if it is all white space."""
+def _span(text: str, piece: str, span: tuple[int, int]) -> tuple[int, int]:
+    """Return the place of a piece without white space at its ends.
+
+    Unchanged for other white space; empty for the mark of a space, which belongs to no word, and
+    which the library places on the letter after it if the text has no space there.
+    """
     start, end = span
     part = text[start:end]
-    if not part.strip():
-        return span
-    return start + len(part) - len(part.lstrip()), end - (len(part) - len(part.rstrip()))
+    inner = part.strip()
+    start += len(part) - len(part.lstrip())
+    if _MARK.fullmatch(piece) and not _MARK.fullmatch(inner):
+        return start, start
+    return (start, start + len(inner)) if inner else span

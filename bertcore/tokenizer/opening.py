@@ -8,22 +8,30 @@ from typing import Any
 
 from tokenizers import Tokenizer as FastTokenizer
 
-from bertcore.tokenizer.bounds import checked_rules
-from bertcore.tokenizer.classes import BERTS, TokenizerClass, build, choose_class
+from bertcore.tokenizer.auto import Named, build, read_names, read_vocabulary
 from bertcore.tokenizer.files import (
     CONFIG_FILE,
     MALFORMED,
+    MERGES_FILE,
     ROLES,
+    SENTENCEPIECE_FILES,
     SPECIAL_TOKENS_FILE,
     TOKENIZER_FILE,
+    VOCAB_FILE,
+    VOCAB_JSON_FILE,
     TokenizerFolder,
     malformed,
 )
 from bertcore.tokenizer.library import LibraryTokenizer
-from bertcore.tokenizer.remarks import Lines, foreign_pieces, read_lines, remarks
+from bertcore.tokenizer.remarks import foreign_pieces, remarks
 from bertcore.tokenizer.tokenizer import BERTS_ROLES, Tokenizer
 from bertcore.tokenizer.training import SPECIAL_TOKENS
 
+BERTS = "BertTokenizer"
+_READ_AS_BERTS = ("Bert", "Electra", "LayoutLM", "Lxmert", "MobileBert", "SqueezeBert")
+"""Families whose tokenizers `transformers` reads with BertTokenizer."""
+_OF_BERT = ("bert", "distilbert", "electra")
+"""Values of model_type for which `transformers` does so where no class is named."""
 _USUAL = {
     "pad_token": ("<pad>", "[PAD]"),
     "unk_token": ("<unk>", "[UNK]"),
@@ -61,11 +69,19 @@ def open_tokenizer(
     if not files.path.is_dir():
         raise FileNotFoundError(f"{files.path} is not a folder. Pass the folder of a checkpoint.")
     try:
-        chosen = choose_class(files, model_type)
-        lines = read_lines(chosen)
-        tokenizer = _plain(files, chosen, lines) or _built(files, chosen, lines, tokens)
+        named = read_names(files, model_type)
+        if not files.vocabularies:
+            raise FileNotFoundError(
+                f"{files.path} contains neither {VOCAB_FILE} nor {TOKENIZER_FILE} (nor "
+                f"{VOCAB_JSON_FILE} with {MERGES_FILE}, nor a SentencePiece model such as "
+                f"{SENTENCEPIECE_FILES[0]}). Copy the tokenizer's files into it "
+                "(tokenizer.save_pretrained writes them)."
+            )
+        tokenizer, read_by = _plain(files, _berts_pieces(files, named)), BERTS
+        if tokenizer is None:
+            tokenizer, read_by = _built(files, named, tokens)
         tokenizer.foreign = foreign_pieces(tokenizer)
-        tokenizer.remarks = tuple(remarks(files, chosen, lines, tokenizer))
+        tokenizer.remarks = tuple(remarks(files, named, read_by, tokenizer))
     except MALFORMED as error:
         raise malformed(folder, error) from error
     return tokenizer
@@ -86,32 +102,49 @@ def open_wordpiece(folder: str | Path) -> Tokenizer:
     return tokenizer
 
 
-def _plain(files: TokenizerFolder, chosen: TokenizerClass, lines: Lines | None) -> Tokenizer | None:
-    """Return a tokenizer with nothing unusual as BertTokenizer builds it, or None.
+def _berts_pieces(files: TokenizerFolder, named: Named) -> list[str]:
+    """Return the vocabulary that BertTokenizer reads, by id; [] if it is another class.
 
-    Only for this, the most frequent one, it is told here without `transformers`, which takes half
-    a second to import.
+    Only for this, the most frequent class, it is told here without `transformers`, which takes half
+    a second to import. [] also if its tokenizer.json has other rules, which it ignores in part.
     """
-    if chosen.name != BERTS or not _has_only_berts_tokens(files):
-        return None
-    if files.has(TOKENIZER_FILE):
-        rules = checked_rules(files.rules)
-        parts = (rules["model"], rules["normalizer"], rules["pre_tokenizer"])
-        kinds = [
-            part.get("type", "WordPiece") if isinstance(part, dict) else part for part in parts
-        ]
-        ids = rules["model"]["vocab"]
-        pieces = sorted(ids, key=ids.__getitem__) if isinstance(ids, dict) else []
-        is_regular = kinds == ["WordPiece", "BertNormalizer", "BertPreTokenizer"]
-        is_regular = is_regular and [ids[piece] for piece in pieces] == [*range(len(pieces))]
+    if named.class_name is None:
+        is_berts = named.model_type in _OF_BERT
     else:
-        pieces, is_regular = ([], False) if lines is None else (lines.pieces, lines.are_regular)
+        family = named.class_name.removesuffix("Fast").removesuffix("Tokenizer")
+        is_berts = family in _READ_AS_BERTS and named.model_type in (None, *_OF_BERT)
+    if not is_berts or files.vocabularies[0] not in (TOKENIZER_FILE, VOCAB_FILE):
+        return []
+    if not files.has(TOKENIZER_FILE):
+        try:
+            lines = read_vocabulary(files / VOCAB_FILE).decode().split("\n")
+        except UnicodeDecodeError as error:
+            raise RuntimeError(
+                f"{files / VOCAB_FILE} is not UTF-8 text ({error}). Save it as UTF-8, or copy it "
+                "again."
+            ) from error
+        return [line.removesuffix("\r") for line in (lines if lines[-1] else lines[:-1])]
+    parts = [files.rules.get(name) for name in ("model", "normalizer", "pre_tokenizer")]
+    kinds = [part.get("type", "WordPiece") if isinstance(part, dict) else part for part in parts]
+    ids = files.rules["model"]["vocab"]
+    if kinds != ["WordPiece", "BertNormalizer", "BertPreTokenizer"] or not isinstance(ids, dict):
+        return []
+    pieces = sorted(ids, key=ids.__getitem__)
+    return pieces if [ids[piece] for piece in pieces] == [*range(len(pieces))] else []
+
+
+def _plain(files: TokenizerFolder, pieces: list[str]) -> Tokenizer | None:
+    """Return a tokenizer with nothing unusual as BertTokenizer builds it, or None."""
     settings = {name: files.config.get(name, usual) for name, usual in _DEFAULTS.items()}
-    for name, value in settings.items():
-        is_regular &= isinstance(value, bool) or (value is None and name == "strip_accents")
-    if not is_regular or not set(SPECIAL_TOKENS) <= set(pieces):
-        return None
-    return Tokenizer(pieces, model_max_length=files.max_length, **settings)
+    is_plain = (
+        set(SPECIAL_TOKENS) <= {*pieces}
+        and len({*pieces}) == len(pieces)
+        and (files.has(TOKENIZER_FILE) or all(p and p == p.rstrip() for p in pieces))
+        and _has_only_berts_tokens(files)
+        and isinstance(settings["strip_accents"], bool | None)
+        and all(isinstance(settings[name], bool) for name in settings if name != "strip_accents")
+    )
+    return Tokenizer(pieces, model_max_length=files.max_length, **settings) if is_plain else None
 
 
 def _has_only_berts_tokens(files: TokenizerFolder) -> bool:
@@ -139,24 +172,21 @@ def _is_one(token: Any, expected: Collection[str | None]) -> bool:
 
 
 def _built(
-    files: TokenizerFolder,
-    chosen: TokenizerClass,
-    lines: Lines | None,
-    tokens: Mapping[str, str] | None,
-) -> Tokenizer:
-    """Return the tokenizer that the class of `transformers` builds."""
-    built = build(files, chosen)
+    files: TokenizerFolder, named: Named, tokens: Mapping[str, str] | None
+) -> tuple[Tokenizer, str]:
+    """Return the tokenizer that `transformers` builds, and the name of its class."""
+    built = build(files, named)
     try:
         tokenizer = LibraryTokenizer(
             built.fast,
             special_tokens=_roles(files, built.fast, built.roles, tokens),
             model_max_length=files.max_length,
             settings=built.settings,
-            names={} if lines is None else dict(enumerate(lines.pieces)),
         )
     except ValueError as error:
-        raise RuntimeError(f"{chosen.file}: {str(error)[:1000]}") from error
-    return tokenizer.explained() if tokenizer.is_berts else tokenizer
+        file = files / files.vocabularies[0]
+        raise RuntimeError(f"{file}: {str(error)[:1000]}") from error
+    return tokenizer.explained() if tokenizer.is_berts else tokenizer, built.class_name
 
 
 def _roles(

@@ -16,11 +16,9 @@ from tokenizers import Tokenizer as FastTokenizer
 from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
 
 from bertcore.base.interrupt import interruptible
-from bertcore.tokenizer.bounds import MOST_ADDED, MOST_PIECES, check_number
 from bertcore.tokenizer.encoding import AddedToken, Encoding, Pieces, Template
 from bertcore.tokenizer.errors import library_errors
 from bertcore.tokenizer.files import ROLES, VOCAB_FILE, write_rules
-from bertcore.tokenizer.template import read_templates
 from bertcore.tokenizer.training import PREFIX, SPECIAL_TOKENS
 from bertcore.tokenizer.truncation import (
     MOST_CHARACTERS,
@@ -35,6 +33,8 @@ MAX_WORD_LENGTH = 100
 """A word with more characters than this becomes [UNK], as in every published BERT."""
 _LONG = 1000
 """Characters of a text whose splitting may take a second, by rules of a checkpoint's own."""
+_MOST_IDS = 3_000_000
+"""The largest published vocabulary, of XLM-V, has 901,629."""
 MIN_SURPLUS = 8
 """Pieces without a row in the token table that are always allowed; in a large table, 1% of the
 rows. With more, the vocabulary belongs to another checkpoint."""
@@ -47,7 +47,7 @@ class Tokenizer:
 
     Attributes:
         vocab: The pieces in the order of their ids, including added tokens. An id that no piece
-            has is named after the piece that the file has there, or "[no piece 7]".
+            has is named "[no piece 7]".
         surplus: Pieces after them without a row in the token table (`for_network`); a text that
             needs one is rejected.
         remarks: What was odd in its files, in sentences.
@@ -109,34 +109,28 @@ class Tokenizer:
         fast.add_tokens([FastAddedToken(**asdict(token)) for token in (*special, *others)])
         _checked_length(model_max_length, "model_max_length", least=3)
         self._adopt(fast, BERTS_ROLES, model_max_length)
+        self._templates = _berts_templates(self.cls_id, self.sep_id)
 
-    def _adopt(
-        self,
-        fast: FastTokenizer,
-        roles: Mapping[str, str],
-        model_max_length: int,
-        names: Mapping[int, str] | None = None,
-    ) -> None:
-        """Use a tokenizer of the library.
+    def _adopt(self, fast: FastTokenizer, roles: Mapping[str, str], model_max_length: int) -> None:
+        """Use a tokenizer of the library; `_templates` are still to be set.
 
         Args:
             roles: Special tokens by role. A missing one has id -1 and an empty name; padding is
                 then 0.
             model_max_length: Default of `max_length` in `encode`.
-            names: Names of ids that no piece has.
 
-        ValueError if ids are out of bounds, or no text can be split.
+        ValueError if there are impossibly many ids.
         """
         fast.no_truncation()
         fast.no_padding()
         self._fast, self._ids = fast, fast.get_vocab(with_added_tokens=True)
         size = max(self._ids.values(), default=-1) + 1
-        check_number("ids", size, MOST_PIECES + MOST_ADDED)
+        if size > _MOST_IDS:
+            raise ValueError(f"its ids go up to {size - 1:,}; expected at most {_MOST_IDS:,} ids.")
         added = sorted(fast.get_added_tokens_decoder().items())
-        known = dict(names or {})
+        known = {id: f"[no piece {id}]" for id in {*range(size)} - {*self._ids.values()}}
         known.update(zip(self._ids.values(), self._ids, strict=True))
         known.update((id, token.content) for id, token in added)
-        known.update((id, f"[no piece {id}]") for id in {*range(size)} - known.keys())
         self.vocab = [known[id] for id in range(size)]
         self.model_max_length = model_max_length
         tokens = [roles.get(role, "") for role in ROLES]
@@ -156,7 +150,6 @@ class Tokenizer:
         is_wordpiece = self.kind == "WordPiece"
         self.strip_accents: bool | None = normalizer["strip_accents"] if is_wordpiece else None
         self.tokenize_chinese_chars = is_wordpiece and bool(normalizer["handle_chinese_chars"])
-        self._templates = read_templates(fast, self.vocab)
 
     def for_network(self, num_rows: int, num_segments: int = 2) -> Self:
         """Return the tokenizer for a network whose tables may be too small.
@@ -236,13 +229,11 @@ class Tokenizer:
     @property
     def is_berts(self) -> bool:
         """Whether its rules, its special tokens and where they stand are BERT's."""
-        cls, sep = (self.cls_id, 0), (self.sep_id, 0)
         return (
             self.kind == "WordPiece"
             and self.special_tokens == SPECIAL_TOKENS
             and self._fast.model.unk_token == "[UNK]"
-            and self._templates[0] == Template((cls,), (), (sep,), (0, 0))
-            and self._templates[1] == Template((cls,), (sep,), ((self.sep_id, 1),), (0, 1))
+            and self._templates == _berts_templates(self.cls_id, self.sep_id)
         )
 
     @property
@@ -379,8 +370,8 @@ class Tokenizer:
         for encoding in encodings if self.surplus else ():
             self._check_rows(encoding.ids)
         return [
-            Pieces(encoding.ids, encoding.offsets, [word or 0 for word in encoding.word_ids])
-            for encoding in encodings
+            Pieces(part.ids, self._spans(text, part), [word or 0 for word in part.word_ids])
+            for text, part in zip(texts, encodings, strict=True)
         ]
 
     def encode_word(self, word: str) -> list[int]:
@@ -467,6 +458,7 @@ class Tokenizer:
         template = self.template(is_pair=len(parts) == 2)
         ids, segments = template.fill(*(p.ids[:n] for p, n in zip(parts, kept, strict=True)))
         self._check_rows(ids)
+        spans = [self._spans(text, part) for text, part in zip(texts, parts, strict=True)]
         text_ids: list[int] = []
         offsets: list[tuple[int, int]] = []
         word_ids: list[int] = []
@@ -478,7 +470,7 @@ class Tokenizer:
             if index < len(parts):
                 part, count = parts[index], kept[index]
                 text_ids += [index] * count
-                offsets += [self._place(texts[index], span) for span in part.offsets[:count]]
+                offsets += spans[index][:count]
                 words = [first_word + (word or 0) for word in part.word_ids[:count]]
                 first_word = max(words, default=first_word - 1) + 1
                 word_ids += words
@@ -492,12 +484,22 @@ class Tokenizer:
             text_ids=text_ids,
             word_ids=word_ids,
             truncation=describe_cut(
-                parts, kept, limit, num_special=template.num_special, is_counted=is_counted
+                spans, kept, limit, num_special=template.num_special, is_counted=is_counted
             ),
         )
 
-    def _place(self, text: str, span: tuple[int, int]) -> tuple[int, int]:
-        return span
+    def _spans(self, text: str, part: FastEncoding) -> list[tuple[int, int]]:
+        """Return the characters of each token of a text."""
+        spans: list[tuple[int, int]] = part.offsets
+        return spans
+
+
+def _berts_templates(cls_id: int, sep_id: int) -> tuple[Template, Template]:
+    cls, sep = (cls_id, 0), (sep_id, 0)
+    return (
+        Template((cls,), (), (sep,), (0, 0)),
+        Template((cls,), (sep,), ((sep_id, 1),), (0, 1)),
+    )
 
 
 def state(part: Any) -> dict[str, Any]:

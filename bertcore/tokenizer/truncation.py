@@ -100,7 +100,7 @@ def holds(part: FastEncoding, num_tokens: int) -> bool:
 
 
 def describe_cut(
-    parts: list[FastEncoding],
+    parts: Sequence[Sequence[tuple[int, int]]],
     kept: list[int],
     limit: int,
     *,
@@ -110,6 +110,7 @@ def describe_cut(
     """Return the truncation to `kept` tokens of each text; None if nothing is cut off.
 
     Args:
+        parts: The character span of each token of each text.
         num_special: Number of special tokens added.
         is_counted: Whether the parts are those of whole texts.
     """
@@ -117,7 +118,7 @@ def describe_cut(
     if not any(cut):
         return None
     starts = [
-        part.offsets[count][0] if count < len(part) else None
+        part[count][0] if count < len(part) else None
         for part, count in zip(parts, kept, strict=True)
     ]
     return Truncation(

@@ -77,11 +77,8 @@ def check_same(folder: Path, *, steps: bool = False, **options: Any) -> Tokenize
         assert got.input_ids == wanted["input_ids"], text
         words = [-1 if word is None else word for word in wanted.word_ids()]
         assert got.word_ids == words, text
-        spans = zip(got.offsets, wanted["offset_mapping"], strict=True)
-        if isinstance(ours, LibraryTokenizer):  # without the spaces around a token
-            assert all(text[a:b].strip() == text[c:d].strip() for (a, b), (c, d) in spans), text
-        else:
-            assert all(one == other for one, other in spans), text
+        if not isinstance(ours, LibraryTokenizer):  # whose places are tested in test_places
+            assert got.offsets == wanted["offset_mapping"], text
         pair = theirs(text, "the bank", return_token_type_ids=True)
         both = ours.encode(text, "the bank", max_length=10_000)
         assert both.input_ids == pair["input_ids"]

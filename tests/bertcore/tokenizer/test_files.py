@@ -152,23 +152,6 @@ def test_tokenizer_json_alone_is_believed_about_case(tmp_path: Path, vocab: list
     assert open_wordpiece(tmp_path).do_lower_case is False
 
 
-def test_settings_that_disagree_or_lack_are_told(tmp_path: Path, vocab: list[str]) -> None:
-    Tokenizer(vocab, do_lower_case=False).save(tmp_path)
-    write_json(tmp_path / "config.json", {"model_type": "bert"})
-    for settings in ({"do_lower_case": True}, {}):
-        write_json(tmp_path / "tokenizer_config.json", settings)
-        ours, theirs = open_wordpiece(tmp_path), AutoTokenizer.from_pretrained(tmp_path)
-        assert ours.do_lower_case is True
-        assert ours.encode("THE").input_ids == theirs("THE")["input_ids"]
-        assert "BertTokenizer does not follow all of tokenizer.json" in ours.remarks[0]
-
-    for name in ("tokenizer.json", "tokenizer_config.json"):
-        (tmp_path / name).unlink()
-    ours = open_wordpiece(tmp_path)
-    assert ours.do_lower_case is True
-    assert ours.remarks[0].startswith("No file states do_lower_case")
-
-
 @pytest.mark.parity
 @pytest.mark.parametrize(
     "name", ["BertTokenizer", "PreTrainedTokenizerFast", "TokenizersBackend", "BertTokenizerFast"]
@@ -242,27 +225,6 @@ def test_missing_files_are_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        (
-            "RobertaTokenizer",
-            "which reads tokenizer.json or vocab.json with merges.txt, but has",
-        ),
-        ("AlbertTokenizerFast", "which reads tokenizer.json or spiece.model, but has vocab.txt"),
-        ("PreTrainedTokenizerFast", "which reads tokenizer.json or tokenizer.model, but has voc"),
-        ("BertJapaneseTokenizer", "which splits Japanese into words with MeCab, Sudachi or Juman"),
-    ],
-)
-def test_classes_that_read_other_files_are_refused(
-    tmp_path: Path, vocab: list[str], name: str, message: str
-) -> None:
-    write_vocab(tmp_path, vocab)
-    write_json(tmp_path / "tokenizer_config.json", {"tokenizer_class": name})
-    with pytest.raises((RuntimeError, FileNotFoundError), match=f"{name}, {message}"):
-        open_tokenizer(tmp_path)
-
-
-@pytest.mark.parametrize(
     "name", ["DistilBertTokenizerFast", "ElectraTokenizer", "TokenizersBackend"]
 )
 def test_classes_that_cut_text_alike_are_opened(
@@ -282,7 +244,7 @@ def test_classes_that_cut_text_alike_are_opened(
         (lambda c: c["model"].update(max_input_chars_per_word=50), "by rules of its own"),
         (lambda c: c["model"].update(unk_token="the"), r"WordPiece with the special tokens \[PAD"),
         (lambda c: c["model"].update(type="BPE"), r"cannot be read \("),
-        (lambda c: c["model"]["vocab"].update(extra=10**9), "ids: 1,000,000,001; expected 0 to"),
+        (lambda c: c["model"]["vocab"].update(extra=10**9), "its ids go up to 1,000,000,000"),
         (lambda c: c["model"]["vocab"].update(extra="x"), r"cannot be read \("),
     ],
 )

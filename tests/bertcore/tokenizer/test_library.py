@@ -17,6 +17,7 @@ from bertcore.tokenizer import (
     open_tokenizer,
 )
 from tests.support.nasty_text import NASTY
+from tests.support.odd_tokenizers import put
 from tests.support.tiny import tiny_tokenizer
 from tests.support.tiny_families import CORPUS, byte_level_bpe, save_fast, unigram
 
@@ -58,18 +59,6 @@ def test_ids_segments_and_words_are_those_of_transformers(folder: Path) -> None:
         assert pair.text_ids == numbers
         if "token_type_ids" in wanted:
             assert pair.segment_ids == wanted["token_type_ids"]
-
-
-@pytest.mark.parity
-def test_places_are_those_of_transformers_without_the_spaces(folder: Path) -> None:
-    ours, theirs = open_tokenizer(folder), their(folder)
-    for text in [TEXT, PAIR, "  two  spaces ", "和平 ﬁsh", f"the {ours.mask_token} bank"]:
-        wanted = theirs(text, return_offsets_mapping=True)["offset_mapping"]
-        got = ours.encode(text)
-        for token, (start, end), (low, high) in zip(got.tokens, got.offsets, wanted, strict=True):
-            assert text[start:end].strip() == text[low:high].strip(), (text, token)
-            if text[start:end].strip():
-                assert text[start:end] == text[start:end].strip(), (text, token)
 
 
 def test_places_of_plain_words_spell_the_tokens(folder: Path) -> None:
@@ -146,14 +135,6 @@ def two_files(tmp_path: Path) -> Path:
     vocab.setdefault("<mask>", len(vocab))
     (tmp_path / "vocab.json").write_text(json.dumps(vocab))
     return tmp_path
-
-
-def test_vocab_json_and_merges_alone_are_enough(two_files: Path) -> None:
-    ours = open_tokenizer(two_files)
-    assert "so it is read as that of a RobertaTokenizer" in ours.remarks[0]
-    theirs = transformers.RobertaTokenizer.from_pretrained(two_files)
-    for texts in ((TEXT,), (TEXT, PAIR), ("The <mask> bank",)):
-        assert ours.encode(*texts).input_ids == theirs(*texts)["input_ids"]
 
 
 NEW = {"content": "<new>", "lstrip": False, "rstrip": False, "single_word": False}
@@ -235,6 +216,7 @@ def test_a_space_before_the_text_is_added_as_transformers_does(
 def test_an_added_token_with_another_id_is_told(two_files: Path) -> None:
     size = byte_level_bpe().get_vocab_size()
     (two_files / "added_tokens.json").write_text(json.dumps({"<new>": size + 7}))
+    put(two_files, "tokenizer_config.json", {"tokenizer_class": "RobertaTokenizer"})
     remark = f"'<new>' has the id {size + 7} in added_tokens.json, but transformers gives it {size}"
     assert any(remark in told for told in open_tokenizer(two_files).remarks)
 
@@ -246,13 +228,6 @@ def test_additional_special_tokens_of_another_form_are_refused(
     settings = {"additional_special_tokens": tokens}
     (two_files / "tokenizer_config.json").write_text(json.dumps(settings))
     with pytest.raises(RuntimeError, match="have an unexpected form"):
-        open_tokenizer(two_files)
-
-
-@pytest.mark.parametrize("name", ["vocab.json", "merges.txt"])
-def test_one_of_the_two_names_the_other(name: str, two_files: Path) -> None:
-    (two_files / name).unlink()
-    with pytest.raises(FileNotFoundError, match=f"neither {name}"):
         open_tokenizer(two_files)
 
 
@@ -287,11 +262,9 @@ def test_a_vocabulary_that_is_too_large_is_not_read_by_a_library(
 
 def test_damaged_sentencepiece_alone_is_named_with_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "spiece.model").write_bytes(b"x")
-    with pytest.raises(RuntimeError, match=r"has spiece.model, but no file names the class"):
-        open_tokenizer(tmp_path)
     with pytest.raises(RuntimeError, match=r"spiece.model cannot be read \(.*Copy it again"):
         open_tokenizer(tmp_path, model_type="albert")
-    with pytest.raises(RuntimeError, match="the one of its family, BertTokenizer, does not read"):
+    with pytest.raises(FileNotFoundError, match=r"BertTokenizer, which reads tokenizer\.json or"):
         open_tokenizer(tmp_path, model_type="bert")
 
 
@@ -368,25 +341,21 @@ def template(single: str, pair: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("single", "pair", "message"),
+    ("single", "pair", "made"),
     [
-        ("<s> </s>", "<s> A B", "its normalizer or post_processor drops the text"),
-        ("<s> A </s> A", "<s> A B", "makes '<s> A </s> A' of a text; expected A once"),
-        ("<s> A", "<s> B </s> A </s>", "makes '<s> B </s> A </s>' of a pair; expected A once, the"),
-        ("<s> A", "<s> A </s>", "makes '<s> A </s>' of a pair"),
-        ("<s> A", "<s> A </s> A B", "makes '<s> A </s> A B' of a pair"),
-        (
-            "<s> A <gone>",
-            "<s> A B",
-            "adds a token with the id 9999, but its vocabulary has ids 0 to",
-        ),
+        ("<s> </s>", "<s> A B", "<s> </s>"),
+        ("<s> A </s> A", "<s> A B", "<s> a </s> a"),
+        ("<s> A", "<s> B </s> A </s>", "<s> 1 </s> a </s>"),
+        ("<s> A", "<s> A </s>", "<s> a </s>"),
+        ("<s> A", "<s> A </s> A B", "<s> a </s> a 1"),
+        ("<s> A <gone>", "<s> A B", "<s> a <gone>"),
     ],
 )
 def test_an_impossible_post_processor_is_refused(
-    single: str, pair: str, message: str, tmp_path: Path
+    single: str, pair: str, made: str, tmp_path: Path
 ) -> None:
     changed = change(tmp_path, tmp_path / "x", post_processor=template(single, pair))
-    with pytest.raises(RuntimeError, match=message):
+    with pytest.raises(RuntimeError, match=f"its post_processor makes '{made}' of"):
         open_tokenizer(changed)
 
 
@@ -456,8 +425,6 @@ def test_special_tokens_that_nobody_tells_are_named(tmp_path: Path) -> None:
         open_tokenizer(tmp_path)
     (tmp_path / "special_tokens_map.json").write_text(json.dumps({"mask_token": "<hole>"}))
     assert open_tokenizer(tmp_path).mask_token == "<hole>"
-    (tmp_path / "special_tokens_map.json").write_text(json.dumps({"mask_token": "<gone>"}))
-    assert any("lacks <gone>" in remark for remark in open_tokenizer(tmp_path).remarks)
 
 
 def test_wordpiece_is_still_explained(tmp_path: Path) -> None:

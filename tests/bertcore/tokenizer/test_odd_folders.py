@@ -41,35 +41,41 @@ VOCABULARIES: dict[str, tuple[Callable[[Path], Path], str]] = {
     "plain": (made, ""),
     "a piece twice": (
         lambda path: made(path, [*W, "bank"]),
-        "occur more than once: 1 ('bank')",
+        f"Ids that no text has, as in transformers: 1 ({W.index('bank')})",
     ),
     "letters and special tokens twice": (
         lambda path: made(path, [*W, "a", "[SEP]", "[UNK]"]),
-        "more than once: 3 ('[UNK]', '[SEP]', 'a')",
+        "no text has, as in transformers: 3 (1, 3, 5)",
     ),
     "pieces three times": (
         lambda path: made(path, [*W, "bank", "bank", "the"]),
-        "more than once: 2 ('the', 'bank')",
+        "Ids that no text has, as in transformers: 3",
     ),
-    "blank lines": (lambda path: made(path, with_words("", "")), "whose ids no text has: 2"),
+    "blank lines": (
+        lambda path: made(path, with_words("", "")),
+        "as in transformers: 1 (60)",
+    ),
     "spaces at ends": (
         lambda path: made(path, [f"{word} \t" if word == "bank" else word for word in W]),
-        "read without white space: 1",
+        "",
     ),
     "spaces make a repeat": (
         lambda path: made(path, with_words("bank ", "the\u3000")),
-        "more than once: 2",
+        "Ids that no text has, as in transformers: 2",
     ),
     "spaces at starts": (lambda path: made(path, with_words(" bank")), ""),
     "spaces within": (
         lambda path: made(path, with_words("ri ver", "và 123")),
-        "which never occur: 2 ('ri ver', 'và 123')",
+        "",
     ),
     "windows": (lambda path: made(path, eol="\r\n"), ""),
-    "a lone CR": (lambda path: made(path, with_words("a\rb", "\r", "river\r")), "Blank lines"),
+    "a lone CR": (
+        lambda path: made(path, with_words("a\rb", "\r", "river\r")),
+        "Ids that no text has",
+    ),
     "line separators": (
         lambda path: made(path, with_words("\u2028", "\u0085", "\x0c", "\u00a0", "\u2029")),
-        "whose ids no text has: 5",
+        "no text has, as in transformers: 4",
     ),
     "information separators": (
         lambda path: made(path, with_words("x\x1c", "y\x1f", "\x1d", "z\u200b")),
@@ -96,8 +102,8 @@ VOCABULARIES: dict[str, tuple[Callable[[Path], Path], str]] = {
         lambda path: made(path, [*W, "今天", "天气", "今", "天"]),
         "so never occur: 2 ('今天', '天气')",
     ),
-    "no [PAD]": (lambda path: made(path, W[1:]), "the vocabulary lacks [PAD]"),
-    "no [MASK]": (lambda path: made(path, [*S[:4], *W[5:]]), "the vocabulary lacks [MASK]"),
+    "no [PAD]": (lambda path: made(path, W[1:]), ""),
+    "no [MASK]": (lambda path: made(path, [*S[:4], *W[5:]]), ""),
     "shuffled": (lambda path: made(path, W[::-1]), ""),
     "one line": (lambda path: made(path, S, eol="\n"), "No piece begins with ##"),
     "numbers": (lambda path: made(path, [*W, "12", "##34", "nan", "null", "-1"]), ""),
@@ -124,7 +130,6 @@ def test_a_byte_order_mark_is_left_out_and_named(tmp_path: Path) -> None:
     ours = open_tokenizer(made(tmp_path / "a", start=b"\xef\xbb\xbf"))
     assert ours.vocab == W
     assert said(ours, "vocab.txt begins with a byte order mark")
-    assert said(ours, "'[PAD]'")
     theirs = transformers.AutoTokenizer.from_pretrained(made(tmp_path / "b"))
     for text in TEXTS:
         assert ours.encode(text, max_length=10_000).input_ids == theirs(text)["input_ids"]
@@ -209,7 +214,7 @@ GAPS: dict[str, tuple[Callable[[Path], Path], str]] = {
     ),
     "after a piece twice": (
         lambda path: _added_json(made(path, [*W, "bank"]), {"[ENT]": len(W) + 1}),
-        f"'[ENT]' and 'bank' have the same id, {len(W)}",
+        f"'[ENT]' has the id {len(W) + 1} in added_tokens.json",
     ),
     "no added piece": (lambda path: _added_json(made(path), {"bank": 3, "[SEP]": 3}), "'bank'"),
 }
@@ -242,19 +247,19 @@ def test_ids_of_added_tokens_are_those_of_transformers_and_gaps_are_told(
 HOLES: dict[str, tuple[Callable[[Path], Path], str]] = {
     "WordPiece": (
         lambda path: from_json(path, lambda c: c["model"]["vocab"].pop("bank")),
-        f"Ids without a piece, which no text has: 1 ({W.index('bank')}).",
+        f"Ids that no text has, as in transformers: 1 ({W.index('bank')}).",
     ),
     "WordPiece, many": (
         lambda path: from_json(path, lambda c: [c["model"]["vocab"].pop(x) for x in "abcde"]),
-        "Ids without a piece, which no text has: 5 (5, 6, 7, ...)",
+        "no text has, as in transformers: 5 (5, 6, 7, ...)",
     ),
     "WordPiece, far": (
         lambda path: from_json(path, lambda c: c["model"]["vocab"].update(river=700)),
-        "Ids without a piece",
+        "Ids that no text has",
     ),
     "WordPiece, shared": (
         lambda path: from_json(path, lambda c: c["model"]["vocab"].update(river=9)),
-        "have the same id, 9",
+        "Ids that no text has",
     ),
     "WordPiece, plain class": (
         lambda path: from_json(
@@ -262,13 +267,13 @@ HOLES: dict[str, tuple[Callable[[Path], Path], str]] = {
             lambda c: c["model"]["vocab"].pop("bank"),
             tokenizer_class="PreTrainedTokenizerFast",
         ),
-        "Ids without a piece",
+        "Ids that no text has",
     ),
     "byte-level BPE": (
         lambda path: from_json(
             path, lambda c: c["model"]["vocab"].pop("\u0100"), model_type="roberta"
         ),
-        "Ids without a piece",
+        "Ids that no text has",
     ),
     "byte-level BPE, own class": (
         lambda path: from_json(
@@ -277,7 +282,7 @@ HOLES: dict[str, tuple[Callable[[Path], Path], str]] = {
             model_type="roberta",
             tokenizer_class="RobertaTokenizer",
         ),
-        "Ids without a piece",
+        "Ids that no text has",
     ),
     "Unigram": (
         lambda path: from_json(
@@ -315,7 +320,7 @@ HOLES: dict[str, tuple[Callable[[Path], Path], str]] = {
         lambda path: from_json(
             path, lambda c: c["added_tokens"].append({"id": 900, **token("[ENT]", special=True)})
         ),
-        "'[ENT]' has the id 900 in tokenizer.json",
+        "",
     ),
 }
 

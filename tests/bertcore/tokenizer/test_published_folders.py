@@ -38,7 +38,6 @@ def test_a_bert_with_an_unnamed_tokenizer_of_xlm_roberta(tmp_path: Path) -> None
     put(tmp_path, "config.json", {"model_type": "bert"})
     without_class(tmp_path)
     ours = check_same(tmp_path)
-    assert said(ours, "BertTokenizer does not follow all of tokenizer.json")
     assert said(ours, FOLLOW)
     content = json.loads((tmp_path / "tokenizer_config.json").read_text())
     put(
@@ -74,9 +73,7 @@ def test_rules_of_tokenizer_json_that_gpt2tokenizer_does_not_follow(tmp_path: Pa
         model_type="roberta",
         tokenizer_class="GPT2Tokenizer",
     )
-    ours = check_same(tmp_path)
-    assert said(ours, "GPT2Tokenizer does not follow all of tokenizer.json")
-    assert said(ours, FOLLOW)
+    check_same(tmp_path)
 
 
 @pytest.mark.parametrize("class_name", ["RobertaTokenizerFast", "RobertaTokenizer", None])
@@ -122,7 +119,6 @@ def test_many_added_tokens_some_of_them_alike(tmp_path: Path) -> None:
     tokens = ours.encode("#w7 #w9999").tokens
     assert tokens[1] in ("#w7", "#W7")
     assert tokens[2] == "#w9999"
-    assert said(ours, "'#w7' and '#W7' are the same once text is normalised")
     assert said(ours, "in added_tokens.json, but transformers gives it")
 
 
@@ -143,7 +139,6 @@ def test_a_cased_vocabulary_without_settings(tmp_path: Path) -> None:
     """SciBERT, BioBERT (allenai/scibert#79, dmis-lab/biobert#163)."""
     ours = check_same(made(tmp_path, [*W, "Paris", "NATO"], config=None))
     assert ours.do_lower_case
-    assert said(ours, "No file states do_lower_case")
 
 
 def test_words_of_dna(tmp_path: Path) -> None:

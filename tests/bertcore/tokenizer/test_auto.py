@@ -1,0 +1,415 @@
+"""Tokenizers that AutoTokenizer builds: its ids, or a refusal; and no file outside the folder."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import secrets
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import transformers
+
+from bertcore.tokenizer import open_tokenizer
+from bertcore.tokenizer.auto import _LISTS, _NAMES, _SWITCHES
+from bertcore.tokenizer.files import VOCABULARIES
+from tests.support.exhaustive import spread
+from tests.support.odd_tokenizers import CLASS, W, check_same, from_json, made, put, said
+from tests.support.refused import REFUSALS
+from tests.support.tiny_families import byte_level_bpe, save_fast, unigram
+from tests.support.what_opens import opens
+
+AS_NAMED: list[tuple[str | None, str, str]] = [
+    ("AlbertTokenizer", "albert", "albert"),
+    ("XLMRobertaTokenizer", "xlm-roberta", "xlm-roberta"),
+    ("CamembertTokenizer", "camembert", "xlm-roberta"),
+    ("BigBirdTokenizer", "big_bird", "xlm-roberta"),
+    ("T5TokenizerFast", "t5", "xlm-roberta"),
+    ("DebertaV2TokenizerFast", "deberta-v2", "albert"),
+    ("XLNetTokenizer", "xlnet", "xlm-roberta"),
+    ("FNetTokenizer", "fnet", "albert"),
+    ("RobertaTokenizerFast", "roberta", "roberta"),
+    ("LongformerTokenizer", "longformer", "roberta"),
+    ("DebertaTokenizer", "deberta", "roberta"),
+    ("GPT2Tokenizer", "roberta", "roberta"),
+    ("HerbertTokenizerFast", "bert", "roberta"),
+    ("RemBertTokenizer", "rembert", "albert"),
+    ("BertTokenizer", "bert", "albert"),
+    ("BertTokenizer", "bert", "roberta"),
+    (None, "bert", "albert"),
+    (None, "bert", "roberta"),
+    (None, "roberta", "roberta"),
+    (None, "albert", "albert"),
+    (None, "modernbert", "roberta"),
+    ("LlamaTokenizerFast", "modernbert", "albert"),
+    ("RobertaTokenizer", "modernbert", "albert"),
+    ("LlamaTokenizer", "bert", "roberta"),
+    ("LlamaTokenizer", "bert", "xlm-roberta"),
+    ("KoBertTokenizer", "bert", "albert"),
+    ("KoBertTokenizer", "distilbert", "roberta"),
+    ("PreTrainedTokenizer", "bert", "albert"),
+    ("PreTrainedTokenizerFast", "roberta", "roberta"),
+    ("TokenizersBackend", "electra", "albert"),
+    ("MPNetTokenizer", "mpnet", "bert"),
+    ("DistilBertTokenizerFast", "distilbert", "bert"),
+    ("ElectraTokenizer", "electra", "bert"),
+    ("ConvBertTokenizer", "convbert", "bert"),
+    ("MobileBertTokenizerFast", "mobilebert", "bert"),
+    ("DPRQuestionEncoderTokenizer", "dpr", "bert"),
+    ("DPRReaderTokenizerFast", "dpr", "bert"),
+    ("SplinterTokenizer", "splinter", "bert"),
+    ("LayoutLMTokenizer", "layoutlm", "bert"),
+    (None, "electra", "bert"),
+    (None, "distilbert", "bert"),
+    (None, "megatron-bert", "bert"),
+    (None, "nystromformer", "albert"),
+    ("BertTokenizerFast", "roberta", "bert"),
+    ("BertTokenizerFast", "albert", "bert"),
+    ("BertTokenizer", "nystromformer", "bert"),
+    ("RetriBertTokenizer", "bert", "bert"),
+    ("ErnieTokenizer", "ernie", "bert"),
+]
+"""Class, model_type, and which tokenizer lies in the folder."""
+
+
+@opens(
+    "Tokenizers",
+    "who names the class",
+    "`tokenizer_config.json`, `config.json`, neither",
+    "as `AutoTokenizer`",
+)
+@pytest.mark.parity
+@pytest.mark.parametrize(
+    ("row", "place"), spread(AS_NAMED, ["tokenizer_config.json", "config.json"])
+)
+def test_the_class_is_that_of_autotokenizer(
+    row: tuple[str | None, str, str], place: str, tmp_path: Path
+) -> None:
+    class_name, model_type, source = row
+    from_json(tmp_path, lambda c: None, model_type=source)
+    settings = json.loads((tmp_path / "tokenizer_config.json").read_text())
+    del settings["tokenizer_class"]
+    contents = {"tokenizer_config.json": settings, "config.json": {"model_type": model_type}}
+    if class_name is not None:
+        contents[place]["tokenizer_class"] = class_name
+    for name, content in contents.items():
+        put(tmp_path, name, content)
+    ours = check_same(tmp_path, tokens={})
+    theirs = transformers.AutoTokenizer.from_pretrained(tmp_path)
+    assert ours.mask_token in (theirs.mask_token, "")
+
+
+# --- refused --------------------------------------------------------------------------------------
+
+REFUSED = {
+    "BertJapaneseTokenizer": "bert",
+    "RoFormerTokenizer": "roformer",
+    "RoFormerTokenizerFast": "bert",
+    "CpmTokenizer": "bert",
+    "BertweetTokenizer": "roberta",
+    "PhobertTokenizer": "roberta",
+    "FlaubertTokenizer": "bert",
+    "XLMTokenizer": "bert",
+    "RoCBertTokenizer": "bert",
+    "EsmTokenizer": "bert",
+    "TapasTokenizer": "bert",
+    "CanineTokenizer": "bert",
+    "LayoutLMv2Tokenizer": "bert",
+}
+"""Classes with a part outside the tokenizers library, and a model_type."""
+
+
+@opens(
+    "Tokenizers",
+    "classes with a program of their own",
+    "MeCab, Jieba, tweets, Sudachi",
+    "refused: which class, and the package that it asks for",
+)
+@pytest.mark.parametrize(
+    ("class_name", "place", "has_json"),
+    spread(REFUSED, ["tokenizer_config.json", "config.json"], [True, False]),
+)
+def test_a_class_with_a_program_of_its_own_is_never_read_plainly(
+    class_name: str, place: str, has_json: bool, tmp_path: Path
+) -> None:
+    if has_json:
+        from_json(tmp_path, lambda c: None)
+    else:
+        made(tmp_path)
+    model_type = REFUSED[class_name]
+    contents: dict[str, Any] = {"tokenizer_config.json": {}, "config.json": {}}
+    contents["config.json"]["model_type"] = model_type
+    contents[place]["tokenizer_class"] = class_name
+    for name, content in contents.items():
+        put(tmp_path, name, content)
+    with pytest.raises(
+        RuntimeError, match=rf"{class_name}, which does more.*write PreTrainedTokenizerFast into"
+    ):
+        open_tokenizer(tmp_path)
+    # What the sentence advises opens.
+    from_json(tmp_path, lambda c: None, tokenizer_class="PreTrainedTokenizerFast")
+    put(tmp_path, "config.json", {"model_type": model_type})
+    check_same(tmp_path)
+
+
+@pytest.mark.parametrize("place", ["tokenizer_config.json", "config.json"])
+@pytest.mark.parametrize("subword", ["wordpiece", "character"])
+def test_a_japanese_bert_names_the_program_that_it_needs(
+    place: str, subword: str, tmp_path: Path
+) -> None:
+    words = [*W[:5], *"東京 都 に 住む 東 京 住 む ##む ##京 。".split()]
+    settings = {"do_lower_case": False, "word_tokenizer_type": "mecab"}
+    contents = {"config.json": {"model_type": "bert"}}
+    contents["tokenizer_config.json"] = {**settings, "subword_tokenizer_type": subword}
+    contents[place]["tokenizer_class"] = "BertJapaneseTokenizer"
+    made(tmp_path, words)
+    for name, content in contents.items():
+        put(tmp_path, name, content)
+    with pytest.raises(RuntimeError, match=r"BertJapaneseTokenizer, .*fugashi"):
+        open_tokenizer(tmp_path)
+
+
+@pytest.mark.parametrize("model_type", ["roformer", "esm", "roc_bert", "flaubert", "xlm"])
+def test_a_family_whose_class_has_a_program_is_refused_without_a_name_too(
+    model_type: str, tmp_path: Path
+) -> None:
+    made(tmp_path, config=None, model_type=model_type)
+    with pytest.raises(RuntimeError, match="does more than the tokenizers library"):
+        open_tokenizer(tmp_path)
+
+
+def test_a_class_that_changes_texts_first_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is told by its ids, not by its name."""
+    save_fast(byte_level_bpe(), tmp_path)
+    put(tmp_path, "tokenizer_config.json", {"tokenizer_class": "RobertaTokenizer"})
+    whole = transformers.RobertaTokenizer._encode_plus
+    monkeypatch.setattr(
+        transformers.RobertaTokenizer,
+        "_encode_plus",
+        lambda self, text, *given, **named: whole(self, text.lower(), *given, **named),
+    )
+    with pytest.raises(RuntimeError, match="RobertaTokenizer, which does more than"):
+        open_tokenizer(tmp_path, tokens={})
+
+
+@opens(
+    "Tokenizers",
+    "a tokenizer of the checkpoint's own code",
+    "`auto_map`, KoBERT",
+    "refused: its code is never run",
+)
+@pytest.mark.parametrize("file", ["tokenizer_config.json", "config.json"])
+@pytest.mark.parametrize(
+    "programs",
+    [
+        {"AutoTokenizer": ["tokenization_kobert.KoBertTokenizer", None]},
+        {"AutoTokenizer": [None, "tokenization_kobert.KoBertTokenizer"]},
+        {"AutoTokenizer": "tokenization_kobert.KoBertTokenizer"},
+        ["tokenization_kobert.KoBertTokenizer", None],
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("class_name", ["KoBertTokenizer", "BertTokenizer", None])
+def test_a_tokenizer_of_the_checkpoints_own_code_is_refused(
+    class_name: str | None, programs: object, file: str, tmp_path: Path
+) -> None:
+    made(tmp_path)
+    content = json.loads((tmp_path / file).read_text())
+    content.pop("tokenizer_class", None)
+    named = {} if class_name is None else {"tokenizer_class": class_name}
+    put(tmp_path, file, {**content, **named, "auto_map": programs})
+    with pytest.raises(RuntimeError, match=rf"{file} says .* own code.*tokenization_kobert.KoBert"):
+        open_tokenizer(tmp_path)
+
+
+def test_own_code_of_the_model_alone_does_not_matter(tmp_path: Path) -> None:
+    made(tmp_path)
+    content = json.loads((tmp_path / "config.json").read_text())
+    put(tmp_path, "config.json", {**content, "auto_map": {"AutoModel": "own.Model"}})
+    put(tmp_path, "tokenizer_config.json", {**CLASS, "auto_map": {"AutoTokenizer": [None, None]}})
+    assert open_tokenizer(tmp_path).vocab == W
+
+
+@pytest.mark.parametrize("name", ["KoBertTokenizer", "DNATokenizer", "TokenizerX"])
+def test_an_unknown_class_without_tokenizer_json_is_refused(name: str, tmp_path: Path) -> None:
+    made(tmp_path, config={**CLASS, "tokenizer_class": name})
+    with pytest.raises(FileNotFoundError, match=f"{name}, which transformers does not have"):
+        open_tokenizer(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [5, ["BertTokenizer"], {"a": 1}, "x" * 3000, "__class__", "pipeline", "../x", "AutoTokenizer"],
+)
+def test_a_class_that_is_no_name_is_refused(name: object, tmp_path: Path) -> None:
+    made(tmp_path, config={**CLASS, "tokenizer_class": name})
+    with pytest.raises(RuntimeError, match="tokenizer_class is"):
+        open_tokenizer(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("RobertaTokenizer", "reads tokenizer.json or vocab.json with merges.txt, but there is"),
+        ("AlbertTokenizerFast", "reads tokenizer.json or spiece.model, but there is vocab.txt"),
+        ("PreTrainedTokenizerFast", "reads tokenizer.json or tokenizer.model, but there is"),
+    ],
+)
+def test_classes_that_read_other_files_are_refused(name: str, message: str, tmp_path: Path) -> None:
+    made(tmp_path, config={"tokenizer_class": name})
+    with pytest.raises(FileNotFoundError, match=f"{name}, which {message}"):
+        open_tokenizer(tmp_path)
+
+
+def test_a_vocabulary_that_the_family_does_not_read_is_refused(tmp_path: Path) -> None:
+    """Where AutoTokenizer makes an empty vocabulary up."""
+    with pytest.raises(FileNotFoundError, match=r"RobertaTokenizer, which reads .*vocab\.txt"):
+        open_tokenizer(made(tmp_path, config=None, model_type="roberta"))
+
+
+def test_another_class_than_the_named_one_is_told(tmp_path: Path) -> None:
+    from_json(tmp_path, lambda c: None, model_type="albert", tokenizer_class="KoBertTokenizer")
+    assert said(check_same(tmp_path), "called a KoBertTokenizer, but transformers reads it as")
+
+
+# --- files of others ------------------------------------------------------------------------------
+
+LISTED = (*_SWITCHES, *_NAMES, *_LISTS, "extra_ids", "added_tokens_decoder", "unk_token")
+OTHERS = (
+    *("vocab", "vocab_file", "merges", "merges_file", "tokenizer_file", "tokenizer_object"),
+    *("gguf_file", "spm_file", "sp_model", "sp_model_kwargs", "name_or_path", "init_inputs"),
+    *("fast_tokenizer_files", "subfolder", "cache_dir", "chat_template", "post_processor"),
+    *("entity_vocab_file", "_spm_precompiled_charsmap", "_name_or_path", "max_length"),
+    *("from_slow", "trust_remote_code", "local_files_only", "revision", "token", "errors"),
+    *("tokenizer_truncation", "tokenizer_padding", "dropout", "backend", "__class__", "self"),
+)
+"""Keys of one class or another that are not handed on."""
+CLASSES = (
+    *("AlbertTokenizer", "BertTokenizer", "CamembertTokenizer", "DebertaV2Tokenizer"),
+    *("GPT2Tokenizer", "RobertaTokenizer", "T5Tokenizer", "TokenizersBackend"),
+    *("XLMRobertaTokenizer", "XLNetTokenizer"),
+)
+TEXT = "A film of the river."
+
+
+class Watch:
+    """The files that Python opens meanwhile."""
+
+    def __init__(self) -> None:
+        self.is_on = False
+        self.opened: list[str] = []
+        sys.addaudithook(self)
+
+    def __call__(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if self.is_on and event == "open" and isinstance(arguments[0], str | bytes | os.PathLike):
+            self.opened.append(os.path.realpath(os.fsdecode(arguments[0])))
+
+
+WATCH = Watch()
+
+
+@pytest.fixture
+def secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file beside the checkpoint's folder that nothing may open; and no network."""
+
+    def refuse(*address: object) -> None:
+        pytest.fail(f"asked the network: {address}")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    file = tmp_path / "of-the-user.txt"
+    file.write_text("\n".join(["[UNK]", "a", "canary" + secrets.token_hex(8)]))
+    return file
+
+
+def opened(folder: Path, secret: Path) -> list[int] | str:
+    """Return the ids of TEXT, or the refusal; the secret may neither be opened nor shown."""
+    WATCH.opened, WATCH.is_on = [], True
+    seen: list[int] | str
+    try:
+        tokenizer = open_tokenizer(folder, tokens={})
+        seen, shown = tokenizer.encode(TEXT).input_ids, repr(tokenizer.vocab)
+    except REFUSALS as error:
+        seen = shown = repr(error)
+        assert len(seen) < 3000
+    finally:
+        WATCH.is_on = False
+    assert secret.read_text().splitlines()[-1] not in shown
+    assert os.path.realpath(secret) not in WATCH.opened
+    return seen
+
+
+def folder_of(class_name: str, folder: Path, secret: Path) -> list[int]:
+    """Write a folder that a class opens; return its ids of TEXT."""
+    for fast in (unigram(albert=False), byte_level_bpe()):
+        save_fast(fast, folder)
+        settings = json.loads((folder / "tokenizer_config.json").read_text())
+        put(folder, "tokenizer_config.json", {**settings, "tokenizer_class": class_name})
+        ids = opened(folder, secret)
+        if not isinstance(ids, str):
+            return ids
+    raise AssertionError(ids)
+
+
+@pytest.mark.parametrize("class_name", CLASSES)
+def test_no_key_but_the_listed_ones_reaches_a_class(
+    class_name: str, tmp_path: Path, secret: Path
+) -> None:
+    folder = tmp_path / "folder"
+    ids = folder_of(class_name, folder, secret)
+    own = inspect.signature(getattr(transformers, class_name).__init__).parameters
+    keys = [k for k in {*own, *OTHERS} - {*LISTED} if not k.endswith("_token")]
+    settings = json.loads((folder / "tokenizer_config.json").read_text())
+    for value in (str(secret), f"../{secret.name}", [str(secret)], {"vocab": str(secret)}, 10**300):
+        hostile = dict.fromkeys(keys, value)
+        put(folder, "tokenizer_config.json", {**hostile, **settings})
+        put(folder, "special_tokens_map.json", hostile)
+        put(folder, "config.json", {**hostile, "model_type": "albert"})
+        assert opened(folder, secret) == ids
+    (folder / "config.json").unlink()
+    for key in LISTED:
+        for value in (str(secret), 10**300, -1.5, [None, {}, 0], {"a": [0]}):
+            put(folder, "tokenizer_config.json", {**settings, key: value})
+            assert opened(folder, secret)
+
+
+@pytest.mark.parametrize("name", ["vocab", "vocab_file", "merges_file", "name_or_path"])
+def test_no_file_is_read_that_two_files_name(name: str, tmp_path: Path, secret: Path) -> None:
+    folder = tmp_path / "folder"
+    ids = folder_of("RobertaTokenizer", folder, secret)
+    model = json.loads((folder / "tokenizer.json").read_text())["model"]
+    if model["type"] == "Unigram":
+        save_fast(byte_level_bpe(), folder)
+        model = json.loads((folder / "tokenizer.json").read_text())["model"]
+    (folder / "tokenizer.json").unlink()
+    put(folder, "vocab.json", model["vocab"])
+    (folder / "merges.txt").write_text("\n".join(" ".join(merge) for merge in model["merges"]))
+    settings = {"tokenizer_class": "RobertaTokenizer"}
+    put(folder, "tokenizer_config.json", settings)
+    ids = opened(folder, secret)
+    assert not isinstance(ids, str)
+    put(folder, "tokenizer_config.json", {**settings, name: str(secret)})
+    assert opened(folder, secret) == ids
+
+
+@pytest.mark.parametrize(
+    "name", [*VOCABULARIES, "tokenizer.json", "added_tokens.json", "special_tokens_map.json"]
+)
+def test_no_link_leads_out(name: str, tmp_path: Path, secret: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    class_of = {"vocab.txt": "BertTokenizer", "spiece.model": "AlbertTokenizer"}
+    class_name = class_of.get(name, "RobertaTokenizer")
+    put(folder, "tokenizer_config.json", {"tokenizer_class": class_name})
+    if name not in VOCABULARIES:
+        (folder / "vocab.txt").write_text("\n".join(W))
+    os.mkfifo(tmp_path / "pipe")
+    for target in (secret, Path("..") / secret.name, Path("/dev/zero"), tmp_path / "pipe"):
+        (folder / name).symlink_to(target)
+        assert isinstance(opened(folder, secret), str)
+        (folder / name).unlink()
