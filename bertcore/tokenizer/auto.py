@@ -236,10 +236,11 @@ def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
 
     ValueError or TypeError if a setting is not of its type.
     """
-    kinds = dict.fromkeys(_SWITCHES, bool) | dict.fromkeys(_NAMES, str) | {"extra_ids": int}
+    kinds: dict[str, type] = {"extra_ids": int}
+    kinds |= {**dict.fromkeys(_SWITCHES, bool), **dict.fromkeys(_NAMES, str)}
     settings = {name: config[name] for name in kinds if config.get(name) is not None}
     for name, value in settings.items():
-        if not isinstance(value, kinds[name]) or (name == "extra_ids" and value > _MOST_EXTRA):
+        if not isinstance(value, kinds[name]) or (name == "extra_ids" and int(value) > _MOST_EXTRA):
             raise ValueError(
                 f"its {name} is {str(value)[:100]!r}; expected {kinds[name].__name__}"
                 f"{f', at most {_MOST_EXTRA}' if name == 'extra_ids' else ''}"
