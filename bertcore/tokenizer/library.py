@@ -120,6 +120,7 @@ class LibraryTokenizer(Tokenizer):
         for i in reversed(range(len(spans))):
             start, end = spans[i]
             if start == end:
+                spans[i] = (min(start, new[0]),) * 2
                 continue
             if spans[i] != raw:  # not of the same character, as its bytes are
                 end = start if start == new[0] else self._with_marks(text, start, end, new[0])
