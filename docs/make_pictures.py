@@ -332,16 +332,16 @@ def bias_erase(visit: Visit) -> None:
 
 
 def compare_answers(visit: Visit) -> None:
-    """The class by layer, and which tokens speak for it."""
+    """The class, and by layer."""
     visit.open("compare", checkpoint=CLASSIFIER, text_a=NEGATION)
-    for name in ("answers", "layers", "gradients"):
+    names = ("answers", "layers")
+    for name in names:
         visit.picture(f"figure_compare-{name}")
     visit.settle()
-    ends = ("answers", "gradients")
     save(
         visit,
         "compare-answers",
-        [visit.page.locator(f".st-key-figure_compare-{name}") for name in ends],
+        [visit.page.locator(f".st-key-figure_compare-{name}") for name in names],
     )
 
 

@@ -37,9 +37,8 @@ from bertcore.checkpoints.source import SHIPPED  # noqa: E402
 
 CHECKPOINTS = [name for name in SHIPPED if not name.startswith("toy-")]
 """Toys are computed in no time."""
-PAGES = ("heads", "grammar", "probes", "bias", "corpus")
+PAGES = ("heads", "grammar", "probes", "bias")
 STORED = (
-    "app.corpus.nearest:_nearest",
     "app.grammar.exam:_taken",
     "app.heads.job:_report",
     "app.probes.work:_probed",

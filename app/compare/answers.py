@@ -22,7 +22,6 @@ from .case import (
     unread_heads,
     wants_pair,
 )
-from .gradients import show_gradients
 
 NO_QUESTION = (
     "Neither checkpoint has a question to answer on this text. Write \\[MASK\\] in it to compare "
@@ -223,7 +222,7 @@ RING = " A ring marks the layer where a decision settles: from there on, it is t
 
 
 def show_answers(case: Case) -> None:
-    """Draw answers, layers and gradients of one question."""
+    """Draw answers and layers of one question."""
     for reason in unread_heads(case):
         st.info(plain(_sentence(reason)))
     if not case.comparison.answers:
@@ -245,12 +244,6 @@ def show_answers(case: Case) -> None:
     if selected.question.kind == "tag":
         _show_tags(case, selected)
     _show_by_layer(case, selected, answer)
-    one, two = (
-        None if side is None or answer not in side.names else side.names.index(answer)
-        for side in selected.sides
-    )
-    code = QUESTION_CODE.format(**code_values(selected))
-    show_gradients(case, selected.question.kind, (one, two), selected.places, code)
 
 
 def code_values(selected: SelectedQuestion) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from streamlit.delta_generator import DeltaGenerator
 from bertcore import Trace
 from bertcore.analysis.compare import checkpoints as core
 from bertcore.analysis.compare.checkpoints import Question, TextComparison
-from bertcore.analysis.compare.decision import KINDS, NO_YES, DecisionGradients, LayerDecisions
+from bertcore.analysis.compare.decision import KINDS, NO_YES, LayerDecisions
 from bertcore.analysis.compare.weight_drift import WeightDrift, weight_drift
 
 from ..plots import label_name
@@ -71,15 +71,6 @@ class Case(NamedTuple):
     def drift(self) -> WeightDrift:
         """How far the weights are from each other."""
         return _drift(self.first, self.second)
-
-    @cache.once
-    def gradients(
-        self, kind: str, answers: Answers, places: tuple[int, int]
-    ) -> tuple[DecisionGradients | None, DecisionGradients | None]:
-        """Return the gradients of an answer with respect to each token, in both."""
-        first, second = (side.bert for side in self.sides)
-        question = next(asked for asked in questions_of(*self.sides) if asked.kind == kind)
-        return core.compare_gradients(first, second, self.traces, question, answers, places)
 
 
 @cache.once

@@ -31,7 +31,6 @@ from .answers import show_answers
 from .case import Case, in_order, open_both, opening_code, put_second
 from .heads import VIEW, show_heads
 from .layers import show_layers
-from .trade_off import show_trade_off
 
 MEASURE = Field("compare_measure", "relative", tuple(MEASURES))
 NOT_FINITE = (
@@ -254,7 +253,6 @@ VIEWS = {
     "heads": ("Heads", show_heads),
     "weights": ("Weights", show_weights),
     "texts": ("Layers over many texts", show_layers),
-    "speed": ("Size, speed, score", show_trade_off),
 }
 
 

@@ -1,10 +1,7 @@
 """Background measurement of all heads: its progress, and a way to stop it."""
 
-from collections.abc import Callable
-
 from bertcore import Model
 from bertcore.analysis.heads.report import HeadReport, report_heads
-from bertcore.analysis.heads.similarity import HeadMap, head_map
 
 from ..shell import Compute, Progress, frame
 from ..sources.head_texts import HeadTextSource
@@ -37,21 +34,8 @@ def report(page: frame.Page, chosen: HeadTextSource) -> HeadReport:
     return compute(_report, page.bert_key, chosen)
 
 
-def head_places(report: HeadReport) -> HeadMap:
-    """Return the map of heads as `report` does.
-
-    It comes after the rest: opening scikit-learn takes seconds, once on each server.
-    """
-    return Compute(name="heads-map", stage="Laying out the map")(_head_map, report)
-
-
 def _report(bert: Model, chosen: HeadTextSource, *, progress: Progress) -> HeadReport:
     return report_heads(bert, chosen.texts, chosen.trees, progress=progress)
-
-
-def _head_map(report: HeadReport, *, on_fraction: Callable[[float], None]) -> HeadMap:
-    on_fraction(0.3)
-    return head_map(report.distances)
 
 
 def setup_code(page: frame.Page, chosen: HeadTextSource) -> str:

@@ -4,7 +4,7 @@ Heavy libraries are imported inside the commands, so that `bertscope --help` ans
 """
 
 __all__ = (
-    "audit bias compare encode entry errors evaluate export files finetune heads "
-    "inspect_checkpoint label_curve main minimal_pairs open_app options output patch pretrain "
-    "probe progress removed show_training text train_tokenizer what_if"
+    "audit bias encode entry errors evaluate export files finetune "
+    "inspect_checkpoint label_curve main minimal_pairs open_app options output pretrain "
+    "probe progress removed show_training text train_tokenizer"
 ).split()

@@ -19,7 +19,7 @@ from bertscope.notebook.attention_views import (
     show_neurons,
     show_overview,
 )
-from bertscope.notebook.heads import show_head_map, show_heads
+from bertscope.notebook.heads import show_heads
 from bertscope.notebook.minimal_pair import show_minimal_pair
 from bertscope.notebook.mixing import show_mixing
 from bertscope.notebook.notebook_view import NotebookView

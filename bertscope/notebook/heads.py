@@ -4,7 +4,6 @@ from typing import Literal
 
 from bertcore import Model
 from bertcore.analysis.heads.report import HeadReport
-from bertcore.analysis.heads.similarity import head_map
 from bertscope.notebook.notebook_view import Drawn, NotebookView, app_module, show_figures
 
 
@@ -58,30 +57,3 @@ def show_heads(
     how = grid_part.GRID.reading_of(marks, number=number, opening="")
     drawn[-1] = drawn[-1]._replace(caption=how)
     return show_figures("Heads", drawn, bert, {}, "")
-
-
-def show_head_map(
-    bert: Model,
-    report: HeadReport,
-    colour: Literal["habit", "layer"] = "habit",
-    *,
-    opened: tuple[int, int] | None = None,
-) -> NotebookView:
-    """Show all heads as points: near ones attend to the same tokens.
-
-    Args:
-        report: As `bertcore.analysis.heads.report.report_heads` returns it.
-        colour: By each head's strongest habit, or by its layer.
-        opened: Layer and head that are ringed.
-
-    ValueError if there is no such colour.
-    """
-    view = app_module("app.heads.head_map")
-    if colour not in view.COLOUR_BY:
-        known = ", ".join(map(repr, view.COLOUR_BY))
-        raise ValueError(f"colour is {colour!r}; expected one of {known}.")
-    positions = head_map(report.distances)
-    marks = app_module("app.plots.special_tokens").marks_of(bert.tokenizer)
-    fig = view.head_scatter(report, positions, colour=colour, opened=opened, marks=marks)
-    how = view.MAP.reading_of(marks, **view.map_values(report, positions.stress))
-    return show_figures("Heads that attend alike", [Drawn("", fig, how)], bert, {}, "")

@@ -22,7 +22,7 @@ def view(tab: Visit, name: str) -> None:
 
 def test_a_head_is_opened_and_linked(visit: Visit, new_visit: Callable[..., Visit]) -> None:
     visit.open("compare", text_a=FIRST, text_b=TEXT_B)
-    for name in ("answers", "layers", "gradients"):
+    for name in ("answers", "layers"):
         visit.picture(f"figure_compare-{name}")
     view(visit, "Heads")
     grid = visit.picture("figure_compare-heads")
@@ -54,8 +54,7 @@ def test_a_head_is_opened_and_linked(visit: Visit, new_visit: Callable[..., Visi
 @pytest.mark.exhaustive
 def test_hostile_texts_are_shown_as_text(visit: Visit) -> None:
     visit.open("compare", text_a=f"{HOSTILE} [MASK]", text_b=f"{HOSTILE} \u202eolleh")
-    for name in ("answers", "gradients"):
-        visit.picture(f"figure_compare-{name}").hover()
+    visit.picture("figure_compare-answers").hover()
     view(visit, "Heads")
     visit.inked(".st-key-compare_map_first")
     visit.check()

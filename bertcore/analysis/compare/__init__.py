@@ -3,8 +3,8 @@
 from bertcore.base.moved import moved
 
 __all__ = (
-    "agreement before_after checkpoints cka decision decision_gradients head_divergence "
-    "layer_decisions minimal_pair shared_units speed steering task_shift texts trade_off "
+    "agreement before_after checkpoints cka decision head_divergence "
+    "layer_decisions minimal_pair shared_units steering task_shift texts "
     "weight_drift"
 ).split()
 
@@ -12,6 +12,4 @@ __getattr__ = moved(
     __name__,
     head_divergence="shared_units",
     layer_decisions="decision",
-    decision_gradients="decision",
-    speed="trade_off",
 )

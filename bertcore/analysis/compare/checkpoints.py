@@ -13,10 +13,8 @@ from bertcore.analysis.compare.before_after import check_finite
 from bertcore.analysis.compare.decision import (
     KINDS,
     Decision,
-    DecisionGradients,
     Decisions,
     LayerDecisions,
-    decision_gradients,
     layer_decisions,
 )
 from bertcore.analysis.compare.shared_units import SharedUnits, head_divergence, shared_units
@@ -153,35 +151,6 @@ def compare_text(
     same_heads = traces[0].attentions.shape[:2] == traces[1].attentions.shape[:2]
     divergence = head_divergence(*traces, units) if same_heads else None
     return TextComparison(units, tuple(answers), divergence)
-
-
-def compare_gradients(
-    first: Model,
-    second: Model,
-    traces: tuple[Trace, Trace],
-    question: Question,
-    answers: tuple[int | None, int | None],
-    places: tuple[int, int] = (0, 0),
-) -> tuple[DecisionGradients | None, DecisionGradients | None]:
-    """Return each token's contribution to one answer in both checkpoints; None without an answer.
-
-    Args:
-        first, second, traces: As for `compare_text`.
-        question: From `questions`.
-        answers: The number of the answer in each one's own list; None leaves one out.
-        places: Of each, 0 to P-1.
-
-    ValueError as `decision_gradients`.
-    """
-    gradients: list[DecisionGradients | None] = []
-    for side, (bert, trace) in enumerate(zip((first, second), traces, strict=True)):
-        decision = question.decisions[side]
-        answer = answers[side]
-        if decision is None or answer is None or not decision.applies_to(trace):
-            gradients.append(None)
-            continue
-        gradients.append(decision_gradients(bert, trace, decision, answer, places[side]))
-    return gradients[0], gradients[1]
 
 
 def with_mask_of(bert: Model, text: str) -> str:

@@ -46,12 +46,6 @@ class SharedUnits:
             return vectors.float()
         return self._matrix(vectors.shape[-2], side, mean=True) @ vectors.float()
 
-    def merged_sums(self, values: Tensor, side: int) -> Tensor:
-        """Return the sum over the tokens of each unit, [..., U], of values [..., T]."""
-        if self.are_tokens:
-            return values.float()
-        return values.float() @ self._matrix(values.shape[-1], side, mean=False).T
-
     def merged_attention(self, weights: Tensor, side: int) -> Tensor:
         """Return attention between units, [..., U, U], of weights [..., T, T]; rows sum to 1.
 

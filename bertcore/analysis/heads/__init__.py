@@ -3,7 +3,7 @@
 from bertcore.base.moved import moved
 
 __all__ = (
-    "entropy_history importance measures pruning readings removal report similarity sinks "
+    "entropy_history importance measures pruning readings removal report sinks "
     "statistics stream syntax texts"
 ).split()
 

@@ -1,8 +1,7 @@
-"""The report on all heads: measures, syntax and similarity, in one pass over the texts."""
+"""The report on all heads: measures and syntax, in one pass over the texts."""
 
 from dataclasses import dataclass
 
-from bertcore.analysis.heads.similarity import HeadDistances, SimilaritySurvey
 from bertcore.analysis.heads.statistics import HeadStatistics, MeasureSurvey
 from bertcore.analysis.heads.stream import Survey, run_surveys
 from bertcore.analysis.heads.syntax import SyntaxScores, SyntaxSurvey
@@ -14,12 +13,10 @@ from bertcore.model import Model
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeadReport:
-    """Measures, syntax and similarity of one checkpoint's heads on some texts and trees."""
+    """Measures and syntax of one checkpoint's heads on some texts and trees."""
 
     statistics: HeadStatistics
     scores: SyntaxScores
-    distances: HeadDistances
-    """For `head_map`, which lays the heads out in 2-D."""
     num_cut: int
     """Number of sentences truncated at the checkpoint's limit."""
 
@@ -36,10 +33,9 @@ def report_heads(
     """Measure every head.
 
     Args:
-        texts: Sentences for the measures and the similarity.
+        texts: Sentences for the measures.
         trees: Sentences with their trees, for the relations; may be `texts`.
-        num_resamples, seed: For the intervals; `seed` also draws the compared tokens if there are
-            too many.
+        num_resamples, seed: For the intervals.
         progress: Called with the fraction done; an exception in it ends the work.
 
     ValueError if there is no sentence or no tree, or too few resamples.
@@ -47,9 +43,8 @@ def report_heads(
     if not trees.trees:
         raise ValueError("there is no tree. Give sentences in CoNLL-U, or use the shipped ones.")
     measures = MeasureSurvey(len(texts.sentences), bert.config)
-    likeness = SimilaritySurvey(len(texts.sentences), bert.config, seed=seed)
     syntax = SyntaxSurvey(trees.trees, bert.config)
-    passes: list[tuple[HeadTexts, list[Survey]]] = [(texts, [measures, likeness])]
+    passes: list[tuple[HeadTexts, list[Survey]]] = [(texts, [measures])]
     if trees is texts:
         passes[0][1].append(syntax)
     else:
@@ -64,7 +59,7 @@ def report_heads(
     if progress:
         progress(0.95, "Resampling the sentences")
     statistics = measures.result(num_resamples=num_resamples, seed=seed)
-    return HeadReport(statistics, syntax.result(), likeness.result(), num_cut)
+    return HeadReport(statistics, syntax.result(), num_cut)
 
 
 def _part_of(progress: Progress, begin: float, fraction: float) -> Progress:

@@ -16,7 +16,6 @@ from app.heads import job
 from app.shell.jobs import background, waiting
 from bertcore import load
 from bertcore.analysis.heads.report import HeadReport, report_heads
-from bertcore.analysis.heads.similarity import head_map
 from bertcore.analysis.heads.sinks import find_sinks
 from bertcore.analysis.heads.texts import bundled_sentences, bundled_trees
 from tests.support.opened import PAGES, ok, said
@@ -45,9 +44,9 @@ def table(app: AppTest) -> str:
     return str(found)
 
 
-def test_opens_with_all_heads_the_best_one_and_the_map(page: AppTest, own: HeadReport) -> None:
+def test_opens_with_all_heads_and_the_best_one(page: AppTest, own: HeadReport) -> None:
     app = ok(page.run())
-    grid, bars, places = figures(app)
+    grid, bars = figures(app)
     expected = own.statistics.of("to_previous")
     np.testing.assert_allclose(values(grid["data"][0]["z"]), expected.mean, rtol=1e-5)
     layer, head = own.statistics.best("to_previous")
@@ -55,10 +54,7 @@ def test_opens_with_all_heads_the_best_one_and_the_map(page: AppTest, own: HeadR
     assert grid["layout"]["shapes"][0]["y0"] == layer - 0.5
     assert f"What layer {layer} head {head} attends to" == bars["layout"]["title"]["text"]
     assert expected.mean[layer, head] in values(bars["data"][0]["x"])
-    points = [trace for trace in places["data"] if trace.get("customdata") is not None]
-    assert sum(len(values(trace["x"])) for trace in points) == 8
     assert f"{expected.mean[layer, head]:.1%}" in said(app)
-    assert f"Stress {head_map(own.distances).stress:.2f}" in said(app)
 
 
 def test_every_row_of_the_list_leads_to_its_head_and_an_example(
@@ -134,9 +130,6 @@ def test_another_measure_opens_its_best_head_and_any_head_can_be_chosen(
     title = figures(ok(app))[1]["layout"]["title"]["text"]
     assert title == f"What layer {layer} head {head} attends to"
     assert "heads_open" not in app.query_params
-    app.segmented_control(key="heads_colour").set_value("layer").run()
-    names = [trace.get("name") for trace in figures(ok(app))[2]["data"]]
-    assert names == [None, "layer 0", "layer 1"]
 
 
 def test_pasted_sentences(page: AppTest) -> None:
@@ -217,27 +210,27 @@ def test_progress_is_shown_and_the_work_can_be_stopped(
     monkeypatch.setattr(waiting, "PATIENCE_SECONDS", 60)
     (again,) = [button for button in app.button if button.label == "Start again"]
     again.click().run()
-    assert len(figures(ok(app))) == 3
+    assert len(figures(ok(app))) == 2
 
 
 def test_a_link_with_nonsense_shows_the_defaults(page: AppTest) -> None:
     page.query_params.update(
         {"heads_measure": "x>y", "heads_open": "99.1", "heads_list": "z", "heads_source": "q"}
     )
-    assert len(figures(ok(page.run()))) == 3
+    assert len(figures(ok(page.run()))) == 2
 
 
 def test_the_python_shown_computes_the_numbers(page: AppTest, own: HeadReport) -> None:
     page.query_params["heads_list"] = "to_head"
     app = ok(page.run())
     codes = [block.value for block in app.code]
-    assert len(codes) == 5
+    assert len(codes) == 4
     for code in codes:
         scope: dict[str, object] = {}
         exec(code, scope)
         found = scope["report"]
         assert isinstance(found, HeadReport)
-        np.testing.assert_array_equal(found.distances.matrix, own.distances.matrix)
+        np.testing.assert_array_equal(found.statistics.means.mean, own.statistics.means.mean)
 
 
 def test_sinks_with_their_words_and_numbers_and_none(

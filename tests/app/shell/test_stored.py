@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 from app.shell import cache, compute, stored
 from app.shell.jobs import background
 from bertcore import Model
-from bertcore.analysis.heads.similarity import HeadMap
+from bertcore.analysis.space.geometry import Geometry
 from bertcore.data.texts_file import Sentence
 
 ROOT = Path(__file__).parents[3]
@@ -139,7 +139,7 @@ def test_a_file_of_another_version_or_edited_by_hand_is_refused(damage: str, fol
 
 def test_results_come_back_as_they_were() -> None:
     value = (
-        HeadMap(np.arange(6.0).reshape(3, 2), 0.5),
+        Geometry(np.arange(3.0), np.ones(3), 2, 5),
         {("a", 1): torch.arange(3), "nan": float("nan")},
         np.float64(0.1),
         np.array(["x", "yz"]),

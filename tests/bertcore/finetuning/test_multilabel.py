@@ -23,7 +23,7 @@ from bertcore.analysis.attribution import (
     run_file,
     task_input,
 )
-from bertcore.analysis.compare.checkpoints import compare_gradients, compare_text, questions
+from bertcore.analysis.compare.checkpoints import compare_text, questions
 from bertcore.analysis.compare.decision import open_decisions
 from bertcore.analysis.compare.texts import NO_LABEL, compare_texts
 from bertcore.bert import Bert
@@ -511,12 +511,6 @@ def test_two_checkpoints_are_compared_label_by_label(tmp_path: Path) -> None:
         np.testing.assert_allclose(side.probabilities[-1, :, 1], given, atol=1e-5)
         np.testing.assert_allclose(side.probabilities.sum(-1), 1, atol=1e-6)
         assert side.final == ["yes" if p > 0.5 else "no" for p in given]
-    # The log-odds of yes are the label's own logit, which grows along its gradient alone.
-    place = LABELS.index("toxic")
-    both = compare_gradients(first, second, traces, question, (1, None), (place, 0))
-    assert both[0] is not None
-    assert both[1] is None
-    assert both[0].target == pytest.approx(float(sides[0].logits[-1, place, 1]), abs=1e-5)
     sentences = [Sentence(text), Sentence("the film was bad", "a good house")]
     same = (decisions[0], decisions[0])
     many = compare_texts(first, first, sentences, questions(first, first, same))

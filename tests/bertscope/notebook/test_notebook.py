@@ -22,7 +22,6 @@ from bertcore.analysis.compare.before_after import compare_runs
 from bertcore.analysis.compare.minimal_pair import aligned_attention, compare_pair
 from bertcore.analysis.heads.importance import rank_heads
 from bertcore.analysis.heads.report import HeadReport, report_heads
-from bertcore.analysis.heads.similarity import head_map
 from bertcore.analysis.heads.texts import bundled_trees, read_texts
 from bertcore.analysis.shared.inputs import masked_encoding
 from bertcore.interventions.what_if import Changes
@@ -192,9 +191,6 @@ def test_heads_over_many_sentences(bert: Bert, report: HeadReport) -> None:
     grid, _ = drawn(notebook.show_heads(bert, report, "det", "to_head", opened=(1, 3)))
     wanted = report.scores.accuracy("det", "to_head").mean
     assert numbers(grid["data"][0]["z"]) == pytest.approx(wanted.ravel())
-    (points,) = drawn(notebook.show_head_map(bert, report, "layer"))
-    places = [place for one in points["data"] for place in numbers(one["x"])]
-    assert sorted(places) == pytest.approx(sorted(head_map(report.distances).positions[:, 0]))
 
 
 def numbers(of: Any) -> list[float]:
@@ -232,8 +228,6 @@ def test_what_was_not_measured_is_said(bert: Bert, trace: Trace, report: HeadRep
         notebook.show_heads(bert, report, "fame")
     with pytest.raises(ValueError, match=r"opened is \(9, 0\); expected a layer from 0 to 1"):
         notebook.show_heads(bert, report, opened=(9, 0))
-    with pytest.raises(ValueError, match="colour is 'red'; expected one of 'habit', 'layer'"):
-        notebook.show_head_map(bert, report, "red")
     with pytest.raises(ValueError, match="measure is 'word'; expected one of next_sentence"):
         notebook.show_ranking(bert, trace, measure="word")
     with pytest.raises(ValueError, match="Give two pairs or two single texts"):
