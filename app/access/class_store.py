@@ -8,6 +8,7 @@ import json
 import os
 import sqlite3
 import time
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
@@ -159,6 +160,13 @@ class Finding(NamedTuple):
         check_text("name", self.name, MAX_NAME)
 
 
+def clean_name(typed: str) -> str:
+    """Return a typed name by which its learner is found again; "" for one that nobody could see."""
+    name = " ".join(unicodedata.normalize("NFC", typed).split())
+    is_seen = any(unicodedata.category(sign)[0] not in "CMZ" for sign in name)
+    return name if is_seen else ""
+
+
 def check_text(what: str, text: str, most: int) -> None:
     """Make sure that what a learner typed is short; ValueError if not."""
     if len(text) > most:
@@ -289,8 +297,8 @@ class ClassStore:
 
         ValueError if it is long, or as in `note`.
         """
+        name = clean_name(name)
         check_text("name", name, MAX_NAME)
-        name = " ".join(name.split())
         with self._used(writes=True) as db:
             if name:
                 _admit(db, learner, network, time.time())

@@ -7,7 +7,7 @@ from urllib.parse import urljoin
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from ..access.class_store import MAX_NAME, MAX_SENTENCE, Finding, store
+from ..access.class_store import MAX_NAME, MAX_SENTENCE, Finding, clean_name, store
 from ..access.learners import learner, network
 from ..navigation import PAGES
 from . import frame, state, turns
@@ -34,11 +34,11 @@ def name_box(label: str, key: str) -> str:
     if st.session_state.get(shown) != before:  # typed in another box, or in another tab
         st.session_state[key] = st.session_state[shown] = before
     typed: str = st.text_input(label, key=key, max_chars=MAX_NAME)
-    if " ".join(typed.split()) != before:
+    if clean_name(typed) != before:
         with frame.guard():
             kept.put_name(learner(), typed, network=network())
             st.session_state[shown] = kept.name_of(learner())
-    return typed.strip()
+    return clean_name(typed)
 
 
 def offer(row: DeltaGenerator, name: str, report: Report) -> None:

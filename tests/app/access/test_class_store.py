@@ -153,6 +153,22 @@ def test_a_file_of_0_2_0_goes_on(tmp_path: Path) -> None:
     assert (kept.steps()[0].num_answers, kept.num_findings()) == (2, 2)
 
 
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        ("Zoe\u0308", "Zo\u00eb"),
+        (" Ada \n Lovelace\t", "Ada Lovelace"),
+        ("\u200b\u202e \x00\u0301", ""),
+        ("\U0001f600", "\U0001f600"),
+        ("علی\u200cرضا", "علی\u200cرضا"),
+    ],
+)
+def test_a_name_is_kept_in_one_spelling(kept: ClassStore, typed: str, name: str) -> None:
+    kept.put_name("a", typed)
+    assert kept.name_of("a") == name
+    assert ClassStore(kept.path, "NLP").name_of("a") == name
+
+
 def test_hostile_texts_come_back_as_they_are(kept: ClassStore) -> None:
     kept.note("a", HOSTILE, 1, HOSTILE, is_right=False, why=HOSTILE)
     kept.hand_in("a", FINDING._replace(first=HOSTILE, name=HOSTILE))
