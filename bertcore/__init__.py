@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bertcore.tokenizer import Encoding, Tokenizer
     from bertcore.trace import Trace
 
-__version__ = "0.2.0"
+__version__ = "0.2.1"
 
 # The module of each public name, imported at its first use, so that `bertscope --help` does not
 # wait for torch.
