@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -433,6 +434,27 @@ def test_bad_files_are_told_and_mended_by_choices(
     app = ok(ran(app.run()))
     assert "1 bad row was left out" in said(app)
     assert "1 example" in " ".join(header.value for header in app.header)
+
+
+def test_what_nobody_annotated_is_told(
+    folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An export of Label Studio: a task without an answer is left out, one of two is said."""
+    answers = [["good"], ["bad"], [], ["good", "bad"]]
+    tasks = [
+        {
+            "data": {"text": f"the film was {i}"},
+            "annotations": [{"result": [{"value": {"choices": [one]}}]} for one in labels],
+        }
+        for i, labels in enumerate(answers)
+    ]
+    app = with_file(
+        opened(folders["classify"], monkeypatch), monkeypatch, "a.json", json.dumps(tasks)
+    )
+    app = ok(ran(ok(app)))
+    assert "3 examples" in " ".join(header.value for header in app.header)
+    assert "1 example has no label and was left out (1 not annotated)" in said(app)
+    assert "annotated several times: 1" in said(app)
 
 
 @pytest.mark.parametrize("content", ["", "text,label\n", b"\xff\xfe\x00", 'text,label\n"a,b\n'])
