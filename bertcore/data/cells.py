@@ -209,7 +209,7 @@ class ListForm(NamedTuple):
     """Labels of cells such as [0, 1, 0], which are yes or no of each by its number; else 0."""
     separator: str = SEPARATOR
     names: frozenset[str] = frozenset()
-    """Cells without a sign between labels, which are labels."""
+    """Whole cells, and parts of several: a list has at least one of them, if there are any."""
 
     @classmethod
     def of(cls, cells: Sequence[Any]) -> ListForm:
@@ -230,7 +230,9 @@ class ListForm(NamedTuple):
             return cls(num_flags=lengths.pop())
         several = any(SEPARATOR in cell for cell in texts)
         sign = None if several or lists else list_separator(texts, is_certain=False)
-        return cls(separator=sign or SEPARATOR, names=frozenset(texts))
+        parts = Counter(part.strip() for cell in texts for part in cell.split(sign or SEPARATOR))
+        known = {part for part, count in parts.items() if count > 1}
+        return cls(separator=sign or SEPARATOR, names=frozenset(texts) | known)
 
 
 def list_separator(counts: Mapping[str, int], *, is_certain: bool = True) -> str | None:
@@ -286,7 +288,10 @@ def labels_of(value: Any, form: ListForm | None = None) -> Labels | None:
         text = as_text(value)
         if value is None or (text and label_text(text) in ("", *UNLABELLED)):
             return None
-        items = text.split(form.separator) if text else []
+        items = [part.strip() for part in text.split(form.separator)] if text else []
+        is_sure = form.separator == SEPARATOR or not form.names
+        if not is_sure and form.names.isdisjoint(items):
+            items = [text]
         if len(items) == 1:
             items = [*known_parts(text, form.names)] or items
     items = [*map(_named, items if isinstance(items, list) else [items])]

@@ -128,6 +128,13 @@ def test_parts_that_are_all_names_of_labels_are_labels(sign: str, tmp_path: Path
     assert any("is one label here" in note for note in bad.notes())
 
 
+def test_a_name_with_a_comma_stays_one_label_beside_lists(tmp_path: Path) -> None:
+    cells = ("sports", "news", "sports, news", "Arts, Crafts")
+    path = table(tmp_path / "a.tsv", *cells, name="labels", sign="\t")
+    found = [*read_examples(path, find_task("multilabel"), bad_rows=BadRows())]
+    assert [one.labels for one in found[2:4]] == [("sports", "news"), ("Arts, Crafts",)]
+
+
 @pytest.mark.parametrize(
     ("cell", "names", "parts"),
     [
