@@ -290,7 +290,7 @@ def labels_of(value: Any, form: ListForm | None = None) -> Labels | None:
             return None
         items = [part.strip() for part in text.split(form.separator)] if text else []
         is_sure = form.separator == SEPARATOR or not form.names
-        if not is_sure and form.names.isdisjoint(items):
+        if items and not is_sure and form.names.isdisjoint(items):
             items = [text]
         if len(items) == 1:
             items = [*known_parts(text, form.names)] or items

@@ -34,7 +34,7 @@ from bertcore.data.usual_columns import (
     TEXTS,
     Column,
     find,
-    header_if,
+    has_usual_name,
     normal,
     summarize,
 )
@@ -181,20 +181,17 @@ def _may_be_answer(column: Column, form: TextForm) -> bool:
 
 def text_header(columns: Columns) -> HasHeader:
     """Return a function that decides whether the first line of a table of texts is a header."""
-    named = [name for name in (columns.text, columns.text_pair) if name]
-    named += _label_names(columns)
-    by_name = header_if(named)
+    labels = [] if columns.label is None else [part.strip() for part in columns.label.split(",")]
+    named = [name for name in (columns.text, columns.text_pair, *labels) if name]
 
     def has_header(cells: Sequence[str]) -> bool | None:
-        stripped = [cell.strip() for cell in cells]
-        is_glue = not named and (is_cola(stripped) or is_stsb(stripped))
-        return False if is_glue else by_name(stripped)
+        cells = [cell.strip() for cell in cells]
+        if not named:
+            return False if is_cola(cells) or is_stsb(cells) else None
+        has_all = {*cells}.issuperset(named)
+        return has_all or not all(map(str.isdecimal, named)) or has_usual_name(cells)
 
     return has_header
-
-
-def _label_names(columns: Columns) -> list[str]:
-    return [] if columns.label is None else [part.strip() for part in columns.label.split(",")]
 
 
 def is_cola(cells: Sequence[str]) -> bool:

@@ -15,7 +15,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bertcore.data.cells import TRUTH, UNLABELLED, known_parts, list_separator, whole_number
+from bertcore.data.cells import (
+    TRUTH,
+    UNLABELLED,
+    known_parts,
+    list_separator,
+    parsed_list,
+    whole_number,
+)
 from bertcore.data.examples import (
     Example,
     LabelsExample,
@@ -194,17 +201,16 @@ def _by_beginning(names: Sequence[str], known: Sequence[str]) -> dict[str, str]:
     """Return the labels of which names are abbreviations or the reverse, one each."""
     found = {}
     for name in names:
-        short = _letters(name)
-        like = [label for label in known if _is_beginning(short, _letters(label))]
+        pairs = ((sorted(map(_letters, (name, label)), key=len), label) for label in known)
+        like = [
+            b
+            for (short, long), b in pairs
+            if len(short) >= _SHORTEST and long[: len(short)] == short
+        ]
         if len(like) == 1:
             found[name] = like[0]
     counts = Counter(found.values())
     return {name: label for name, label in found.items() if counts[label] == 1}
-
-
-def _is_beginning(first: str, second: str) -> bool:
-    short, long = sorted((first, second), key=len)
-    return len(short) >= _SHORTEST and long.startswith(short)
 
 
 def read_label_map(text: str | None) -> dict[str, str]:
@@ -220,19 +226,16 @@ def read_label_map(text: str | None) -> dict[str, str]:
     if not text:
         return {}
     if text.lstrip().startswith("{"):
-        try:
-            values = json.loads(text)
-        except (ValueError, RecursionError):
-            values = None
-        if isinstance(values, dict) and all(isinstance(name, str) for name in values.values()):
-            return {name.strip(): label.strip() for name, label in values.items()}
-    pairs = [part.partition("=") for part in text.split(",")]
-    if text.lstrip().startswith("{") or not all(equals for _, equals, _ in pairs):
+        values = parsed_list(text)
+    else:
+        pairs = [part.partition("=") for part in text.split(",")]
+        values = {a: b for a, _, b in pairs} if all(equals for _, equals, _ in pairs) else None
+    if not isinstance(values, dict) or not all(isinstance(name, str) for name in values.values()):
         raise ValueError(
             f"--label-map is {text[:60]!r}; expected a label of the file and what it stands for, "
             "such as 0=negative,1=positive (-1= leaves out the rows with -1), or a JSON object."
         )
-    return {name.strip(): label.strip() for name, _, label in pairs}
+    return {name.strip(): label.strip() for name, label in values.items()}
 
 
 def write_label_map(names: Mapping[str, str], *, most: int = _SHOWN) -> str:
@@ -514,26 +517,19 @@ def _counted(examples: Iterable[Example]) -> Counter[str]:
 
 def _as_classes(counts: Mapping[str, int]) -> dict[str, str]:
     """Return what labels stand for as classes of their own: themselves, or "" for no label."""
-    names = {name: name for name in counts}
     others = set(counts) - {"", *UNLABELLED}
-    are_numbers = all(map(_NUMBER.fullmatch, others))
-    if "" in names:
-        names[""] = ""
-    if "-100" in names:
-        names["-100"] = ""
-    if "-" in names and "+" not in names:
-        names["-"] = ""
-    if "-1" in names and not _is_class(counts, others, are_numbers=are_numbers):
-        names["-1"] = ""
+    are_none = {"", "-100"} | (set() if "+" in counts else {"-"})
+    are_none |= set() if _is_class(counts, others) else {"-1"}
+    names = {name: "" if name in are_none else name for name in counts}
     truths = [name for name in names if name.casefold() in TRUTH]
     if truths and len(truths) < len(others) <= len(truths) + 2 and others - {*truths} <= {"0", "1"}:
         names |= {name: str(TRUTH[name.casefold()]) for name in truths}
     return names
 
 
-def _is_class(counts: Mapping[str, int], others: set[str], *, are_numbers: bool) -> bool:
+def _is_class(counts: Mapping[str, int], others: set[str]) -> bool:
     """Return whether -1 is a class beside other labels, and not the mark of a missing one."""
-    if not others or not are_numbers:
+    if not others or not all(map(_NUMBER.fullmatch, others)):
         return False
     if len(others) == 1 or any(name.startswith("-") for name in others):
         return True

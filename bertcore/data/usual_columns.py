@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -131,19 +131,3 @@ def are_names(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> bool | None
 def has_usual_name(cells: Sequence[str]) -> bool:
     """Return whether one of the cells of a first row is the usual name of a column."""
     return any(normal(cell) in _ARE_NAMES for cell in cells)
-
-
-def header_if(named: Sequence[str]) -> Callable[[Sequence[str]], bool | None]:
-    """Return a function that decides from the first row of a table whether it has names.
-
-    Args:
-        named: Columns that were asked for, by name or number; none leave it to the rows.
-    """
-
-    def has_header(cells: Sequence[str]) -> bool | None:
-        if not named:
-            return None
-        has_all = {cell.strip() for cell in cells}.issuperset(named)
-        return has_all or not all(map(str.isdecimal, named)) or has_usual_name(cells)
-
-    return has_header
