@@ -174,7 +174,8 @@ def number_text(cell: str, sign: str | None) -> str | None:
 def _number(cell: str, sign: str) -> str | None:
     if len(cell) > _LONGEST_NUMBER:
         return None
-    text = _BETWEEN_THOUSANDS.sub("", cell.replace("\u2212", "-").replace("\u066b", ","))
+    text = cell.strip(" \u00a0\u202f%€$£").replace("\u2212", "-").replace("\u066b", ",")
+    text = _BETWEEN_THOUSANDS.sub("", text)
     grouped = _BY_COMMAS if sign == "." else _BY_POINTS
     if grouped.fullmatch(text):
         text = text.replace("," if sign == "." else ".", "")

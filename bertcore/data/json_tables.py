@@ -133,6 +133,9 @@ def _rows(value: Any, path: Path) -> Sequence[Any]:
         text = find(list(value), TEXTS)
         if not inner and text is not None and isinstance([*value.values()][text], str):
             return [value]  # a text with what is marked in it
+        wrapped = next(iter(value.values()), None) if len(value) == 1 else None
+        if isinstance(wrapped, dict) and any(map(_is_rows, wrapped.values())):
+            return _rows(wrapped, path)  # Rasa's rasa_nlu_data
         if inner or len(named) == 1:
             return _rows(value[(inner or named)[0]], path)
         if named:

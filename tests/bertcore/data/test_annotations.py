@@ -232,6 +232,13 @@ CASES = {
         "multilabel",
         {0: ("a",), 1: ("a", "b"), 2: ()},
     ),
+    "Rasa, intents": Case(
+        {"rasa_nlu_data": {"common_examples": [
+            {"text": text, "intent": "ab"[i % 2], "entities": []}
+            for i, text in enumerate(TEXTS)]}},
+        "classify",
+        {i: "ab"[i % 2] for i in range(5)},
+    ),
     "named classes": Case(
         each({"labels": [{"label": "a"}]}, {"labels": [{"label": "b", "value": 1}]}),
         "classify",
