@@ -1,8 +1,7 @@
 """The character classes of BERT's normaliser, asked of the library that this package explains.
 
-Its categories, decompositions and lower-casing are those of several Unicode versions, none of them
-that of this Python's `unicodedata`, which is only used for properties that never change once a
-character is assigned.
+Its categories are those of several Unicode versions, none of them that of this Python's
+`unicodedata`, which is only used for properties that never change once a character is assigned.
 """
 
 import unicodedata
@@ -18,8 +17,14 @@ def _only(step: str) -> BertNormalizer:
     return BertNormalizer(**{name: name == step for name in steps})
 
 
-_CLEAN, _CHINESE = _only("clean_text"), _only("handle_chinese_chars")
-_ACCENTS, _LOWER = _only("strip_accents"), _only("lowercase")
+NORMALISERS = {
+    "clean": _only("clean_text"),
+    "set Chinese characters apart": _only("handle_chinese_chars"),
+    "strip accents": _only("strip_accents"),
+    "lower-case": _only("lowercase"),
+}
+"""The steps of BERT's normaliser, in its order: accents are stripped before text is lower-cased."""
+_CLEAN, _CHINESE = NORMALISERS["clean"], NORMALISERS["set Chinese characters apart"]
 _NFD, _WORDS = NFD(), BertPreTokenizer()
 _cached = lru_cache(maxsize=1 << 16)
 
@@ -33,12 +38,6 @@ def _predicate(holds: Callable[[str], bool]) -> Callable[[str], bool]:
         return not "\ud800" <= character <= "\udfff" and holds(character)
 
     return ask
-
-
-@_predicate
-def is_removed(character: str) -> bool:
-    """True for control, format and private-use characters, which cleaning drops."""
-    return bool(_CLEAN.normalize_str(character) == "")
 
 
 @_predicate
@@ -59,27 +58,9 @@ def is_cyrillic(character: str) -> bool:
 
 
 @_predicate
-def is_accent(character: str) -> bool:
-    """True for a nonspacing combining mark, which accent stripping drops."""
-    return bool(_ACCENTS.normalize_str(character) == "")
-
-
-@_predicate
 def is_punctuation(character: str) -> bool:
     """True for characters that are always a word by themselves: not currency signs, except "$"."""
     return len(_WORDS.pre_tokenize_str(f"a{character}a")) == 3
-
-
-@_cached
-def lower(character: str) -> str:
-    """Return the lower-case form, which may have more than one character."""
-    return str(_LOWER.normalize_str(character))
-
-
-@_cached
-def decompose(character: str) -> str:
-    """Return the letter and its accents as separate characters (canonical, NFD)."""
-    return str(_NFD.normalize_str(character))
 
 
 @_cached

@@ -1,20 +1,17 @@
 """WordPiece explained: how each word of a text becomes pieces, with everything that was tried.
 
-This is a second, slow implementation in plain Python, for reading and display. Tests check that it
-gives the same pieces, ids and places as the fast one, which uses the `tokenizers` library.
+Words and places are those of the `tokenizers` library, which also takes each step of the
+normalisation alone. The longest match is searched here in plain Python; tests check that it finds
+the pieces of the library.
 """
 
-import re
-import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
-from typing import NamedTuple
 
-from bertcore.tokenizer.characters import is_punctuation, is_whitespace
-from bertcore.tokenizer.encoding import AddedToken
-from bertcore.tokenizer.normalization import Character, Stage, normalize
+from bertcore.tokenizer.characters import NORMALISERS, is_chinese, is_whitespace
+from bertcore.tokenizer.errors import library_errors
 from bertcore.tokenizer.tokenizer import MAX_WORD_LENGTH, Tokenizer
 from bertcore.tokenizer.training import PREFIX
 
@@ -58,8 +55,7 @@ def explain(text: str, tokenizer: Tokenizer) -> list[WordSteps]:
 
     ValueError if the text contains half a surrogate pair, or the tokenizer is not WordPiece.
 
-    Source: Devlin et al. 2018 and tokenization.py of google-research/bert for the rules; the
-        places are those that `tokenizers` reports.
+    Source: Devlin et al. 2018 and tokenization.py of google-research/bert for the rules.
     """
     if tokenizer.kind != "WordPiece":
         raise ValueError(
@@ -67,13 +63,37 @@ def explain(text: str, tokenizer: Tokenizer) -> list[WordSteps]:
             "here, only its pieces shown."
         )
     tokenizer.check_text(text)
+    with library_errors():
+        part = tokenizer.fast.encode(text, add_special_tokens=False)
+    tokens = [list(run) for _, run in groupby(range(len(part)), part.word_ids.__getitem__)]
+    spans = [(part.offsets[run[0]][0], part.offsets[run[-1]][1]) for run in tokens]
+    added = {
+        tokenizer.token_to_id(token.content): token.content for token in tokenizer.added_tokens
+    }
     words: list[WordSteps] = []
-    raw_tokens = {token.content: token for token in tokenizer.added_tokens if not token.normalized}
-    for start, end, token in _find_tokens(text, raw_tokens):
-        if token is not None:
-            words.append(_kept_whole(text, (start, end), token, tokenizer))
-        else:
-            words += _explain_part(text, start, end, tokenizer)
+    for run, span, region in zip(tokens, spans, _regions(text, spans), strict=True):
+        token, written = added.get(part.ids[run[0]]), text[slice(*span)]
+        normalized = _normalized(written, tokenizer)
+        if token is not None and _normalized(token, tokenizer) == normalized:
+            piece = Piece(token, part.ids[run[0]], span, [])
+            words.append(WordSteps(written, span, token, [], [piece], None, is_added=True))
+            continue
+        pieces, unk_reason = match_pieces(normalized, tokenizer)
+        pieces = [
+            replace(piece, span=part.offsets[place])
+            for piece, place in zip(pieces, run, strict=True)
+        ]
+        steps = _steps(text[slice(*region)], tokenizer)
+        if steps and steps[-1][2].strip() != normalized:  # NFD moved a mark to another word
+            steps = _steps(written, tokenizer)
+        words.append(
+            WordSteps(written, span, normalized, steps, pieces, unk_reason, is_added=False)
+        )
+    for chunk in _chunks(text, words, tokenizer):
+        split = [word.normalized for word in chunk]
+        if len(chunk) > 1:
+            for word in chunk:
+                word.steps.append(("split at punctuation", "".join(split), " ".join(split)))
     return words
 
 
@@ -119,122 +139,10 @@ def _no_piece(word: str, start: int, pieces: list[str]) -> str:
     )
 
 
-def _find_tokens(text: str, tokens: Mapping[str, AddedToken]) -> list[tuple[int, int, str | None]]:
-    """Split the text at added tokens: (start, end, the token if it is one).
-
-    Args:
-        text: The text, or a part of it.
-        tokens: The added tokens by their spelling in it.
-    """
-    if not tokens:
-        return [(0, len(text), None)]
-    longest = "|".join(re.escape(token) for token in sorted(tokens, key=len, reverse=True))
-    parts: list[tuple[int, int, str | None]] = []
-    last = 0
-    for match in re.finditer(longest, text):
-        token, (start, end) = tokens[match.group()], match.span()
-        if token.single_word and (
-            _is_of_word(text[start - 1 : start]) or _is_of_word(text[end : end + 1])
-        ):
-            continue
-        if token.lstrip:
-            start = max(last, len(text[:start].rstrip()))
-        if token.rstrip:
-            end = len(text) - len(text[end:].lstrip())
-        parts += [(last, start, None), (start, end, token.content)]
-        last = end
-    return [part for part in [*parts, (last, len(text), None)] if part[0] < part[1]]
-
-
-def _is_of_word(character: str) -> bool:
-    """Return whether a character, or "" at an end of the text, belongs to a word.
-
-    Source: Unicode's definition of a word character, as in regular expressions of the library.
-    """
-    return bool(character) and (
-        character.isalpha()
-        or unicodedata.category(character) in ("Mn", "Mc", "Me", "Nd", "Nl", "Pc")
-        or character in "\u200c\u200d"
-    )
-
-
-def _explain_part(text: str, start: int, end: int, tokenizer: Tokenizer) -> list[WordSteps]:
-    """Explain a part of the text without tokens that are kept whole as typed."""
-    stages = _stages(text[start:end], start, tokenizer)
-    split_words = list(_find_words(stages[-1].characters, tokenizer))
-    regions = _regions(text, start, end, [word.span for word in split_words])
-    words = []
-    for word, region in zip(split_words, regions, strict=True):
-        if word.added is not None:
-            words.append(_kept_whole(text, word.span, word.added, tokenizer))
-        else:
-            words.append(_explain_word(text, word, _steps(stages, region, word), tokenizer))
-    return words
-
-
-class _Word(NamedTuple):
-    """A word of the normalised text."""
-
-    characters: Sequence[Character]
-    chunk: Sequence[str]
-    """All words between the same two spaces, including this one."""
-    added: str | None
-    """The added token, if the word is one."""
-
-    @property
-    def normalized(self) -> str:
-        return "".join(character.text for character in self.characters)
-
-    @property
-    def span(self) -> tuple[int, int]:
-        return self.characters[0].start, self.characters[-1].end
-
-
-def _stages(text: str, start: int, tokenizer: Tokenizer) -> list[Stage]:
-    strip_accents = tokenizer.strip_accents
-    return normalize(
-        text,
-        start,
-        do_lower_case=tokenizer.do_lower_case,
-        strip_accents=tokenizer.do_lower_case if strip_accents is None else strip_accents,
-        tokenize_chinese_chars=tokenizer.tokenize_chinese_chars,
-    )
-
-
-def _find_words(characters: list[Character], tokenizer: Tokenizer) -> Iterator[_Word]:
-    """Split a normalised text at its added tokens, spaces and punctuation marks."""
-    added = {
-        "".join(c.text for c in _stages(token.content, 0, tokenizer)[-1].characters): token
-        for token in tokenizer.added_tokens
-        if token.normalized
-    }
-    text = "".join(character.text for character in characters)
-    for first, last, token in _find_tokens(text, added):
-        part = characters[first:last]
-        if token is not None:
-            yield _Word(part, [], token)
-            continue
-        for is_space, run in groupby(part, key=lambda c: is_whitespace(c.text)):
-            if not is_space:
-                words = _split_punctuation(list(run))
-                chunk = ["".join(c.text for c in word) for word in words]
-                yield from (_Word(word, chunk, None) for word in words)
-
-
-def _split_punctuation(characters: Sequence[Character]) -> list[list[Character]]:
-    """Make each punctuation mark a word of its own."""
-    words: list[list[Character]] = []
-    for is_mark, run in groupby(characters, key=lambda c: is_punctuation(c.text)):
-        word = list(run)
-        words += [[mark] for mark in word] if is_mark else [word]
-    return words
-
-
-def _regions(
-    text: str, start: int, end: int, spans: Sequence[tuple[int, int]]
-) -> list[tuple[int, int]]:
+def _regions(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return each word's place, extended by dropped characters next to it."""
-    spaces = [i for i in range(start, end) if is_whitespace(text[i])]
+    start, end = 0, len(text)
+    spaces = [i for i in range(end) if is_whitespace(text[i])]
     regions: list[tuple[int, int]] = []
     for index, (first, last) in enumerate(spans):
         previous = regions[-1][1] if regions else start
@@ -247,38 +155,42 @@ def _regions(
     return regions
 
 
-def _steps(
-    stages: Sequence[Stage], region: tuple[int, int], word: _Word
-) -> list[tuple[str, str, str]]:
-    texts = [(stage.name, stage.slice(*region)) for stage in stages]
-    steps = [
-        (name, before, after) for (_, before), (name, after) in pairwise(texts) if before != after
+def _steps(text: str, tokenizer: Tokenizer) -> list[tuple[str, str, str]]:
+    """Return the steps of the normalisation that change a part of the text."""
+    strips = tokenizer.strip_accents
+    wanted = {
+        "clean": True,
+        "set Chinese characters apart": tokenizer.tokenize_chinese_chars,
+        "strip accents": tokenizer.do_lower_case if strips is None else strips,
+        "lower-case": tokenizer.do_lower_case,
+    }
+    names = [name for name in wanted if wanted[name]]
+    texts = [text]
+    for name in names:
+        texts.append(NORMALISERS[name].normalize_str(texts[-1]))
+    return [
+        (name, before, after)
+        for name, (before, after) in zip(names, pairwise(texts), strict=True)
+        if before != after
     ]
-    if len(word.chunk) > 1:
-        steps.append(("split at punctuation", "".join(word.chunk), " ".join(word.chunk)))
-    return steps
 
 
-def _explain_word(
-    text: str, word: _Word, steps: list[tuple[str, str, str]], tokenizer: Tokenizer
-) -> WordSteps:
-    pieces, unk_reason = match_pieces(word.normalized, tokenizer)
-    return WordSteps(
-        word=text[slice(*word.span)],
-        span=word.span,
-        normalized=word.normalized,
-        steps=steps,
-        pieces=[
-            replace(piece, span=_Word(word.characters[slice(*piece.span)], [], None).span)
-            for piece in pieces
-        ],
-        unk_reason=unk_reason,
-        is_added=False,
-    )
+def _normalized(text: str, tokenizer: Tokenizer) -> str:
+    """Return a word as it is looked up."""
+    steps = _steps(text, tokenizer)
+    return (steps[-1][2] if steps else text).strip()
 
 
-def _kept_whole(text: str, span: tuple[int, int], token: str, tokenizer: Tokenizer) -> WordSteps:
-    id = tokenizer.token_to_id(token)
-    assert id is not None  # checked when the tokenizer was built
-    piece = Piece(token, id, span, [])
-    return WordSteps(text[slice(*span)], span, token, [], [piece], None, is_added=True)
+def _chunks(text: str, words: Sequence[WordSteps], tokenizer: Tokenizer) -> list[list[WordSteps]]:
+    """Return the words between the same two spaces together, added tokens and Chinese apart."""
+    chunks: list[list[WordSteps]] = []
+    end, is_open = 0, False
+    for word in words:
+        is_chinese_word = tokenizer.tokenize_chinese_chars and all(map(is_chinese, word.word))
+        is_apart = word.is_added or is_chinese_word
+        if is_open and not is_apart and not any(map(is_whitespace, text[end : word.span[0]])):
+            chunks[-1].append(word)
+        else:
+            chunks.append([word])
+        end, is_open = word.span[1], not is_apart
+    return chunks

@@ -8,10 +8,8 @@ from bertcore.tokenizer import characters
 @pytest.mark.parametrize(
     ("ask", "some"),
     [
-        (characters.is_removed, "\x07\u200b\ue000\x85"),
         (characters.is_whitespace, " \t\n\u3000"),
         (characters.is_chinese, "学一"),
-        (characters.is_accent, "\u0301\u064b"),
         (characters.is_punctuation, "!$。«"),
     ],
 )

@@ -110,20 +110,16 @@ def test_every_code_point_is_taken_as_the_library_takes_it(codes: list[int]) -> 
         return normalizers.BertNormalizer(**(off | on))
 
     clean, chinese = normalizer(clean_text=True), normalizer(handle_chinese_chars=True)
-    accents, lowercase = normalizer(strip_accents=True), normalizer(lowercase=True)
     punctuation = pre_tokenizers.BertPreTokenizer()
     wrong = []
     for code in codes:
         c = chr(code)
-        cleaned = "" if chars.is_removed(c) else " " if chars.is_whitespace(c) else c
+        cleaned = clean.normalize_str(c)
         apart = f" {c} " if chars.is_chinese(c) else c
-        bare = "".join(part for part in chars.decompose(c) if not chars.is_accent(part))
         split = 3 if chars.is_punctuation(c) else 2 if c.isspace() else 1
         if (
-            clean.normalize_str(c) != cleaned
+            chars.is_whitespace(c) != (cleaned == " ")
             or chinese.normalize_str(c) != apart
-            or accents.normalize_str(c) != bare
-            or lowercase.normalize_str(c) != chars.lower(c)
             or (cleaned == c and len(punctuation.pre_tokenize_str(f"a{c}b")) != split)
         ):
             wrong.append(hex(code))
@@ -135,7 +131,7 @@ def test_accents_are_ordered_as_the_library_orders_them() -> None:
     wrong = []
     for code in [*range(0x300, 0xD800), *range(0xE000, 0x1F000)]:
         c = chr(code)
-        if not unicodedata.combining(c) or chars.decompose(c) != c:
+        if not unicodedata.combining(c) or nfd.normalize_str(c) != c:
             continue
         for other in "\u0334\u0345\u0301":
             is_sorted = 0 < chars.combining_class(c) < chars.combining_class(other)
