@@ -22,6 +22,7 @@ export class Recorder {
         if (name === "measureText") return (text: string) => ({ width: letter * text.length });
         if (name === "putImageData") return (image: ImageData) => { target.image = image; };
         if (name === "getImageData") return target.pixels;
+        if (name === "createImageData") return (width: number, height: number) => new Pixels(width, height);
         return (...args: unknown[]) => {
           target.calls.push({ name, args, fillStyle: target.fillStyle, globalAlpha: target.globalAlpha });
         };

@@ -3,9 +3,13 @@ import { test } from "node:test";
 
 import { NeuronControls } from "../../../app/canvas/neurons/controls";
 import { NeuronModel, type NeuronHeader } from "../../../app/canvas/neurons/model";
+import neurons from "../../../app/canvas/neurons/neurons";
 import { NeuronPainter } from "../../../app/canvas/neurons/painter";
 import { NeuronWords } from "../../../app/canvas/neurons/words";
+import type { Mounted } from "../../../app/browser/component";
+import type { Bytes } from "../../../app/browser/data_blocks";
 import { fake, openPage, Recorder } from "../../support/fake_dom";
+import { packed } from "../../support/messages";
 
 const HEADER: NeuronHeader = {
   look: { order: "weight", query: null }, layer: 0, head: 0, num_layers: 1, num_heads: 1, width: 2, revision: 0,
@@ -14,10 +18,14 @@ const HEADER: NeuronHeader = {
 };
 
 // Queries and keys [3, 2], scores and weights [3, 3].
-function neuronModel(weights: number[], queries = [1, 2, 0, 0, 3, -4], masked: number[] = []): NeuronModel {
+function blocksOf(weights: number[], queries = [1, 2, 0, 0, 3, -4], masked: number[] = []): Bytes[] {
   const blocks = [queries, [1, 1, -1, 0.5, 0, 2], [0, 1, 2, 3, 4, 5, 6, 7, -8], weights]
     .map((values) => new Uint8Array(Float32Array.from(values).buffer));
-  blocks.push(Uint8Array.from(masked));
+  return [...blocks, Uint8Array.from(masked)];
+}
+
+function neuronModel(weights: number[], queries?: number[], masked?: number[]): NeuronModel {
+  const blocks = blocksOf(weights, queries, masked);
   const model = new NeuronModel();
   model.receive({ header: { ...HEADER, blocks: [] }, blocks });
   return model;
@@ -177,4 +185,47 @@ test("the legend runs from the lowest value at the left to the highest at the ri
     const ticks = context.of("fillText").map(({ args }) => args.slice(0, 2));
     assert.deepEqual(ticks, [[`\u2212${end}`, 20], ["0", 63.5], [String(end), 107]]);
   }
+});
+
+test("a score is a bar from the middle of its column, a weight one from the left, each with its number", () => {
+  openPage();
+  const model = neuronModel(WEIGHTS);
+  model.openQuery(2);
+  model.orderBy = "text";
+  model.arrange();
+  const context = painted(model); // columns: names to 150, strip to 430, score to 532, weight from 542
+  const bars = context.of("fillRect").map(({ args }) => args as number[]).filter(([, y]) => [98, 120, 142].includes(y));
+  assert.deepEqual(bars.map(([x, , width]) => [x, width].map(Math.round)), [[463, 17], [463, 20], [440, 23]]); // 6, 7, -8
+  const weights = context.of("fillRect").map(({ args }) => args as number[]).filter(([x]) => x === 542).map(([, , width]) => width);
+  assert.deepEqual(weights, [0.7, 0.7, 84]);
+  const numbers = context.of("fillText").map(({ args }) => args).filter(([, x]) => x === 532 || x === 672).map(([text]) => text);
+  assert.deepEqual(numbers.slice(0, 6), ["6.00", "0%", "7.00", "0%", "-8.00", "100%"]);
+});
+
+test("a strip has a cell for each dimension, side by side", () => {
+  openPage();
+  const model = neuronModel(WEIGHTS);
+  model.arrange();
+  const cells = painted(model).of("fillRect").map(({ args }) => args as number[]).filter(([, , , height]) => height === 15).slice(0, 2);
+  assert.deepEqual(cells.map(([x, , width]) => [x, Number(width.toFixed(1))]), [[150, 139.4], [290, 139.4]]);
+});
+
+test("keys move the marked key and the query, and stop at the ends of the text", (t) => {
+  const page = openPage();
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  Object.assign(globalThis.window, { setTimeout });
+  const states: unknown[] = [];
+  const mounted = { data: packed({ ...HEADER, look: { order: "text", query: 0 } }, blocksOf(WEIGHTS)), parentElement: page,
+    setStateValue: (_: string, value: unknown) => states.push(value), setTriggerValue: () => {} };
+  neurons(mounted as unknown as Mounted<Bytes>);
+  const [scroller] = page.querySelectorAll(".scroller");
+  const press = (...keys: string[]) => {
+    for (const key of keys) (scroller.onkeydown as (event: unknown) => void)({ key, preventDefault: () => {} });
+    t.mock.timers.tick(1000);
+    return page.querySelectorAll(".sum").map((line) => line.querySelectorAll("bdi").map((name) => name.textContent.slice(1, -1)).join(" to ")).join();
+  };
+  const said = [[], ["ArrowDown"], ["End"], ["ArrowDown"], ["Home"], ["ArrowUp"], ["ArrowRight"], ["ArrowRight", "ArrowRight"], ["ArrowLeft"], ["Enter"]];
+  assert.deepEqual(said.map((keys) => press(...keys)),
+    ["a to a", "a to b", "a to c", "a to c", "a to a", "a to a", "b to a", "c to a", "b to a", "a to a"]);
+  assert.deepEqual(states, [1, 2, 1, 0].map((query) => ({ order: "text", query })));
 });

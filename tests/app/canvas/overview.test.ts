@@ -4,10 +4,11 @@ import { test } from "node:test";
 import type { Mounted } from "../../../app/browser/component";
 import type { Bytes } from "../../../app/browser/data_blocks";
 import overview from "../../../app/canvas/overview/overview";
+import { GridPainter } from "../../../app/canvas/overview/grid";
 import { OverviewModel, type OverviewHeader, type OverviewOptions } from "../../../app/canvas/overview/model";
 import { orderHeads, passes, rangeOf } from "../../../app/canvas/overview/order";
 import { Thumbnails } from "../../../app/canvas/overview/thumbnails";
-import { openPage } from "../../support/fake_dom";
+import { openPage, Recorder } from "../../support/fake_dom";
 import { packed } from "../../support/messages";
 
 const VALUES = [0.3, null, 0.1, 0.2, 0.3, 0.9];
@@ -121,7 +122,14 @@ test("a thumbnail has a pixel for each cell, or the largest of the cells that it
 });
 
 // The view of a message in a page, and the grid that takes keys.
-function shown(header: Partial<OverviewHeader> = {}): { press(...keys: string[]): void; picked: unknown[] } {
+interface Shown {
+  press(...keys: string[]): void;
+  /** To a point of the grid; what is then said of the head. */
+  move(x: number, y: number): string;
+  picked: unknown[];
+}
+
+function shown(header: Partial<OverviewHeader> = {}): Shown {
   const page = openPage();
   const picked: unknown[] = [];
   const full = message(header);
@@ -132,7 +140,11 @@ function shown(header: Partial<OverviewHeader> = {}): { press(...keys: string[])
   const press = (...keys: string[]) => {
     for (const key of keys) (grid.onkeydown as (event: unknown) => void)({ key, preventDefault: () => {} });
   };
-  return { press, picked };
+  const move = (clientX: number, clientY: number) => {
+    (grid.onpointermove as (event: unknown) => void)({ clientX, clientY });
+    return page.querySelectorAll("h2").map((title) => title.textContent).join();
+  };
+  return { press, move, picked };
 }
 
 test("keys reach every head: the first, the last, and those between, and stop at the ends", () => {
@@ -151,4 +163,54 @@ test("keys reach every head: the first, the last, and those between, and stop at
     press(...keys, "Enter");
     assert.deepEqual(picked, [expected], keys.join(" "));
   }
+});
+
+test("the head under the pointer is described, and the open one elsewhere", () => {
+  const { move } = shown({ heads: [0] });
+  assert.equal(move(40, 30), "Layer 0, head 0click to open");
+  assert.equal(move(95, 30), "Layer 0, head 1click to open"); // of the same layer
+  assert.equal(move(95, 85), "Layer 1, head 1click to open");
+  assert.equal(move(40, 85), "Layer 1, head 0open below");
+  assert.equal(move(10, 30), "Layer 0, mean of its headsclick to open");
+  assert.equal(move(700, 30), "Layer 1, head 0open below");
+});
+
+function drawnGrid(options: Partial<OverviewOptions> = {}): [GridPainter, Recorder, OverviewModel] {
+  openPage();
+  const model = overviewModel(options);
+  const thumbnails = new Thumbnails(model);
+  thumbnails.forget();
+  const painter = new GridPainter(model, thumbnails);
+  painter.theme = { text: "#t", background: "#b", secondary: "#s", primary: "#p", border: "#o", font: "f" };
+  painter.layout(400);
+  const context = Recorder.make();
+  painter.drawOn(context, 1);
+  return [painter, context, model];
+}
+
+const written = (context: Recorder) => context.of("fillText").map(({ args }) => args[0]);
+
+test("heads and layers are numbered where they have rows and columns", () => {
+  assert.deepEqual(written(drawnGrid()[1]), ["0", "1", "0", "1"]);
+  assert.deepEqual(written(drawnGrid({ measure: "previous", order: "layer" })[1]), ["90%", "10%", "20%", "\u2013", "highest first", "0", "1"]);
+  const sorted = written(drawnGrid({ measure: "previous", order: "all", lowest: true })[1]);
+  assert.deepEqual(sorted, ["0\u00b70", "10%", "1\u00b70", "20%", "0\u00b71", "90%", "1\u00b71", "\u2013", "layer \u00b7 head"]);
+});
+
+test("thumbnails stand in rows of layers, the open heads in a ring, and a head is hit where it is drawn", () => {
+  const [painter, context, model] = drawnGrid();
+  const places = context.of("drawImage").map(({ args }) => args.slice(5));
+  assert.deepEqual(places, [[30, 20, 53, 53], [86, 20, 53, 53], [30, 76, 53, 53], [86, 76, 53, 53]]);
+  assert.deepEqual(context.of("roundRect").map(({ args }) => args), [[29, 75, 55, 55, 2], [85, 75, 55, 55, 2]]);
+  model.sequence.forEach((head, k) => {
+    const [x, y] = places[k] as [number, number];
+    assert.deepEqual(painter.hit(x + 1, y + 1), { layer: Math.floor(head / 2), head: head % 2 });
+  });
+  assert.deepEqual([painter.hit(5, 80), painter.hit(5, 19), painter.hit(200, 30), painter.hit(40, 133)],
+    [{ layer: 1, head: null }, null, null, null]);
+});
+
+test("a long grid is scrolled as little as it takes to show a head", () => {
+  const [painter] = drawnGrid();
+  assert.deepEqual([painter.scrolledTo(0, 60, 60), painter.scrolledTo(2, 0, 60), painter.scrolledTo(2, 0, 400)], [0, 72, 0]);
 });
