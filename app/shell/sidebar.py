@@ -141,7 +141,7 @@ def toys_last(sources: Sequence[str]) -> list[str]:
 def how_to_choose() -> str:
     """Return the help of a list of checkpoints."""
     if policy().is_closed:
-        return "Those that this server offers, and your own."
+        return "Those that this server offers, and what you trained here."
     return "Pick one, or type the path of a folder or the id of a model on the Hugging Face hub."
 
 
