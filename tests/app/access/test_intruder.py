@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import contextlib
 import gzip
 import http.client
@@ -18,9 +19,12 @@ import urllib.parse
 import urllib.request
 import zipfile
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -674,7 +678,31 @@ TABLES: list[tuple[str, Callable[[], bytes], str]] = [
     ("a.csv.xz", lambda: lzma.compress(b"\r" * 3_000_000, preset=0), "more than 2,000,000 lines"),
     ("a.csv.xz", lambda: lzma.compress(b" " * 40_000_000, preset=0), "200 times its size"),
     ("a.csv.gz", lambda: gzip.compress(b"\xff" * 40_000_000), "200 times its size"),
+    ("a.csv.bz2", lambda: bz2.compress(b"\0" * 200_000_000), "200 times its size"),
+    ("a.xlsx", lambda: workbook(300_000_000), "an Excel workbook"),
+    ("a.parquet", lambda: texts_in_columns(3000, repeated=False), "3,000 rows of 3,000 MB"),
+    ("a.parquet", lambda: texts_in_columns(3000, repeated=True), "200 times its size"),
+    ("a.jsonl", lambda: b'{"text":' + b"[" * 50_000, "not valid JSON"),
 ]
+
+
+def workbook(num_bytes: int) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+        archive.writestr("xl/worksheets/sheet1.xml", bytes(num_bytes))
+    return out.getvalue()
+
+
+def texts_in_columns(rows: int, *, repeated: bool) -> bytes:
+    """Return a Parquet file of texts of 1 MB, each written once or, compressed, in each row."""
+    text, out = "word " * 200_000, io.BytesIO()
+    texts = pa.array([text]).take(pa.array([0] * rows)) if not repeated else None
+    if texts is None:
+        texts = pa.DictionaryArray.from_arrays(pa.array([0] * rows), pa.array([text]))
+    table = pa.table({"text": texts, "label": ["a"] * rows})
+    pq.write_table(table, out, compression="zstd", use_dictionary=repeated)
+    return out.getvalue()
 
 
 def test_no_table_holds_the_server(place: Place, upload: Callable[..., tuple[int, str]]) -> None:
@@ -704,6 +732,29 @@ HOLDING: list[tuple[str, Callable[[], bytes], str]] = [
     ("a.parquet", lambda: b"PAR1" + b"\xff" * 190_000 + b"PAR1", "cannot be read as Parquet"),
 ]
 """Tables of 0.2 MB that took minutes, or all memory; and what is said of those that do not open."""
+
+
+def test_bombs_of_three_visitors_hold_up_no_fourth(place: Place) -> None:
+    """Three texts of 1 MB, 3,000 times each, held all that read for more than two minutes."""
+    send = UploadClient(place.server.url).send
+    bomb = texts_in_columns(3000, repeated=True)
+
+    def take(content: bytes, name: str) -> tuple[float, list[str]]:
+        with Session(place.server.url) as session:
+            session.open("inspect", "checkpoint=sentiment&inspect_view=file")
+            begun = time.monotonic()
+            assert send(session.id, "mine", content, file_name=name)[0] == 204
+            session.attach("inspect_upload", "mine", name)
+            return time.monotonic() - begun, session.errors
+
+    with ThreadPoolExecutor(4) as threads:
+        bombs = [threads.submit(take, bomb, "a.parquet") for _ in range(3)]
+        time.sleep(0.5)
+        seconds, errors = take(b"text,label\n" + b"a good film,positive\n" * 550, "a.csv")
+        assert errors == []
+        assert seconds < 20, "on a machine that does other things; alone it takes 3 s"
+        for other in bombs:
+            assert "200 times its size" in other.result()[1][0].replace("\\", "")
 
 
 def zipped_names(number: int) -> bytes:

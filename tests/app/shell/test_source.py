@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from app.shell import turns, uploads
@@ -21,6 +22,8 @@ def read(copies: Sequence[Copy]) -> int:
     reads.append([(copy.name, copy.path.read_bytes()) for copy in copies])
     if any(data == b"bad" for _, data in reads[-1]):
         raise ValueError("the file is bad.")
+    if any(data == b"changed" for _, data in reads[-1]) and len(reads) == 1:
+        st.rerun()  # as of a visitor who changes something meanwhile
     if any(data == b"fault" for _, data in reads[-1]):
         raise KeyError("x")
     if any(data == b"half" for _, data in reads[-1]) and len(copies) == 1:
@@ -101,6 +104,11 @@ def test_a_fault_of_a_reader_is_a_sentence_too(app: AppTest) -> None:
     reads.clear()
     assert "a fault of BertScope" in app.run().error[0].value
     assert reads == []
+
+
+def test_a_reading_that_a_change_ends_is_begun_again_with_the_copy(app: AppTest) -> None:
+    assert "chosen: 7" in said(put(app, ("a.txt", b"changed")))
+    assert reads == [[("a.txt", b"changed")]] * 2
 
 
 def test_files_of_a_box_for_several_can_come_one_by_one(app: AppTest, tmp_path: Any) -> None:
