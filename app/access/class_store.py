@@ -251,6 +251,7 @@ class ClassStore:
         place = f"{self.path.as_uri()}?mode=rw"  # a file that is gone is not made anew
         opened = sqlite3.connect(place, timeout=WAIT_SECONDS, isolation_level=None, uri=True)
         with closing(opened) as db:
+            db.execute("PRAGMA secure_delete = ON")  # what is removed is not left in the file
             db.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
             yield db
             db.execute("COMMIT")

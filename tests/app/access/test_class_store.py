@@ -358,6 +358,9 @@ def test_a_removed_learner_is_gone(kept: ClassStore) -> None:
     kept.remove_learners(["a", "nobody"])
     assert [one[1:] for one in kept.learners()] == [("b", "b", 1, 1)]
     assert (len(kept.graded()), kept.num_findings(), kept.name_of("a")) == (1, 1, "")
+    kept.put_name("c", "Charlotte")
+    kept.remove_learners(["c"])
+    assert b"Charlotte" not in kept.path.read_bytes()
 
 
 def test_findings_are_limited_by_learner(kept: ClassStore, monkeypatch: pytest.MonkeyPatch) -> None:
