@@ -112,6 +112,7 @@ def cells_of(line: str, separator: str = "") -> list[str]:
     """
     line = line.rstrip(" \t")
     if separator:
+        csv.field_size_limit(2**31 - 1)
         return [cell.strip(" ") for cell in next(csv.reader([line], delimiter=separator), [])]
     if "\t" in line:
         return [cell.strip(" ") for cell in line.split("\t")]

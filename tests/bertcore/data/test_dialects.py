@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from bertcore.configs.columns import Columns
+from bertcore.data.dialects import Delimiters, records
 from bertcore.data.examples import TextExample
 from bertcore.data.files import BadRows
 from bertcore.data.guess import guess
@@ -188,6 +189,35 @@ def test_one_bad_row_costs_one_row(broken: str, tmp_path: Path) -> None:
             examples(path)
 
 
+@pytest.mark.parametrize(
+    ("line", "cells"),
+    [
+        ('"he said \\"no\\" twice",neg\n', ['he said "no" twice', "neg"]),
+        ('"a "quoted" word",neg,1\n', ['a "quoted" word', "neg", "1"]),
+        ('"Great" product,neg\n', ['"Great" product', "neg"]),
+    ],
+)
+def test_wrong_quotes_are_mended_before_the_width_is_known(line: str, cells: list[str]) -> None:
+    """As when the dialect is guessed."""
+    (found,) = records([line], Delimiters(",", '"'))
+    assert (found.cells, found.is_mended, found.wrong) == (cells, True, "")
+    (found,) = records([line], Delimiters(",", '"'), len(cells) + 1)
+    assert not found.is_mended
+
+
+def test_a_row_may_be_wider_than_csv_reads_at_first(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(
+        "text,label\n" + "good,pos\nbad,neg\n" * 5 + f"{'1,' * 10**5}\n{'x' * 10**6},pos\n"
+    )
+    bad = BadRows(skip=True)
+    assert len(guess(path).columns) == 2
+    with open_table(path, bad) as table:
+        assert len([*table.rows]) == 11
+    assert "row 11" in bad.first
+    assert "has 100001 cells, but there are 2 columns" in bad.first
+
+
 # ---- JSON ----
 
 TABLE = [{"text": "good", "label": "pos"}, {"text": "bad", "label": "neg"}]
@@ -286,3 +316,27 @@ def test_rows_as_the_hub_shows_them(tmp_path: Path) -> None:
     path.write_text(json.dumps({"features": [{"name": "text"}], "rows": rows}))
     with open_table(path, BadRows()) as table:
         assert [list(row.cells) for row in table.rows] == [["good", "pos"], ["bad", "neg"]]
+
+
+@pytest.mark.parametrize("levels", [200, 900, 100_000])
+@pytest.mark.parametrize("ending", [".json", ".jsonl"])
+def test_a_row_of_many_levels_is_bad_and_no_crash(ending: str, levels: int, tmp_path: Path) -> None:
+    path, bad = tmp_path / f"a{ending}", BadRows(skip=True)
+    deep = f'{{"text": "a", "label": {"[" * levels}{"]" * levels}}}'
+    rows = [deep, *map(json.dumps, TABLE)]
+    path.write_text("\n".join(rows) if ending == ".jsonl" else f"[{','.join(rows)}]")
+    if ending == ".json" and levels > 1000:
+        with pytest.raises(ValueError, match="is not valid JSON"):
+            guess(path)
+        return
+    assert guess(path).task == "classify"
+    with open_table(path, bad) as table:
+        assert [[*row.cells] for row in table.rows] == [["good", "pos"], ["bad", "neg"]]
+    assert "row 1 of" in bad.first
+
+
+def test_signs_that_json_forbids_and_many_tools_write(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "a\tb\x01", "label": NaN}\n{"text": "c\\u0000d\u2028", "label": 1}\n')
+    with open_table(path, BadRows()) as table:
+        assert [row.cells[0] for row in table.rows] == ["a\tb\x01", "c\0d\u2028"]
