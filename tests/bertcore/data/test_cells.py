@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from bertcore.data.files import BadRows
 from bertcore.data.guess import guess
 from bertcore.tasks import find_task
 from bertcore.tasks.read import file_labels, read_examples
+from tests.support import what_opens
 from tests.support.what_opens import opens
 
 MANY = 3
@@ -78,6 +80,52 @@ def test_the_sign_of_decimals(cells: list[str], sign: str | None) -> None:
 @pytest.mark.parametrize("cell", ["1,2,3", "a,b", "", "nan", "inf", "1,2.3,4", "9" * 50 + ",5"])
 def test_what_is_no_number(cell: str) -> None:
     assert number_text(cell, ",") is None
+
+
+FIVE = [("cold", "slow"), ("slow",), ("cold",), ("rude", "cold"), ("rude",)]
+LISTS: dict[str, tuple[list[object], list[tuple[str, ...]], str]] = {
+    # what: (cells, the labels of each, what a reader of one label a text says)
+    "commas": (["cold, slow", "slow", "cold", "rude, cold", "rude"], FIVE, "is one label here"),
+    "semicolons": (["cold; slow", "slow", "cold", "rude; cold", "rude"], FIVE, "one label here"),
+    "bars": (["cold|slow", "slow", "cold", "rude|cold", "rude"], FIVE, "is one label here"),
+    "lines": (["MM\nPR", "PR", "MM"], [("MM", "PR"), ("PR",), ("MM",)], "one label here"),
+    "JSON": ([["cold", "slow"], ["slow"], ["cold"], ["rude", "cold"], ["rude"]], FIVE,
+             "a list of 2 labels, which the task multilabel reads"),
+    "JSON as text": (['["cold", "slow"]', '["slow"]', '["cold"]', '["rude", "cold"]', '["rude"]'],
+                     FIVE, "a list of 2 labels"),
+    "Python": (["['cold', 'slow']", "['slow']", "['cold']", "['rude', 'cold']", "['rude']"], FIVE,
+               "a list of 2 labels"),
+    "numpy": (["['cold' 'slow']", "['slow']", "['cold']", "['rude' 'cold']", "['rude']"], FIVE,
+              "a list of 2 labels"),
+    "one label a list": ([["a"], ["b"]], [("a",), ("b",)], ""),
+    "a comma in a label": (["Arts, Crafts", "Sports", "Business, Finance", "Sports"],
+                           [("Arts, Crafts",), ("Sports",), ("Business, Finance",), ("Sports",)],
+                           ""),
+}  # fmt: skip
+what_opens.add(
+    "Labels",
+    "lists in cells",
+    "`cold, slow`; `cold|slow`; `['cold', 'slow']`",
+    "several labels a text",
+)
+what_opens.add(
+    "Labels", "a comma in a label", "`Arts, Crafts`", "one label, where its parts are no labels"
+)
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_lists_in_cells(name: str, tmp_path: Path) -> None:
+    cells, labels, said = LISTS[name]
+    path, bad = tmp_path / "a.jsonl", BadRows(skip=True)
+    rows = [{"text": f"film {i}", "labels": cell} for i, cell in enumerate(cells * MANY)]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    found = [*read_examples(path, find_task("multilabel"), bad_rows=BadRows())]
+    assert [one.labels for one in found] == labels * MANY
+    several = any(len(one) > 1 for one in labels) or "list" in name
+    assert guess(path).task == ("multilabel" if several else "classify")
+    list(read_examples(path, find_task("classify"), bad_rows=bad))
+    assert said in " ".join(bad.notes())
+    assert bool(said) == bool(bad.notes())
 
 
 @opens("Labels", "a set in a cell", "`{'cold', 'slow'}`", "several labels a text")

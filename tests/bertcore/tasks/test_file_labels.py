@@ -14,7 +14,6 @@ from sklearn.metrics import average_precision_score
 from bertcore.analysis.attribution import answer, run_file, task_input
 from bertcore.configs import Columns
 from bertcore.data.files import BadRows
-from bertcore.data.guess import guess
 from bertcore.data.labels import FileLabels, read_label_map
 from bertcore.evaluation.assignment import assignment_notes, better_assignment
 from bertcore.evaluation.metrics import score_metrics
@@ -182,58 +181,6 @@ def test_a_label_map_overrules_names_and_numbers(tmp_path: Path) -> None:
 
 
 # ---- lists ----
-
-
-@opens(
-    "Labels",
-    "lists in cells",
-    "`cold, slow`; `cold|slow`; `['cold', 'slow']`",
-    "several labels a text",
-)
-@pytest.mark.parametrize(
-    "cells",
-    [
-        ["cold, slow", "slow", "cold", "rude, cold", "rude"],
-        ["cold; slow", "slow", "cold", "rude; cold", "rude"],
-        ["cold|slow", "slow", "cold", "rude|cold", "rude"],
-        ["['cold', 'slow']", "['slow']", "['cold']", "['rude', 'cold']", "['rude']"],
-        ['["cold", "slow"]', '["slow"]', '["cold"]', '["rude", "cold"]', '["rude"]'],
-        ["['cold' 'slow']", "['slow']", "['cold']", "['rude' 'cold']", "['rude']"],
-    ],
-)
-def test_lists_in_cells(cells: list[str], tmp_path: Path) -> None:
-    path = tmp_path / "a.tsv"
-    path.write_text("text\tlabels\n" + "".join(f"the film\t{cell}\n" for cell in cells))
-    given, _ = labels_of(path, "multilabel")
-    wanted = [("cold", "slow"), ("slow",), ("cold",), ("rude", "cold"), ("rude",)]
-    assert given == wanted
-    assert guess(path).task == "multilabel"
-
-
-def test_labels_on_lines_of_a_cell(tmp_path: Path) -> None:
-    """deepset-ai/FARM#493."""
-    path = tmp_path / "a.csv"
-    path.write_text('text,labels\nx,"MM\nPR"\ny,PR\nz,MM\n')
-    assert labels_of(path, "multilabel")[0] == [("MM", "PR"), ("PR",), ("MM",)]
-
-
-@opens("Labels", "a comma in a label", "`Arts, Crafts`", "one label, where its parts are no labels")
-def test_a_class_with_a_comma_is_one_class(tmp_path: Path) -> None:
-    path = tmp_path / "a.tsv"
-    cells = ["Arts, Crafts", "Sports", "Business, Finance", "Sports"]
-    path.write_text("text\tlabel\n" + "".join(f"the film\t{cell}\n" for cell in cells))
-    assert labels_of(path) == (cells, [])
-    assert labels_of(path, "multilabel")[0] == [(cell,) for cell in cells]
-
-
-def test_lists_that_are_read_as_classes_are_remarked_or_refused(tmp_path: Path) -> None:
-    path = tmp_path / "a.tsv"
-    path.write_text("text\tlabel\n" + "the film\tcold, slow\nthe cat\tslow\nthe house\tcold\n" * 3)
-    assert "'cold, slow' is one label here" in labels_of(path)[1][0]
-    two = lines(tmp_path / "a.jsonl", [["a", "b"], ["a"]])
-    with pytest.raises(ValueError, match="a list of 2 labels, which the task multilabel reads"):
-        labels_of(two)
-    assert labels_of(lines(two, [["a"], ["b"]]))[0] == ["a", "b"]
 
 
 @opens(
