@@ -533,7 +533,7 @@ def _is_class(counts: Mapping[str, int], others: set[str]) -> bool:
         return False
     if len(others) == 1 or any(name.startswith("-") for name in others):
         return True
-    return others == {"0", "1"} and counts["-1"] >= _RARE * sum(counts.values())
+    return others == {"0", "1"} and counts.get("-1", 0) >= _RARE * sum(counts.values())
 
 
 def describe_match(match: Mapping[str, str], *, is_chosen: bool = False) -> str:
