@@ -174,8 +174,7 @@ def show_masks(page: frame.Page) -> None:
 def show_instead(page: frame.Page) -> bool:
     """Draw what a checkpoint has instead of masked words; return whether it has no masked words.
 
-    A discriminator detects replaced tokens (DeBERTa-v3's files may hold masked words, too), GPT-2
-    predicts the next; others say why not.
+    A discriminator detects replaced tokens, GPT-2 predicts the next; others say why not.
     """
     if "replaced" in page.bert.capabilities:
         show_replaced(page)

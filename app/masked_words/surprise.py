@@ -141,9 +141,8 @@ REPLACED = Picture(
         space_above=60,
     ),
     how=(
-        "A discriminator, of ELECTRA or DeBERTa-v3, predicts for each token whether it was "
-        "replaced by another. Write a wrong word in a sentence and see whether its box turns "
-        "bright."
+        "ELECTRA's discriminator predicts for each token whether it was replaced by another. "
+        "Write a wrong word in a sentence and see whether its box turns bright."
     ),
     code="""
 bert.replaced_tokens(trace.text_a, trace.text_b)        # [T]

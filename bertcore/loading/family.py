@@ -10,11 +10,12 @@ from bertcore.architecture.config import BertConfig, NotComputedError
 from bertcore.architecture.families import FAMILIES, Family, certain_family, likely_family
 from bertcore.architecture.shapes import shape_from_hf
 from bertcore.checkpoints.origin import likely_reason
-from bertcore.others.families import OTHERS, other_family
-from bertcore.others.generic import (
+from bertcore.others.families import (
+    OTHERS,
     described_family,
+    family_name,
     family_of,
-    generic_family,
+    other_family,
     own_prefix,
     why_not,
 )
@@ -73,7 +74,7 @@ def which_family(values: Mapping[str, Any], names: Iterable[str], file: Path) ->
     if decision == REFUSED:
         raise _refusal(declared, file, likely_reason(values, names))
     inferred = _proven(names) or "bert"
-    name = (FAMILIES.get(inferred) or OTHERS[inferred]).name
+    name = family_name(inferred)
     came = "names no model_type" if declared is None else f"has model_type {declared!r}"
     note = (
         f"config.json {came}, but the tensors' names {decision} those of {name}; it was read as "
@@ -113,7 +114,7 @@ def compare(expected: object, names: list[str]) -> tuple[Claim, Proof]:
     if expected in FAMILIES or expected == other_family(names):
         return "readable", proof
     if expected in OTHERS:
-        return "unknown" if OTHERS[expected].signs else "readable", proof
+        return "unknown" if OTHERS[expected][1] else "readable", proof
     if why_not(expected) and any(name.startswith(own_prefix(expected)) for name in names):
         return "refused", proof
     return "own" if _has_own_names(expected, proven, names) else "unknown", proof
@@ -129,7 +130,7 @@ def _has_own_names(declared: str, proven: str | None, names: Iterable[str]) -> b
 
     Some share names with other families, but none has another family's prefix.
     """
-    if generic_family(declared) is None:
+    if family_of(declared) is None:
         return False
     family = FAMILIES.get(proven or "")
     foreign = own_prefix(declared) if family is None else family.prefix

@@ -26,10 +26,9 @@ from bertcore.checkpoints.task import read_task, why_no_answer
 from bertcore.checkpoints.weights import OpenWeights
 from bertcore.configs.data import OBJECTIVES
 from bertcore.loading.family import Architecture, read_shape, which_family
-from bertcore.loading.other import Opened, load_other, read_other_config
+from bertcore.loading.other import Opened, load_other
 from bertcore.model import Model
 from bertcore.network import Network
-from bertcore.others.config import read_config as shape_of_other
 from bertcore.others.families import OtherFamily
 from bertcore.sentences.read import read_sentence_modules
 from bertcore.tokenizer import open_tokenizer
@@ -187,7 +186,7 @@ def load_bert(source: str | Path, *, device: str = "auto") -> Bert:
 def read_size(source: str | Path, *, allow_pickle: bool = False) -> tuple[BertConfig, int]:
     """Return a checkpoint's shape and its longest input in tokens, without reading its weights.
 
-    Only an architecture whose limits a trial run shows (`generic`) is opened for that.
+    Only another architecture, whose limits a trial run shows, is opened for that.
 
     Args:
         source, allow_pickle: As for `load`.
@@ -199,9 +198,6 @@ def read_size(source: str | Path, *, allow_pickle: bool = False) -> tuple[BertCo
         architecture = which_family(files.config, weights.stored, files.config_file)
         if not isinstance(architecture.family, OtherFamily):
             config = read_shape(files.config, architecture, files.config_file)
-        elif not architecture.family.is_generic:
-            stated = read_other_config(architecture.model_type, files, weights)
-            config = shape_of_other(stated, heads=frozenset())
         else:
             model = load(source, device="cpu", allow_pickle=allow_pickle)
             return model.config, model.max_length

@@ -26,18 +26,15 @@ from bertcore.checkpoints.task import facts_of, head_numbers, without_unread
 from bertcore.checkpoints.weights import OpenWeights
 from bertcore.loading.family import Architecture
 from bertcore.model import Model
-from bertcore.others.config import read_config, transformers_config
+from bertcore.others.config import read_config, settle, transformers_config
 from bertcore.others.converted import converted
-from bertcore.others.families import OTHERS, SPANS, Opener, OtherFamily
-from bertcore.others.generic import probed, settle
+from bertcore.others.families import SPANS, Opener, OtherFamily
+from bertcore.others.generic import probed
 from bertcore.others.model import OtherModel
 from bertcore.others.network import OtherNetwork
-from bertcore.others.replaced import TENSORS, ReplacedHead
 from bertcore.others.words import network_class
 from bertcore.tokenizer import open_tokenizer
 
-_RTD = "mask_predictions."
-"""Part of the names of DeBERTa-v3's replaced-token head in its authors' code."""
 _WRAPPERS = ("module.", "_orig_mod.", "model.module.")
 """Prefixes of data-parallel wrappers and compilers."""
 _TASK_HEADS = (
@@ -108,14 +105,13 @@ def load_other(
             f"{family.name} runs only in float32 in transformers, but {dtype} was requested. "
             "Choose float32."
         )
-    if family.is_generic:
-        try:
-            weights = converted(weights, model_type)
-        except ValueError as error:
-            raise RuntimeError(f"{family.name} is not supported here: {error}.") from error
+    try:
+        weights = converted(weights, model_type)
+    except ValueError as error:
+        raise RuntimeError(f"{family.name} is not supported here: {error}.") from error
     tokens = None if model_type in FAMILIES else family.tokens
     tokenizer = open_tokenizer(files.tokenizer_folder, model_type=model_type, tokens=tokens)
-    config = read_other_config(model_type, files, weights)
+    config = read_other_config(architecture, files, weights)
     matches = list(_matches(family.openers, config, weights, files.config_file))
     match = _choose(matches, weights, files.folder)
     shape = read_config(config, heads=match.opener.heads, family=family)
@@ -127,21 +123,15 @@ def load_other(
     num_parameters = sum(math.prod(shape) for shape in stored.values())
     fit = fit_dtype("float32" if family.only_float32 else dtype, num_parameters, device)
     model, not_finite = _fill(match, config, weights, device, fit.dtype)
-    heads, unread_rtd = match.opener.heads, ""
-    if rtd := {_bare(n).removeprefix(_RTD): n for n in weights.stored if _bare(n).startswith(_RTD)}:
-        unread_rtd = _add_replaced_head(model, rtd, weights)
-        heads |= {"replaced"} if not unread_rtd else set()
     network = network_class(family)(
         model,
         shape,
-        heads,
+        match.opener.heads,
         mask_id=fitted.mask_id,
         sentinels=_sentinels(fitted.vocab) if family.words == SPANS else (),
-        unread_rtd=unread_rtd,
     ).eval()
-    if family.is_generic:
-        network.config = probed(network)
-        network.other = network.config.other
+    network.config = probed(network)
+    network.other = network.config.other
     tensors = _tensor_report(weights, match, preferred=matches[0], network=network)
     return Opened(
         OtherModel(network, fitted, name=name),
@@ -153,19 +143,21 @@ def load_other(
     )
 
 
-def read_other_config(model_type: str, files: CheckpointFolder, weights: OpenWeights) -> Any:
+def read_other_config(
+    architecture: Architecture, files: CheckpointFolder, weights: OpenWeights
+) -> Any:
     """Return config.json as the configuration class of `transformers`.
 
     RuntimeError if its values are impossible.
     """
     is_legacy = not any("lm_predictions.lm_head." in name for name in weights.stored)
-    values = files.config
+    values, model_type = files.config, architecture.model_type
+    assert isinstance(architecture.family, OtherFamily)
     if model_type.startswith("deberta") and not is_legacy:
         values = {**values, "legacy": False}  # the head of DeBERTa-v3's own files
     try:
         config = transformers_config(model_type, values)
-        if model_type not in OTHERS:
-            settle(config)
+        settle(config, architecture.family)
         return config
     except ValueError as error:
         advice = "" if str(error).endswith(".") else ". Use the one that belongs to the weights."
@@ -358,25 +350,6 @@ def _fill(
     return model.eval().to(device), tuple(dict.fromkeys(not_finite))
 
 
-def _add_replaced_head(model: Any, names: Mapping[str, str], weights: OpenWeights) -> str:
-    """Give a model the replaced-token head of its file; return why not, "" if it has it.
-
-    Args:
-        names: Names of the head's tensors, without its own: name in the file.
-    """
-    names = {TENSORS.get(name, name): stored for name, stored in names.items()}
-    head = ReplacedHead(model.config)
-    for name, tensor in head.state_dict().items():
-        if name not in names:
-            return f"{name} is missing"
-        found = weights.stored[names[name]]
-        if found.shape != tuple(tensor.shape) or not found.is_float:
-            return f"{name} is {found.dtype} {list(found.shape)}, expected {list(tensor.shape)}"
-    head.load_state_dict({name: weights.copy(names[name], model.dtype)[0] for name in names})
-    model.mask_predictions = head.eval().to(model.device, model.dtype)
-    return ""
-
-
 def _sentinels(vocab: list[str]) -> list[int]:
     """Return the ids of <extra_id_0>, <extra_id_1>, ..., up to the last one."""
     ids = {token: number for number, token in enumerate(vocab)}
@@ -414,8 +387,8 @@ def _bare(name: str) -> str:
 
 
 def _is_buffer(name: str) -> bool:
-    """Return whether a stored tensor is skipped: position ids, GPT-2's mask, DeBERTa-v3's RTD."""
-    known = (".attn.bias", ".attn.masked_bias", "position_ids", _RTD)
+    """Return whether a stored tensor is skipped: position ids, GPT-2's mask."""
+    known = (".attn.bias", ".attn.masked_bias", "position_ids")
     return any(part in f".{name}" for part in known)
 
 

@@ -1,16 +1,98 @@
-"""The other supported architectures: how each predicts words, and what each lacks."""
+"""Other architectures: what `transformers` says of each, and how four of them predict words."""
 
-from collections.abc import Collection, Iterable, Mapping
+import inspect
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple
 
-from bertcore.architecture.families import TASK_CLASSES, Capability, Family
+from bertcore.architecture.families import FAMILIES, Capability, Family
 
 MASKED, PERMUTED, DENOISING, SPANS, CAUSAL = "masked", "permuted", "denoising", "spans", "causal"
 """How a model was trained to predict words: from a mask in their place (BERT); from all others in
 any order (XLNet); by generating the whole text (BART); by generating the words of a sentinel (T5);
 each word from those before it (GPT-2)."""
+OTHERS: Mapping[str, tuple[str, str]] = {
+    "deberta": ("DeBERTa", "attention.self.in_proj."),
+    "deberta-v2": ("DeBERTa-v2", "attention.self.query_proj."),
+    "mobilebert": ("MobileBERT", "embedding_transformation."),
+    "xlnet": ("XLNet", ".rel_attn."),
+    "mpnet": ("MPNet", ".attention.attn."),
+    "t5": ("T5", ".SelfAttention."),
+    "bart": ("BART", ".encoder_attn."),
+    "gpt2": ("GPT-2", ".attn.c_attn."),
+    "eurobert": ("EuroBERT", ""),
+}
+"""`model_type` -> usual name, and a part of names that only its tensors have; "": only config.json
+shows it (EuroBERT names its tensors as Llama does). `transformers` runs more, which have no entry
+here."""
+_WORDS = {"xlnet": PERMUTED, "bart": DENOISING, "t5": SPANS, "gpt2": CAUSAL}
+_SAME_NETWORK = {"camembert": "roberta"}
+"""`model_type` -> that of the family with the same network under another name."""
+_ONLY_FLOAT32 = ("deberta", "xlnet")
+_ROLES = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
+_TOKENS: Mapping[str, str] = {
+    "deberta": "[PAD] [UNK] [CLS] [SEP] [MASK]",
+    "deberta-v2": "[PAD] [UNK] [CLS] [SEP] [MASK]",
+    "mpnet": "<pad> [UNK] <s> </s> <mask>",
+    "bart": "<pad> <unk> <s> </s> <mask>",
+    "xlnet": "<pad> <unk> <cls> <sep> <mask>",
+    "t5": "<pad> <unk> - - <extra_id_0>",
+    "gpt2": "- <|endoftext|> - - -",
+    "eurobert": "<|pad|> - - - <|mask|>",
+}
+"""Special tokens in the order of _ROLES, used if the tokenizer's files do not name them."""
+_ABSENT: Mapping[str, dict[Capability, str]] = {
+    "xlnet": {
+        "segments": "XLNet adds no segment vectors to its input: its attention depends on whether "
+        "two tokens are in the same segment.",
+        "lens": "XLNet predicts a hidden word from a second stream of vectors, which the layers "
+        "keep beside the hidden states, so its head cannot read the states of earlier layers.",
+        "mask": "XLNet predicts a hidden word from all others: no token attends to it, so no "
+        "mask token is needed.",
+    },
+    "t5": {
+        "lens": "T5's words come from its decoder, so there is nothing to read from the encoder's "
+        "layers.",
+        "mask": "T5 hides words behind sentinels (<extra_id_0>, <extra_id_1>, ...) and its decoder "
+        "writes what they stand for; the first piece that it writes for each is shown.",
+        "pieces": "T5 is asked for words of one piece only: this architecture does not fill one "
+        "mask for each piece.",
+    },
+    "bart": {
+        "lens": "BART's words come from its decoder, so there is nothing to read from the "
+        "encoder's layers.",
+        "mask": "BART's decoder writes the whole text again; the word that it writes in the place "
+        "of each mask, after the tokens before it, is shown.",
+    },
+    "gpt2": {"mlm": "GPT-2 has no mask: it predicts each token from those before it."},
+}
+_KINDS = {
+    "sequence": "MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES",
+    "token": "MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING_NAMES",
+    "span": "MODEL_FOR_QUESTION_ANSWERING_MAPPING_NAMES",
+    "choice": "MODEL_FOR_MULTIPLE_CHOICE_MAPPING_NAMES",
+}
+_MASKED, _CAUSAL, _WRITES = (
+    f"MODEL_FOR_{name}_MAPPING_NAMES" for name in ("MASKED_LM", "CAUSAL_LM", "SEQ_TO_SEQ_CAUSAL_LM")
+)
+_WITH_WORDS = {
+    MASKED: (_MASKED, "mlm"),
+    PERMUTED: (_CAUSAL, "mlm"),
+    DENOISING: (_WRITES, "mlm"),
+    SPANS: (_WRITES, "mlm"),
+    CAUSAL: (_CAUSAL, "next"),
+}
+"""Way to predict words -> the table of the classes that have the head, and the head."""
+_OTHER_INPUTS = {
+    "bbox": "the place of each word on a page",
+    "pixel_values": "pictures",
+    "image": "pictures",
+    "visual_feats": "pictures",
+    "input_features": "sound",
+    "input_values": "sound",
+    "xpath_tags_seq": "the tags of a web page",
+}
 
 
 class Opener(NamedTuple):
@@ -23,16 +105,6 @@ class Opener(NamedTuple):
     """Arguments of its constructor."""
 
 
-class OtherHead(NamedTuple):
-    """A task head of an architecture: its class in `transformers`, and what it reads."""
-
-    class_name: str
-    last: str = "classifier"
-    """Name of its last layer in files; "": one of the usual names."""
-    reads: Literal["first", "last", "all"] = "all"
-    """The state of the first token, of the last one before padding, or of every token."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OtherFamily(Family):
     """One architecture that runs on its own code in `transformers`."""
@@ -41,61 +113,54 @@ class OtherFamily(Family):
     """Classes that open it, the one with most heads first, the bare encoder last."""
     words: str
     """MASKED, PERMUTED, DENOISING, SPANS or CAUSAL."""
-    signs: tuple[str, ...]
-    """Parts of names that only this architecture's tensors have; (): only config.json shows it."""
     tokens: Mapping[str, str] = field(default_factory=dict)
     """Special tokens by role, used if the tokenizer's files do not name them."""
-    has_decoder: bool = False
-    position_offset: int = 0
-    """Position of the first token; padding has the one before."""
+    task_heads: Mapping[str, str] = field(default_factory=dict)
+    """Kind of task head, a key of TASK_CLASSES -> its class; {}: none is read here."""
     only_float32: bool = False
     """Whether its code in `transformers` fails in other formats."""
-    task_heads: Mapping[str, OtherHead] = field(default_factory=dict)
-    """Kind of task head, a key of TASK_CLASSES -> the head; {}: none is read here."""
-    layers: str = "encoder.layer"
+    layers: str = ""
     """Path of the list of layers in the encoder; "": no layer is called as one module."""
-    is_time_first: bool = False
-    """Whether its layers have the tokens in the first dimension, [T, B, D]."""
     reads_padding: bool = False
     """Whether padding changes the vectors of tokens beside it, though no token attends to it."""
     norm: str = ""
-    """If `is_generic`: path of the LayerNorm after the embeddings."""
-    is_generic: bool = False
-    """Whether it is known here only through its classes in `transformers`."""
+    """Path of the LayerNorm after the embeddings."""
+    position_offset: int = 0
+    """Position of the first token; padding has the one before."""
+
+    @property
+    def has_decoder(self) -> bool:
+        return self.words in (DENOISING, SPANS)
+
+    @property
+    def is_time_first(self) -> bool:
+        """Whether its layers have the tokens in the first dimension, [T, B, D] (XLNet)."""
+        return self.words == PERMUTED
 
     @property
     def kinds(self) -> Collection[str]:
         return self.task_heads.keys()
 
     def task_class(self, kind: str) -> str:
-        return self.task_heads[kind].class_name
+        return self.task_heads[kind]
 
     def task_kind(self, class_name: str) -> str | None:
-        heads = self.task_heads.items()
-        return next((kind for kind, head in heads if head.class_name == class_name), None)
+        return next((kind for kind, name in self.task_heads.items() if name == class_name), None)
 
 
-def _task_heads(name: str, kinds: Iterable[str], **of_text: Any) -> dict[str, OtherHead]:
-    """Return the heads of an architecture with the usual names.
+@lru_cache
+def described_family(model_type: str) -> OtherFamily | None:
+    """Return an architecture as described by `transformers`, or None (see `why_not`).
 
-    Args:
-        name: The prefix of the classes of `transformers`.
-        kinds: Kinds of TASK_CLASSES.
-        of_text: Fields that differ in the heads that answer for a text or a choice.
+    Also one of FAMILIES, for a checkpoint with a value that our network does not compute. What its
+    code lacks is seen when it runs (`generic.probed`).
     """
-    heads = {kind: OtherHead(f"{name}{TASK_CLASSES[kind]}") for kind in kinds}
-    for kind, head in heads.items():
-        if kind in ("sequence", "choice"):
-            heads[kind] = head._replace(**{"reads": "first", **of_text})
-        elif kind == "span":
-            heads[kind] = head._replace(last="qa_outputs")
-    return heads
-
-
-def family(name: str, *, absent: Mapping[Capability, str], **values: Any) -> OtherFamily:
-    """Return a family with the properties that they all share."""
+    base = _base_class(model_type)
+    if base is None or why_not(model_type) is not None:
+        return None
+    name, words = family_name(model_type), _WORDS.get(model_type, MASKED)
     through = f"{name} is read through transformers, which returns its attention and hidden states"
-    usual: dict[Capability, str] = {
+    absent: dict[Capability, str] = {
         "parts": f"{through} but not its parts: nothing inside it can be switched off, edited or "
         "measured here.",
         "queries": f"{through} but not its queries and keys.",
@@ -104,254 +169,84 @@ def family(name: str, *, absent: Mapping[Capability, str], **values: Any) -> Oth
     }
     unused: dict[str, Any] = {"prefix": "", "layer_prefix": "", "decoder_weight": ""}
     unused |= {"embeddings": (), "layer": (), "parts": (), "heads": {}, "classes": {}}
-    return OtherFamily(name=name, absent=usual | dict(absent), **unused, **values)
-
-
-def _relative(name: str) -> dict[Capability, str]:
-    return {
-        "positions": f"{name} adds no position vectors to its input: its attention depends on how "
-        "far apart two tokens are (relative positions)."
-    }
-
-
-def _rotary(name: str) -> dict[Capability, str]:
-    return {
-        "positions": f"{name} adds no position vectors to its input: each head rotates its queries "
-        "and keys by an angle that grows with the position (rotary positions)."
-    }
-
-
-def _no_segments(name: str) -> dict[Capability, str]:
-    return {"segments": f"{name} has no segment embeddings."}
-
-
-def _no_norm(name: str) -> dict[Capability, str]:
-    return {"norm": f"{name} has no LayerNorm after its embeddings: its layers normalise inside."}
-
-
-_BERT_TOKENS = {
-    "pad_token": "[PAD]",
-    "unk_token": "[UNK]",
-    "cls_token": "[CLS]",
-    "sep_token": "[SEP]",
-    "mask_token": "[MASK]",
-}
-_BART_TOKENS = {
-    "pad_token": "<pad>",
-    "unk_token": "<unk>",
-    "cls_token": "<s>",
-    "sep_token": "</s>",
-    "mask_token": "<mask>",
-}
-_WORDS = frozenset({"mlm"})
-_MASKED_ALONE = "It was pretrained on masked words alone."
-_NO_PIECES = "words of one piece only: this architecture does not fill one mask for each piece."
-
-
-def _deberta(name: str, class_name: str, sign: str) -> OtherFamily:
-    return family(
-        name,
-        openers=(
-            Opener(f"{class_name}ForMaskedLM", _WORDS),
-            Opener(f"{class_name}Model"),
-        ),
-        words=MASKED,
-        signs=(sign,),
-        tokens=_BERT_TOKENS,
-        only_float32=class_name == "Deberta",
-        task_heads=_task_heads(
-            class_name, (k for k in TASK_CLASSES if k != "choice" or class_name == "DebertaV2")
-        ),
-        absent={**_no_segments(name), **_relative(name)},
+    tokens = zip(_ROLES, _TOKENS.get(model_type, "- - - - -").split(), strict=True)
+    tables = _KINDS if words in (MASKED, PERMUTED) else {}
+    heads = {kind: _names(table).get(model_type) for kind, table in tables.items()}
+    return OtherFamily(
+        name=name,
+        openers=tuple(_openers(model_type, base, *_WITH_WORDS[words])),
+        words=words,
+        tokens={role: token for role, token in tokens if token != "-"},
+        is_causal=words == CAUSAL,
+        only_float32=model_type in _ONLY_FLOAT32,
+        task_heads={kind: head for kind, head in heads.items() if isinstance(head, str)},
+        absent=absent | _ABSENT.get(model_type, {}),
+        **unused,
     )
 
 
-DEBERTA = _deberta("DeBERTa", "Deberta", "attention.self.in_proj.")
-DEBERTA_V2 = _deberta("DeBERTa-v2", "DebertaV2", "attention.self.query_proj.")
-MOBILEBERT = family(
-    "MobileBERT",
-    openers=(
-        Opener("MobileBertForPreTraining", _WORDS | {"nsp"}),
-        Opener("MobileBertForMaskedLM", _WORDS),
-        Opener("MobileBertForNextSentencePrediction", frozenset({"nsp"})),
-        Opener("MobileBertModel"),
-        Opener("MobileBertModel", options={"add_pooling_layer": False}),
-    ),
-    words=MASKED,
-    signs=("embedding_transformation.", ".bottleneck."),
-    task_heads=_task_heads("MobileBert", TASK_CLASSES),
-    absent={
-        "nsp": "this MobileBERT checkpoint has no next-sentence head.",
-    },
-)
-_XLNET_HEADS = _task_heads("XLNet", TASK_CLASSES, last="logits_proj", reads="last")
-_XLNET_HEADS["span"] = OtherHead("XLNetForQuestionAnsweringSimple", "qa_outputs")
-XLNET = family(
-    "XLNet",
-    openers=(Opener("XLNetLMHeadModel", _WORDS), Opener("XLNetModel")),
-    task_heads=_XLNET_HEADS,
-    layers="layer",
-    is_time_first=True,
-    only_float32=True,
-    words=PERMUTED,
-    signs=(".rel_attn.",),
-    tokens={
-        "pad_token": "<pad>",
-        "unk_token": "<unk>",
-        "cls_token": "<cls>",
-        "sep_token": "<sep>",
-        "mask_token": "<mask>",
-    },
-    fields={
-        "hidden_size": "d_model",
-        "num_hidden_layers": "n_layer",
-        "num_attention_heads": "n_head",
-        "intermediate_size": "d_inner",
-        "hidden_act": "ff_activation",
-    },
-    absent={
-        **_relative("XLNet"),
-        **_no_norm("XLNet"),
-        "segments": "XLNet adds no segment vectors to its input: its attention depends on whether "
-        "two tokens are in the same segment.",
-        "nsp": "XLNet has no next-sentence head: it was trained to predict words in "
-        "a permuted order, without pairs.",
-        "lens": "XLNet predicts a hidden word from a second stream of vectors, which the layers "
-        "keep beside the hidden states, so its head cannot read the states of earlier layers.",
-        "mask": "XLNet predicts a hidden word from all others: no token attends to it, so no "
-        "mask token is needed.",
-    },
-)
-_MPNET_HEADS = _task_heads("MPNet", TASK_CLASSES)
-_MPNET_HEADS["sequence"] = _MPNET_HEADS["sequence"]._replace(last="classifier.out_proj")
-MPNET = family(
-    "MPNet",
-    openers=(
-        Opener("MPNetForMaskedLM", _WORDS),
-        Opener("MPNetModel"),
-        Opener("MPNetModel", options={"add_pooling_layer": False}),
-    ),
-    words=MASKED,
-    signs=(".attention.attn.",),
-    tokens={
-        "pad_token": "<pad>",
-        "unk_token": "[UNK]",
-        "cls_token": "<s>",
-        "sep_token": "</s>",
-        "mask_token": "<mask>",
-    },
-    position_offset=2,
-    task_heads=_MPNET_HEADS,
-    absent={
-        **_no_segments("MPNet"),
-        "nsp": "MPNet has no next-sentence head: it was pretrained to predict words in a permuted "
-        "order.",
-    },
-)
-EUROBERT = family(
-    "EuroBERT",
-    openers=(Opener("EuroBertForMaskedLM", _WORDS), Opener("EuroBertModel")),
-    words=MASKED,
-    signs=(),  # it names its tensors as Llama does, which is another network
-    tokens={"pad_token": "<|pad|>", "mask_token": "<|mask|>"},
-    task_heads=_task_heads("EuroBert", ("sequence", "token"), reads="all"),
-    layers="layers",
-    absent={
-        **_no_segments("EuroBERT"),
-        **_rotary("EuroBERT"),
-        **_no_norm("EuroBERT"),
-        "nsp": f"EuroBERT has no next-sentence head. {_MASKED_ALONE}",
-    },
-)
-T5 = family(
-    "T5",
-    openers=(
-        Opener("T5ForConditionalGeneration", _WORDS),
-        Opener("T5Model"),
-        Opener("T5EncoderModel"),
-    ),
-    words=SPANS,
-    signs=(".SelfAttention.",),
-    tokens={"pad_token": "<pad>", "unk_token": "<unk>", "mask_token": "<extra_id_0>"},
-    has_decoder=True,
-    fields={
-        "hidden_size": "d_model",
-        "num_hidden_layers": "num_layers",
-        "num_attention_heads": "num_heads",
-        "intermediate_size": "d_ff",
-        "hidden_act": "dense_act_fn",
-    },
-    absent={
-        **_no_segments("T5"),
-        **_relative("T5"),
-        **_no_norm("T5"),
-        "nsp": "T5 has no next-sentence head: it writes its answers as text.",
-        "lens": "T5's words come from its decoder, so there is nothing to read from the encoder's "
-        "layers.",
-        "mask": "T5 hides words behind sentinels (<extra_id_0>, <extra_id_1>, ...) and its decoder "
-        "writes what they stand for; the first piece that it writes for each is shown.",
-        "pieces": f"T5 is asked for {_NO_PIECES}",
-    },
-)
-BART = family(
-    "BART",
-    openers=(Opener("BartForConditionalGeneration", _WORDS), Opener("BartModel")),
-    words=DENOISING,
-    signs=(".encoder_attn.",),
-    tokens=_BART_TOKENS,
-    has_decoder=True,
-    fields={
-        "hidden_size": "d_model",
-        "num_hidden_layers": "encoder_layers",
-        "num_attention_heads": "encoder_attention_heads",
-        "intermediate_size": "encoder_ffn_dim",
-        "hidden_act": "activation_function",
-    },
-    absent={
-        **_no_segments("BART"),
-        "nsp": "BART has no next-sentence head: it was trained to repair texts.",
-        "lens": "BART's words come from its decoder, so there is nothing to read from the "
-        "encoder's layers.",
-        "mask": "BART's decoder writes the whole text again; the word that it writes in the place "
-        "of each mask, after the tokens before it, is shown.",
-    },
-)
-GPT2 = family(
-    "GPT-2",
-    openers=(Opener("GPT2LMHeadModel", frozenset({"next"})), Opener("GPT2Model")),
-    words=CAUSAL,
-    is_causal=True,
-    signs=(".attn.c_attn.",),
-    tokens={"unk_token": "<|endoftext|>"},
-    fields={
-        "hidden_size": "n_embd",
-        "num_hidden_layers": "n_layer",
-        "num_attention_heads": "n_head",
-        "max_position_embeddings": "n_positions",
-        "hidden_act": "activation_function",
-    },
-    absent={
-        **_no_segments("GPT-2"),
-        **_no_norm("GPT-2"),
-        "nsp": "GPT-2 has no next-sentence head: it was trained to continue texts.",
-        "mlm": "GPT-2 has no mask: it predicts each token from those before it.",
-    },
-)
+def _openers(model_type: str, base: Any, table: str, head: str) -> Iterator[Opener]:
+    if model_type == "mobilebert":
+        yield Opener("MobileBertForPreTraining", frozenset({"mlm", "nsp"}))
+    if model_type in _names(table):
+        yield Opener(_names(table)[model_type], frozenset({head}))
+    if model_type == "mobilebert":
+        yield Opener("MobileBertForNextSentencePrediction", frozenset({"nsp"}))
+    yield Opener(base.__name__)
+    if "add_pooling_layer" in inspect.signature(base.__init__).parameters:
+        yield Opener(base.__name__, options={"add_pooling_layer": False})
+    if model_type == "t5":
+        yield Opener("T5EncoderModel")
 
-OTHERS: Mapping[str, OtherFamily] = MappingProxyType(
-    {
-        "deberta": DEBERTA,
-        "deberta-v2": DEBERTA_V2,
-        "mobilebert": MOBILEBERT,
-        "xlnet": XLNET,
-        "mpnet": MPNET,
-        "eurobert": EUROBERT,
-        "t5": T5,
-        "bart": BART,
-        "gpt2": GPT2,
-    }
-)
-"""Other architectures by `model_type` of config.json."""
+
+def why_not(model_type: str) -> str | None:
+    """Return why a `model_type` that `transformers` knows cannot be opened, as a sentence.
+
+    None: it may be a text encoder, or `transformers` does not know it.
+    """
+    base = _base_class(model_type)
+    if base is None or model_type in _WORDS:
+        return None
+    name, has_masks = family_name(model_type), model_type in _names(_MASKED)
+    if not has_masks and not any(model_type in _names(table) for table in _KINDS.values()):
+        return (
+            f"{name} is not a text encoder: transformers has no class of it that fills in words, "
+            "or labels a text or its tokens."
+        )
+    if model_type in _names(_CAUSAL) and not has_masks:
+        return (
+            f"{name} is a decoder, in which a token attends only to those before it; only "
+            "encoders are supported."
+        )
+    if model_type in _names(_WRITES):
+        return f"{name} has a decoder after its encoder; only encoders are supported."
+    inputs = inspect.signature(base.forward).parameters
+    for other, what in _OTHER_INPUTS.items():
+        if other in inputs:
+            return f"{name} reads {what} besides its tokens ({other}); only text is supported."
+    return None
+
+
+def family_of(model_type: str) -> OtherFamily | None:
+    """Return the architecture of a `model_type` that `transformers` runs, or None."""
+    is_ours = model_type in FAMILIES or model_type in _SAME_NETWORK
+    return None if is_ours else described_family(model_type)
+
+
+def family_name(model_type: str) -> str:
+    """Return the usual name of an architecture, or that of its class."""
+    if model_type in FAMILIES:
+        return FAMILIES[model_type].name
+    if model_type in OTHERS:
+        return OTHERS[model_type][0]
+    base = _base_class(model_type)
+    return model_type if base is None else str(base.__name__.removesuffix("Model"))
+
+
+def own_prefix(model_type: str) -> str:
+    """Return the prefix of its encoder's tensors in a model with a head."""
+    base = _base_class(model_type)
+    return "" if base is None else f"{base.base_model_prefix}."
 
 
 def other_family(names: Iterable[str]) -> str | None:
@@ -363,7 +258,24 @@ def other_family(names: Iterable[str]) -> str | None:
     dotted = [f".{name}" for name in names]
     candidates = [
         model_type
-        for model_type, family in OTHERS.items()
-        if any(sign in name for name in dotted for sign in family.signs)
+        for model_type, (_, sign) in OTHERS.items()
+        if sign and any(sign in name for name in dotted)
     ]
     return candidates[0] if len(candidates) == 1 else None
+
+
+def _names(table: str) -> Mapping[str, Any]:
+    from transformers.models.auto import modeling_auto
+
+    names: Mapping[str, Any] = getattr(modeling_auto, table)
+    return names
+
+
+def _base_class(model_type: str) -> Any:
+    """Return the class of the bare network; None if `transformers` has none of that type."""
+    import transformers
+
+    name = _names("MODEL_MAPPING_NAMES").get(model_type)
+    if not isinstance(name, str):
+        name = name[0] if name else None
+    return None if name is None else getattr(transformers, name, None)

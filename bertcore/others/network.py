@@ -37,8 +37,6 @@ class OtherNetwork(nn.Module):
         heads: The heads that it has: "mlm", "next", "nsp".
         mask_id: Id of the token for a hidden word; -1: there is none.
         sentinels: Ids of T5's <extra_id_0>, <extra_id_1>, ...
-        unread_rtd: Why the file's replaced-token head is not read (DeBERTa-v3); "" if it is, or
-            there is none.
         lock: The lock of another network with the same encoder; None makes one.
     """
 
@@ -50,7 +48,6 @@ class OtherNetwork(nn.Module):
         *,
         mask_id: int = -1,
         sentinels: Sequence[int] = (),
-        unread_rtd: str = "",
         lock: threading.RLock | None = None,
     ) -> None:
         super().__init__()
@@ -60,7 +57,6 @@ class OtherNetwork(nn.Module):
         self.other = config.other
         self.mask_id = mask_id
         self.sentinels = list(sentinels)
-        self.unread_rtd = unread_rtd
         self.lock = lock or threading.RLock()
 
     @property
@@ -78,11 +74,10 @@ class OtherNetwork(nn.Module):
     @property
     def position_table(self) -> Tensor:
         """The position embeddings, [P, D]; ValueError if the architecture has none."""
-        table = position_table(self)
-        if table is None:
-            raise ValueError(
-                self.other.absent.get("positions", "this checkpoint has no position table.")
-            )
+        module: Any = self.embedding_modules().get("position")
+        if module is None:
+            raise ValueError(self.other.absent["positions"])
+        table: Tensor = module.weight[getattr(module, "offset", 0) :]  # BART's first two are unused
         return table
 
     def positions(self, input_ids: Tensor) -> Tensor:
@@ -136,12 +131,9 @@ class OtherNetwork(nn.Module):
         if self._is_padded(attention_mask):
             rows = [self.states(*row) for row in _rows(input_ids, segment_ids, attention_mask)]
             length = input_ids.shape[1]
-            return States(
-                torch.cat([_padded(row.hidden_states, -2, length) for row in rows], 1),
-                torch.cat(
-                    [_padded(_padded(r.attentions, -1, length), -2, length) for r in rows], 1
-                ),
-            )
+            states = [_padded(row.hidden_states, length) for row in rows]
+            weights = [_padded(_padded(r.attentions, length).mT, length).mT for r in rows]
+            return States(torch.cat(states, 1), torch.cat(weights, 1))
         inputs = self.inputs(input_ids, segment_ids, attention_mask)
         out = self.run(self.encoder(), **inputs, output_hidden_states=True, output_attentions=True)
         return States(torch.stack(tuple(out.hidden_states)), torch.stack(tuple(out.attentions)))
@@ -167,27 +159,38 @@ class OtherNetwork(nn.Module):
             return self.states(input_ids, segment_ids, attention_mask).hidden_states[num_layers]
         self._check_length(input_ids)
         if self._is_padded(attention_mask):
-            states = [self(*row) for row in _rows(input_ids, segment_ids, attention_mask)]
-            return torch.cat([_padded(state, -2, input_ids.shape[1]) for state in states])
+            rows = _rows(input_ids, segment_ids, attention_mask)
+            return torch.cat([_padded(self(*row), input_ids.shape[1]) for row in rows])
         inputs = self.inputs(input_ids, segment_ids, attention_mask)
         last: Tensor = self.run(self.encoder(), **inputs).last_hidden_state
         return last
 
     def embedding_modules(self) -> dict[str, nn.Module]:
         """Return the tables whose vectors are summed: "token", and "segment" and "position"."""
-        tables = getattr(self.base, "embeddings", None)
+        encoder = self.encoder()
+        tables = getattr(encoder, "embeddings", None)
+        positions = (
+            getattr(tables, "position_embeddings", None),
+            getattr(encoder, "embed_positions", None),
+            getattr(encoder, "wpe", None),
+        )
         modules = {
-            "token": self.model.get_input_embeddings(),
+            "token": encoder.get_input_embeddings(),
             "segment": getattr(tables, "token_type_embeddings", None),
-            "position": getattr(tables, "position_embeddings", None),
+            "position": next((module for module in positions if module is not None), None),
         }
         return {name: module for name, module in modules.items() if module is not None}
 
-    def layer_modules(self) -> list[nn.Module]:
-        """Return the module that ends each layer; [] if no layer is called as one module."""
-        if not self.other.layers:
+    def layer_modules(self, path: str | None = None) -> list[nn.Module]:
+        """Return the module that ends each layer; [] if no layer is called as one module.
+
+        Args:
+            path: Of the list of layers; None: the architecture's.
+        """
+        path = self.other.layers if path is None else path
+        if not path:
             return []
-        layers = list(self.base.get_submodule(self.other.layers))
+        layers = list(self.base.get_submodule(path))
         convolution = getattr(getattr(self.base, "encoder", None), "conv", None)
         if convolution is not None:  # in the larger DeBERTa-v2, it follows the first layer
             layers[0] = convolution
@@ -195,10 +198,33 @@ class OtherNetwork(nn.Module):
 
     def look_up(self, input_ids: Tensor, segment_ids: Tensor) -> EmbeddingParts:
         """Return the embeddings of an input before they are summed; ids are int64, [B, T]."""
+        return self._looked_up(self.embedding_modules(), input_ids, segment_ids)
+
+    def input_parts(self, input_ids: Tensor, segment_ids: Tensor) -> EmbeddingParts:
+        """Return the vectors that are summed, each [..., T, E]; arguments as for `look_up`.
+
+        A matrix may come between table and sum: over a token and its neighbours (MobileBERT), or
+        over the sum, so that it can be applied to each summand (DeBERTa).
+        """
+        modules, tables = self.embedding_modules(), getattr(self.base, "embeddings", None)
+        mixed: Any = getattr(tables, "embedding_transformation", None)
+        if mixed is not None and (tables.trigram_input or mixed.in_features != mixed.out_features):
+            modules["token"] = mixed
+        parts = self._looked_up(modules, input_ids, segment_ids)
+        projection = getattr(tables, "embed_proj", None)
+        if projection is None:
+            return parts
+        with torch.no_grad():
+            return EmbeddingParts(*(None if part is None else projection(part) for part in parts))
+
+    def _looked_up(
+        self, modules: Mapping[str, nn.Module], input_ids: Tensor, segment_ids: Tensor
+    ) -> EmbeddingParts:
+        """Return the outputs of modules, by name, for an input."""
         found: dict[str, Tensor] = {}
         hooks = {
             module: lambda vectors, name=name: found.update({name: vectors})
-            for name, module in self.embedding_modules().items()
+            for name, module in modules.items()
         }
         with self.hooked(hooks), torch.no_grad():
             self(input_ids, segment_ids)
@@ -367,13 +393,8 @@ class OtherNetwork(nn.Module):
         raise ValueError(self.why_no_head("sop"))
 
     def replaced_logits(self, hidden: Tensor) -> Tensor:
-        """Return replaced-token logits, [..., T] (above 0: replaced), of hidden [..., T, D].
-
-        ValueError if this checkpoint has no replaced-token head.
-        """
-        self._require_head("replaced")
-        logits: Tensor = self.model.mask_predictions(hidden)
-        return logits
+        """Raise ValueError: `transformers` has no class with DeBERTa-v3's replaced-token head."""
+        raise ValueError(self.why_no_head("replaced"))
 
     def why_no_head(self, head: Capability) -> str | None:
         """Return the reason why a head is absent, as a sentence; None if it is present.
@@ -384,11 +405,6 @@ class OtherNetwork(nn.Module):
         has_words = bool(self.heads & {"mlm", "next"})
         if head in self.heads or (head == "decoder" and self.other.has_decoder and has_words):
             return None
-        if head == "replaced" and self.unread_rtd:
-            return (
-                f"this {self.other.name} has a replaced-token head (mask_predictions), which is "
-                f"ignored: {self.unread_rtd}. Open the files as their authors published them."
-            )
         if head == "mlm" and self.other.is_causal:
             return self.other.absent["mlm"]  # no checkpoint of it has one
         return absent_head(head, self.other)
@@ -420,23 +436,6 @@ def _rows(
         yield input_ids[row, is_token][None], segments
 
 
-def _padded(tensor: Tensor, dim: int, length: int) -> Tensor:
-    """Return a tensor padded with zeros to a length in one of the last two dimensions."""
-    missing = length - tensor.shape[dim]
-    return nn.functional.pad(tensor, (0, missing) if dim == -1 else (0, 0, 0, missing))
-
-
-def position_table(network: OtherNetwork) -> Tensor | None:
-    """Return the learned position table, [P, D], or None if there is none.
-
-    BART's first two rows belong to no position.
-    """
-    base = network.base
-    if network.config.model_type == "gpt2":
-        table: Tensor = base.wpe.weight
-        return table
-    if network.config.model_type == "bart":
-        table = base.encoder.embed_positions.weight[base.encoder.embed_positions.offset :]
-        return table
-    positions = getattr(getattr(base, "embeddings", None), "position_embeddings", None)
-    return None if positions is None else positions.weight
+def _padded(tensor: Tensor, length: int) -> Tensor:
+    """Return a tensor [..., T, N] padded with zeros to a length."""
+    return nn.functional.pad(tensor, (0, 0, 0, length - tensor.shape[-2]))

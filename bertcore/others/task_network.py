@@ -1,4 +1,4 @@
-"""A class of `transformers` with a task head, behind the interface of our task networks."""
+"""The class that `transformers` has for a task, behind the interface of our task networks."""
 
 import copy
 import json
@@ -12,7 +12,7 @@ from bertcore.network.attention import AttentionFunction, attention_fused
 from bertcore.network.embeddings import EmbeddingParts
 from bertcore.network.task_module import AfterLayer, TaskModule
 from bertcore.others.config import transformers_config
-from bertcore.others.families import OtherHead
+from bertcore.others.families import PERMUTED
 from bertcore.others.given import run_head
 from bertcore.others.network import OtherNetwork
 
@@ -23,17 +23,12 @@ class OtherTaskNetwork(TaskModule):
     Args:
         network: A network whose model is of the head's class.
         kind: One of TASK_CLASSES.
-        head: The architecture's head.
     """
 
-    def __init__(self, network: OtherNetwork, kind: str, head: OtherHead) -> None:
+    def __init__(self, network: OtherNetwork, kind: str) -> None:
         super().__init__()
         self.network: OtherNetwork = network
         self.kind, self.lstm = kind, None
-        self.reads = head.reads
-        # EuroBERT's other kinds of pooling read all tokens.
-        if getattr(network.model.config, "classifier_pooling", "") == "bos" and kind == "sequence":
-            self.reads = "first"
 
     @property
     def device(self) -> torch.device:
@@ -41,8 +36,8 @@ class OtherTaskNetwork(TaskModule):
 
     @property
     def reads_one_state(self) -> bool:
-        """Whether the head reads only the first or the last token."""
-        return self.reads != "all"
+        """Whether it is XLNet's head of a text, which reads the last token."""
+        return self.network.other.words == PERMUTED and self.kind in ("sequence", "choice")
 
     def encode(
         self,
@@ -57,36 +52,27 @@ class OtherTaskNetwork(TaskModule):
             None if x is None else x.flatten(0, -2)
             for x in (input_ids, segment_ids, attention_mask)
         )
-        assert ids is not None
-        return self._chosen(self.network(ids, segments, mask), mask)
+        return self._chosen(self.network(cast(Tensor, ids), segments, mask), mask)
 
     def read(self, hidden: Tensor, attention_mask: Tensor | None, lead: Sequence[int]) -> Tensor:
         mask = None if attention_mask is None else attention_mask.flatten(0, -2)
-        logits = self._head(hidden, None if self.reads_one_state else mask)
+        logits = self._head(hidden, mask)
         return logits.view(*lead) if self.kind == "choice" else logits
 
     def logits_of(self, hidden: Tensor, attention_mask: Tensor | None = None) -> Tensor:
         lead = hidden.shape[:-2]
         mask = None if attention_mask is None else attention_mask.reshape(-1, hidden.shape[-2])
-        chosen = self._chosen(hidden.reshape(-1, *hidden.shape[-2:]), mask)
-        logits = self._head(chosen, None if self.reads_one_state else mask)
+        logits = self._head(self._chosen(hidden.reshape(-1, *hidden.shape[-2:]), mask), mask)
         return logits.view(*lead, *logits.shape[1:])
 
     def look_up(self, input_ids: Tensor, segment_ids: Tensor) -> EmbeddingParts:
         return self.network.look_up(input_ids, segment_ids)
 
     def first_rows(self) -> EmbeddingParts:
-        tables: dict[str, Tensor] = {
-            name: cast(Tensor, module.weight)
-            for name, module in self.network.embedding_modules().items()
-        }
-        segment, position = tables.get("segment"), tables.get("position")
-        first = self.network.config.position_offset
-        return EmbeddingParts(
-            token=tables["token"][0],
-            segment=None if segment is None else segment[0],
-            position=None if position is None else position[first],
-        )
+        # Of a token that is no padding, which may have a position of its own.
+        ids = torch.full((1, 1), self.network.config.pad_token_id + 1, device=self.device)
+        parts = self.network.look_up(ids, torch.zeros_like(ids))
+        return EmbeddingParts(*(None if part is None else part.flatten(0, -2)[0] for part in parts))
 
     def from_embeddings(
         self,
@@ -106,18 +92,14 @@ class OtherTaskNetwork(TaskModule):
     def check_head(self) -> None:
         """Make sure that the head reads only the last hidden states and their pooled vector.
 
-        For an architecture of `bertcore.others.generic`, this is not known beforehand. ValueError
-        if the class answers differently for a text than from these states.
+        ValueError if the class answers differently for a text than from these states.
         """
         ids = torch.full((1, 2, 6) if self.kind == "choice" else (1, 6), 1, device=self.device)
         ids[..., 2:4] = 0
-        mask = torch.ones_like(ids)
-        model = self.network.model
+        model, mask = self.network.model, torch.ones_like(ids)
         reason = f"a {type(model).__name__} answers from more than the last hidden states"
         with torch.no_grad():
-            out = self.network.run(model, input_ids=ids, attention_mask=mask)
-            own = (out.start_logits, out.end_logits) if self.kind == "span" else (out.logits,)
-            theirs = torch.stack(own, -1) if self.kind == "span" else own[0]
+            theirs = _logits(self.network.run(model, input_ids=ids, attention_mask=mask))
             try:
                 ours = self(ids, None, mask.bool())
             except Exception as error:  # its code may raise anything
@@ -127,24 +109,20 @@ class OtherTaskNetwork(TaskModule):
 
     def head_tensors(self) -> dict[str, Tensor]:
         parameters = dict(self.network.model.named_parameters())
-        return {name: tensor for name, tensor in parameters.items() if self._is_head(name)}
+        return {name: tensor for name, tensor in parameters.items() if self.is_of_head(name)}
 
     def hf_config(self) -> dict[str, Any]:
         """Return the content of config.json, without the fields of a task."""
         values = json.loads(self.network.model.config.to_json_string(use_diff=False))
         dtype = str(self.network.token_table.dtype).removeprefix("torch.")
-        return {name: value for name, value in values.items() if name != "torch_dtype"} | {
-            "dtype": dtype
-        }
+        return {k: value for k, value in values.items() if k != "torch_dtype"} | {"dtype": dtype}
 
     def hf_state_dict(self) -> dict[str, Tensor]:
         """Return all weights by name in files."""
         return dict(self.network.model.state_dict())
 
     def is_of_head(self, name: str) -> bool:
-        return self._is_head(name.removeprefix("network.model."))
-
-    def _is_head(self, name: str) -> bool:
+        name = name.removeprefix("network.model.")
         prefix = self.network.model.base_model_prefix
         return not name.startswith(f"{prefix}.") or name.startswith(f"{prefix}.pooler.")
 
@@ -154,22 +132,24 @@ class OtherTaskNetwork(TaskModule):
         XLNet's text ends in <cls>. Its class reads the last position, so it needs padding on the
         left; here padding is on the right and skipped.
         """
-        if self.reads == "first":
-            return hidden[:, :1]
-        if self.reads == "last" and mask is not None:
-            rows = torch.arange(len(hidden), device=hidden.device)
-            return hidden[rows, mask.sum(-1) - 1][:, None]
-        return hidden[:, -1:] if self.reads == "last" else hidden
+        if not self.reads_one_state or mask is None:
+            return hidden[:, -1:] if self.reads_one_state else hidden
+        return hidden[torch.arange(len(hidden), device=hidden.device), mask.sum(-1) - 1][:, None]
 
     def _head(self, hidden: Tensor, mask: Tensor | None) -> Tensor:
         """Return the logits of the head's class on given states instead of its encoder's."""
         ids = torch.zeros(hidden.shape[:2], dtype=torch.long, device=hidden.device)
         # Each choice runs alone, as a row of one choice.
         ids = ids[:, None] if self.kind == "choice" else ids
-        out = run_head(self.network.model, ids, hidden, mask)
-        if self.kind == "span":
-            return torch.stack([out.start_logits, out.end_logits], -1)
-        return cast(Tensor, out.logits)
+        mask = None if self.reads_one_state else mask
+        return _logits(run_head(self.network.model, ids, hidden, mask))
+
+
+def _logits(out: Any) -> Tensor:
+    """Return the logits of an output; start and end of an answer together, [..., T, 2]."""
+    if "start_logits" in out:
+        return torch.stack([out.start_logits, out.end_logits], -1)
+    return cast(Tensor, out.logits)
 
 
 def task_network(
@@ -186,17 +166,24 @@ def task_network(
 
     ValueError if `transformers` cannot build the head, or it is not supported.
     """
-    head = network.other.task_heads[kind]
+    import transformers
+
+    class_name = network.other.task_class(kind)
     labels = {str(i): f"LABEL_{i}" for i in range(num_outputs)}
     ids = {label: int(i) for i, label in labels.items()}
     values = {**network.config.to_hf_dict(), "id2label": labels, "label2id": ids}
     config = transformers_config(network.config.model_type, values)
-    if head.reads == "last" and config.summary_type != "last":
+    if getattr(config, "summary_type", "last") != "last" and kind in ("sequence", "choice"):
         raise ValueError(
             f"config.json has summary_type {config.summary_type!r}; expected 'last': a "
-            f"{head.class_name} is read at the last token. Correct it, or give it a new head."
+            f"{class_name} is read at the last token. Correct it, or give it a new head."
         )
-    model = _empty(config, head)
+    try:
+        with torch.device("meta"):
+            model = getattr(transformers, class_name)(config).eval()
+    except Exception as error:  # an impossible shape may raise anything
+        reason = " ".join(str(error).split())[:200]
+        raise ValueError(f"transformers cannot build a {class_name} ({reason})") from error
     prefix = model.base_model_prefix
     base, own = copy.copy(network.base), getattr(model, prefix)
     base._modules = dict(base._modules)
@@ -208,7 +195,7 @@ def task_network(
     if hidden_word is not None:  # of XLNet's query stream, which no task head reads
         hidden_word.requires_grad = False
     inner = OtherNetwork(model, network.config, frozenset(), lock=network.lock)
-    return OtherTaskNetwork(inner, kind, head)
+    return OtherTaskNetwork(inner, kind)
 
 
 @torch.no_grad()
@@ -230,15 +217,3 @@ def _allocate(model: Any, like: Tensor, generator: Generator | None, std: float)
             elif generator is not None and name == "weight":
                 nn.init.trunc_normal_(tensor, 0.0, std, -2 * std, 2 * std, generator=generator)
             setattr(part, name, nn.Parameter(tensor.to(like)))
-
-
-def _empty(config: Any, head: OtherHead) -> Any:
-    """Return a model of the head's class without weights."""
-    import transformers
-
-    try:
-        with torch.device("meta"):
-            return getattr(transformers, head.class_name)(config).eval()
-    except Exception as error:  # an impossible shape may raise anything
-        reason = " ".join(str(error).split())[:200]
-        raise ValueError(f"transformers cannot build a {head.class_name} ({reason})") from error

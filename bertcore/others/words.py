@@ -88,40 +88,27 @@ class SpanNetwork(OtherNetwork):
         inputs = self.inputs(numbered, None, attention_mask)
         encoded = self.run(self.encoder(), **inputs).last_hidden_state
         states = torch.zeros_like(encoded)
-        kept = inputs["attention_mask"]
-        if most == 1:  # all rows at once: no sentinel follows
-            rows = hidden.any(1).nonzero()[:, 0]
-            decoder_ids = self._first_decoder_ids(len(rows)).to(input_ids)
-            states[hidden] = self._decode(decoder_ids, encoded[rows], kept[rows])[:, -1]
-            return states
         for row in hidden.any(1).nonzero()[:, 0].tolist():
-            where = hidden[row].nonzero()[:, 0]
             one = slice(row, row + 1)
-            states[row, where] = self._row_states(encoded[one], kept[one], len(where))
+            kept = inputs["attention_mask"][one]
+            states[row, hidden[row]] = self._row_states(encoded[one], kept, int(counts[row]))
         return states
-
-    def _first_decoder_ids(self, num_rows: int) -> Tensor:
-        """Return the decoder's input before it writes for the first sentinel, [B, 2]."""
-        start = self.model.config.decoder_start_token_id or 0
-        return torch.tensor([[start, self.sentinels[0]]]).expand(num_rows, -1)
 
     def _row_states(self, encoded: Tensor, attention_mask: Tensor, count: int) -> Tensor:
         """Return the states from which the pieces of `count` sentinels are written, [count, D]."""
-        ids = self._first_decoder_ids(1).to(attention_mask)
+        ids = attention_mask.new_tensor([[self.model.config.decoder_start_token_id or 0]])
         stops = {*self.sentinels, self.model.config.eos_token_id}
         states = []
         for number in range(count):
-            if number:
-                sentinel = ids.new_tensor([[self.sentinels[number]]])
-                ids = torch.cat([ids, sentinel], dim=1)
-            state = self._decode(ids, encoded, attention_mask)[:, -1]
-            states.append(state[0])
+            ids = torch.cat([ids, ids.new_tensor([[self.sentinels[number]]])], dim=1)
+            states.append(self._decode(ids, encoded, attention_mask)[0, -1])
+            state = states[-1]
             for _ in range(LONGEST_SPAN if number + 1 < count else 0):
-                piece = self.word_logits(state).argmax(-1)
+                piece = self.word_logits(state[None]).argmax(-1)
                 if int(piece) in stops:
                     break
                 ids = torch.cat([ids, piece[None]], dim=1)
-                state = self._decode(ids, encoded, attention_mask)[:, -1]
+                state = self._decode(ids, encoded, attention_mask)[0, -1]
         return torch.stack(states)
 
     def _decode(self, ids: Tensor, encoded: Tensor, attention_mask: Tensor) -> Tensor:

@@ -472,14 +472,12 @@ def _read_head(source: str | Path, *, allow_pickle: bool = False) -> _StoredHead
             names = [f"{layer}.{part}" for layer in layers for part in ("weight", "bias")]
             names += [name for name in stored if name.startswith(FEATURE_HEAD)]
         else:
-            if family.is_generic:
-                weights = converted(weights, architecture.model_type)
-            stated = read_other_config(architecture.model_type, files, weights)
+            weights = converted(weights, architecture.model_type)
+            stated = read_other_config(architecture, files, weights)
             facts = read_other_task(config, weights, family, stated)
-            head = family.task_heads.get(facts.kind or "")
             stored = head_names(weights.stored, family)
-            lasts = (head.last,) if head is not None and head.last else _LAST_LAYERS
-            last = next((name for name in lasts if f"{name}.weight" in stored), lasts[0])
+            lasts = (name for name in _LAST_LAYERS if f"{name}.weight" in stored)
+            last = next(lasts, _LAST_LAYERS[0])
             names = list(stored) if f"{last}.weight" in stored else []
         tensors = {
             name: weights.read(stored[name]).float().clone() for name in names if name in stored
@@ -576,8 +574,8 @@ def _fill_head(module: TaskModule, stored: _StoredHead, source: str | Path) -> N
 
 
 def _check_read(module: TaskModule) -> None:
-    """Check that a head of an unlisted architecture is read as its class reads it."""
-    if isinstance(module, OtherTaskNetwork) and module.network.other.is_generic:
+    """Check that a head of another architecture is read as its class reads it."""
+    if isinstance(module, OtherTaskNetwork):
         module.eval().check_head()
 
 

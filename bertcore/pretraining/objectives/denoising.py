@@ -18,6 +18,7 @@ from bertcore.loading import load
 from bertcore.network import Network
 from bertcore.objectives import IGNORED, Corrupted, Pieces, Row, bart_noise, mass, t5_spans
 from bertcore.others.config import read_config
+from bertcore.others.families import described_family
 from bertcore.others.network import OtherNetwork
 from bertcore.pretraining.data.batches import Totals
 from bertcore.pretraining.data.corpus import PackedCorpus
@@ -119,7 +120,9 @@ class Denoising(Objective):
         with torch.random.fork_rng([]):
             torch.manual_seed(config.seed)
             model = self.model(shape, config.dropout)
-        network = OtherNetwork(model, read_config(model.config, heads=WORDS), WORDS)
+        family = described_family(model.config.model_type)
+        assert family is not None  # T5 or BART
+        network = OtherNetwork(model, read_config(model.config, heads=WORDS, family=family), WORDS)
         # Typed for our network; only this one's parameters and token table are used.
         return cast(Network, network)
 

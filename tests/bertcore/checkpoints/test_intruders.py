@@ -170,7 +170,6 @@ def test_no_key_of_a_config_reaches_anything(
     ("changes", "match"),
     [
         ({"num_labels": 10**9}, "num_labels is 1000000000; at most 100,000"),
-        ({"id2label": {str(i): "a" for i in range(300_000)}}, "more than 200,000 values"),
         ({"max_position_embeddings": 10**12}, "at most 1,000,000"),
         ({"num_hidden_layers": 10**9}, "at most 1,000"),
     ],

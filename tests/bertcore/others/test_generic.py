@@ -21,8 +21,7 @@ from bertcore.analysis.attribution import (
     task_input,
 )
 from bertcore.architecture.families import FAMILIES
-from bertcore.others.families import OTHERS
-from bertcore.others.generic import generic_family, why_not
+from bertcore.others.families import family_of, why_not
 from bertcore.others.model import OtherModel
 from bertcore.tasks.model import open_task_model, start_task_model
 from tests.support.exhaustive import all_but, first_of_each, spread
@@ -235,20 +234,20 @@ def test_networks_that_mix_tokens_in_another_way_are_refused(
     ],
 )
 def test_what_is_no_encoder_of_text_is_told(model_type: str, reason: str, tmp_path: Path) -> None:
-    assert generic_family(model_type) is None
+    assert family_of(model_type) is None
     assert reason in (why_not(model_type) or "")
     make_generic(tmp_path, "nomic_bert", "Model")  # its tensors look like no other's
     file = tmp_path / "config.json"
     values = json.loads(file.read_text()) | {"model_type": model_type}
     file.write_text(json.dumps(values | {"auto_map": {"AutoModel": "evil.py--Evil"}}))
-    with pytest.raises(RuntimeError, match=rf"{reason}.*auto_map\) is never run"):
+    with pytest.raises(ValueError, match=rf"{reason}.*own code.*is never run"):
         opened(tmp_path)
 
 
 def test_tensors_under_its_own_prefix_are_not_taken_for_berts(tmp_path: Path) -> None:
     """Its masked-word head is called as BERT's."""
     make_generic(tmp_path, "layoutlm")
-    with pytest.raises(RuntimeError, match="LayoutLM reads the place of each word on a page"):
+    with pytest.raises(ValueError, match="LayoutLM reads the place of each word on a page"):
         opened(tmp_path)
 
 
@@ -271,8 +270,8 @@ def test_a_vocabulary_alone_does_not_say_how_another_cuts(tmp_path: Path) -> Non
 
 
 def test_what_has_a_table_keeps_it() -> None:
-    for model_type in (*FAMILIES, *OTHERS, "camembert", "no-such-type", "../../etc"):
-        assert generic_family(model_type) is None
+    for model_type in (*FAMILIES, "camembert", "no-such-type", "../../etc"):
+        assert family_of(model_type) is None
 
 
 def test_wrong_shapes_are_named(tmp_path: Path) -> None:

@@ -75,5 +75,5 @@ def test_a_llama_checkpoint_is_not_read_as_eurobert(tmp_path: Path) -> None:
     make_other("EuroBertForMaskedLM", tmp_path)
     file = tmp_path / "config.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | {"model_type": "llama"}))
-    with pytest.raises(RuntimeError, match="has model_type 'llama'"):
+    with pytest.raises(ValueError, match="has model_type 'llama'"):
         bertcore.load(tmp_path, device="cpu")
