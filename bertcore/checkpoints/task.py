@@ -430,7 +430,9 @@ def head_numbers(
         weights: The opened weight files.
         task_heads: Names in the file, with shapes.
     """
-    fresh, zero, broken = [], [], []
+    fresh: list[str] = []
+    zero: list[str] = []
+    broken: list[str] = []
     for name, shape in task_heads.items():
         if not weights.stored[name].is_float:
             continue
@@ -438,7 +440,10 @@ def head_numbers(
         if not bool(tensor.isfinite().all()):
             broken.append(name)
         elif not bool(tensor.any()) and shape != (0,):
-            (zero if len(shape) > 1 else fresh if name.endswith(".bias") else []).append(name)
+            if len(shape) > 1:
+                zero.append(name)
+            elif name.endswith(".bias"):
+                fresh.append(name)
     return {
         "fresh_heads": tuple(fresh),
         "zero_heads": tuple(zero),

@@ -126,7 +126,8 @@ def _states(network: OtherNetwork, ids: Tensor, segments: Tensor) -> States:
     is_whole = len(weights) == depth and all(
         one is not None and one.dim() == 4 and one.shape[2:] == (length, length) for one in weights
     )
-    if not is_whole or not _is_close(torch.stack(weights).sum(-1), torch.ones(())):
+    total = torch.stack(weights).sum(-1) if is_whole else torch.zeros(())
+    if not _is_close(total, torch.where(total.isnan(), total, 1.0)):
         raise RuntimeError(
             f"{name} does not return an attention weight from each token to each other in every "
             "layer, which the pages show; it mixes tokens in another way. It is not supported."
@@ -148,12 +149,14 @@ def _norm(network: OtherNetwork, parts: EmbeddingParts, first: Tensor) -> tuple[
     total = parts.sum
     is_same_width = total.shape == first.shape
     for path, module in network.base.named_modules():
-        is_norm = type(module).__name__.endswith("LayerNorm") and path.count(".") <= 1
+        kind = type(module).__name__
+        is_norm = kind.endswith("Norm") and path.count(".") <= 1
         if not is_norm or module.weight.shape != total.shape[-1:]:
             continue
         # Where a matrix follows, the first hidden state has another width.
         if _is_close(module(total), first) if is_same_width else path.startswith("embeddings."):
-            return path, ""
+            is_usual = kind.endswith("LayerNorm")
+            return path if is_usual else "", "" if is_usual else f"has no LayerNorm, but a {kind}."
     if not is_same_width:
         raise RuntimeError(
             f"the input of {network.other.name} is not the sum of its tables, in a way that is not "
@@ -192,4 +195,5 @@ def _lists(base: Any, depth: int) -> Iterator[str]:
 
 def _is_close(one: Tensor, other: Tensor) -> bool:
     close = _CLOSE if one.dtype == torch.float32 else _CLOSE_IN_HALF
-    return torch.allclose(one.float(), other.to(one.device).float(), atol=close, rtol=close)
+    other = other.to(one.device).float()
+    return torch.allclose(one.float(), other, atol=close, rtol=close, equal_nan=True)

@@ -206,7 +206,8 @@ class OtherNetwork(nn.Module):
         A matrix may come between table and sum: over a token and its neighbours (MobileBERT), or
         over the sum, so that it can be applied to each summand (DeBERTa).
         """
-        modules, tables = self.embedding_modules(), getattr(self.base, "embeddings", None)
+        modules = self.embedding_modules()
+        tables: Any = getattr(self.base, "embeddings", None)
         mixed: Any = getattr(tables, "embedding_transformation", None)
         if mixed is not None and (tables.trigram_input or mixed.in_features != mixed.out_features):
             modules["token"] = mixed
@@ -215,7 +216,8 @@ class OtherNetwork(nn.Module):
         if projection is None:
             return parts
         with torch.no_grad():
-            return EmbeddingParts(*(None if part is None else projection(part) for part in parts))
+            segment, position = (part if part is None else projection(part) for part in parts[1:])
+            return EmbeddingParts(projection(parts.token), segment, position)
 
     def _looked_up(
         self, modules: Mapping[str, nn.Module], input_ids: Tensor, segment_ids: Tensor

@@ -72,7 +72,10 @@ class OtherTaskNetwork(TaskModule):
         # Of a token that is no padding, which may have a position of its own.
         ids = torch.full((1, 1), self.network.config.pad_token_id + 1, device=self.device)
         parts = self.network.look_up(ids, torch.zeros_like(ids))
-        return EmbeddingParts(*(None if part is None else part.flatten(0, -2)[0] for part in parts))
+        token, segment, position = (
+            part if part is None else part.flatten(0, -2)[0] for part in parts
+        )
+        return EmbeddingParts(cast(Tensor, token), segment, position)
 
     def from_embeddings(
         self,
