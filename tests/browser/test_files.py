@@ -122,7 +122,7 @@ def test_checkpoints(visit: Visit, tiny_folder: Path, tmp_path: Path) -> None:
         "nobody/such-a-model": "is not a folder here and not in the local cache",
         str(tmp_path / "pickle"): "a pickle, which can contain code",
     }.items():
-        visit.page.get_by_label("Folder or hub id").fill(source)
+        visit.page.get_by_label("Folder, zip file or hub id").fill(source)
         visit.page.get_by_test_id("stFormSubmitButton").get_by_role("button").click()
         visit.wait_for_query("checkpoint", source)
         refused(visit, sentence)

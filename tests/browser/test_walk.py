@@ -172,7 +172,7 @@ def test_a_folder_is_opened(
     visit: Visit, new_visit: Callable[..., Visit], other_folder: Path
 ) -> None:
     visit.open("checkpoints")
-    visit.page.get_by_label("Folder or hub id").fill(str(other_folder))
+    visit.page.get_by_label("Folder, zip file or hub id").fill(str(other_folder))
     visit.page.get_by_test_id("stFormSubmitButton").get_by_role("button").click()
     visit.wait_for_query("checkpoint", str(other_folder))
 

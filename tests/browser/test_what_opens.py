@@ -208,7 +208,7 @@ def test_checkpoints_in_zip_files(chosen: slice, visit: Visit, tmp_path: Path) -
         upload(visit, path)
         button.click()
         if path.stem == comes:
-            heading = visit.page.get_by_role("heading", name=comes, exact=True)
+            heading = visit.page.get_by_role("heading", name=path.name, exact=True)
             expect(heading).to_be_visible()
             visit.check()
         else:
