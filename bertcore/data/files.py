@@ -120,22 +120,26 @@ def kind_of(path: Path) -> str:
     return Path(name).suffix
 
 
-def whole_lines(file: TextIO, path: Path, *, start: int = 1) -> Iterator[str]:
+def whole_lines(
+    file: TextIO, path: Path, *, start: int = 1, longest: int = LONGEST_LINE
+) -> Iterator[str]:
     """Yield lines with their ends, the next one of which has the number `start`.
 
-    ValueError if a line is endless, which would fill the memory.
+    ValueError if a line has more than `longest` characters: an endless one would fill the memory.
     """
-    lines = iter(partial(file.readline, LONGEST_LINE + 1), "")
+    lines = iter(partial(file.readline, longest + 1), "")
     for number, line in enumerate(lines, start):
-        if len(line) > LONGEST_LINE:
+        if len(line) > longest:
             raise ValueError(
-                f"line {number} of {str(path)!r} has more than {LONGEST_LINE:,} characters. "
+                f"line {number} of {str(path)!r} has more than {longest:,} characters. "
                 "Is it the right file?"
             )
         yield line
 
 
-def lines_of(file: TextIO, path: Path, *, bad_rows: BadRows | None = None) -> Iterator[str]:
+def lines_of(
+    file: TextIO, path: Path, *, bad_rows: BadRows | None = None, longest: int = LONGEST_LINE
+) -> Iterator[str]:
     """Yield lines without their ends.
 
     Args:
@@ -144,7 +148,7 @@ def lines_of(file: TextIO, path: Path, *, bad_rows: BadRows | None = None) -> It
     ValueError as `whole_lines`, or for such a line.
     """
     encoding = Encoding(file.encoding)
-    for number, line in enumerate(whole_lines(file, path), start=1):
+    for number, line in enumerate(whole_lines(file, path, longest=longest), start=1):
         if not (damage := encoding.damage([line])):
             yield line.rstrip("\r\n")
         elif bad_rows is None:

@@ -55,7 +55,9 @@ def json_values(text: TextIO, path: Path, *, ending: str) -> tuple[bool, Iterato
         is_row = isinstance(value, dict) and not any(_is_rows(value.get(name)) for name in _INNER)
         has_lines |= is_row or (is_broken and isinstance(_parsed(more), dict))
     if has_lines:
-        return True, map(_of_line, filter(str.strip, chain((first, more), whole_lines(text, path))))
+        return True, map(
+            _of_line, filter(str.strip, chain((first, more), whole_lines(text, path, start=3)))
+        )
     return False, map(_checked, _rows(_whole("".join([first, more, text.read()]), path), path))
 
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from math import inf
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO, cast
+from typing import Any, BinaryIO, cast
 from zipfile import BadZipFile
 
 from bertcore.base.zip_files import LongListError, open_zip
@@ -178,13 +178,3 @@ def _unpacked(path: Path, file: BinaryIO) -> BinaryIO:
             return cast(BinaryIO, archive.open(members[0]))
         except (RuntimeError, NotImplementedError) as error:
             raise ValueError(f"{str(path)!r} cannot be unpacked ({error}). Unzip it.") from error
-
-
-def open_text(path: Path, file: BinaryIO | None = None, *, newline: str | None = None) -> TextIO:
-    """Open UTF-8 text as `open_bytes` does, without the byte order mark that some editors write.
-
-    Args:
-        path, file: As for `open_bytes`.
-        newline: As for `open`; "" keeps line endings as they are.
-    """
-    return io.TextIOWrapper(open_bytes(path, file), encoding="utf-8-sig", newline=newline)

@@ -1,6 +1,5 @@
 """Pack text files into a corpus: one array of token ids, with sentence and document borders."""
 
-import codecs
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +11,8 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from bertcore.data import packed_files
+from bertcore.data.encodings import find_encoding
+from bertcore.data.files import lines_of, open_text
 from bertcore.data.sentences import split_sentences
 from bertcore.tokenizer import Tokenizer
 
@@ -84,7 +84,7 @@ def read_documents(
     A line is a paragraph (or a sentence); a blank line ends a document, as does the end of a file.
 
     Args:
-        paths: UTF-8 text files, plain or compressed as .xz or .gz.
+        paths: Text files in UTF-8 (or with a byte order mark), plain or compressed.
         on_read: For progress; called at least once per document.
 
     ValueError if a file is missing, is not UTF-8, is not a complete archive or has a line of more
@@ -105,44 +105,21 @@ def read_documents(
 
 def _documents(path: Path, raw: BinaryIO) -> Iterator[list[str]]:
     paragraphs: list[str] = []
-    num_lines = 0
-    try:
-        with packed_files.open_text(path, raw) as lines:
-            # With a limit, so that one endless line does not fill the memory.
-            while line := lines.readline(LONGEST_LINE + 1):
-                num_lines += 1
-                if len(line) > LONGEST_LINE:
-                    raise ValueError(
-                        f"line {num_lines} of corpus file {str(path)!r} has more than "
-                        f"{LONGEST_LINE:,} characters; expected a paragraph or a sentence per "
-                        "line. Break it into lines."
-                    )
-                if line := line.strip():
-                    paragraphs.append(line)
-                elif paragraphs:
-                    yield paragraphs
-                    paragraphs = []
-            if paragraphs:
-                yield paragraphs
-    except UnicodeDecodeError as error:
+    encoding = find_encoding(path, raw)
+    if encoding.is_guessed:
         raise ValueError(
-            f"corpus file {str(path)!r} is not UTF-8: line {_first_wrong_line(path):,} has a byte "
-            f"0x{error.object[error.start]:02X} out of place. Convert it to UTF-8 first."
-        ) from error
-
-
-def _first_wrong_line(path: Path) -> int:
-    """Return the number of the first line that is not UTF-8, from 1; text is decoded in blocks."""
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    number = 1
-    with packed_files.open_bytes(path) as file:
-        while block := file.readline(LONGEST_LINE):
-            try:
-                decoder.decode(block)
-            except UnicodeDecodeError:
-                break
-            number += block.endswith(b"\n")
-    return number
+            f"corpus file {str(path)!r} is not UTF-8, but probably "
+            f"{encoding.title.partition(',')[0]}. Convert it to UTF-8 first."
+        )
+    with open_text(path, raw, encoding) as file:
+        for line in map(str.strip, lines_of(file, path, longest=LONGEST_LINE)):
+            if line:
+                paragraphs.append(line)
+            elif paragraphs:
+                yield paragraphs
+                paragraphs = []
+    if paragraphs:
+        yield paragraphs
 
 
 def read_sentences(

@@ -10,6 +10,7 @@ import pytest
 
 from bertcore.configs import Columns
 from bertcore.data import packed_files
+from bertcore.data.files import open_text
 from bertcore.data.guess import guess
 from bertcore.data.rows import RowBuilder
 from bertcore.tasks.survey import survey
@@ -38,7 +39,7 @@ def test_small_and_usual_archives_open(ending: str, tmp_path: Path) -> None:
     path.write_bytes(PACK[ending](ROWS))
     with packed_files.open_bytes(path) as file:
         assert file.read() == ROWS
-    with packed_files.open_text(path, newline="") as text:
+    with open_text(path) as text:
         assert sum(1 for _ in text) == 200_001
     assert guess(path).columns == ("text", "label")
 

@@ -122,12 +122,11 @@ def test_wrong_files_are_one_sentence_and_write_nothing(
     cases: list[tuple[bytes, str, str]] = [
         (b"", ".txt", "has no text"),
         (b" \n\n\t\n", ".txt", "has no text"),
-        (b"a cat.\n\ncaf\xe9.\n", ".txt", "is not UTF-8: line 3 has a byte 0xE9"),
+        (b"a cat.\n\ncaf\xe9.\n", ".txt", "is not UTF-8, but probably Western"),
         (whole[: len(whole) - 30], ".xz", "is not a whole archive"),
         (gzip.compress(good)[:-30], ".gz", "is not a whole archive"),
     ]
     cases += [
-        (good.decode().encode("utf-16"), ".txt", "is not UTF-8"),
         (b"the dog sat.\n\n" * 50, ".txt", "has two sentences, so no sentence has a next one"),
         (b"\n\n".join([good] * 2) + b"x" * 3001 + b"\n", ".txt", "has more than 3,000 characters"),
     ]

@@ -13,7 +13,7 @@ import torch
 
 from app.shell.jobs import background, waiting
 from app.shell.jobs.line import Line
-from bertcore.data import packed_files
+from bertcore.data.files import open_text
 
 
 @pytest.fixture(autouse=True)
@@ -386,7 +386,7 @@ def test_a_job_that_reads_stops_when_nobody_waits_though_it_reports_nothing(
 
     def work(progress: background.Progress) -> int:
         progress(0.9, "Reading")
-        with packed_files.open_text(path) as lines:
+        with open_text(path) as lines:
             return sum(1 for _ in lines)
 
     job = wait_for(background.ask("reads", work))
