@@ -12,12 +12,9 @@ import codecs
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
-
-from tokenizers import Tokenizer as FastTokenizer
 
 from bertcore.base.links import read_file
 from bertcore.base.quiet import quiet_transformers
@@ -61,18 +58,6 @@ class Named(NamedTuple):
     """In config.json, or else the checkpoint's."""
 
 
-@dataclass(frozen=True, slots=True)
-class Built:
-    """A tokenizer as `transformers` builds it."""
-
-    fast: FastTokenizer
-    class_name: str
-    roles: Mapping[str, str]
-    """Its special tokens by role, those of ROLES that it has."""
-    settings: Mapping[str, Any]
-    """The settings that it was handed and that tokenizer.json does not contain."""
-
-
 def read_names(files: TokenizerFolder, model_type: str | None) -> Named:
     """Return the class and the architecture of a tokenizer.
 
@@ -106,8 +91,12 @@ def read_names(files: TokenizerFolder, model_type: str | None) -> Named:
     return Named(class_name or None, model_type)
 
 
-def build(files: TokenizerFolder, named: Named) -> Built:
+def build(files: TokenizerFolder, named: Named) -> tuple[Any, dict[str, Any]]:
     """Let AutoTokenizer build the tokenizer from copies of its files.
+
+    Returns:
+        The tokenizer of `transformers`, and the settings that tokenizer.json does not contain, with
+        the special tokens by role.
 
     Raises:
         FileNotFoundError: If files that the class reads are missing.
@@ -142,10 +131,8 @@ def build(files: TokenizerFolder, named: Named) -> Built:
     if not is_alike or (not files.has(TOKENIZER_FILE) and not files.has(*_reads(type(made)))):
         raise _refused(files, named, made, None, place)
     told = {role: getattr(made, role, None) for role in (*ROLES, "bos_token", "eos_token")}
-    roles = {role: str(token) for role, token in told.items() if token}
     settings.pop("added_tokens_decoder", None)
-    in_use = {role: roles[role] for role in ROLES if role in roles}
-    return Built(made.backend_tokenizer, type(made).__name__, in_use, settings | roles)
+    return made, settings | {role: str(token) for role, token in told.items() if token}
 
 
 def _splits_alike(made: Any, text: str) -> bool:

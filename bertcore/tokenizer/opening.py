@@ -175,18 +175,20 @@ def _built(
     files: TokenizerFolder, named: Named, tokens: Mapping[str, str] | None
 ) -> tuple[Tokenizer, str]:
     """Return the tokenizer that `transformers` builds, and the name of its class."""
-    built = build(files, named)
+    made, settings = build(files, named)
+    roles = {role: settings[role] for role in ROLES if role in settings}
+    fast = made.backend_tokenizer
     try:
         tokenizer = LibraryTokenizer(
-            built.fast,
-            special_tokens=_roles(files, built.fast, built.roles, tokens),
+            fast,
+            special_tokens=_roles(files, fast, roles, tokens),
             model_max_length=files.max_length,
-            settings=built.settings,
+            settings=settings,
         )
     except ValueError as error:
         file = files / files.vocabularies[0]
         raise RuntimeError(f"{file}: {str(error)[:1000]}") from error
-    return tokenizer.explained() if tokenizer.is_berts else tokenizer, built.class_name
+    return tokenizer.explained() if tokenizer.is_berts else tokenizer, type(made).__name__
 
 
 def _roles(
