@@ -563,8 +563,8 @@ def _of_spans(
     yield from examples_of(table, path, bad_rows, read)
     if num_empty:
         bad_rows.note(
-            f"{num_empty:,} texts of {path.name!r} have an empty list of spans: each is a sentence "
-            "without entities. Leave out those that nobody annotated."
+            f"Texts of {path.name!r} with an empty list of spans: {num_empty:,}. Each is a "
+            "sentence without entities: leave out those that nobody annotated."
         )
 
 

@@ -340,7 +340,7 @@ def test_a_text_without_a_list_of_spans_is_no_sentence_without_entities(
 
 def test_empty_lists_of_spans_are_said(tmp_path: Path) -> None:
     path = written(tmp_path / "a.jsonl", each({"label": [PER]}, {"label": []}, {"label": []}))
-    assert any("2 texts of 'a.jsonl' have an empty list" in n for n in read(path, "tag")[1].notes())
+    assert any("an empty list of spans: 2." in n for n in read(path, "tag")[1].notes())
 
 
 def test_annotations_of_brat_lack_their_text(tmp_path: Path) -> None:
