@@ -117,9 +117,11 @@ def draw(name: str, page: str) -> None:
     with st.container(key="lesson_guide"):
         languages.show_unknown()
         show_language(lesson, "lesson_guide")
-        st.caption(words("of_steps", title=lesson.title, number=number, count=len(lesson.steps)))
+        st.caption(
+            words("of_steps", title=markdown(lesson.title), number=number, count=len(lesson.steps))
+        )
         st.progress(sum(letter != OPEN for letter in done(lesson)) / len(lesson.steps))
-        st.markdown(f"### {step.title}")
+        st.markdown(f"### {markdown(step.title)}")
         found = _found(lesson, number)
         if found is not None:
             _show_step(lesson, number, found, page)
@@ -396,7 +398,9 @@ def _move(lesson: Lesson, number: int) -> None:
         letters = done(lesson)
         for at, step in enumerate(lesson.steps, start=1):
             mark = MARKS[letters[at - 1]]
-            if st.button(f"{at}. {step.title}", key=f"lesson_to_{at}", icon=mark, type="tertiary"):
+            if st.button(
+                f"{at}. {markdown(step.title)}", key=f"lesson_to_{at}", icon=mark, type="tertiary"
+            ):
                 go_to(lesson, at)
         if st.button(words("leave"), key="lesson_leave", icon=":material/logout:"):
             leave()

@@ -61,7 +61,7 @@ def _progress(lesson: Lesson) -> str:
 
 def _show(lesson: Lesson) -> None:
     letters = guide.done(lesson)
-    st.header(lesson.title, anchor=False)
+    st.header(guide.markdown(lesson.title), anchor=False)
     guide.show_language(lesson, f"lesson_{lesson.name}")
     row = st.container(horizontal=True, vertical_alignment="center")
     label = words("continue" if 0 < letters.count(guide.OPEN) < len(letters) else "start")

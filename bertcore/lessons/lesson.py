@@ -24,6 +24,12 @@ MAX_TEXT = 3000
 """Characters of one text of a lesson."""
 MAX_STEPS = 40
 MAX_CHOICES = 8
+MOST_NUMBER = 1_000_000
+"""Size of a whole number, such as that of a layer."""
+_DEEP = re.compile(
+    r"""(?<![\w"'\\-])(?:(?:[\w-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')[ \t]*\.[ \t]*){10}"""
+)
+"""Names of tables within tables (a.b.c), for which tomllib's memory grows with their square."""
 _PAGE = re.compile(r"[a-z0-9-]+(\?[^#]*)?(#[\w-]+)?")
 OF_A_LEARNER = ("chosen", "chosen_value", "answer", "answer_value")
 """Facts that every question has besides those of its function: both answers."""
@@ -374,6 +380,11 @@ def parse_lesson(text: str, name: str = "lesson") -> Lesson:
 
 
 def _parsed(text: str, name: str) -> dict[str, Any]:
+    if deep := _DEEP.search(text):
+        raise ValueError(
+            f"{name} has tables in tables, {_short(deep[0])}; a lesson has tables in lists, such "
+            "as [[steps]]."
+        )
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -381,6 +392,8 @@ def _parsed(text: str, name: str) -> dict[str, Any]:
             f"{name} is not TOML: {error}. A text stands between double quotes, a long one between "
             'three: """...""".'
         ) from None
+    except ValueError:  # of Python, for an integer of thousands of digits
+        raise ValueError(f"{name} has a number of thousands of digits. Shorten it.") from None
     except RecursionError:
         raise ValueError(f"{name} is nested too deeply. A lesson has tables in lists.") from None
 
@@ -448,7 +461,7 @@ class _Table:
         default = _NEEDED if default is None else default
         value: int = self.take(name, int, f"a whole number from {low} to {high}", default)
         if not low <= value <= high:
-            self.wrong(f"{name} is {value}; expected a whole number from {low} to {high}.")
+            self.wrong(f"{name} is {_short(value)}; expected a whole number from {low} to {high}.")
         return value
 
     def flag(self, name: str) -> bool:
@@ -492,6 +505,8 @@ _ONE = {"steps": "step", "again": "question", "choices": "choice"}
 
 
 def _short(value: object) -> str:
+    if isinstance(value, int) and abs(value) > MOST_NUMBER:
+        return f"a number over {MOST_NUMBER:,}"
     shown = repr(value)
     return shown if len(shown) <= 60 else f"{shown[:57]}..."
 
@@ -559,7 +574,9 @@ def _answer(table: _Table) -> tuple[Answer | None, dict[str, Any]]:
             known = ", ".join(answer.given) or "nothing"
             table.wrong(f"given has {_short(key)}; {name} takes {known}.")
         expected = answer.given[key]
-        if not isinstance(value, expected) or isinstance(value, bool):
+        is_number = isinstance(value, int) and not isinstance(value, bool)
+        is_fitting = abs(value) <= MOST_NUMBER if is_number else isinstance(value, str)
+        if not isinstance(value, expected) or not is_fitting:
             word = {int: "a whole number", str: "a text"}[expected]
             table.wrong(f"given has {key} = {_short(value)}; expected {word}.")
     missing = [key for key in answer.needed if key not in given]

@@ -249,6 +249,20 @@ BAD = {
     "a choice without why": (_broken('why = "No."', "", CHOICE), "why is missing"),
     "a huge text": (_broken("many tokens", "x" * 9000), "9,005 characters"),
     "too many steps": (HEAD + NUMBER * (MAX_STEPS + 1), f"expected 1 to {MAX_STEPS}"),
+    "tables in tables": (HEAD + "[title" + ".a" * 100_000 + "]", "has tables in tables"),
+    "names in quotes": (HEAD + "x" + '."a \\" b"' * 40_000 + " = 1", "has tables in tables"),
+    "a long integer": (HEAD + "x = " + "9" * 400_000, "thousands of digits"),
+    "a large integer": (
+        HEAD.replace("= 5", "= 0x" + "F" * 400_000),
+        "minutes is a number over 1,000,000",
+    ),
+    "a large given": (
+        HEAD + NUMBER.replace("answer = ", "given = { token = 0x7FFFFFFFFFFFFFFFFF }\nanswer = "),
+        "given has",
+    ),
+    "a long name": (HEAD + "titl" * 100_000 + " = 1\n" + NUMBER, "... is not known here"),
+    "a hundred thousand steps": (HEAD + "[[steps]]\n" * 49_000, "has 49000 steps; expected 1 to"),
+    "a place of Python": (HEAD + NUMBER.replace("{num_words}", "{__class__}"), "names the fact"),
     "nested deeply": (HEAD + "x = " + "[" * 9000 + "]" * 9000, "nested too deeply"),
     "within for a choice": (_broken("question", "within = 1\nquestion", CHOICE), "for numbers"),
     "because for a choice": (
