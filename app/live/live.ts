@@ -17,7 +17,7 @@ import { Guide } from "./guide";
 import type { Language } from "./lesson";
 import { stripOf, type Choice, type Heads, type Look } from "./messages";
 import type { Guess, Opened, Question, Result } from "./reader";
-import { readState, START, writeState, type State } from "./state";
+import { MOST_CHARACTERS, readState, START, writeState, type State } from "./state";
 import type { Answer, Asked } from "./worker";
 
 type PageName = "glance" | "tokens" | "attention" | "masked-words" | "pairs";
@@ -49,7 +49,6 @@ const REST = 300; // milliseconds after a change before a lesson's answer is com
 const SLOW = 300; // milliseconds after which it is said that the network computes
 const BESIDE = "(min-width: 1000px)"; // as in live.css
 const MOST_TRIED = 14; // longer candidates of a piece that are listed
-const MOST_CHARACTERS = 5000; // of a text: more than 512 tokens have
 
 // Runs before the weights have arrived, so that a file that is cut within them says so.
 export default function open(): void {

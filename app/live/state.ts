@@ -1,5 +1,10 @@
 // What the visitor chose, as the fragment of the address.
 
+/** Characters of a text that is read: more than 512 tokens have. */
+export const MOST_CHARACTERS = 5000;
+/** Parts of a list, such as hidden tokens, and letters of what became of a lesson's steps. */
+const MOST_PARTS = 512;
+
 export interface State {
   first: string;
   /** null for one text. */
@@ -41,16 +46,18 @@ export function writeState({ first, second, hidden, token, layer, heads, view, s
   return `#${fields.toString()}`;
 }
 
-// What an address does not say, or says wrongly, is as in `usual`; an address without a text changes nothing.
+// What an address does not say, or says wrongly, is as in `usual`; an address without a text changes nothing. Anyone can
+// write an address, so no more of it is read than a visitor could have chosen.
 export function readState(fragment: string, usual: State): State {
   const fields = new URLSearchParams(fragment.replace(/^#/, ""));
-  const first = fields.get("a");
+  const text = (name: string) => fields.get(name)?.slice(0, MOST_CHARACTERS) ?? null;
+  const first = text("a");
   if (first === null) return usual;
-  const numbers = (name: string) => (fields.get(name) ?? "").split(".").filter((part) => /^\d{1,4}$/.test(part)).map(Number);
+  const numbers = (name: string) => (fields.get(name) ?? "").split(".", MOST_PARTS).filter((part) => /^\d{1,4}$/.test(part)).map(Number);
   return {
-    first, second: fields.get("b"), hidden: numbers("hidden"), token: numbers("token")[0] ?? null,
+    first, second: text("b"), hidden: numbers("hidden"), token: numbers("token")[0] ?? null,
     layer: numbers("layer")[0] ?? 0, heads: numbers("heads"), view: fields.get("view") === "map" ? "map" : "lines",
     step: numbers("step")[0] ?? 0, lesson: fields.get("lesson") ?? "", lessonStep: numbers("lesson_step")[0] ?? 1,
-    done: fields.get("lesson_done") ?? "", language: fields.get("lesson_language") ?? START.language,
+    done: (fields.get("lesson_done") ?? "").slice(0, MOST_PARTS), language: fields.get("lesson_language") ?? START.language,
   };
 }

@@ -282,6 +282,21 @@ def test_a_fragment_that_is_nonsense_opens(open_file: Opener) -> None:
     is_computed(page, 6)
 
 
+@pytest.mark.parametrize(
+    "unit", ["q", "我", "a\u0301\u0301", "%ED%A0%80", "<img src=x onerror=1>", "%0A"]
+)
+def test_a_fragment_with_a_long_hostile_text_opens_soon(open_file: Opener, unit: str) -> None:
+    text = unit * (40_000 // len(unit))  # Chromium takes addresses of 2 MB
+    numbers = ".".join(["7"] * 100_000)
+    page = open_file(f"#a={text}&b={text}&hidden={numbers}&heads={numbers}&lesson_done={text}")
+    expect(page.get_by_role("status").first).to_contain_text("computed here", timeout=20_000)
+    assert len(box(page, "A").input_value()) <= 5000
+    assert page.locator("img[src=x]").count() == 0
+    box(page, "B").fill("")
+    box(page, "A").fill("The bank.")
+    is_computed(page, 5)
+
+
 def test_a_damaged_file_is_a_sentence(open_file: Opener, file: Path, tmp_path: Path) -> None:
     whole = file.read_text(encoding="utf-8")
     start = whole.index('id="weights">') + 2_000_000
