@@ -1,5 +1,6 @@
 """The penalty is the squared cosine of the states that count, with the measures' own direction."""
 
+import numpy as np
 import pytest
 import torch
 
@@ -50,6 +51,16 @@ def test_the_direction_is_that_of_the_words_states(bert: Bert) -> None:
     found = start_penalty(settings, first, bert.tokenizer, vocab_size=200).vector
     expected = find_direction(of_cls(0), of_cls(1)).vector
     torch.testing.assert_close(found.double(), torch.from_numpy(expected), atol=1e-5, rtol=0)
+
+
+def test_the_direction_is_the_axis_along_which_pairs_differ_most() -> None:
+    """Worked out by hand: 3 along the first axis, 1 along the second, whatever they share."""
+    shared = np.array([[5.0, -2.0, 7.0], [1.0, 4.0, -3.0], [0.0, 9.0, 2.0], [-6.0, 1.0, 1.0]])
+    half = np.array([[3.0, 0, 0], [3.0, 0, 0], [0, 1.0, 0], [0, -1.0, 0]])
+    found = find_direction(shared + half, shared - half)
+    np.testing.assert_allclose(found.vector, [1, 0, 0], atol=1e-12)
+    np.testing.assert_allclose(found.explained[:3], [0.9, 0.1, 0], atol=1e-12)
+    np.testing.assert_allclose(find_direction(shared - half, shared + half).vector, [-1, 0, 0])
 
 
 def test_special_tokens_padding_and_the_pairs_do_not_count(bert: Bert) -> None:

@@ -57,6 +57,11 @@ def test_the_row_is_that_of_the_text(bert: Bert) -> None:
     np.testing.assert_array_equal((found.fates > 0).sum(1), wanted)
 
 
+def test_one_epoch_is_one_row(bert: Bert) -> None:
+    found = epoch_masks(bert, TEXT, num_epochs=1, seed=3)
+    np.testing.assert_array_equal(found.fates, epoch_masks(bert, TEXT, seed=3).fates[:1])
+
+
 def test_shares_over_many_epochs(bert: Bert) -> None:
     found = epoch_masks(bert, TEXT, num_epochs=600, dupe_factor=0, masked_lm_prob=0.3)
     counts = np.bincount(found.fates[found.fates > 0], minlength=4)[1:]

@@ -42,6 +42,12 @@ def test_each_kind(example: Example, expected: Example) -> None:
 def test_what_has_none_of_the_words() -> None:
     assert swap_example(SWAP, TextExample("rain", None, "1", 3)) is None
     assert swap_example(SWAP, TaggedExample(["rain"], ["O"], 1)) is None
+    assert swap_example(SWAP, QuestionExample(**_question("It rained."), answers=[])) is None
+    # A word in the question alone is enough.
+    asked = {**_question("It rained."), "question": "Who was she?"}
+    swapped = swap_example(SWAP, QuestionExample(**asked, answers=[("rained", 3)]))
+    assert isinstance(swapped, QuestionExample)
+    assert (swapped.question, swapped.answers) == ("Who was he?", [("rained", 3)])
 
 
 def test_answers_follow_their_places() -> None:
