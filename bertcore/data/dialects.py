@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-csv.field_size_limit(2**31 - 1)  # of the process; lines and records have limits of their own
-
 SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "pipes", ",": "commas"}
 """What may separate cells, the least usual within a text first."""
 ONE_COLUMN = "\x1f"
@@ -156,6 +154,7 @@ def records(lines: Iterable[str], marks: Delimiters, width: int = 0) -> Iterator
         marks: The dialect.
         width: Cells of a row; 0: of any number.
     """
+    csv.field_size_limit(2**31 - 1)  # of the process; lines and records have limits of their own
     source, back, number = iter(lines), deque[str](), 1
     separator, quote = marks.separator, marks.quote
     left = 5 * LONGEST_RECORD

@@ -35,9 +35,8 @@ def read_records(
     ValueError if a column is missing or there twice, a row cannot be used, or no row is left.
     """
     bad_rows = BadRows() if bad_rows is None else bad_rows
-    records = []
+    records, places = [], {}
     with open_table(path, bad_rows, has_header=always) as table:
-        places = {}
         for field, column in columns.items():
             if column in table.columns:
                 places[field] = column_place(table.columns, column, path)
@@ -46,6 +45,7 @@ def read_records(
                     f"{str(path)!r} has no column {column!r}; it has "
                     f"{listed_columns(table.columns)}. {expected}"
                 )
+        table.use(*places.values())
         for row in table.rows:
             cells = {field: str(row.cells[place] or "").strip() for field, place in places.items()}
             values = {field: cells.get(field) or defaults.get(field, "") for field in columns}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from bertcore.data.texts_file import MAX_CHARACTERS, Sentence
+from bertcore.data.texts_file import MAX_CHARACTERS, Sentence, cut_note
 
 MOST_LINES = 500
 """Maximum number of sentences; the rest is left out, which the notes state."""
@@ -84,10 +84,7 @@ def read_sentence_list(text: str) -> SentenceList:
     if len(found) > MOST_LINES:
         notes.append(f"There are {len(found):,} sentences: the first {MOST_LINES} were taken.")
     lines = found[:MOST_LINES]
-    num_cut = sum(max(len(line.text), len(line.other)) > MAX_CHARACTERS for line in lines)
-    if num_cut:
-        some = "1 sentence was" if num_cut == 1 else f"{num_cut} sentences were"
-        notes.append(f"{some} cut at {MAX_CHARACTERS:,} characters.")
+    notes += cut_note(max(len(line.text), len(line.other)) for line in lines)
     lines = [_cut(line) for line in lines]
     num_repeated = len(lines) - len({(line.text, line.other) for line in lines})
     if num_repeated:

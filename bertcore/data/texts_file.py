@@ -173,15 +173,12 @@ def _bounded(
             f"There are more than {max_rows:,} sentences: the first {max_rows:,} were taken."
         )
     kept = sentences[:max_rows]
-    long = sum(len(sentence.text) > MAX_CHARACTERS for sentence in kept)
-    if long:
-        some = "1 sentence was" if long == 1 else f"{long} sentences were"
-        notes.append(f"{some} cut at {MAX_CHARACTERS:,} characters.")
-    return tuple(
-        Sentence(
-            s.text[:MAX_CHARACTERS],
-            s.text_pair and s.text_pair[:MAX_CHARACTERS],
-            s.label[:MAX_CHARACTERS],
-        )
-        for s in kept
-    )
+    notes += cut_note(len(sentence.text) for sentence in kept)
+    return tuple(Sentence(*(part and part[:MAX_CHARACTERS] for part in each)) for each in kept)
+
+
+def cut_note(lengths: Iterable[int]) -> list[str]:
+    """Return a note on texts that are cut, given their characters; [] if there are none."""
+    num = sum(length > MAX_CHARACTERS for length in lengths)
+    some = "1 sentence was" if num == 1 else f"{num} sentences were"
+    return [f"{some} cut at {MAX_CHARACTERS:,} characters."] if num else []

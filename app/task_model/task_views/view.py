@@ -3,12 +3,14 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import streamlit as st
 
 from bertcore.analysis.attribution import FileRun, MetricTable, Target, TaskInput
+from bertcore.data.columnar import is_columnar
 from bertcore.data.exports import column_names
 from bertcore.data.packed_files import open_bytes
 from bertcore.data.tables import TABLE_FILES
@@ -19,6 +21,8 @@ from ..choices import READ_PAIR
 from ..model import Inputs
 
 _BLOCK = 1 << 20
+_ROW_BYTES = 100
+"""About those of a row of texts in Parquet."""
 
 
 class ExplainedTarget(NamedTuple):
@@ -132,7 +136,10 @@ class TaskView(ABC):
     def rough_number(self, path: Path) -> int:
         """Return about how many examples a file has, for the progress."""
         with open_bytes(path) as file:
-            blocks = iter(partial(file.read, _BLOCK), b"")
+            start = file.read(_BLOCK)
+            if is_columnar(start):
+                return max(1, path.stat().st_size // _ROW_BYTES)
+            blocks = chain([start], iter(partial(file.read, _BLOCK), b""))
             return max(1, sum(block.count(mark) for block in blocks for mark in self.marks))
 
     def show_file(  # noqa: B027 - nothing to add for questions
