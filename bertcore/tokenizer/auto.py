@@ -225,13 +225,15 @@ def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
     """
     kinds: dict[str, type] = {"extra_ids": int}
     kinds |= {**dict.fromkeys(_SWITCHES, bool), **dict.fromkeys(_NAMES, str)}
-    settings = {name: config[name] for name in kinds if config.get(name) is not None}
-    for name, value in settings.items():
-        if not isinstance(value, kinds[name]) or (name == "extra_ids" and int(value) > _MOST_EXTRA):
-            raise ValueError(
-                f"its {name} is {str(value)[:100]!r}; expected {kinds[name].__name__}"
-                f"{f', at most {_MOST_EXTRA}' if name == 'extra_ids' else ''}"
-            )
+    settings: dict[str, Any] = {
+        name: config[name] for name in kinds if config.get(name) is not None
+    }
+    for name, kind in kinds.items():
+        if name in settings and not isinstance(settings[name], kind):
+            given = str(settings[name])[:100]
+            raise ValueError(f"its {name} is {given!r}; expected {kind.__name__}")
+    if settings.get("extra_ids", 0) > _MOST_EXTRA:
+        raise ValueError(f"its extra_ids are more than {_MOST_EXTRA:,}")
     settings |= _tokens(config)
     if "added_tokens_decoder" in config:
         added = config["added_tokens_decoder"] or {}

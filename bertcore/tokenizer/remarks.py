@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Collection, Iterator
 
 from bertcore.base.links import read_start
@@ -43,9 +44,12 @@ def remarks(
         read_by: The name of the class that read it.
         tokenizer: The tokenizer, before it is fitted to a network.
     """
-    name = (named.class_name or read_by).removesuffix("Fast")
-    if name != read_by and not (name.startswith("PreTrained") and "Backend" in read_by):
-        yield f"The tokenizer is called a {name[:100]}, but transformers reads it as a {read_by}."
+    name = named.class_name or read_by
+    if read_by == "TokenizersBackend" and not re.match("PreTrained|.*Backend", name):
+        yield (
+            f"The tokenizer is called a {name[:100]}, but its {TOKENIZER_FILE} is followed, as in "
+            "transformers."
+        )
     if files.vocabularies == [VOCAB_FILE] and read_start(files / VOCAB_FILE, 3) == codecs.BOM_UTF8:
         yield (
             f"{VOCAB_FILE} begins with a byte order mark, which was left out; transformers takes "

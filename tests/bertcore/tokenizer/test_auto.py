@@ -273,9 +273,20 @@ def test_a_vocabulary_that_the_family_does_not_read_is_refused(tmp_path: Path) -
         open_tokenizer(made(tmp_path, config=None, model_type="roberta"))
 
 
-def test_another_class_than_the_named_one_is_told(tmp_path: Path) -> None:
-    from_json(tmp_path, lambda c: None, model_type="albert", tokenizer_class="KoBertTokenizer")
-    assert said(check_same(tmp_path), "called a KoBertTokenizer, but transformers reads it as")
+@pytest.mark.parametrize(
+    ("name", "is_told"), [("KoBertTokenizer", True), ("PreTrainedTokenizerFast", False)]
+)
+def test_rules_that_are_followed_instead_of_the_named_class_are_told(
+    name: str, is_told: bool, tmp_path: Path
+) -> None:
+    from_json(tmp_path, lambda c: None, model_type="albert", tokenizer_class=name)
+    ours = check_same(tmp_path)
+    assert said(ours, f"called a {name}, but its tokenizer.json is followed") == is_told
+
+
+@pytest.mark.parametrize("name", ["ElectraTokenizer", "MobileBertTokenizerFast", "BertTokenizer"])
+def test_names_of_berts_class_are_no_remark(name: str, tmp_path: Path) -> None:
+    assert not open_tokenizer(made(tmp_path, config={**CLASS, "tokenizer_class": name})).remarks
 
 
 # --- files of others ------------------------------------------------------------------------------
