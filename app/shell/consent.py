@@ -19,7 +19,7 @@ def agree(source: str) -> None:
 def has_agreed(source: str) -> bool:
     """Return whether the visitor trusts the pickled weights of a source.
 
-    Nobody's trust is enough on a closed server: its visitors may have made the file themselves.
+    Nobody's trust is enough on a closed server: its machine is not the visitor's.
     """
     return not policy().is_closed and source in st.session_state.get(_AGREED, ())
 
