@@ -31,6 +31,10 @@ _OWN_PATTERNS = ("saved/*", *(f"runs/{pattern}" for pattern in PATTERNS))
 
 ON_ONES_OWN = "`pip install bertscope`, then `bertscope`"
 """Commands that open any checkpoint on a visitor's own computer."""
+HOW_TO_CHOOSE = (
+    "This server opens the checkpoints that the sidebar lists; your own opens on your own "
+    f"computer: {ON_ONES_OWN}."
+)
 
 
 class NotOfferedError(ValueError):

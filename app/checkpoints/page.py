@@ -14,7 +14,8 @@ from bertcore.checkpoints import read_card
 from bertcore.checkpoints.oddities import compare_forms, has_two_forms
 from bertcore.checkpoints.report import LoadReport
 
-from ..access import checkpoints, places
+from ..access import places
+from ..access.checkpoints import HOW_TO_CHOOSE
 from ..access.policy import policy
 from ..plots import Figure, plain, theme
 from ..plots.formats import safe_card
@@ -310,10 +311,6 @@ HOW_TO_OPEN = (
     "user/name@revision) is fetched from the Hugging Face hub, the only time that the app uses the "
     "network; it first shows what will be fetched and how much. Private checkpoints open with your "
     "own token (`hf auth login`)."
-)
-HOW_TO_CHOOSE = (
-    "This server opens the checkpoints that the sidebar lists; your own opens on your own "
-    f"computer: {checkpoints.ON_ONES_OWN}."
 )
 NAMED = (
     "It is closed because it answers to a name besides localhost. If nobody else can reach that "

@@ -19,6 +19,8 @@ from bertcore.analysis.attribution import (
 from bertcore.analysis.words.logit_attribution import LogitAttribution
 from bertcore.tasks.targets import ClassTarget, LabelTarget, TagTarget
 
+from ..access.checkpoints import HOW_TO_CHOOSE
+from ..access.policy import policy
 from ..plots import label_name, plain
 from ..plots.logit_shares import (
     grid,
@@ -284,12 +286,15 @@ def _show_example(page: frame.Page) -> frame.Page:
     if page.has_text:
         row.button(f"{EXAMPLE} on your text", on_click=sidebar.choose, args=(EXAMPLE,))
     with row.popover("Your own checkpoint"):
-        st.markdown(
+        how = (
             "Choose a fine-tuned checkpoint in the sidebar, or fine-tune one on a table with a "
-            "text and a label in each row, on *Training* or in a terminal. This page reads "
-            "classifiers, taggers, and regression, question-answering and multiple-choice models "
-            "of BERT, DistilBERT, RoBERTa, XLM-RoBERTa, ELECTRA, ALBERT, ModernBERT, DeBERTa, "
-            "MobileBERT, MPNet, XLNet and EuroBERT, as BertScope and `transformers` save them "
+            "text and a label in each row, on *Training* or in a terminal."
+        )
+        st.markdown(
+            f"{HOW_TO_CHOOSE if policy().is_closed else how} This page reads classifiers, taggers, "
+            "and regression, question-answering and multiple-choice models of BERT, DistilBERT, "
+            "RoBERTa, XLM-RoBERTa, ELECTRA, ALBERT, ModernBERT, DeBERTa, MobileBERT, MPNet, XLNet "
+            "and EuroBERT, as BertScope and `transformers` save them "
             "(`DistilBertForSequenceClassification`)."
         )
         st.code(FINETUNE, language="bash")

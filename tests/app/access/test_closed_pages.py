@@ -152,6 +152,7 @@ def test_nothing_that_a_visitor_sends_is_a_checkpoint(
     for source in (archive, "zipped.zip", "zipped"):
         with pytest.raises(NotOfferedError, match="on your own computer: `pip install bertscope`"):
             checkpoints.place(source)
+    assert "your own opens on your own computer" in said(ok(page_of("inspect_checkpoint").run()))
     app = ok(page_of("checkpoints").run())
     assert "your own opens on your own computer" in said(app)
     assert not app.get("file_uploader")
