@@ -214,7 +214,7 @@ def show_steps(page: frame.Page, index: int) -> None:
             "steps that lead to them are not."
         )
         return
-    text = embeddings.kept_text(page.trace, text_id)
+    text = embeddings.kept_text(page.trace, text_id, page.texts[text_id] or "")
     words = page.compute(embeddings.explain_words, text)
     steps = embeddings.word_at(words, page.trace.offsets[index])
     with st.container(border=True):

@@ -44,13 +44,17 @@ def tokenize(
       bertscope tokenize "Unbelievable riverbanks!"
       bertscope tokenize "He was tired." "He went to bed." --json
     """
+    from bertcore.analysis.space.embeddings import kept_text
     from bertcore.tokenizer.wordpiece import explain
 
     bert, encoding = open_with_text(checkpoint, "cpu", "auto", text, text_b)
     texts = [text] if text_b is None else [text, text_b]
     kind = bert.tokenizer.kind
     explained = kind == "WordPiece"
-    words = [explain(part, bert.tokenizer) if explained else [] for part in texts]
+    words = [
+        explain(kept_text(encoding, text_id, part), bert.tokenizer) if explained else []
+        for text_id, part in enumerate(texts)
+    ]
     if as_json:
         print_json(
             {

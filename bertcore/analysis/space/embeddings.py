@@ -13,6 +13,7 @@ from torch import Tensor
 from bertcore.bert import with_parts
 from bertcore.model import Model
 from bertcore.network import Network, collect_into
+from bertcore.tokenizer import Encoding
 from bertcore.tokenizer.wordpiece import WordSteps, explain
 from bertcore.trace import Trace, TracedEmbeddings
 
@@ -113,13 +114,17 @@ def token_columns(trace: Trace) -> dict[str, list[str] | list[int]]:
     }
 
 
-def kept_text(trace: Trace, text_id: int) -> str:
+def kept_text(read: Trace | Encoding, text_id: int, text: str) -> str:
     """Return text A (0) or B (1) up to the end of its last word that was not cut off.
 
     A pasted book then costs no more to explain than the part that fits into the model.
+
+    Args:
+        read: The tokens of a text or pair.
+        text_id: 0 or 1.
+        text: That text.
     """
-    text = (trace.text_a, trace.text_b or "")[text_id]
-    ends = [end for (_, end), t in zip(trace.offsets, trace.text_ids, strict=True) if t == text_id]
+    ends = [end for (_, end), t in zip(read.offsets, read.text_ids, strict=True) if t == text_id]
     last = max(ends, default=0)
     rest = text[last : last + _LONGEST_WORD].split(maxsplit=1) if last < len(text) else []
     # Only text adjacent to the last kept piece belongs to its word.

@@ -117,7 +117,7 @@ def test_every_token_finds_its_word(bert):
 def test_every_token_of_nasty_text_finds_its_word(bert, text):
     trace = bert.trace(text, text)
     for text_id in (0, 1):
-        words = numbers.explain_words(bert, numbers.kept_text(trace, text_id))
+        words = numbers.explain_words(bert, numbers.kept_text(trace, text_id, text))
         for index, span in enumerate(trace.offsets):
             if trace.text_ids[index] == text_id:
                 pieces = numbers.word_at(words, span).pieces
@@ -135,7 +135,7 @@ def test_token_columns_are_those_of_the_trace(trace):
 def test_kept_text_of_a_long_text_ends_with_a_whole_word(bert, word):
     text = word * 5000
     trace = bert.trace(text)
-    kept = numbers.kept_text(trace, 0)
+    kept = numbers.kept_text(trace, 0, text)
     assert len(kept) < 2000
     assert text.startswith(kept)
     words = numbers.explain_words(bert, kept)
@@ -146,8 +146,8 @@ def test_kept_text_of_a_long_text_ends_with_a_whole_word(bert, word):
 
 
 def test_kept_text_is_the_text_when_nothing_was_cut(trace):
-    assert numbers.kept_text(trace, 0) == TEXT
-    assert numbers.kept_text(trace, 1) == PAIR
+    assert numbers.kept_text(trace, 0, TEXT) == TEXT
+    assert numbers.kept_text(trace, 1, PAIR) == PAIR
 
 
 def test_parameter_counts_add_up_to_the_config(bert):
