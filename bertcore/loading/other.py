@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -184,8 +184,12 @@ def read_other_task(
     if facts.kind is None:
         return facts
     known = {name for name in outside if _is_buffer(name) or ".pooler." in f".{name}"}
-    for class_name in (family.openers[0].class_name, family.task_class(facts.kind)):
-        known |= _shapes_of(Opener(class_name), config)[1].keys()
+    named = _shapes_of(Opener(family.task_class(facts.kind)), config)[1]
+    known |= _shapes_of(Opener(family.openers[0].class_name), config)[1].keys() | named.keys()
+    lost = [n for n in head_names(named, family) if n not in outside and not _is_buffer(n)]
+    if lost:
+        reason = f"The file lacks {list_up_to(lost)}, which the head of its class has."
+        return replace(facts, kind=None, note=None, refusal=reason)
     unread = {n: weights.stored[s].shape for n, s in outside.items() if n not in known}
     return without_unread(facts, unread)
 

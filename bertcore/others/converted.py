@@ -46,6 +46,7 @@ class ConvertedWeights(OpenWeights):
                 self._sources[new] = (name, part, len(names))
                 stored[new] = StoredTensor(shape, tensor.dtype)
         super().__init__(stored)
+        self.doubt = weights.doubt
 
     def read(self, name: str) -> Tensor:
         source, part, number = self._sources[name]

@@ -14,6 +14,7 @@ import bertcore
 from bertcore.tasks import open_task_model
 from tests.support import command_line
 from tests.support.kit import edit, mini, opened, put, sentences, state, store
+from tests.support.tiny_generic import make_generic
 from tests.support.what_opens import opens
 
 MISLEADING = re.compile(r"belong together|[Rr]ename|opy (it|the file) again|no BERT encoder")
@@ -314,3 +315,14 @@ def test_no_use_is_promised_that_is_refused(change: Callable[[Path], None], fold
     assert "bertscope evaluate use it" not in said
     with pytest.raises(ValueError, match="task head"):
         open_task_model(folder, device="cpu")
+
+
+def test_own_code_is_the_reason_with_another_architecture_too(tmp_path: Path) -> None:
+    make_generic(tmp_path, "nomic_bert", "Model")
+    edit(tmp_path, auto_map={"AutoModel": "hub.py--Nomic"})
+    tensors = state(tmp_path)
+    lost = next(name for name in tensors if ".1." in name and name.endswith(".weight"))
+    store(tmp_path, {name: tensor for name, tensor in tensors.items() if name != lost})
+    sentence = refusal(tmp_path, RuntimeError)
+    assert "own code (hub.py--Nomic), which is never run" in sentence
+    assert not MISLEADING.search(sentence)
