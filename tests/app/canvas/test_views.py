@@ -354,6 +354,14 @@ def test_the_python_that_is_offered_gives_the_same_numbers(
         assert np.allclose(names["weights"], mean_weights(pair, layers, heads)[0], atol=1e-6)
 
 
+def test_a_map_is_saved_with_its_weights_and_tokens(pair: Trace) -> None:
+    weights, _ = mean_weights(pair, [1], [2])
+    assert MAP.table is not None
+    saved = MAP.table((weights, pair.tokens))
+    assert np.array_equal(saved["attention"], weights)
+    assert saved["tokens"].tolist() == pair.tokens
+
+
 def test_layer_arrays_can_be_saved(pair: Trace) -> None:
     arrays = layer_arrays(pair, 1)
     assert np.array_equal(arrays["attention"], pair.attentions[1].numpy())

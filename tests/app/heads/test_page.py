@@ -243,6 +243,7 @@ def test_sinks_with_their_words_and_numbers_and_none(
     (rows,) = [m.value for m in app.markdown if m.value.startswith("| head |")]
     found = find_sinks(bert, bundled_sentences().sentences)
     assert len(found) == len(rows.splitlines()) - 2 == 1
+    assert {line.replace("\\|", "").count("|") for line in rows.splitlines()} == {9}  # 8 columns
     (row,) = rows.splitlines()[2:]
     assert row.startswith("| [**0.1**](attention?")
     numbers = " | ".join(

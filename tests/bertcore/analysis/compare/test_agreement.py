@@ -8,6 +8,7 @@ from scipy.spatial.distance import cosine, jensenshannon
 from bertcore import Bert
 from bertcore.analysis.compare.agreement import agreement
 from bertcore.analysis.words.lens import layer_predictions
+from bertcore.interventions.what_if import Changes
 from bertcore.network import ALL_HEADS
 from tests.support.tiny import tiny_bert
 
@@ -63,6 +64,12 @@ def test_what_no_other_token_sees_changes_no_other_token(bert: Bert) -> None:
     assert found.layers[-1].differing < 1  # the hidden tokens themselves differ
     place = one.tokens.index("cat")
     assert found.hidden == ((place,), (two.tokens.index("dog"),))
+    # They are hidden from the others, not from themselves.
+    rows = ((0, place - 1), (place + 1, one.num_tokens - 1))
+    hidden = Changes(pattern="drawn", blocked=tuple((a, b, place, place) for a, b in rows))
+    first, second = (bert.trace(text, changes=hidden).hidden_states for text in (FIRST, SECOND))
+    for layer, a, b in zip(found.layers, first[:, place], second[:, place], strict=True):
+        assert layer.differing == pytest.approx(1 - cosine(a, b), abs=1e-5)
     # One token more moves all that follow: position vectors differ.
     longer = bert.trace("the old dog said that [MASK] was old")
     moved = agreement(bert, one, longer, hides_differing=True)

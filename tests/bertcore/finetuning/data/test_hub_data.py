@@ -5,7 +5,9 @@ No network: a module of our own stands in the place of `datasets`.
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -102,6 +104,20 @@ def test_labels_get_their_names(hub: Hub, tmp_path: Path) -> None:
     bad = BadRows()
     assert list(read_examples(secret, find_task("classify"), bad_rows=bad)) == []
     assert "have no label (empty), as in test splits" in bad.why_empty()
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EACCES])
+def test_a_full_disk_is_told_and_other_errors_are_the_systems(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    def write(*_: Any, **__: Any) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("bertcore.finetuning.data.hub_data.write_rows", write)
+    is_full = number == errno.ENOSPC
+    with pytest.raises(RuntimeError if is_full else OSError) as raised:
+        fetch_hub_data("hub:nyu-mll/glue:sst2", tmp_path, task="classify", is_train=True)
+    assert ("could not be saved" in str(raised.value)) == is_full
 
 
 def test_tags_and_questions(hub: Hub, tmp_path: Path) -> None:
