@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from bertcore.configs.columns import Columns
-from bertcore.data.encodings import find_encoding
 from bertcore.data.files import BadRows, recode
 from bertcore.data.read_questions import read_questions
 from bertcore.tasks import TASKS, find_task
@@ -141,14 +140,6 @@ def test_a_byte_order_mark_says_the_encoding(name: str, encoding: str, tmp_path:
     path.write_bytes(gzip.compress(raw) if name.endswith(".gz") else raw)
     (example,) = TASKS["classify"].read(path, bad_rows=BadRows())
     assert (example.text, example.answer) == ("été, ✓", "y")
-
-
-def test_few_accents_are_named_as_the_usual_encoding_that_reads_them_so(tmp_path: Path) -> None:
-    """Arabic Windows-1256 has é at the same place; a word of Cyrillic reads differently."""
-    path = tmp_path / "t.csv"
-    for text, name in (("été,pos\nhiver,neg\n", "cp1252"), ("снег,да\nлёд,нет\n", "cp1251")):
-        path.write_bytes(text.encode(name) * 6)
-        assert find_encoding(path).name == name
 
 
 def test_a_file_is_written_anew_in_another_encoding(tmp_path: Path) -> None:
