@@ -116,7 +116,7 @@ def test_the_secret_comes_back_by_no_way(
     for way in ways:
         seen = shown(way)
         assert words[-1] not in seen
-        assert ("cannot be read" if class_name == "AlbertTokenizer" else "but has spie") in seen
+        assert ("cannot be read" if class_name == "AlbertTokenizer" else "tokenizer_class") in seen
     said = runner.invoke(app, ["inspect", str(folder), "--json"])
     assert said.exit_code != 0
     assert words[-1] not in said.output
