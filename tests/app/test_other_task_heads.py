@@ -82,8 +82,8 @@ def test_a_labelled_file(folders, monkeypatch, tmp_path, name):
 
 
 def test_compare_two_classifiers(folders, monkeypatch):
-    """With itself: the same answers, and the tokens that support them."""
+    """With itself: the same answers, and the layers in which they appear."""
     second = str(folders["deberta-v2 classifier"])
     at = opener(folders, monkeypatch)("deberta-v2 classifier", "compare", compare_with=second)
     assert at.get("plotly_chart")
-    assert "Which tokens support it" in said(at)
+    assert "In which layer the answer appears" in said(at)
