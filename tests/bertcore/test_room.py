@@ -52,8 +52,8 @@ def test_a_text_is_cut_to_what_the_memory_holds(free: pytest.MonkeyPatch) -> Non
     bert = long_bert()
     trace = bert.trace(TEXT)
     assert bert.max_length == 4096
-    assert 1000 < trace.num_tokens < 4096
-    assert bert.trace_bytes(trace.num_tokens) <= FREE / 3 < bert.trace_bytes(trace.num_tokens + 1)
+    assert 800 < trace.num_tokens < 4096
+    assert bert.trace_bytes(trace.num_tokens) <= FREE / 4 < bert.trace_bytes(trace.num_tokens + 1)
     assert trace.truncation is not None
     assert trace.truncation.limit == trace.num_tokens
     assert "for lack of memory: the activations of 4096 would take 2." in said(trace)
@@ -72,7 +72,7 @@ def test_so_is_one_of_another_architecture(
     bert = tiny_others.opened(tmp_path)
     bert.tokenizer.model_max_length = 4096
     assert bert.max_length == 4096
-    free.setattr(models, "free_memory", lambda device: 300_000_000 * 3)
+    free.setattr(models, "free_memory", lambda device: 300_000_000 * 4)
     trace = bert.trace(TEXT)
     assert 500 < trace.num_tokens < 4096
     assert "for lack of memory" in said(trace)
@@ -83,7 +83,7 @@ def test_memory_that_went_since_is_said_before_anything_is_computed(
 ) -> None:
     bert = long_bert()
     encoding = bert.tokenize(TEXT)
-    free.setattr(models, "free_memory", lambda device: 2 * SMALL)
+    free.setattr(models, "free_memory", lambda device: SMALL)
     with pytest.raises(RuntimeError, match=r"there is not enough memory: the activations of \d+"):
         bert.trace(TEXT, encoding=encoding)
     assert len(bert.tokenize(TEXT)) == len(encoding), "a text always has the same tokens"

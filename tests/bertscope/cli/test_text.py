@@ -90,6 +90,14 @@ def test_tokenize_shows_each_token_and_why(bert: Bert, folder: Path) -> None:
     assert str(bert.tokenizer.token_to_id("bank")) in rows["bank"].split()
 
 
+def test_tokenize_explains_a_long_text_as_far_as_it_is_read(bert: Bert, folder: Path) -> None:
+    result = runner.invoke(app, ["tokenize", "." * 200_000, "--json", "--checkpoint", str(folder)])
+    found = json.loads(result.stdout)
+    assert len(found["tokens"]) == bert.max_length
+    assert len(found["words"]) < 2000
+    assert "so what follows character 62 of text A was left out" in result.stderr
+
+
 def test_tokenize_prints_markup_letter_by_letter(folder: Path) -> None:
     text = run("tokenize", "[bold]river[/bold] </script>", checkpoint=folder)
     assert "river" in text
