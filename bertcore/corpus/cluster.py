@@ -95,8 +95,7 @@ class ClusterRun(PartRun):
                 f"at most {available}."
             )
         actor = ray.remote(max_restarts=-1, max_task_retries=-1, **options)(Worker)
-        fields = self.corpus.fields, self.word_fields
-        arguments = str(self.folder.absolute()), self.manifest.fingerprint, *fields
+        arguments = str(self.folder.absolute()), self.manifest.fingerprint, self.corpus.fields
         workers = [actor.remote(*arguments) for _ in range(num)]
         return workers * _PARTS_AHEAD
 
@@ -129,17 +128,16 @@ class Worker:
         folder: Of the encoded corpus, on a disk that all machines see.
         fingerprint: Fingerprint of the weights named in the manifest.
         fields: The corpus's own columns.
-        word_fields: The columns of its words.
 
     ValueError if the folder is not visible here, or the checkpoint differs.
     """
 
-    def __init__(self, folder: str, fingerprint: str, fields: Any, word_fields: Any) -> None:
+    def __init__(self, folder: str, fingerprint: str, fields: Any) -> None:
         from bertcore.configs.numbers import DTYPES
         from bertcore.corpus.precision import choose_precision
         from bertcore.loading import load
 
-        self.folder, self.fields, self.word_fields = Path(folder), fields, word_fields
+        self.folder, self.fields = Path(folder), fields
         self.problem: str | None = None
         here = socket.gethostname()
         try:
@@ -165,7 +163,7 @@ class Worker:
         if self.problem is not None:
             raise ValueError(self.problem)
         found = encode_share(self.model, share, self.manifest.layers, self.settings)
-        return found.write(self.folder, self.fields, self.word_fields)
+        return found.write(self.folder, self.fields)
 
 
 @contextmanager

@@ -186,8 +186,6 @@ def _begin(
         "sentence": ("position",),
     }[settings.unit]
     others = [field.name for field in corpus.fields]
-    of_words = () if settings.unit == "sentence" else corpus.word_fields
-    tags = tuple(field.name for field in of_words)
     return Manifest(
         checkpoint=str(Path(model.name).resolve()) if Path(model.name).is_dir() else model.name,
         fingerprint=fingerprint_of_model(model),
@@ -201,8 +199,7 @@ def _begin(
         precision=precision.sentence,
         agreements=[asdict(agreement) for agreement in precision.agreements],
         sources=record_files(corpus.paths),
-        columns=("document", "sentence", *own, "start", "end", *others, *tags),
-        word_columns=tags,
+        columns=("document", "sentence", *own, "start", "end", *others),
         version=bertcore.__version__,
     )
 
@@ -236,25 +233,6 @@ def _notes(corpus: Corpus, manifest: Manifest) -> list[str]:
     if corpus.num_cut:
         texts = "1 sentence" if corpus.num_cut == 1 else f"{corpus.num_cut:,} sentences"
         notes.append(f"{texts} of more than {LONGEST_SENTENCE:,} characters had to be split.")
-    if corpus.num_joined:
-        num = corpus.num_joined
-        texts = "1 sentence is" if num == 1 else f"{num:,} sentences are"
-        notes.append(
-            f"{texts} put together from the words, which differ from `# text =`; the first at "
-            f"{corpus.first_joined}."
-        )
-    lost = sum(part.lost_words for part in manifest.parts)
-    if lost:
-        first = next(part.first_lost for part in manifest.parts if part.first_lost)
-        words = "1 tagged word has" if lost == 1 else f"{lost:,} tagged words have"
-        notes.append(
-            f"{words} no row, so their tags are missing: no {manifest.unit} begins in them, or "
-            f"they share their characters with the word before; the first is {first}."
-        )
-    untagged = sum(part.untagged_rows for part in manifest.parts)
-    if untagged:
-        rows = "1 row begins" if untagged == 1 else f"{untagged:,} rows begin"
-        notes.append(f"{rows} in no word of the file and have no tag.")
     if corpus.num_blank:
         rows = "1 row" if corpus.num_blank == 1 else f"{corpus.num_blank:,} rows"
         notes.append(f"{rows} without a text left out.")

@@ -27,7 +27,6 @@ from bertcore.base.whole_files import to_disk, whole_file
 from bertcore.configs.encode import EncodeSettings, Unit
 from bertcore.corpus.batch import Encoded
 from bertcore.data.corpus import CorpusText
-from bertcore.data.word_tags import RowTags
 from bertcore.model import Model
 
 FORMAT = 1
@@ -60,12 +59,6 @@ class PartContent:
     """Number of texts longer than the checkpoint reads at once."""
     empty: int
     """Texts without a piece, which have no row."""
-    lost_words: int = 0
-    """Tagged words whose tags no row has: no row begins in them."""
-    first_lost: str = ""
-    """The first of them, and where it stands."""
-    untagged_rows: int = 0
-    """Rows that begin in no word of the file."""
 
 
 @dataclass(slots=True)
@@ -95,8 +88,6 @@ class Manifest:
     columns: tuple[str, ...]
     """Columns of the rows but the vector."""
     version: str
-    word_columns: tuple[str, ...] = ()
-    """Those of them that are tags of words."""
     parts: list[PartContent] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     """Sentences on what was cut or left out; written at the end."""
@@ -147,14 +138,14 @@ def read_manifest(folder: Path) -> Manifest:
         if values["format"] != FORMAT:
             raise ValueError(f"its format is {values['format']}, expected {FORMAT}")
         settings = {**values["settings"], "layers": tuple(values["settings"]["layers"])}
+        values.pop("word_columns", None)  # up to 0.2.1: tags, with counts at the end of each part
         return Manifest(
             **{
                 **values,
                 "layers": tuple(values["layers"]),
                 "columns": tuple(values["columns"]),
-                "word_columns": tuple(values.get("word_columns", ())),
                 "settings": EncodeSettings(**settings),
-                "parts": [PartContent(*part) for part in values["parts"]],
+                "parts": [PartContent(*part[:5]) for part in values["parts"]],
             }
         )
     except FileNotFoundError:
@@ -184,8 +175,6 @@ def write_part(
     encoded: Encoded,
     texts: Sequence[CorpusText],
     fields: Sequence[pa.Field],
-    word_fields: Sequence[pa.Field] = (),
-    tags: RowTags | None = None,
 ) -> None:
     """Write one part of all layers, and its texts.
 
@@ -194,14 +183,10 @@ def write_part(
         encoded: Its rows.
         texts: The encoded texts, in order.
         fields: The corpus's own columns.
-        word_fields: Columns of the rows that are word tags.
 
     OSError if the disk is full.
     """
     columns, schema = _columns(encoded, texts, fields)
-    for column, values in zip(word_fields, tags.columns if tags else (), strict=True):
-        columns.append(values)
-        schema = schema.append(column)
     for layer, vectors in encoded.vectors.items():
         column = vector_field(vectors.shape[1])
         values = pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1)), type=column.type)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 
 from bertcore.base.spare_memory import SpareMemory
@@ -16,7 +15,6 @@ from bertcore.configs.encode import EncodeSettings
 from bertcore.corpus.batch import Encoded, encode_texts
 from bertcore.corpus.parts import Manifest, PartContent, write_manifest, write_part
 from bertcore.data.corpus import Corpus, CorpusText, sampled
-from bertcore.data.word_tags import RowTags, row_tags
 from bertcore.model import Model
 from bertcore.tokenizer import Pieces, Tokenizer
 from bertcore.training.provenance import check_unchanged, record_times
@@ -88,9 +86,6 @@ class PartRun(ABC):
     ) -> None:
         self.tokenizer, self.corpus, self.folder = tokenizer, corpus, folder
         self.manifest, self.watch = manifest, watch
-        self.word_fields = [
-            column for column in corpus.word_fields if column.name in manifest.word_columns
-        ]
         number_bytes = 2 if manifest.unit == "token" else 4
         row_bytes = number_bytes * manifest.hidden_size * len(manifest.layers)
         self.rows_per_part = min(MOST_ROWS, max(FEWEST_ROWS, part_bytes // row_bytes))
@@ -182,8 +177,7 @@ class LocalRun(PartRun):
                     job = self._encode(share)
                     self.num_tokens += job.encoded.num_tokens
                     self._await()
-                    fields = self.corpus.fields, self.word_fields
-                    self.written = writer.submit(job.write, self.folder, *fields)
+                    self.written = writer.submit(job.write, self.folder, self.corpus.fields)
                     spare.give_back()
             except StoppedEarly:
                 self._await()
@@ -224,52 +218,15 @@ class EncodedShare:
     """The texts that have a row."""
     encoded: Encoded
 
-    def write(
-        self, folder: Path, fields: Sequence[pa.Field], word_fields: Sequence[pa.Field]
-    ) -> PartContent:
+    def write(self, folder: Path, fields: Sequence[pa.Field]) -> PartContent:
         """Write it; return its entry for the manifest."""
-        tags = self._tags(word_fields) if word_fields else RowTags(())
-        # A text without a piece has no row, so none of its words has one.
-        kept = set(map(id, self.kept)) if word_fields else set()
-        lost = [
-            (text, place)
-            for text in (self.share.texts if word_fields else ())
-            if id(text) not in kept
-            for place in range(len(text.tags.words if text.tags else ()))
-        ]
-        num_lost = tags.num_lost + len(lost)
-        if tags.first_lost is not None:
-            lost.append((self.kept[tags.first_lost[0]], tags.first_lost[1]))
-        first_lost = ""
-        if lost:
-            text, place = min(lost, key=lambda one: (one[0].document, one[0].sentence, one[1]))
-            assert text.tags is not None
-            first_lost = (
-                f"{text.tags.words[place][:40]!r} in sentence {text.sentence} of document "
-                f"{text.document} (both from 0)"
-            )
-        number = self.share.number
-        write_part(folder, number, self.encoded, self.kept, fields, word_fields, tags)
+        write_part(folder, self.share.number, self.encoded, self.kept, fields)
         return PartContent(
             texts=len(self.share.texts),
             rows=len(self.encoded),
             tokens=self.encoded.num_tokens,
             in_windows=self.encoded.num_in_windows,
             empty=len(self.share.texts) - len(self.kept),
-            lost_words=num_lost,
-            first_lost=first_lost,
-            untagged_rows=tags.num_untagged,
-        )
-
-    def _tags(self, fields: Sequence[pa.Field]) -> RowTags:
-        columns = self.encoded.columns
-        return row_tags(
-            [len(text.text) for text in self.kept],
-            [text.tags for text in self.kept if text.tags is not None],
-            [column.type for column in fields],
-            np.asarray(columns["text"]),
-            np.asarray(columns["start"]),
-            np.asarray(columns["word_id"]) < 0,
         )
 
 

@@ -1,4 +1,4 @@
-"""Stream the sentences of a corpus without loading it: text, tables, and files of tagged words."""
+"""Stream the sentences of a corpus without loading it: text and tables."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from bertcore.data.columnar import open_columnar
 from bertcore.data.files import BadRows, kind_of, lines_of, listed_columns, open_text
 from bertcore.data.sentences import split_sentences
 from bertcore.data.tables import column_place, form_of, open_table
-from bertcore.data.tagged_corpus import TAGGED, read_tagged, tag_fields
-from bertcore.data.word_tags import WordTags
 
 LONGEST_SENTENCE = 20_000
 """Characters; a longer one is split at white space, so that memory stays bounded."""
@@ -25,6 +23,7 @@ TEXT_COLUMNS = ("text", "sentence", "content", "review", "sentence1", "text_a")
 OWN_COLUMNS = ("document", "sentence", "position", "word_id", "piece", "word", "start", "end")
 """Columns that are ours; a table's column of such a name is called table_NAME in the rows."""
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet", ".arrow", ".feather")
+TAGGED = (".conllu", ".conll", ".conllup")
 _REPORT_EVERY = 64
 """Lines or rows between two calls of `on_read`."""
 
@@ -36,15 +35,12 @@ class CorpusText(NamedTuple):
     """One sentence of a corpus (or a whole line or cell, if they are not split)."""
 
     document: int
-    """From 0: blank lines end a document of a text file; of a table it is the row; of CoNLL-U and
-    CoNLL `# newdoc` and -DOCSTART- begin one."""
+    """From 0: blank lines end a document of a text file; of a table it is the row."""
     sentence: int
     """Number within the document, from 0."""
     text: str
     columns: tuple[Any, ...]
     """Values of the table's other columns."""
-    tags: WordTags | None = None
-    """Of a file of tagged words: the words, and the values of `Corpus.word_fields`."""
 
 
 @dataclass
@@ -53,22 +49,16 @@ class Corpus:
 
     paths: tuple[Path, ...]
     text_column: str | None
-    """None for plain text and tagged words."""
+    """None for plain text."""
     fields: tuple[pa.Field, ...]
     """The table's other columns, under the names that they have in the rows."""
     split: bool
     """Whether texts are cut into sentences."""
     skip_bad_rows: bool
-    word_fields: tuple[pa.Field, ...] = ()
-    """Columns of the words of tagged files."""
     num_blank: int = 0
     """Rows without a text, so far."""
     num_cut: int = 0
     """Sentences of more than LONGEST_SENTENCE characters that were cut into several, so far."""
-    num_joined: int = 0
-    """Sentences so far whose text is put together from their words, since `# text =` has others."""
-    first_joined: str = ""
-    """Place of the first of them."""
     bad_rows: BadRows = field(default_factory=BadRows)
     _next_document: int = 0
     """The first document of the file after the one that is read."""
@@ -80,13 +70,10 @@ class Corpus:
             ValueError: If a file cannot be read, is incomplete, or has a row that cannot be read.
             OSError: If a file cannot be opened.
         """
-        self.num_blank = self.num_cut = self.num_joined = 0
-        self.first_joined = ""
+        self.num_blank = self.num_cut = 0
         self.bad_rows = BadRows(skip=self.skip_bad_rows)
         self._next_document = 0
         read = self._lines if self.text_column is None else self._cells
-        if self.word_fields:
-            read = self._tagged
         for path in self.paths:
             with path.open("rb") as raw:
                 yield from read(path, raw, on_read)
@@ -127,28 +114,6 @@ class Corpus:
         self._next_document = document + 1
         position.end()
 
-    def _tagged(self, path: Path, raw: BinaryIO, on_read: OnRead) -> Iterator[CorpusText]:
-        document, number = self._next_document, 0
-        position = _Position(raw, on_read)
-        for one in read_tagged(path, raw, self.word_fields, self.bad_rows):
-            position.passed()
-            if one.is_new_document and number:
-                document, number = document + 1, 0
-            where = f"line {one.line:,} of {str(path)!r}"
-            if len(one.text) > LONGEST_SENTENCE:
-                self.bad_rows.add(
-                    f"the sentence at {where} has {len(one.text):,} characters; expected at most "
-                    f"{LONGEST_SENTENCE:,}, with a blank line after each sentence."
-                )
-                continue
-            if one.is_joined:
-                self.num_joined += 1
-                self.first_joined = self.first_joined or where
-            yield CorpusText(document, number, one.text, (), one.tags)
-            number += 1
-        self._next_document = document + (number > 0)
-        position.end()
-
     def _sentences(self, text: str) -> Iterator[str]:
         for sentence in split_sentences(text) if self.split else [text.strip()]:
             if len(sentence) <= LONGEST_SENTENCE:
@@ -169,8 +134,7 @@ def open_corpus(
 
     Args:
         paths: Text files (one paragraph or sentence per line, a blank line between documents), or
-            tables with the same columns (TABLES), or files of tagged words (.conllu, .conll); text
-            formats may be compressed.
+            tables with the same columns (TABLES); text formats may be compressed.
         text_column: Text column of a table; None: the first of TEXT_COLUMNS, or its only column.
         split: Whether texts are split into sentences; None: only those of text files.
         skip_bad_rows: Leave out rows that cannot be read.
@@ -184,9 +148,11 @@ def open_corpus(
         raise ValueError("no corpus was given. Name at least one file.")
     for path in files:
         _check_file(path)
-    are_tagged = {kind_of(path) in TAGGED for path in files}
-    if are_tagged != {False}:
-        return _open_tagged(files, text_column, split, skip_bad_rows)
+    if tagged := [path for path in files if kind_of(path) in TAGGED]:
+        raise ValueError(
+            f"{str(tagged[0])!r} has a tagged word a line, which is no text of a corpus. Write its "
+            "sentences into a text file, one a line, or into a table with their tags."
+        )
     are_tables = {kind_of(path) in TABLES for path in files}
     if len(are_tables) > 1:
         raise ValueError(
@@ -215,31 +181,6 @@ def open_corpus(
         if name != chosen
     )
     return Corpus(files, chosen, others, bool(split), skip_bad_rows)
-
-
-def _open_tagged(
-    files: tuple[Path, ...], text_column: str | None, split: bool | None, skip_bad_rows: bool
-) -> Corpus:
-    if len({kind_of(path) for path in files}) > 1:
-        raise ValueError(
-            f"the corpus mixes {kind_of(files[0])} and other files. Give files of one kind, or "
-            "encode them apart."
-        )
-    if text_column is not None or split:
-        option = "split is True" if text_column is None else f"text_column is {text_column!r}"
-        raise ValueError(
-            f"{option}, but {str(files[0])!r} has a word a line and its own sentences. "
-            "Leave it out."
-        )
-    fields = [tag_fields(path) for path in files]
-    for path, found in zip(files, fields, strict=True):
-        if found != fields[0]:
-            names, first = ([field.name for field in each] for each in (found, fields[0]))
-            raise ValueError(
-                f"{str(path)!r} has the tags {', '.join(names)}, but {str(files[0])!r} has "
-                f"{', '.join(first)}. Encode them separately."
-            )
-    return Corpus(files, None, (), False, skip_bad_rows, fields[0])
 
 
 def sampled(texts: Iterable[CorpusText], share: float, seed: int) -> Iterator[CorpusText]:

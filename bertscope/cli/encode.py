@@ -67,7 +67,7 @@ def encode(
     Args:
         out: New folder for Parquet files, or a .npy file (float32 [N, D]).
         corpus: Text (a paragraph or sentence per line, a blank line between documents; .gz and .xz
-            too), tables (.csv, .tsv, .jsonl, .parquet), or tagged words (.conllu, .conll).
+            too) or tables (.csv, .tsv, .jsonl, .parquet).
         dtype: bfloat16, float32, or auto: for a folder, bfloat16 if the processor computes in it,
             checked against float32 on a sample; for a file, float32.
         pooling: Of a word's pieces: mean, first, last or max; of a sentence: mean (of all tokens),
@@ -84,7 +84,6 @@ def encode(
     \b
     Examples:
       bertscope encode books.txt --layers 0 2 4 --out vectors
-      bertscope encode en_ewt-ud-dev.conllu --layers 0 2 4 --unit word --out treebank
       bertscope encode reviews.csv --unit sentence --sample 0.1 --out reviews
       bertscope encode --out vectors --resume
       bertscope encode books.txt --out vectors --cluster local --workers 4

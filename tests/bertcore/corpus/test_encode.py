@@ -319,6 +319,17 @@ def test_what_is_not_the_same_is_not_resumed(
     open_encoded(whole.folder).check_model(bert)
 
 
+def test_a_folder_of_0_2_0_opens(whole: EncodedCorpus, tmp_path: Path) -> None:
+    """Its manifest counts tags of words, which none has any more."""
+    out = copy_of(whole, tmp_path / "out")
+    path = about(out) / "manifest.json"
+    values = json.loads(path.read_text())
+    values["word_columns"] = []
+    values["parts"] = [[*part, 0, "", 0] for part in values["parts"]]
+    path.write_text(json.dumps(values))
+    assert len(open_encoded(out)) == len(whole)
+
+
 def test_a_corpus_that_changed_since_is_refused(bert: Bert, corpus: Path, tmp_path: Path) -> None:
     text = tmp_path / "text.txt"
     text.write_bytes(corpus.read_bytes())

@@ -163,3 +163,11 @@ def test_a_sample_depends_on_the_sentence_alone() -> None:
     other = set(sampled(texts, 0.1, 1))
     assert 100 < len(other & set(tenth)) < 320
     assert list(sampled(texts, 1, 0)) == texts
+
+
+@pytest.mark.parametrize("name", ["ewt.conllu", "conll2003.conll"])
+def test_a_tagged_word_a_line_is_no_text(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_text("the\tDET\nriver\tNOUN\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="has a tagged word a line"):
+        open_corpus([path])
