@@ -174,7 +174,14 @@ def _bounded(
         )
     kept = sentences[:max_rows]
     notes += cut_note(len(sentence.text) for sentence in kept)
-    return tuple(Sentence(*(part and part[:MAX_CHARACTERS] for part in each)) for each in kept)
+    return tuple(
+        Sentence(
+            sentence.text[:MAX_CHARACTERS],
+            sentence.text_pair and sentence.text_pair[:MAX_CHARACTERS],
+            sentence.label[:MAX_CHARACTERS],
+        )
+        for sentence in kept
+    )
 
 
 def cut_note(lengths: Iterable[int]) -> list[str]:
