@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from urllib.parse import parse_qs
 
-from starlette.requests import HTTPConnection, Request
+from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -128,15 +128,15 @@ def network_of(address: str) -> str:
 
 
 async def _typed_key(request: Request) -> str:
-    """Return the key from the form; "" if the body is not a form or is too long."""
+    """Return the key from the form; "" if the body is not a form, is too long or ends early."""
     body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MAX_FORM_BYTES:
-            return ""
     try:
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > MAX_FORM_BYTES:
+                return ""
         return parse_qs(body.decode("ascii"), max_num_fields=5).get("key", [""])[0].strip()
-    except ValueError:
+    except (ValueError, ClientDisconnect):
         return ""
 
 

@@ -4,6 +4,7 @@ A client can use it without any upload box, as often as it likes; Streamlit limi
 file, and keeps all files in memory until the session ends.
 """
 
+import asyncio
 import logging
 import re
 import shutil
@@ -11,18 +12,26 @@ import tempfile
 from dataclasses import dataclass
 
 from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..streamlit_internals import cookies_of, uploads
 from . import cookies, sessions, visits
 from .door import refuse
+from .gate import network_of
 from .policy import UploadLimits
 
 log = logging.getLogger("bertscope.app")
 
 _UPLOAD = re.compile(r".*/_stcore/upload_file/([^/]+)/([^/]+)")
 AT_ONCE = 2  # most uploads of one visitor in progress at once
+AT_ONCE_OF_NETWORK = 15  # a visitor is a cookie, which costs nothing
 AT_ONCE_OF_ALL = 20
+WAIT_SECONDS = 30.0
+"""That an upload may take, besides that of its bytes at SLOWEST: one that stalls keeps the place of
+others, and its bytes count against the memory."""
+SLOWEST = 20_000  # bytes a second
+TOO_SLOW = "The upload stood still for too long. Send it again, over a faster connection."
 MEMORY_OF_UPLOAD = 4
 """Bytes of memory that a byte of an upload may take: as it is received, on a disk in memory (tmpfs)
 as in a container, opened once in a process of its own, and opened here."""
@@ -40,6 +49,7 @@ class _OnItsWay:
     """An upload in progress."""
 
     visitor: str
+    network: str
     num_bytes: int
 
 
@@ -68,19 +78,19 @@ class UploadLimit:
         # The length of a body in chunks is what is sent, whatever the header says.
         length = "" if "transfer-encoding" in headers else headers.get("content-length", "")
         visitor = self._visitor(session)
-        refusal = self._refusal(visitor, session, file, length)
+        network = network_of((scope.get("client") or ("",))[0])
+        refusal = self._refusal(visitor, network, session, file, length)
         if refusal is not None:
-            log.warning("refused: an upload (%d)", refusal[0])
-            # Its upload box says only that the request failed with a status; see upload_errors.
-            while len(refused) >= MAX_REFUSED:
-                refused.pop(next(iter(refused)), None)
-            refused[session] = refusal[1]
-            await refuse(scope, receive, send, *refusal)
+            await _refuse(scope, receive, send, session, *refusal)
             return
-        on_its_way = _OnItsWay(visitor, int(length))
+        on_its_way = _OnItsWay(visitor, network, int(length))
         self._on_their_way.add(on_its_way)
         try:
-            await self.app(scope, receive, send)
+            await _pass_in_time(self.app, scope, receive, send)
+        except TimeoutError:
+            await _refuse(scope, receive, send, session, 408, TOO_SLOW)
+        except ClientDisconnect:  # logged with its traceback, which must not fill the disk
+            pass
         finally:
             self._on_their_way.discard(on_its_way)
             sessions.watch(session)
@@ -96,7 +106,7 @@ class UploadLimit:
         return visitor
 
     def _refusal(
-        self, visitor: str, session: str, file: str, length: str
+        self, visitor: str, network: str, session: str, file: str, length: str
     ) -> tuple[int, str] | None:
         limits = self.limits
         if not (length.isascii() and length.isdecimal()) or len(length) > 15:
@@ -105,7 +115,12 @@ class UploadLimit:
         if num_bytes > limits.megabytes * 2**20 + _OVERHEAD:  # as the upload boxes count
             return 413, f"This server takes files of up to {limits.megabytes} MB."
         on_their_way = [u.num_bytes for u in self._on_their_way if u.visitor == visitor]
-        if len(on_their_way) >= AT_ONCE or len(self._on_their_way) >= AT_ONCE_OF_ALL:
+        of_network = sum(upload.network == network for upload in self._on_their_way)
+        if (
+            len(on_their_way) >= AT_ONCE
+            or of_network >= AT_ONCE_OF_NETWORK
+            or len(self._on_their_way) >= AT_ONCE_OF_ALL
+        ):
             return 429, "Too many uploads are in progress. Try again when they have finished."
         kept = _kept()
         kept.pop((session, file), None)  # the new one takes its place
@@ -142,6 +157,34 @@ class UploadLimit:
                 f"{_WHAT_TO_DO}"
             )
         return None
+
+
+async def _pass_in_time(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+    """Pass an upload on while its bytes come; TimeoutError if they come slower than SLOWEST."""
+    loop = asyncio.get_running_loop()
+    began, num_bytes = loop.time(), 0
+    async with asyncio.timeout_at(began + WAIT_SECONDS) as limit:
+
+        async def receive_in_time() -> Message:
+            nonlocal num_bytes
+            message = await receive()
+            num_bytes += len(message.get("body", b""))
+            is_whole = not message.get("more_body", False)
+            limit.reschedule(None if is_whole else began + WAIT_SECONDS + num_bytes / SLOWEST)
+            return message
+
+        await app(scope, receive_in_time, send)
+
+
+async def _refuse(
+    scope: Scope, receive: Receive, send: Send, session: str, status: int, sentence: str
+) -> None:
+    log.warning("refused: an upload (%d)", status)
+    # Its upload box says only that the request failed with a status; see upload_errors.
+    while len(refused) >= MAX_REFUSED:
+        refused.pop(next(iter(refused)), None)
+    refused[session] = sentence
+    await refuse(scope, receive, send, status, sentence)
 
 
 def _free_memory() -> int:

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 import psutil
 import pytest
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message
 
@@ -106,6 +107,38 @@ def test_a_request_without_a_key_counts_as_no_wrong_one(
     assert inside.reached == []
     assert "wrong key" not in caplog.text
     assert give(app, KEY).status == 303
+
+
+def test_a_client_that_leaves_within_its_request_is_no_fault(
+    inside: Inside, kept: dict[str, dict[str, Any]]
+) -> None:
+    """It would be logged with a traceback, as often as anybody likes, without the key too."""
+
+    async def read(scope: Any, receive: Any, send: Any) -> None:
+        await Request(scope, receive).body()
+
+    async def leave(app: ASGIApp, method: str) -> None:
+        path, headers = "/_stcore/upload_file/a/new", [(b"content-length", b"9")]
+        scope = {"type": "http", "method": method, "path": path, "headers": headers}
+        parts = iter(
+            [
+                {"type": "http.request", "body": b"key=", "more_body": True},
+                {"type": "http.disconnect"},
+            ]
+        )
+
+        async def receive() -> Any:
+            return next(parts)
+
+        async def send(message: Message) -> None:
+            pass
+
+        await app(scope, receive, send)
+        assert next(parts, None) is None
+
+    run(leave(Gate(inside, key=KEY), "POST"))
+    run(leave(UploadLimit(read, limits=LIMITS), "PUT"))
+    assert inside.reached == []
 
 
 def test_guesses_are_limited_by_address_and_in_all(
@@ -394,11 +427,47 @@ def test_a_hundred_uploads_at_once_wait_their_turn(
     statuses = slow.run(app, sessions=[chr(1000 + number) for number in range(100)])
     assert statuses.count(200) == upload_limits.AT_ONCE_OF_ALL
     assert statuses.count(429) == 100 - upload_limits.AT_ONCE_OF_ALL
+    strangers = [chr(1000 + number) for number in range(100)]
+    of_one = slow.run(app, sessions=strangers, network="2001:db8::7")
+    assert of_one.count(200) == upload_limits.AT_ONCE_OF_NETWORK
     tabs = [f"a{number}" for number in range(5)]
     assert slow.run(app, sessions=tabs).count(200) == upload_limits.AT_ONCE
     assert app._on_their_way == set()
     app = UploadLimit(slow, limits=LIMITS)
     assert slow.run(app, sessions="abcd", num_bytes=900_000).count(200) == 3  # of 3 MB in all
+
+
+def test_an_upload_that_stalls_makes_room(
+    kept: dict[str, dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upload_limits, "WAIT_SECONDS", 0.2)
+
+    async def read(scope: Any, receive: Any, send: Any) -> None:
+        while (await receive())["more_body"]:
+            pass
+        await PlainTextResponse("inside")(scope, receive, send)
+
+    async def send_slowly(num_chunks: int, pause: float) -> list[int]:
+        chunks = [{"body": bytes(10_000), "more_body": True}] * num_chunks
+        waiting, statuses = iter([*chunks, {"body": b"", "more_body": False}]), []
+
+        async def receive() -> Any:
+            await asyncio.sleep(pause)
+            return {"type": "http.request", **next(waiting)}
+
+        async def send(message: Message) -> None:
+            statuses.append(message.get("status"))
+
+        path, headers = "/_stcore/upload_file/a/new", [(b"content-length", b"100000")]
+        scope = {"type": "http", "method": "PUT", "path": path, "headers": headers}
+        await app(scope, receive, send)
+        return [status for status in statuses if status]
+
+    app = UploadLimit(read, limits=LIMITS)
+    assert run(send_slowly(10, 600)) == [408]
+    assert "stood still" in upload_limits.refused["a"]
+    assert run(send_slowly(10, 0.1)) == [200]  # five times as long as one that brings nothing may
+    assert app._on_their_way == set()
 
 
 @pytest.fixture
@@ -410,10 +479,14 @@ def make_slow() -> Callable[[], Any]:
             await self.all_asked.wait()
             await PlainTextResponse("inside")(scope, receive, send)
 
-        def run(self, app: ASGIApp, *, sessions: Sequence[str], num_bytes: int = 1000) -> list[int]:
-            return run(self._run(app, sessions, num_bytes))
+        def run(
+            self, app: ASGIApp, *, sessions: Sequence[str], num_bytes: int = 1000, network: str = ""
+        ) -> list[int]:
+            return run(self._run(app, sessions, num_bytes, network))
 
-        async def _run(self, app: ASGIApp, sessions: Sequence[str], num_bytes: int) -> list[int]:
+        async def _run(
+            self, app: ASGIApp, sessions: Sequence[str], num_bytes: int, network: str
+        ) -> list[int]:
             self.all_asked = asyncio.Event()
             statuses: list[int] = []
 
@@ -424,7 +497,9 @@ def make_slow() -> Callable[[], Any]:
             async def one(session: str) -> None:
                 path = f"/_stcore/upload_file/{session}/new"
                 headers = [(b"content-length", str(num_bytes).encode())]
+                client = (network or f"198.51.100.{ord(session[0]) % 250}", 5000)
                 scope = {"type": "http", "method": "PUT", "path": path, "headers": headers}
+                scope["client"] = client
                 await app(scope, lambda: asyncio.sleep(0), send)  # type: ignore[arg-type]
 
             tasks = [asyncio.create_task(one(session)) for session in sessions]
