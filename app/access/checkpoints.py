@@ -74,8 +74,9 @@ def _check_base(place: str) -> None:
     base = None if place in SHIPPED else adapter_base(Path(place).expanduser())
     if base is not None and base not in SHIPPED and base not in _by_name().values():
         log.warning("refused: a visitor asked for an adapter on a base that is not offered")
+        shown = Path(base).name if Path(base).is_absolute() else base  # visitors see no path
         raise NotOfferedError(
-            f"this adapter's base is {_short(base)!r}, which this server does not offer. Whoever "
+            f"this adapter's base is {_short(shown)!r}, which this server does not offer. Whoever "
             "runs it can put the base into the folder of --checkpoints, or merge both with peft."
         )
 

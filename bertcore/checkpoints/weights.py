@@ -17,7 +17,7 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor
 from torch.serialization import get_unsafe_globals_in_checkpoint, safe_globals
 
-from bertcore.base.links import refuse_stand_in
+from bertcore.base.links import read_start, refuse_stand_in
 from bertcore.checkpoints.folder import WeightFiles
 from bertcore.checkpoints.report import list_up_to
 
@@ -152,10 +152,12 @@ def _open_safetensors(file: Path, stack: ExitStack) -> Any:
 
 
 def _start_of(file: Path) -> bytes:
-    """Return the first bytes of a file that is no stand-in (see `refuse_stand_in`)."""
+    """Return the first bytes of a file that is the folder's own, and no stand-in.
+
+    RuntimeError as `read_start` and `refuse_stand_in`.
+    """
     try:
-        with file.open("rb") as stream:
-            start = stream.read(100)
+        start = read_start(file, 100)
     except OSError as error:
         raise RuntimeError(f"{file} cannot be read ({error.strerror}).") from error
     refuse_stand_in(file, start)

@@ -175,4 +175,6 @@ def test_an_adapter_opens_on_no_base_that_is_not_offered(
         file.write_text(json.dumps(changed), encoding="utf-8")
         with pytest.raises(NotOfferedError, match="this server does not offer"):
             checkpoints.place(name)
-        assert "does not offer" in complaints(page_of("tokens", checkpoint=name).run())
+        told = complaints(page_of("tokens", checkpoint=name).run())
+        assert "does not offer" in told
+        assert str(tmp_path) not in told.replace("\\", "")

@@ -81,6 +81,20 @@ def test_a_shard_that_is_a_link_to_the_other_is_refused(folder: Path) -> None:
         opened(folder)
 
 
+def test_weights_that_are_a_link_out_of_the_folder_are_refused(
+    folder: Path, tmp_path: Path
+) -> None:
+    file = folder / "model.safetensors"
+    file.rename(tmp_path / "elsewhere")
+    file.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(RuntimeError, match="link to a file outside its folder"):
+        opened(folder)
+    file.unlink()
+    (tmp_path / "elsewhere").rename(folder / "beside")
+    file.symlink_to("beside")
+    opened(folder)
+
+
 def test_overlapping_pickles_are_refused(folder: Path) -> None:
     tensors = load_file(folder / "model.safetensors")
     (folder / "model.safetensors").unlink()
