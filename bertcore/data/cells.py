@@ -36,6 +36,11 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 """Of Python; a text that is not closed takes all that is left, which is searched once."""
+_ESCAPE = re.compile(
+    r"\\(x[\da-fA-F]{2}|u[\da-fA-F]{4}|U000[\da-fA-F]{5}|U0010[\da-fA-F]{4}|.)", re.DOTALL
+)
+_LETTERS = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\", "'": "'", '"': '"'}
+"""Character after a backslash in a text of Python -> what both stand for."""
 _WORDS = {"None": "null", "True": "true", "False": "false", "nan": "NaN"}
 _GAP = re.compile(r"""(?<=["\d.])\s+(?=["\d-])""")
 _LONGEST_NUMBER = 40
@@ -121,7 +126,9 @@ def _as_json(text: str) -> str:
 
     def token(found: re.Match[str]) -> str:
         if found[1] is not None:
-            return json.dumps(found[1].replace("\\'", "'"))
+            return json.dumps(_ESCAPE.sub(_character, found[1]))
+        if found[0][0] == '"' and "\\" in found[0] and _json(found[0]) is None:
+            return json.dumps(_ESCAPE.sub(_character, found[0][1:-1]))
         if found[2]:
             return _WORDS[found[2]]
         if found[3]:
@@ -134,6 +141,12 @@ def _as_json(text: str) -> str:
         return found[0]
 
     return _TOKEN.sub(token, text)
+
+
+def _character(escape: re.Match[str]) -> str:
+    """Return the character that an escape of Python stands for; itself if it stands for none."""
+    code = escape[1]
+    return chr(int(code[1:], 16)) if len(code) > 1 else _LETTERS.get(code, escape[0])
 
 
 # ---- numbers ----

@@ -140,6 +140,15 @@ def test_lists_in_cells(name: str, tmp_path: Path) -> None:
         ("[array([1, 2]), (3, 4)]", [[1, 2], [3, 4]]),
         ("{'a': {'b': (1,)}}", {"a": {"b": [1]}}),
         ("{a, b}", None),
+        (
+            repr(["a\xa0b", "it's\u200b", "'\"\\\n\r\t", "\\xa0"]),
+            ["a\xa0b", "it's\u200b", "'\"\\\n\r\t", "\\xa0"],
+        ),
+        (
+            r"{'text': array(['a\xad', '\U0001f3b6'], dtype=object)}",
+            {"text": ["a\xad", "\U0001f3b6"]},
+        ),
+        (r"['\d', '\U00110000', '\x']", [r"\d", r"\U00110000", r"\x"]),
     ],
 )
 def test_lists_of_python(cell: str, items: object) -> None:
