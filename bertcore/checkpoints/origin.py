@@ -86,7 +86,8 @@ def refuse_foreign(values: Mapping[str, Any], weights: OpenWeights, folder: Path
     adapter of peft.
     """
     names = list(weights.stored)
-    if weights.made_by in OLD_PROGRAMS and not any(name.endswith(".weight") for name in names):
+    is_old = weights.made_by in OLD_PROGRAMS
+    if is_old and names and not any(name.endswith(".weight") for name in names):
         program, advice = OLD_PROGRAMS[weights.made_by]
         raise ValueError(
             f"the weights in {folder} were written by {program} (format {weights.made_by!r} in "

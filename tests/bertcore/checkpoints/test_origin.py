@@ -88,6 +88,11 @@ def test_safetensors_of_other_programs(
         open_task_model(folder, device="cpu")
 
 
+def test_a_file_without_tensors_is_not_tensorflows(folder: Path) -> None:
+    save_file({}, folder / "model.safetensors", metadata={"format": "tf"})
+    assert "contains no BERT encoder" in refusal(folder)
+
+
 @pytest.mark.parametrize("metadata", [None, {"format": "mlx"}, {"format": "tf"}])
 def test_the_format_alone_refuses_nothing(metadata: dict[str, str] | None, folder: Path) -> None:
     """ml-explore/mlx#743 (T4-09): the names and shapes are PyTorch's."""
