@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import chain, repeat
 from pathlib import Path
@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, TypeVar
 
 from bertcore.data.cells import are_spans, as_text, label_text, listed
 from bertcore.data.examples import Example
-from bertcore.data.files import BadRows
-from bertcore.data.tables import HasHeader, Row, Table, open_table
+from bertcore.data.files import BadRows, first_items
+from bertcore.data.tables import FIRST, HasHeader, Row, Table, open_table
 from bertcore.data.usual_columns import LABELS, find, normal
 
 _Item = TypeVar("_Item", bound=Example)
@@ -47,7 +47,11 @@ _Read = Callable[[_Row], _Answered]
 
 @contextmanager
 def open_rows(
-    path: Path, bad_rows: BadRows, *, has_header: HasHeader = lambda cells: None
+    path: Path,
+    bad_rows: BadRows,
+    *,
+    has_header: HasHeader = lambda cells: None,
+    label: str | None = None,
 ) -> Iterator[Table]:
     """Open a table as `open_table`, with the rows of an annotation tool as plain ones.
 
@@ -57,6 +61,10 @@ def open_rows(
     aside, is left out and counted. Of several answers the one marked as ground truth is read, else
     the first, which is noted.
 
+    Args:
+        path, bad_rows, has_header: As for `open_table`.
+        label: The column of answers that was asked for: not one of rows that were put aside.
+
     ValueError as `open_table`, or if the annotations are in another file than their texts.
     """
     with open_table(path, bad_rows, has_header=has_header) as table:
@@ -65,7 +73,7 @@ def open_rows(
         if {*table.columns} == {"classes", "annotations"}:
             table = _unpacked(table)
         first = [dict(zip(table.columns, cells, strict=False)) for cells in table.first]
-        read = _tool(set(table.columns), first)
+        read = _tool(set(table.columns), first, label)
         yield table if read is None else _plain_table(table, first, read, path, bad_rows)
 
 
@@ -124,29 +132,10 @@ def _plain_table(
     """Return a table of the answers in the rows of an annotation tool."""
     known = []
     for row in first:
-        try:
+        with suppress(UnansweredError, ValueError):
             known.append(read(row))
-        except (UnansweredError, ValueError):
-            continue
-    questions = {name: name for one in known for name in one.answers}
-    if len(questions) == 1:
-        questions = dict.fromkeys(questions, "label")
-    fields = dict.fromkeys(name for one in known for name in one.fields)
-    names = [name for name in fields if name not in questions.values()]
 
-    # A question with one answer to each text has it as such, and not as a list of one.
-    single = {name for name in questions if all(_is_single(one.answers.get(name)) for one in known)}
-
-    def answer(one: _Answered, name: str) -> Any:
-        found = one.answers.get(name, [])
-        is_one = name in single and isinstance(found, list) and len(found) < 2
-        return next(iter(found), "") if is_one else found
-
-    def cells(one: _Answered) -> list[Any]:
-        answers = [answer(one, name) for name in questions]
-        return [*(one.fields.get(name) for name in names), *answers]
-
-    def rows() -> Iterator[Row]:
+    def answered() -> Iterator[tuple[int, _Answered]]:
         seen: set[str] = set()
         several = 0
         for row in table.rows:
@@ -161,15 +150,38 @@ def _plain_table(
                 several += one.is_one_of_several or is_next
                 seen.update([] if one.text_id is None else [one.text_id])
                 if not is_next:
-                    yield Row(row.number, cells(one))
+                    yield row.number, one
         if several:
             bad_rows.note(
                 f"Texts of {path.name!r} that were annotated several times: {several:,}. The "
                 "answer marked as ground truth is read, or else the first."
             )
 
+    rows = answered()
+    if not known:  # none of the first rows has an answer, but others may have
+        ahead = first_items(rows, lambda pair: len(str(pair[1])), FIRST)
+        known, rows = [one for _, one in ahead], chain(ahead, rows)
+    questions = {name: name for one in known for name in one.answers}
+    if len(questions) == 1:
+        questions = dict.fromkeys(questions, "label")
+    fields = dict.fromkeys(name for one in known for name in one.fields)
+    names = [name for name in fields if name not in questions.values()]
+
+    # A question with one answer to each text has it as such, and not as a list of one.
+    single = {name for name in questions if all(_is_single(one.answers.get(name)) for one in known)}
+
+    def answer(one: _Answered, name: str) -> Any:
+        given = one.answers.get(name, [])
+        is_one = name in single and isinstance(given, list) and len(given) < 2
+        return next(iter(given), "") if is_one else given
+
+    def cells(one: _Answered) -> list[Any]:
+        answers = [answer(one, name) for name in questions]
+        return [*(one.fields.get(name) for name in names), *answers]
+
     columns = (*names, *questions.values()) or ("text", "label")
-    return replace(table, columns=columns, rows=rows(), first=tuple(map(cells, known)))
+    plain = (Row(number, cells(one)) for number, one in rows)
+    return replace(table, columns=columns, rows=plain, first=tuple(map(cells, known)))
 
 
 def _is_single(answer: Any) -> bool:
@@ -177,7 +189,7 @@ def _is_single(answer: Any) -> bool:
     return isinstance(items, list) and len(items) < 2 and not are_spans(items)
 
 
-def _tool(names: set[str], first: Sequence[_Row]) -> _Read | None:
+def _tool(names: set[str], first: Sequence[_Row], label: str | None) -> _Read | None:
     """Return what reads the rows of a table, if they are those of an annotation tool."""
     of_studio = names & {"annotations", "completions", "predictions"}
     if of_studio and any(_dict(one.get("data")) or _results(one) for one in first):
@@ -203,7 +215,7 @@ def _tool(names: set[str], first: Sequence[_Row]) -> _Read | None:
         _dict([None, *one.values()][-1]).keys() & _OF_SPACY for one in first
     ):
         return _of_pair
-    aside = {name for name in names if name == "status" or _ASIDE.fullmatch(normal(name))}
+    aside = {name for name in names if name == "status" or _ASIDE.fullmatch(normal(name))} - {label}
     has_label = find([*names - aside], LABELS) is not None
     return _but_aside(aside) if aside and has_label else None
 

@@ -62,13 +62,13 @@ def read_texts(
     header = text_header(columns)
     lists = ListForm()
     if form.answer == "labels":
-        with open_rows(path, BadRows(skip=True), has_header=header) as table:
+        with open_rows(path, BadRows(skip=True), has_header=header, label=columns.label) as table:
             places = choose(table, path, form, columns, BadRows())
             lists = _list_form(table, places)
         if lists.separator != SEPARATOR:
             bad_rows.note(f"Labels of a text are separated by {lists.separator!r}.")
     num, has_labels = 0, False
-    with open_rows(path, bad_rows, has_header=header) as table:
+    with open_rows(path, bad_rows, has_header=header, label=columns.label) as table:
         places = choose(table, path, form, columns, bad_rows)
         table.use(places.text, places.pair, *places.labels)
         answer = _answer_of(table, form, places, lists)

@@ -40,7 +40,8 @@ class SequenceTask(Task):
 
     def open_columns(self, path: Path, columns: Columns = USUAL) -> AbstractContextManager[Table]:
         """Open the table; columns without names are named by their numbers."""
-        return open_rows(path, BadRows(skip=True), has_header=text_header(columns))
+        header = text_header(columns)
+        return open_rows(path, BadRows(skip=True), has_header=header, label=columns.label)
 
     def rows(
         self,

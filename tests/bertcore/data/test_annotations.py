@@ -13,6 +13,7 @@ from bertcore.configs import Columns
 from bertcore.data.examples import LabelsExample
 from bertcore.data.files import BadRows
 from bertcore.data.guess import guess
+from bertcore.data.tables import FIRST
 from bertcore.tasks import find_task
 from bertcore.tasks.read import read_examples
 from tests.support import what_opens
@@ -314,6 +315,22 @@ def test_one_answer_a_text_is_guessed_as_a_class(name: str, tmp_path: Path) -> N
     path = written(tmp_path / ("a.jsonl" if isinstance(rows, tuple) else "a.json"), rows)
     assert guess(path).task == "classify"
     assert guess(path).chosen.label == "label"
+
+
+def test_many_tasks_may_be_without_an_answer_before_the_first_one(tmp_path: Path) -> None:
+    case = CASES["Label Studio, choices"]
+    tasks = [{"id": i, "data": {"review": f"text {i}"}} for i in range(FIRST.num)]
+    rows = [*({**task, "annotations": []} for task in tasks), *case.rows]
+    answers, bad = read(written(tmp_path / "a.json", rows), case.task)
+    assert answers == {TEXTS[number]: answer for number, answer in case.answers.items()}
+    assert bad.unlabelled.total() == FIRST.num + case.left
+
+
+def test_a_status_beside_labels_may_be_the_answer_that_is_asked_for(tmp_path: Path) -> None:
+    rows = each({"label": "a", "status": "cancelled"}, {"label": "b", "status": "done"})
+    answers, bad = read(written(tmp_path / "a.jsonl", rows), "classify", label="status")
+    assert answers == {TEXTS[0]: "cancelled", TEXTS[1]: "done"}
+    assert not bad.notes()
 
 
 def test_label_studios_csv_has_a_blank_cell_for_no_marks_and_no_annotator_for_no_answer(
