@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,9 +11,7 @@ from bertcore.data.encodings import UTF8
 from bertcore.data.files import MAX_WORDS
 
 _NUM_COLUMNS = 10
-_ID, _FORM, _TAG, _OWN_TAG, _HEAD, _RELATION, _MISC = 0, 1, 3, 4, 6, 7, 9
-_TEXT = re.compile(r"#\s*text\s*=(.*)")
-_NEW_DOCUMENT = re.compile(r"#\s*newdoc\b")
+_ID, _FORM, _TAG, _HEAD, _RELATION, _MISC = 0, 1, 3, 6, 7, 9
 _WORD = re.compile(r"[1-9][0-9]*")
 _HEAD_NUMBER = re.compile(r"[0-9]{1,9}")
 _RANGE = re.compile(r"([1-9][0-9]*)-([1-9][0-9]*)")
@@ -38,14 +36,6 @@ class ParsedSentence:
     none."""
     tags: tuple[str, ...]
     """Universal part of speech of each word (column 4): "NOUN"; "_" where there is none."""
-    own_tags: tuple[str, ...]
-    """The treebank's own part of speech of each word (column 5, XPOS); "_" where there is none."""
-    line: int
-    """Line of the file at which its words begin, counted from 1."""
-    written: str | None = None
-    """The comment `# text =`; None without it. It may differ from `text` in more than spaces."""
-    is_new_document: bool = False
-    """Whether a document begins with it (`# newdoc`)."""
 
 
 class _Word(NamedTuple):
@@ -53,7 +43,6 @@ class _Word(NamedTuple):
     head: int
     relation: str
     tag: str
-    own_tag: str
 
 
 @dataclass(slots=True)
@@ -77,27 +66,7 @@ def read_conllu(
     *,
     needs_trees: bool = True,
 ) -> tuple[ParsedSentence, ...]:
-    """Read all sentences of a CoNLL-U file; see `stream_conllu`.
-
-    ValueError if a line is damaged, with its number, or there is no sentence.
-    """
-    sentences = tuple(stream_conllu(lines, name, on_bad, needs_trees=needs_trees))
-    if not sentences:
-        raise ValueError(
-            f"{name} has no sentence. CoNLL-U has one word per line, in 10 tab-separated columns, "
-            "and an empty line after each sentence."
-        )
-    return sentences
-
-
-def stream_conllu(
-    lines: Iterable[str],
-    name: str = "the file",
-    on_bad: Callable[[str], None] = _refuse,
-    *,
-    needs_trees: bool = True,
-) -> Iterator[ParsedSentence]:
-    """Yield the sentences of a CoNLL-U file as they are read.
+    """Read all sentences of a CoNLL-U file.
 
     Comments and empty nodes (8.1) are left out. A multiword token (2-3) provides the text, its
     words the syntax.
@@ -108,34 +77,28 @@ def stream_conllu(
         on_bad: Called with what is wrong with a sentence, which is left out if this returns.
         needs_trees: Whether a word without a head or a relation is wrong.
 
-    ValueError if a line is damaged, with its number, and `on_bad` does not take it.
+    ValueError if a line is damaged, with its number, and `on_bad` does not take it, or there is no
+    sentence.
 
     Source: universaldependencies.org/format.html, version 2.
     """
+    sentences: list[ParsedSentence] = []
     current: _Open | None = None
-    comments: list[str] = []
     is_bad = False  # the rest of an invalid sentence is skipped
 
-    def finish(done: _Open) -> Iterator[ParsedSentence]:
+    def finish(done: _Open) -> None:
         try:
-            sentence = _finish(done, comments, needs_trees=needs_trees)
+            sentences.append(_finish(done, needs_trees=needs_trees))
         except ValueError as error:
             on_bad(f"line {done.line} of {name}: {error}")
-        else:
-            yield sentence
 
     for number, raw in enumerate(lines, start=1):
         line = raw.rstrip("\r\n").removeprefix("\ufeff" if number == 1 else "")
         if not line.strip():
             if current is not None:
-                yield from finish(current)
-            if current is not None or is_bad:
-                comments = []
+                finish(current)
             current, is_bad = None, False
-        elif line.startswith("#"):
-            if _TEXT.fullmatch(line) or _NEW_DOCUMENT.match(line):
-                comments.append(line)
-        elif not is_bad:
+        elif not line.startswith("#") and not is_bad:
             current = current or _Open(number, [], [])
             try:
                 _read(line, current, needs_trees=needs_trees)
@@ -143,12 +106,18 @@ def stream_conllu(
                 current, is_bad = None, True
                 on_bad(f"line {number} of {name}: {error}")
     if current is not None:
-        yield from finish(current)
+        finish(current)
+    if not sentences:
+        raise ValueError(
+            f"{name} has no sentence. CoNLL-U has one word per line, in 10 tab-separated columns, "
+            "and an empty line after each sentence."
+        )
+    return tuple(sentences)
 
 
 def _read(line: str, current: _Open, *, needs_trees: bool) -> None:
     columns = line.split("\t")
-    read = (_FORM, _TAG, _OWN_TAG, _RELATION)
+    read = (_FORM, _TAG, _RELATION)
     if damage := UTF8.damage([columns[place] for place in read if place < len(columns)]):
         raise ValueError(f"it {damage}.")
     if len(columns) != _NUM_COLUMNS:
@@ -192,8 +161,8 @@ def _read(line: str, current: _Open, *, needs_trees: bool) -> None:
         )
     if needs_trees and relation == "_":
         raise ValueError("the relation (column 8) is empty. Write its name, such as nsubj.")
-    tags = columns[_TAG] or "_", columns[_OWN_TAG] or "_"
-    current.words.append(_Word(form, int(head) if has_head else NO_HEAD + 1, relation, *tags))
+    number = int(head) if has_head else NO_HEAD + 1
+    current.words.append(_Word(form, number, relation, columns[_TAG] or "_"))
     if num_words + 1 > covered:
         current.surface.append((form, space, num_words + 1, num_words + 1))
 
@@ -206,7 +175,7 @@ def _quoted(value: str) -> str:
     return repr(value if len(value) <= 40 else f"{value[:40]}…")
 
 
-def _finish(current: _Open, comments: Sequence[str], *, needs_trees: bool) -> ParsedSentence:
+def _finish(current: _Open, *, needs_trees: bool) -> ParsedSentence:
     """Return the sentence with its text assembled."""
     num_words = len(current.words)
     if not num_words:
@@ -233,7 +202,6 @@ def _finish(current: _Open, comments: Sequence[str], *, needs_trees: bool) -> Pa
         else:
             spans += [(start, start + len(form))] * len(parts)
         text += form + " " * space
-    written = [found[1].strip() for line in comments if (found := _TEXT.fullmatch(line))]
     return ParsedSentence(
         text=text.rstrip(" "),
         words=tuple(word.form for word in current.words),
@@ -241,8 +209,4 @@ def _finish(current: _Open, comments: Sequence[str], *, needs_trees: bool) -> Pa
         heads=tuple(word.head - 1 if word.head <= num_words else NO_HEAD for word in current.words),
         relations=tuple(word.relation for word in current.words),
         tags=tuple(word.tag for word in current.words),
-        own_tags=tuple(word.own_tag for word in current.words),
-        line=current.line,
-        written=written[0] if written and written[0] else None,
-        is_new_document=any(map(_NEW_DOCUMENT.match, comments)),
     )

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 from tokenizers import pre_tokenizers
 
@@ -50,18 +50,6 @@ _PART = re.compile(r"\d+[-.]\d+")
 _WEB_ANNO, _GLOBAL = "#FORMAT=WebAnno TSV", "# global.columns"
 """First lines of WebAnno's TSV, and of CoNLL-U Plus, which names its columns there."""
 _IDEOGRAPH = re.compile("([\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f])")
-
-
-class TaggedColumns(NamedTuple):
-    """A sentence in words, with several tags each."""
-
-    words: list[str]
-    tags: list[list[str]]
-    """Of each column that was asked for, the tags of the words."""
-    row: int
-    """Line where it begins, from 1."""
-    is_new_document: bool
-    """Whether -DOCSTART- stands before it."""
 
 
 class Layout(NamedTuple):
@@ -229,14 +217,14 @@ def read_tags(
     is_name = (columns.label or "4").isdecimal() or columns.label in layout.names
     is_field = layout.form == "tree" and not is_name
     tag_at = _UD_MISC if is_field else _number(columns.label, "--label", layout.tag, layout.names)
-    for block in read_columns(path, word_at, (tag_at,), bad_rows=bad_rows, layout=layout):
-        tags = block.tags[0]
+    for sentence in _of_columns(path, word_at, tag_at, layout, bad_rows):
+        tags = sentence.tags
         if is_field:
             tags = [_field(tag, columns.label or "") for tag in tags]
         if layout.form == "webanno":
             tags = _of_web_anno(tags)
         tags = from_brackets(tags) or list(map(label_text, tags))
-        yield TaggedExample(block.words, tags, block.row)
+        yield replace(sentence, tags=tags)
 
 
 def _field(features: str, name: str) -> str:
@@ -306,44 +294,33 @@ def _sentence_place(names: Sequence[str]) -> int:
     return next((i for i, name in enumerate(names) if _SENTENCES.fullmatch(name)), -1)
 
 
-def read_columns(
-    path: Path,
-    word_at: int,
-    tags_at: Sequence[int],
-    *,
-    bad_rows: BadRows,
-    file: BinaryIO | None = None,
-    layout: Layout | None = None,
-) -> Iterator[TaggedColumns]:
-    """Yield the sentences of a file with one word and its tags per line, as they are read.
+def _of_columns(
+    path: Path, word_at: int, tag_at: int, layout: Layout, bad_rows: BadRows
+) -> Iterator[TaggedExample]:
+    """Yield the sentences of a file with a word and its tags per line, as they stand there.
 
     Args:
-        path: A file in columns with a blank line between sentences; optionally compressed.
+        path: With a blank line between sentences; optionally compressed.
         word_at: Column of the word, from 0.
-        tags_at: Columns of tags, from 0; -1: the last one; every line has the same number of
+        tag_at: Column of its tag, from 0; -1: the last one; every line has the same number of
             columns.
-        bad_rows: Collects sentences that cannot be used.
-        file: The same file, already open; its position shows how far it has been read.
-        layout: Of the file; None looks at it.
 
     ValueError if the file cannot be read, or a sentence cannot be used and is not skipped.
     """
-    layout = layout or look_at_columns(path)
     words: list[str] = []
-    tags: list[list[str]] = [[] for _ in tags_at]
-    start, wrong, width, is_new, is_first = 1, "", 0, False, True
-    needed = max(word_at, *tags_at, 1) + 1
+    tags: list[str] = []
+    start, wrong, width, is_first = 1, "", 0, True
+    needed = max(word_at, tag_at, 1) + 1
 
-    def finish() -> Iterator[TaggedColumns]:
-        nonlocal words, tags, wrong, is_new
+    def finish() -> Iterator[TaggedExample]:
+        nonlocal words, tags, wrong
         if wrong:
             bad_rows.add(wrong)
         elif words:
-            yield TaggedColumns(words, tags, start, is_new)
-            is_new = False
-        words, tags, wrong = [], [[] for _ in tags_at], ""
+            yield TaggedExample(words, tags, start)
+        words, tags, wrong = [], [], ""
 
-    with open_text(path, file) as lines:
+    with open_text(path) as lines:
         encoding = Encoding(lines.encoding)
         for number, line in enumerate(whole_lines(lines, path), start=1):
             line = line.rstrip("\r\n")
@@ -351,7 +328,6 @@ def read_columns(
                 yield from finish()
                 continue
             if line.startswith("-DOCSTART-"):
-                is_new = True
                 continue
             is_comment = layout.is_comment(line, is_first=not words)
             if is_comment or (is_first and layout.has_header):
@@ -364,8 +340,8 @@ def read_columns(
             if not words and not wrong:
                 start = number
             width = width or len(cells)
-            problem = encoding.damage([cells[at] for at in (word_at, *tags_at) if at < len(cells)])
-            problem = problem or _problem(cells, needed, width if -1 in tags_at else None)
+            problem = encoding.damage([cells[at] for at in (word_at, tag_at) if at < len(cells)])
+            problem = problem or _problem(cells, needed, width if tag_at == -1 else None)
             if not problem and len(words) == MAX_WORDS:
                 problem = (
                     f"belongs to a sentence of more than {MAX_WORDS:,} words (it begins at line "
@@ -376,9 +352,8 @@ def read_columns(
                 wrong = wrong or f"line {number} of {str(path)!r} {problem}.{choose}"
                 continue
             words.append(cells[word_at])
-            for tag, place in zip(tags, tags_at, strict=True):
-                tag.append(cells[place])
-            if not all(tag[-1] for tag in tags):
+            tags.append(cells[tag_at])
+            if not tags[-1]:
                 wrong = wrong or f"line {number} of {str(path)!r} has an empty tag."
         yield from finish()
 

@@ -41,7 +41,6 @@ def test_words_tree_text_and_spans() -> None:
     assert [found.text[start:end] for start, end in found.spans] == list(found.words)
     assert found.heads == (3, 3, 3, -1, 5, 3)
     assert found.relations == ("nsubj", "aux", "advmod", "root", "punct", "obj:x")
-    assert found.line == 2
 
 
 def test_words_that_are_no_parts_of_their_surface_share_its_span() -> None:
@@ -55,7 +54,6 @@ def test_line_ends_marks_blank_lines_and_a_missing_last_one() -> None:
     lines = ["\ufeff# a comment\r\n", f"{row('1', 'Go', '0', 'root')}\r\n", " \r\n", "\n"]
     found = read_conllu([*lines, "# another\n", row("1", "Stop", "0", "root")])
     assert [sentence.text for sentence in found] == ["Go", "Stop"]
-    assert [sentence.line for sentence in found] == [2, 6]
 
 
 @pytest.mark.parametrize(
