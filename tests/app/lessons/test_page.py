@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.guide import catalogue, guide
 from app.lessons.sheet import sheet
+from app.navigation import PAGES
 from bertcore.lessons.lesson import parse_lesson
 from tests.bertcore.lessons.test_lesson import CHOICE, HEAD, NUMBER
 from tests.support.opened import ok, page_of, said
@@ -21,6 +22,13 @@ def test_each_lesson_is_listed_with_its_goals() -> None:
             assert goal in shown
         assert catalogue.find(lesson.name + catalogue.AGAIN) is not None
     assert catalogue.find("none") is catalogue.find("none-again") is None
+
+
+def test_each_step_is_on_a_page() -> None:
+    names = {page.name for page in PAGES.values()}
+    for lesson in catalogue.lessons().values():
+        for step in (*lesson.steps, *lesson.again):
+            assert step.page.partition("?")[0] in names
 
 
 def test_a_sheet_shows_hostile_texts_as_text() -> None:
