@@ -14,8 +14,6 @@ os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports huggingface_hub: t
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 # Pages that run without a server are as open as on one that only this computer reaches.
 os.environ.setdefault("BERTSCOPE_ACCESS", "open")
-# The page Corpus keeps what it encodes, a few folders at most: each process of each run has its own
-# place, so that none deletes another's, and the user's own is left alone.
 if "PYTEST_XDIST_WORKER" in os.environ:
     # Before anything imports torch, here and in what tests start: each process with as many threads
     # as there are cores makes small networks twenty times slower than one thread each. Numba hands
@@ -138,10 +136,6 @@ def pytest_collection_finish() -> None:
 def pytest_runtest_setup() -> None:
     """Undo what AppTest leaves as `__main__`; multiprocessing would run it in its children."""
     sys.modules["__main__"] = MAIN
-
-
-def pytest_unconfigure() -> None:
-    """Remove what the page Corpus kept."""
 
 
 @pytest.fixture

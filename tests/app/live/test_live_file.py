@@ -108,14 +108,11 @@ def test_the_command_writes_a_site_of_the_pages_that_are_named(tmp_path: Path) -
     [
         (["--live", "a.txt"], "expected a name that ends in .html"),
         (["--live", "a.html", "--pages", "tokens", "bias"], "--pages has 'bias'; expected some of"),
-        (["--live", "a.html", "--site", "b"], "give one of --live FILE.html, --site FOLDER"),
+        (["--live", "a.html", "--site", "b"], "give one of --live FILE.html and --site FOLDER"),
         (["--site", "."], "Name a new folder"),
-        (["--site", "b", "--points", "5"], "--points would have no effect: it is for --atlas"),
         (["--live", "a.html", "--weights", "int4"], "expected one of rounded, float16, float32"),
-        (["--live", "a.html", "--layers", "1"], "--layers would have no effect"),
-        (["folder", "--live", "a.html"], "would have no effect: it is for --atlas"),
-        (["folder", "--atlas", "a.parquet", "--weights", "rounded"], "it is for --live and --site"),
-        (["--atlas", "a.parquet"], "--atlas needs the folder"),
+        (["folder", "--live", "a.html"], "unexpected extra argument"),
+        (["--atlas", "a.parquet"], "`bertscope export --atlas` was removed in 0.3.0"),
         ([], "give one of --live FILE.html"),
     ],
 )
