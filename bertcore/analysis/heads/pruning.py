@@ -111,7 +111,7 @@ def card(bert: Model, pruned: Bert) -> str:
     lines = [f"- layer {layer}: {', '.join(map(str, heads))}" for layer, heads in gone.items()]
     parts = [
         f"# {Path(bert.name).name}, {count} of {whole} attention heads removed",
-        "Made with BertScope (`bertscope prune`). Layers and heads count from 0.",
+        "Made with BertScope (page *What if?*). Layers and heads count from 0.",
         "\n".join(lines),
         _HOW.rstrip(),
     ]
