@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -26,7 +27,8 @@ def learner(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[list[vi
         here = [visits.Visit(folder) for folder in folders]
         monkeypatch.setattr(visits, "current", lambda: here[0])
         yield here
-    queue._seen.clear()
+    for name in [*queue._seen]:
+        queue._forget(name)
 
 
 def test_places_are_in_the_order_of_asking(
@@ -51,6 +53,25 @@ def test_places_are_in_the_order_of_asking(
     assert queue.ahead() == 0, "the first closed the page"
     queue.leave()
     assert not queue.waits()
+
+
+def test_many_cookies_of_one_network_wait_for_the_visitor_of_another(
+    learner: list[visits.Visit], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(process, "num_alive", lambda: process.MAX_RUNNING)
+    context = SimpleNamespace(ip_address="192.0.2.7")
+    monkeypatch.setattr(queue, "st", SimpleNamespace(context=context))
+    for number in range(20):
+        learner[0] = visits.Visit(tmp_path / f"flood-{number}")
+        queue.join()
+    context.ip_address = "198.51.100.9"
+    learner[0] = pupil = visits.Visit(tmp_path / "pupil")
+    queue.join()
+    assert queue.ahead() == 1
+    learner[0] = visits.Visit(tmp_path / "flood-0")
+    queue.leave()  # its run starts
+    learner[0] = pupil
+    assert queue.ahead() == 0, "not behind the next of the same network"
 
 
 def test_an_open_server_has_no_queue(monkeypatch: pytest.MonkeyPatch) -> None:
