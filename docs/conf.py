@@ -38,7 +38,6 @@ include_patterns = [
     "benchmarks/RESULTS.md",
     "bertcore/checkpoints/*/README.md",
     "bertcore/probes/data/README.md",
-    "bertcore/corpus/texts/README.md",
     "bertcore/pretraining/recorded/*/README.md",
     "notebooks/*.md",
     "notebooks/*.ipynb",

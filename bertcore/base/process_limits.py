@@ -33,7 +33,7 @@ def limit_process(*, num_bytes: int, cpu_seconds: int, seconds: int | None = Non
 
     os.nice(NICENESS)  # others are answered first
     limit(resource.RLIMIT_CORE, 0)
-    limit(resource.RLIMIT_FSIZE, 10**9)  # vocabularies are copied to be converted
+    limit(resource.RLIMIT_FSIZE, 10**9)
     limit(resource.RLIMIT_CPU, cpu_seconds)
     if sys.platform == "linux":
         # Data, not address space: the libraries' and weights' files are mapped.

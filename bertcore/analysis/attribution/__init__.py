@@ -1,6 +1,6 @@
 """Why a fine-tuned model answers as it does: attribution, occlusion, counterfactuals, errors.
 
-model = bertcore.finetuning.open_task_model("my-classifier")
+model = bertcore.tasks.open_task_model("my-classifier")
 source = task_input(model, "The film was very good.")
 target = answer(model, source).target(source)
 occlusion(model, source, target).importance
