@@ -1,7 +1,7 @@
-"""Tags of words (part of speech, entity ...), and the rows of pieces and words that get them.
+"""Words of a sentence joined to a text, and the word of the file in which each piece begins.
 
-A row has the tags of the word in which it begins. If a treebank splits "didn't" into "did" and
-"n't", the piece "did" has the tags of the first, "##n", "'" and "t" those of the second.
+If a treebank splits "didn't" into "did" and "n't", the piece "did" begins in the first, "##n", "'"
+and "t" in the second.
 """
 
 from __future__ import annotations

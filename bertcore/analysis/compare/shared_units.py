@@ -32,8 +32,6 @@ class SharedUnits:
     units: tuple[Unit, ...]
     are_tokens: bool
     """Whether both runs have the same tokens; else the units are words between spaces."""
-    num_missing: int
-    """Number of words that only one run has, such as those cut off at its limit."""
 
     def merged_vectors(self, vectors: Tensor, side: int) -> Tensor:
         """Return the mean vector of each unit, [..., U, D], of vectors [..., T, D].
@@ -89,15 +87,14 @@ def shared_units(first: Trace, second: Trace) -> SharedUnits:
     if first.tokens == second.tokens and first.text_ids == second.text_ids:
         same = zip(first.tokens, first.text_ids, strict=True)
         units = [Unit(name, text < 0, (i,), (i,)) for i, (name, text) in enumerate(same)]
-        return SharedUnits(tuple(units), are_tokens=True, num_missing=0)
+        return SharedUnits(tuple(units), are_tokens=True)
     one, two = _members(first), _members(second)
     keys = [key for key in one if key in two]
     units = [
         Unit(_name(first, one[key]), key[0] < 0, tuple(one[key]), tuple(two[key])) for key in keys
     ]
     units.sort(key=lambda unit: unit.first)
-    missing = len({key for key in (*one, *two) if key[0] >= 0} - set(keys))
-    return SharedUnits(tuple(units), are_tokens=False, num_missing=missing)
+    return SharedUnits(tuple(units), are_tokens=False)
 
 
 def _members(trace: Trace) -> dict[tuple[int, int], list[int]]:
