@@ -234,8 +234,8 @@ def _show_grades(
     graded = [learner for learner in learners if learner.num_answers]
     names = {learner.name.casefold() for learner in graded if learner.name}
     st.caption(
-        f"{len(names)} learners typed a name and have a row; "
-        f"{sum(not learner.name for learner in graded)} did not. A grade is the "
+        f"Learners with a name, who have a row: {len(names)}; without: "
+        f"{sum(not learner.name for learner in graded)}. A grade is the "
         "number of right first answers: in Canvas points, one for each step, in Moodle percent. "
         "Names are as typed; nobody checks them."
     )

@@ -24,8 +24,8 @@ def show(kept: ClassStore) -> None:
         st.session_state.pop(_CHOSEN, None)
         return
     st.caption(
-        "Somebody who filled the class with nonsense, or a name typed by mistake. A learner goes "
-        "with all answers, grades and findings; who is removed and answers again is a new learner."
+        "For names typed by mistake, and for what fills the class with nonsense. A learner goes "
+        "with all answers, grades and findings; whoever then answers again counts as a new learner."
     )
     _show_learners(kept.learners())
     _show_findings(kept.findings())
@@ -90,7 +90,7 @@ def _confirm(kept: ClassStore) -> None:
         them = f"learners: {len(chosen):,}, with answers: {answers:,}, findings: {findings:,}"
     else:
         them = f"findings: {len(chosen):,}"
-    st.warning(f"To be removed are {them}. Nothing brings them back.")
+    st.warning(f"This removes {them}. Nothing brings them back.")
     row = st.container(horizontal=True)
     is_confirmed = row.button("Remove them", key="class_removal_confirmed", type="primary")
     if is_confirmed and what == "learners":

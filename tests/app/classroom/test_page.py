@@ -150,7 +150,7 @@ def test_the_teacher_removes_findings(kept: ClassStore) -> None:
     ok(app.run())
     assert kept.num_findings() == 398
     app.button(key="class_remove_findings_all_").click()
-    assert "removed are findings: 398" in said(ok(app.run()))
+    assert "This removes findings: 398" in said(ok(app.run()))
     app.button(key="class_removal_confirmed").click()
     ok(app.run())
     assert kept.num_findings() == 0
