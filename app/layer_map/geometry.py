@@ -126,10 +126,10 @@ def note_copies(
 def show_curves(
     page: frame.Page, points: Points, chosen: View, layer_map: LayerMap, code: str
 ) -> None:
-    """Draw the measures side by side; that of the labels if there are at least two."""
-    places = columns()
+    """Draw how faithful the map is, beside how far its labels, if it has several, separate."""
     with frame.guard():
         separated = cache.computed(view.separation, points)
+        places = iter([st.container()]) if separated is None else columns()
         if separated is not None:
             with next(places):
                 drawn = {"k": separated.k, "chance": separated.chance}
@@ -144,7 +144,7 @@ def show_curves(
 
 
 def _table(measured: MeasuredGeometry) -> pd.DataFrame:
-    """Return a row for each layer with all measures."""
+    """Return the cosines of each layer."""
     found = measured.geometry
     return pd.DataFrame(
         {
