@@ -257,7 +257,7 @@ WHY = Field("inspect_why", "words")
 EXAMPLE = "sentiment"
 """The checkpoint that is shown instead of one without a head for a task."""
 FINETUNE = """bertscope finetune --task classify --train train.tsv --dev dev.tsv --out my-classifier
-bertscope --help          # then open the app in the same folder, and choose my-classifier"""
+bertscope    # in the same folder; choose my-classifier"""
 
 
 def with_head(page: frame.Page) -> frame.Page:
