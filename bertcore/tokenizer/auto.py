@@ -212,6 +212,11 @@ def _refused(
             f"{start} does more than the tokenizers library{needs} and "
             f"cannot be run here: a plain reading would give other tokens. {_WAY_OUT}"
         )
+    if "instantiate the backend tokenizer" in reason and not files.has(TOKENIZER_FILE):
+        return FileNotFoundError(
+            f"transformers builds the tokenizer of this architecture from {TOKENIZER_FILE}, but "
+            f"{files.path} has only {there}. Save the tokenizer into it with transformers."
+        )
     return RuntimeError(
         f"{files / files.vocabularies[0]} cannot be read ({reason}) by {name[:100]} of "
         f"transformers. Copy it again, with {CONFIG_FILE}."

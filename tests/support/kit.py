@@ -57,9 +57,14 @@ def mini(folder: Path, name: str = "BertForSequenceClassification", **config: An
     for key, parameter in model.named_parameters():
         if key.endswith("bias"):  # biases of 0 would be reported as a fresh head
             torch.nn.init.normal_(parameter, std=0.3)
-    model.save_pretrained(folder)
     settings = {"tokenizer_class": "BertTokenizer", "do_lower_case": True, "model_max_length": 64}
     put(folder, "tokenizer_config.json", settings)
+    if name.startswith(
+        "ModernBert"
+    ):  # whose tokenizer transformers reads from tokenizer.json alone
+        transformers.AutoTokenizer.from_pretrained(folder).save_pretrained(folder)
+        (folder / "vocab.txt").unlink()
+    model.save_pretrained(folder)
     return model
 
 

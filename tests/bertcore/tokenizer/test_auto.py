@@ -17,6 +17,7 @@ import transformers
 from bertcore.tokenizer import open_tokenizer
 from bertcore.tokenizer.auto import _LISTS, _NAMES, _SWITCHES
 from bertcore.tokenizer.files import VOCABULARIES
+from tests.support import kit
 from tests.support.exhaustive import spread
 from tests.support.odd_tokenizers import CLASS, W, check_same, from_json, made, put, said
 from tests.support.refused import REFUSALS
@@ -424,3 +425,13 @@ def test_no_link_leads_out(name: str, tmp_path: Path, secret: Path) -> None:
         (folder / name).symlink_to(target)
         assert isinstance(opened(folder, secret), str)
         (folder / name).unlink()
+
+
+def test_a_vocabulary_that_transformers_does_not_read_for_its_family_is_named(
+    tmp_path: Path,
+) -> None:
+    kit.mini(tmp_path / "t", "ModernBertForMaskedLM")
+    (tmp_path / "t" / "tokenizer.json").unlink()
+    (tmp_path / "t" / "vocab.txt").write_text("\n".join(kit.WORDS), encoding="utf-8")
+    with pytest.raises(FileNotFoundError, match="the tokenizer of this architecture"):
+        open_tokenizer(tmp_path / "t")
