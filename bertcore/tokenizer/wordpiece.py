@@ -65,23 +65,23 @@ def explain(text: str, tokenizer: Tokenizer) -> list[WordSteps]:
     tokenizer.check_text(text)
     with library_errors():
         part = tokenizer.fast.encode(text, add_special_tokens=False)
+    ids, offsets = part.ids, part.offsets  # each access makes a new list
     tokens = [list(run) for _, run in groupby(range(len(part)), part.word_ids.__getitem__)]
-    spans = [(part.offsets[run[0]][0], part.offsets[run[-1]][1]) for run in tokens]
+    spans = [(offsets[run[0]][0], offsets[run[-1]][1]) for run in tokens]
     added = {
         tokenizer.token_to_id(token.content): token.content for token in tokenizer.added_tokens
     }
     words: list[WordSteps] = []
     for run, span, region in zip(tokens, spans, _regions(text, spans), strict=True):
-        token, written = added.get(part.ids[run[0]]), text[slice(*span)]
+        token, written = added.get(ids[run[0]]), text[slice(*span)]
         normalized = _normalized(written, tokenizer)
         if token is not None and _normalized(token, tokenizer) == normalized:
-            piece = Piece(token, part.ids[run[0]], span, [])
+            piece = Piece(token, ids[run[0]], span, [])
             words.append(WordSteps(written, span, token, [], [piece], None, is_added=True))
             continue
         pieces, unk_reason = match_pieces(normalized, tokenizer)
         pieces = [
-            replace(piece, span=part.offsets[place])
-            for piece, place in zip(pieces, run, strict=True)
+            replace(piece, span=offsets[place]) for piece, place in zip(pieces, run, strict=True)
         ]
         steps = _steps(text[slice(*region)], tokenizer)
         if steps and steps[-1][2].strip() != normalized:  # NFD moved a mark to another word
@@ -91,9 +91,9 @@ def explain(text: str, tokenizer: Tokenizer) -> list[WordSteps]:
         )
     for chunk in _chunks(text, words, tokenizer):
         split = [word.normalized for word in chunk]
-        if len(chunk) > 1:
-            for word in chunk:
-                word.steps.append(("split at punctuation", "".join(split), " ".join(split)))
+        step = ("split at punctuation", "".join(split), " ".join(split))
+        for word in chunk if len(chunk) > 1 else ():
+            word.steps.append(step)
     return words
 
 

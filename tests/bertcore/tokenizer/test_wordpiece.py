@@ -4,6 +4,7 @@ Hermetic: the vocabulary is trained here.
 """
 
 import sys
+import time
 import unicodedata
 from collections.abc import Callable
 from itertools import pairwise
@@ -224,6 +225,16 @@ def test_typed_special_tokens_stay_whole(small: Tokenizer) -> None:
 def test_explain_refuses_half_a_surrogate_pair(small: Tokenizer) -> None:
     with pytest.raises(ValueError, match=r"U\+DC00, at character 0"):
         explain("\udc00", small)
+
+
+def test_many_words_take_no_more_time_each(small: Tokenizer) -> None:
+    def seconds(num_words: int) -> float:
+        start = time.process_time()
+        explain("!" * num_words, small)
+        return time.process_time() - start
+
+    few = min(seconds(1000) for _ in range(5))
+    assert seconds(8000) < 30 * few  # in proportion: 8; each with lists of all: 64
 
 
 def test_explaining_a_long_text_takes_time_in_proportion(small: Tokenizer) -> None:
