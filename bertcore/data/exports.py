@@ -204,7 +204,8 @@ def _tool(names: set[str], first: Sequence[_Row], label: str | None) -> _Read | 
         return _of_prodigy
     if {"fields", "responses"} <= names or any(name.endswith(".responses") for name in names):
         return _of_argilla
-    if "annotation" in names and names & {"prediction", "annotation_agent", "inputs"}:
+    of_rubrix = names & {"annotation_agent", "inputs"} or {"prediction", "status"} <= names
+    if "annotation" in names and of_rubrix:
         return _of_old_argilla
     if "content" in names and names & {"seen_by", "classifications"}:
         return _of_light_tag

@@ -333,6 +333,15 @@ def test_a_status_beside_labels_may_be_the_answer_that_is_asked_for(tmp_path: Pa
     assert not bad.notes()
 
 
+def test_a_prediction_beside_an_annotation_is_a_plain_column(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    rows = [f"{text},{label},pos" for text, label in zip(TEXTS, ("pos", "neg") * 2, strict=False)]
+    path.write_text("\n".join(["sentence,annotation,prediction", *rows]))
+    answers, _ = read(path, "classify")
+    assert answers == dict(zip(TEXTS, ("pos", "neg") * 2, strict=False))
+    assert {*read(path, "classify", label="prediction")[0].values()} == {"pos"}
+
+
 def test_label_studios_csv_has_a_blank_cell_for_no_marks_and_no_annotator_for_no_answer(
     tmp_path: Path,
 ) -> None:
