@@ -31,8 +31,10 @@ def token_strip(
         marked: Positions to show crossed, such as masked ones.
     """
 
+    num_tokens = trace.num_tokens  # the session keeps what is called, and a trace has 60 MB
+
     def picked(index: int) -> None:
-        if isinstance(index, int) and 0 <= index < trace.num_tokens:
+        if isinstance(index, int) and 0 <= index < num_tokens:
             on_pick(index)
 
     COMPONENT(

@@ -150,10 +150,11 @@ def show_edits(config: BertConfig, trace: Trace) -> None:
 
 
 def _token(label: str, trace: Trace, key: str) -> int:
+    tokens = trace.tokens  # the session keeps what is called, and a trace has 60 MB
     token: int = st.selectbox(
         label,
         range(trace.num_tokens),
-        format_func=lambda index: f"{index}: {shorten_middle(trace.tokens[index], 30)}",
+        format_func=lambda index: f"{index}: {shorten_middle(tokens[index], 30)}",
         key=key,
     )
     return token

@@ -1,6 +1,8 @@
 """The bounded store and the checkpoint and trace caches."""
 
+import gc
 import os
+import secrets
 import threading
 import time
 import weakref
@@ -15,7 +17,9 @@ import torch
 import bertcore
 from app.shell import cache
 from bertcore.tasks.model import open_task_model
+from bertcore.trace import Trace
 from tests.support import tiny_families, tiny_others
+from tests.support.opened import ok, page_of
 from tests.support.tiny import tiny_bert
 
 
@@ -252,3 +256,15 @@ def test_a_task_model_weighs_its_weights(tmp_path: Path) -> None:
     tiny_others.make_other_task(tmp_path, "SequenceClassification", "mpnet", ("bad", "good"))
     weight = (tmp_path / "model.safetensors").stat().st_size
     assert 0.9 * weight < cache.num_bytes(open_task_model(tmp_path, device="cpu")) < 1.3 * weight
+
+
+@pytest.mark.parametrize("name", ["tokens", "attention", "what_if", "inside_layer"])
+def test_what_a_session_keeps_holds_no_trace(name):
+    """Of a visitor who only looks: with 512 tokens each would have 60 MB beyond the store."""
+    query = {"text_a": f"The river {secrets.token_hex(8)}."}
+    app = ok(page_of(name, **query).run())
+    cache._results().drop()
+    gc.collect()
+    held = [found for found in gc.get_objects() if isinstance(found, Trace)]
+    assert not [trace for trace in held if trace.text_a == query["text_a"]]
+    assert not app.exception
