@@ -58,7 +58,7 @@ def place(source: str) -> str:
     if target is None:
         log.warning("refused: a visitor asked for a checkpoint that is not offered")
         raise NotOfferedError(
-            f"this server offers no checkpoint {_short(source)!r}. It opens them only by "
+            f"this server offers no checkpoint {_short(source)!r}. It opens by "
             "name: choose one in the sidebar. Your own opens on your own computer: "
             f"{ON_ONES_OWN}."
         )

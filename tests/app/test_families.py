@@ -92,7 +92,7 @@ def test_masked_words(open_page, name):
     at = open_page(name, "masked_words", masked="2")
     text = said(at)
     if name == "ElectraForPreTraining":
-        assert "A discriminator, of ELECTRA or DeBERTa-v3, predicts for each token" in text
+        assert "ELECTRA's discriminator predicts for each token whether it was replaced" in text
     else:
         mask = "<mask>" if name.startswith(("Roberta", "XLM", "Modern")) else "[MASK]"
         assert f"or type {mask}" in text

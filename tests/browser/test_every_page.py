@@ -187,7 +187,7 @@ def use(visit: Visit, name: str) -> None:
         visit.settle()
         visit.picture("figure_minimal-pair-attention").hover()
     elif name == "compare":
-        visit.picture("figure_compare-gradients").hover()
+        visit.picture("figure_compare-answers").hover()
         visit.page.get_by_role("radio", name="Heads").click()
         visit.inked(".st-key-compare_map_second")
         visit.page.locator(".st-key-compare_map_first .field").hover(position={"x": 150, "y": 150})

@@ -5,18 +5,11 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import expect
 
-from tests.support.browser.visit import TIMEOUT_MS, Visit
+from tests.support.browser.visit import Visit
 
 pytestmark = pytest.mark.browser
-
-
-def map_of_heads(visit: Visit) -> Locator:
-    """Return the map when it is drawn; on a busy machine, opening scikit-learn takes long."""
-    figure = visit.page.locator(".st-key-figure_heads-map .js-plotly-plot")
-    expect(figure).to_be_visible(timeout=4 * TIMEOUT_MS)
-    return visit.picture("figure_heads-map")
 
 
 def open_row(visit: Visit, title: str) -> tuple[str, str, str]:
@@ -37,7 +30,6 @@ def test_from_a_habit_and_a_relation_to_the_heads_and_back(visit: Visit) -> None
     visit.open("heads")
     visit.picture("figure_heads-grid")
     visit.picture("figure_heads-bars")
-    map_of_heads(visit)
     visit.check()
     first = visit.page
     layer, head, example = open_row(visit, "the token before")
@@ -87,15 +79,4 @@ def test_a_cell_of_the_grid_opens_its_head(visit: Visit) -> None:
     cells.nth(1).click(force=True)  # layer 0, head 1
     visit.wait_for_query("heads_open", "0.1")
     expect(visit.page.get_by_text("What layer 0 head 1 attends to")).to_be_visible()
-    visit.check()
-    places = map_of_heads(visit)
-    visit.settle()
-    # The ring around the open head comes first; the next point is another head.
-    places.locator(".scatterlayer .point").nth(1).click(force=True)
-    visit.page.wait_for_function(
-        r"""() => {
-          const open = new URL(location).searchParams.get("heads_open");
-          return open !== "0.1" && /^\d+\.\d+$/.test(open);
-        }"""
-    )
     visit.check()

@@ -293,7 +293,7 @@ def test_a_wrong_model_type_is_found_out_by_the_keys(
 def test_a_wrong_model_type_of_bare_keys_is_refused(tmp_path: Path) -> None:
     make("RobertaModel", tmp_path)
     change_config(tmp_path, model_type="gpt2")
-    with pytest.raises(RuntimeError, match=r"has model_type 'gpt2'.*bert, distilbert, roberta"):
+    with pytest.raises(ValueError, match=r"has model_type 'gpt2'.*bert, distilbert, roberta"):
         opened(tmp_path)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -87,20 +86,6 @@ def test_nothing_is_kept_unasked(tiny: Path, tmp_path: Path) -> None:
     assert kept_epochs(tmp_path / "out") == {}
     assert not list((tmp_path / "out").rglob("checkpoints"))
     assert "Kept checkpoints" not in (tmp_path / "out" / "report.md").read_text()
-
-
-def test_the_command_compares_them(whole: tuple[Path, dict[str, Any]]) -> None:
-    first, second = map(str, kept_epochs(whole[0])[RUN])
-    found = runner.invoke(app, ["compare", first, second, "--text", "the film was good", "--json"])
-    assert found.exit_code == 0, (found.stderr, found.exception)
-    said = json.loads(found.stdout)
-    assert not said["weights"]["same"]
-    moved = {tensor["part"]: tensor["relative_change"] for tensor in said["weights"]["tensors"]}
-    assert max(moved.values()) > 0
-    (answer,) = [one for one in said["answers"] if one["question"] == "class"]
-    assert answer["head_of_the_other"] is None  # each has its own
-    for side in ("first", "second"):
-        assert answer[side][0]["answer"] in ("bad", "good")
 
 
 def test_a_kill_or_a_stop_keeps_what_there_is(
