@@ -59,7 +59,12 @@ def test_sentences_whose_tags_do_not_align_are_left_out_and_told() -> None:
         ("a.txt", conll(25), "distance", ("needs trees", "CoNLL-U")),
         ("a.txt", conll(25), "ner", ("B-TYPE",)),
         ("a.conllu", conllu(25), "ner", ("no entities",)),
-        ("a.conllu", conllu(25).replace("\t2\t", "\tx\t", 1), "dep", ("head (column 7)",)),
+        (
+            "a.conllu",
+            conllu(25).replace("\t2\t", "\tx\t"),
+            "dep",
+            ("the head of word 1 (column 7)",),
+        ),
         ("a.conllu", conllu(25).replace("\t", " "), "dep", ("expected 10",)),
         ("a.txt", "one\ntwo\n\n" * 30, "pos", ("30 bad rows", "a word and its tag")),
         ("a.gz", "BZh91AY&SY no archive", "pos", ("not a whole archive",)),

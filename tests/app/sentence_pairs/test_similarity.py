@@ -115,4 +115,4 @@ def test_an_unknown_module_is_one_sentence(tmp_path: Path, page: AppTest) -> Non
     page.query_params["checkpoint"] = str(tmp_path / "odd")
     app = page.run()
     assert not app.exception
-    assert any("is not supported" in error.value for error in app.error)
+    assert any("own code" in error.value for error in app.error)

@@ -49,7 +49,7 @@ def test_values_that_are_no_numbers_pass() -> None:
     [
         (["loss", "a", "--masked-lm-prob", "nan"], "--masked-lm-prob is nan"),
         (["label-curve", "--out", "x", "--lr", "1e30"], "--lr is 1e+30"),
-        (["heads", "a", "--seed", "1" + "0" * 30], "--seed is 1e+30"),
+        (["encode", "x", "--out", "y", "--seed", "1" + "0" * 30], "--seed is 1e+30"),
         (["finetune", "--task", "classify", "--out", "x", "--lr", "nan"], "--lr is nan"),
         (["finetune", "--task", "classify", "--out", "x", "--lr", "inf"], "--lr is inf"),
         (["pretrain", "--minutes", "1e30", "--out", "x"], "--minutes is 1e+30"),

@@ -88,7 +88,7 @@ def test_what_cannot_be_used_is_one_sentence(
     [
         ({"a": 1}, "has an object in column 'bad'"),
         (["x"], "has a list in column 'bad'"),
-        ("a \ud83d b", "has a lone surrogate in column 'bad'"),
+        ("a \ud83d b", "holds a lone surrogate in column 'bad'"),
     ],
 )
 def test_what_is_no_sentence_is_a_bad_row(tmp_path: Path, cell: object, sentence: str) -> None:
