@@ -1,12 +1,14 @@
 """The documentation as a site: `make docs` builds it, with warnings as errors.
 
 The sources are the Markdown files and notebooks of the repository, as they are read on the forge.
-Two kinds of pages are written here before each build: one for each page of the app, from its
-`PAGE`, its row in docs/app.md and its picture; and one for each package with exported names.
+Three kinds of pages are written here before each build: one for each page of the app, from its
+`PAGE`, its row in docs/app.md and its picture; one for each package with exported names; and the
+list of folders, from their docstrings.
 """
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import json
@@ -84,6 +86,19 @@ def write_app_pages() -> None:
         (folder / f"{page.name}.md").write_text("\n".join(lines), encoding="utf-8")
 
 
+def write_folders() -> None:
+    """Write docs/pages/folders.md: each package with the first paragraph of its docstring."""
+    lines = ["# The folders", ""]
+    for top in ("bertcore", "app", "bertscope"):
+        for path in sorted((ROOT / top).rglob("__init__.py"), key=lambda path: path.parent):
+            docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+            folder = path.parent.relative_to(ROOT)
+            first, *_ = docstring.split("\n\n")
+            indent = "  " * (len(folder.parts) - 1)
+            lines.append(f"{indent}- `{folder.as_posix()}/`: {' '.join(first.split())}")
+    (DOCS / "pages" / "folders.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
 def _value(package: str, name: str) -> Any:
     """Return what a package exports by a name; a module for one of its modules."""
     value = getattr(importlib.import_module(package), name, None)
@@ -148,5 +163,6 @@ def _redirect(app: Any, _: Exception | None) -> None:
 def setup(app: Any) -> None:
     """Write the pages that are made, and the redirect at the end."""
     write_app_pages()
+    write_folders()
     write_api_pages()
     app.connect("build-finished", _redirect)

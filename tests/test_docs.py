@@ -45,13 +45,6 @@ def maker() -> ModuleType:
     return script("make_pictures")
 
 
-def test_the_list_of_folders_is_that_of_the_docstrings() -> None:
-    made = script("make_folders").folders()
-    assert "- `app/`:" in made
-    written = (DOCS / "folders.md").read_text(encoding="utf-8")
-    assert written == made, "run `python docs/make_folders.py` and commit docs/folders.md"
-
-
 def test_the_table_of_what_opens_is_that_of_the_tests() -> None:
     made = script("make_what_opens").page()
     assert made.count("\n| ") > 100
