@@ -25,7 +25,6 @@ if str(ROOT) not in sys.path:
 
 from PIL import Image  # noqa: E402
 from playwright.sync_api import (  # noqa: E402
-    FilePayload,
     FloatRect,
     Locator,
     ViewportSize,
@@ -46,7 +45,6 @@ from bertcore.analysis.heads.texts import (  # noqa: E402
     read_texts,
 )
 from bertcore.analysis.patching import REGIONS, bundled_texts, patch_texts  # noqa: E402
-from bertcore.checkpoints.source import labelled_file  # noqa: E402
 from tests.support.browser.running import running_app  # noqa: E402
 from tests.support.browser.setup_browser import LAUNCH_FLAGS, find_browser  # noqa: E402
 from tests.support.browser.visit import TIMEOUT_MS, Visit  # noqa: E402
@@ -64,8 +62,6 @@ TO_VERB = NamedMeasure("obj", "to_head")
 CLASSIFIER = "sentiment"
 REVIEW = sentence_box.REVIEW.text_a
 NEGATION = "The film was not good."
-PERSON = "first person"
-"""The column of groups that the guide's labelled file gets."""
 
 
 # ---- numbers ----
@@ -278,49 +274,6 @@ def inspect_file(visit: Visit) -> None:
     save(visit, "inspect-file", [visit.page.locator(part) for part in parts])
 
 
-def reviews_by_person() -> bytes:
-    """Return the dev data of the classifier with a column: whether the text speaks in first person.
-
-    It stands for a column that one's own file has, such as dialect or source.
-    """
-    first = re.compile(r"\b(i|me|my|mine|we|us|our)\b", re.IGNORECASE)
-    head, *rows = labelled_file(CLASSIFIER).read_text(encoding="utf-8").splitlines()
-    column = ["yes" if first.search(row.rpartition("\t")[0]) else "no" for row in rows]
-    told = [f"{row}\t{value}" for row, value in zip(rows, column, strict=True)]
-    return "\n".join([f"{head}\t{PERSON}", *told]).encode()
-
-
-def inspect_groups(visit: Visit) -> None:
-    """The answers by the groups of a column, and the gaps between them."""
-    visit.open("inspect", checkpoint=CLASSIFIER, inspect_view="file", inspect_by=PERSON)
-    file = FilePayload(name="dev.tsv", mimeType="text/tsv", buffer=reviews_by_person())
-    visit.page.locator(".st-key-inspect_upload input[type=file]").set_input_files(file)
-    visit.settle()
-    visit.page.get_by_role("button", name="Run the file").click()
-    visit.picture("figure_inspect-slices")
-    visit.picture("figure_inspect-groups")
-    title = visit.page.get_by_role("heading", name="Does it answer groups alike?")
-    bring(visit, title)
-    gaps = visit.page.get_by_role("heading", name="Gaps")
-    told = gaps.locator("xpath=following::div[@data-testid='stMarkdown'][1]")
-    figure = visit.page.locator(".st-key-figure_inspect-groups")
-    save(visit, "inspect-groups", [title, figure, gaps, told])
-
-
-def inspect_flips(visit: Visit) -> None:
-    """Texts with the words for women and men swapped, and what changes."""
-    visit.open("inspect", checkpoint=CLASSIFIER, inspect_view="file")
-    visit.page.get_by_role("button", name="Run the file").click()
-    visit.picture("figure_inspect-slices")
-    visit.settle()
-    visit.page.get_by_role("button", name="Swap the words").click()
-    texts = visit.page.locator(".st-key-inspect_flips")
-    expect(texts).to_be_visible()
-    title = visit.page.get_by_role("heading", name="Does a swap of group words")
-    bring(visit, title)
-    save(visit, "inspect-flips", [title, texts])
-
-
 def bias_erase(visit: Visit) -> None:
     """Gender erased from a hidden state: the measures before and after."""
     visit.open("bias", bias_view="erase")
@@ -413,8 +366,6 @@ PICTURES: dict[str, Callable[[Visit], None]] = {
     "inspect-words": inspect_words,
     "inspect-swaps": inspect_swaps,
     "inspect-file": inspect_file,
-    "inspect-groups": inspect_groups,
-    "inspect-flips": inspect_flips,
     "bias-erase": bias_erase,
     "compare-answers": compare_answers,
     "compare-heads": compare_heads,

@@ -11,7 +11,6 @@ from bertcore.analysis.health.checkpoint_doctor import MOST_GUESSED, Diagnosis, 
 from bertcore.analysis.health.parameters import count_parameters, tensor_rows
 from bertcore.analysis.health.vocabulary_fit import LEAST_TEXTS
 from bertcore.checkpoints import read_card
-from bertcore.checkpoints.oddities import compare_forms, has_two_forms
 from bertcore.checkpoints.report import LoadReport
 
 from ..access import places
@@ -19,7 +18,7 @@ from ..access.checkpoints import HOW_TO_CHOOSE
 from ..access.policy import policy
 from ..plots import Figure, plain, theme
 from ..plots.formats import safe_card
-from ..shell import Field, Picture, Progress, cache, consent, frame, one_of, sidebar, uploads
+from ..shell import Field, Picture, Progress, cache, frame, one_of, sidebar, uploads
 from ..shell.source import UploadBox
 from ..streamlit_internals import UploadedFile, file_ids
 from . import PAGE
@@ -141,7 +140,7 @@ def show_doctor(page: frame.Page) -> None:
 
 
 def show_files(page: frame.Page) -> None:
-    """Draw what stands out in the files, and whether two forms of the weights differ."""
+    """Draw what stands out in the files."""
     report = page.bert.report
     assert report is not None  # the page opened a folder
     remarks = report.file_remarks()
@@ -149,20 +148,6 @@ def show_files(page: frame.Page) -> None:
         return
     st.header("What stands out in the files?", anchor=False)
     st.markdown("\n".join(f"- {plain(places.hide(line))}" for line in remarks))
-    source = page.bert_key.source
-    if policy().is_closed or not has_two_forms(report.folder):
-        return
-    if consent.has_agreed(source):
-        st.info(plain(page.compute(_compare_two_forms)))
-        return
-    label, args = "I trust the pickle: compare both", (source,)
-    st.button(label, key="agree_two_forms", on_click=consent.agree, args=args)
-
-
-def _compare_two_forms(bert: Model, progress: Progress = lambda fraction, stage: None) -> str:
-    assert bert.report is not None  # the page opened a folder
-    progress(0.2, "Comparing safetensors and pickle")
-    return compare_forms(bert.report.folder)
 
 
 def _diagnose(

@@ -25,7 +25,6 @@ from ..task_model.file_choice import Labelled, Stop, answer_file, choose_file, s
 from ..task_model.model import FILE_CODE, Inputs
 from ..task_model.score_figures import error_table
 from ..task_model.task_views import TaskView, view_of
-from . import flips, groups
 
 
 def reliability(calibration: Calibration) -> Figure:
@@ -209,8 +208,6 @@ def _draw(page: frame.Page, view: TaskView, labelled: Labelled, run: FileRun) ->
     with st.container() if view.beside_calibration else right:
         _show_slices(page, view, run, code)
     _show_errors(page, view, run, code)
-    groups.show(page, labelled, run, code)
-    flips.show(page, labelled, run, code)
 
 
 def _show_metrics(run: FileRun, metrics: MetricTable, names: Mapping[str, str]) -> None:

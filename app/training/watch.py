@@ -1,4 +1,4 @@
-"""A run while it trains: numbers, buttons, the coach's findings, curves and checkpoints."""
+"""A run while it trains: numbers, buttons, curves and checkpoints."""
 
 from pathlib import Path
 from urllib.parse import urlencode
@@ -6,8 +6,6 @@ from urllib.parse import urlencode
 import pandas as pd
 import streamlit as st
 
-from bertcore.analysis.heads.entropy_history import head_history
-from bertcore.analysis.health.run_coach import check_run
 from bertcore.base.durations import duration
 from bertcore.training.probes import Probe, probe_files, read_probe
 
@@ -16,13 +14,12 @@ from ..plots import plain
 from ..run_folders import process
 from ..run_folders.finetune_runs import metric_of
 from ..run_folders.run import STATES, Run
-from ..run_folders.runs import all_runs, best_checkpoint, check_room, metrics
+from ..run_folders.runs import all_runs, best_checkpoint, check_room
 from ..run_folders.runs import checkpoints as saved
 from ..shell import cache, frame, sidebar
 from ..shell.render_signal import arrival
 from . import finetune_watch
 from .curves import show_curves, show_numbers
-from .stations import stations_of
 
 REFRESH_SECONDS = 2.0
 _OPENED = "_checkpoint_opened"
@@ -40,7 +37,6 @@ _SHOWN = {
     "valid_minimal_pairs": "Minimal pairs",
 }
 """Held-out fractions that are shown above the curves, if a run has them."""
-LATEST_PROBES = 5  # latest probes from which the coach judges the heads
 PREPARING = (
     "The run first learns the vocabulary and reads the text; training begins when that is done. "
     "You may leave this page: the run continues by itself."
@@ -132,7 +128,6 @@ def _show_run(run: Run) -> None:
     if run.kind != "pretrain":
         (finetune_watch.show if run.kind == "finetune" else finetune_watch.show_series)(run)
         return
-    _show_coach(run)
     show_curves(run)
     if run.state not in ("preparing", "not started", "damaged"):
         _show_checkpoints(run.path)
@@ -192,30 +187,9 @@ def _show_numbers(run: Run) -> None:
     show_numbers(run, ("Step", f"{run.step:,}"), ("Tokens per second", f"{speed:,.0f}"), *held_out)
 
 
-def _show_coach(run: Run) -> None:
-    # At the border of two stations the loss jumps: it becomes that of another objective.
-    start = max((one.after for one in stations_of(run.config)), default=0)
-    lines = [line for line in metrics(run.path) if line["step"] > start]
-    if not lines:
-        return
-    recorded = probes(run.path, latest=LATEST_PROBES)
-    findings = check_run(
-        lines,
-        fraction_done=run.fraction_done,
-        unigram_entropy=run.unigram_entropy,
-        heads=head_history(recorded) if recorded else None,
-    )
-    boxes = {"problem": st.error, "warning": st.warning, "note": st.info}
-    for finding in findings:
-        boxes[finding.severity](plain(finding.sentence), icon=":material/stethoscope:")
-    if not findings and run.scores is not None:
-        st.success("The coach sees nothing wrong with this run.", icon=":material/stethoscope:")
-
-
-def probes(path: Path, *, latest: int | None = None) -> list[Probe]:
-    """Return the probes of a run, each read once; the last `latest` of them, or all."""
-    files = list(probe_files(path).values())
-    return [cache.of_file(read_probe, file) for file in (files[-latest:] if latest else files)]
+def probes(path: Path) -> list[Probe]:
+    """Return the probes of a run, each read once."""
+    return [cache.of_file(read_probe, file) for file in probe_files(path).values()]
 
 
 def _show_checkpoints(path: Path) -> None:

@@ -347,20 +347,19 @@ def _no_weights(folder: Path) -> str:
     )
 
 
-def find_weights(folder: Path, *, allow_pickle: bool, prefer_pickle: bool = False) -> WeightFiles:
+def find_weights(folder: Path, *, allow_pickle: bool) -> WeightFiles:
     """Return the weight files of a checkpoint folder; safetensors come first.
 
     Args:
         allow_pickle: Whether they may be a pickle.
-        prefer_pickle: Whether a pickle comes first.
 
     Raises:
         OnlyPickleError: If there is only a pickle and `allow_pickle` is False.
         RuntimeError: If an index names files that are missing or in another folder.
     """
-    if (folder / SAFETENSORS).is_file() and not prefer_pickle:
+    if (folder / SAFETENSORS).is_file():
         return WeightFiles((folder / SAFETENSORS,), is_pickle=False)
-    if (folder / SAFETENSORS_INDEX).is_file() and not prefer_pickle:
+    if (folder / SAFETENSORS_INDEX).is_file():
         return WeightFiles(_shards(folder / SAFETENSORS_INDEX), is_pickle=False)
     if not allow_pickle:
         raise _only_pickle(folder, PICKLE)

@@ -162,7 +162,7 @@ def _report(
         task=opened.task,
         no_answer=why_no_answer(opened.task, tensors.broken_heads),
         sentence_encoder=tuple(lines),
-        oddities=find_oddities(files, tokenizer, opened.task, family.name, tensors.stored_dtype),
+        oddities=find_oddities(files, tokenizer, opened.task, family.name),
         precision_note=opened.precision_note,
         not_finite=opened.not_finite,
         num_layers=config.num_hidden_layers,

@@ -58,36 +58,28 @@ def inspect(
     from bertcore import load
     from bertcore.analysis.heads.texts import read_texts
     from bertcore.analysis.health.checkpoint_doctor import examine
-    from bertcore.checkpoints.oddities import compare_forms, has_two_forms
     from bertscope.cli.files import read_whole
 
     plain = [] if texts is None else read_texts(*read_whole(texts)).sentences
     bert = load(checkpoint, device="cpu", allow_pickle=allow_pickle)
     diagnosis = examine(bert, plain=[each.text for each in plain])
     assert bert.report is not None  # load always gives one
-    folder = bert.report.folder
-    forms = compare_forms(folder) if allow_pickle and has_two_forms(folder) else None
     if as_json:
         values = {
             **bert.report.to_dict(),
             "config": bert.config.to_hf_dict(),
             "doctor": diagnosis.to_dict(),
-            "two_forms": forms,
         }
         print_json(values)
         return
     from rich.console import Console
 
     console = Console()
-    console.print(report_table(bert, diagnosis, forms))
+    console.print(report_table(bert, diagnosis))
 
 
-def report_table(bert: Model, diagnosis: Diagnosis, forms: str | None = None) -> Table:
-    """Return shape, load report and diagnosis of a checkpoint as a table of two columns.
-
-    Args:
-        forms: How safetensors and pickle differ, as a sentence.
-    """
+def report_table(bert: Model, diagnosis: Diagnosis) -> Table:
+    """Return shape, load report and diagnosis of a checkpoint as a table of two columns."""
     from rich.table import Table
     from rich.text import Text
 
@@ -113,7 +105,6 @@ def report_table(bert: Model, diagnosis: Diagnosis, forms: str | None = None) ->
             for name, (came, expected) in report.mis_shaped.items()
         ),
         "Doctor": "\n".join(diagnosis.sentences()),
-        "Two forms": forms or "",
     }
     for what, value in rows.items():
         if value:

@@ -35,6 +35,13 @@ REMOVED_FIELDS = {
     "map_second_seed": "1",
     "map_method": "pacmap",
     "map_source": "corpus",
+    "inspect_against": "1",
+    "inspect_by": "1",
+    "inspect_by_measure": "1",
+    "inspect_by_label": "1",
+    "inspect_swap_set": "own",
+    "inspect_swap_pairs": "1",
+    "inspect_swap_open": "after",
 }
 """Fields and values that went in 0.3.0: a link with them opens without them."""
 

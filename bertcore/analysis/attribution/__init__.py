@@ -6,7 +6,6 @@ target = answer(model, source).target(source)
 occlusion(model, source, target).importance
 """
 
-from bertcore.analysis.attribution.class_shares import class_attribution, why_no_shares
 from bertcore.analysis.attribution.counterfactual import (
     MAX_FORWARDS,
     Counterfactual,

@@ -1,3 +1,3 @@
-"""Health checks of checkpoints and training runs."""
+"""Health checks of checkpoints."""
 
-__all__ = ["checkpoint_doctor", "parameters", "run_coach", "vocabulary_fit"]
+__all__ = ["checkpoint_doctor", "parameters", "vocabulary_fit"]

@@ -245,21 +245,6 @@ def test_the_doctor_guesses_the_words_of_your_own_sentences(page, monkeypatch):
     assert "expected at least 8" in with_results(at).error[0].value
 
 
-def test_the_doctor_compares_safetensors_and_pickle_after_agreeing(page, folder):
-    tensors = load_file(folder / "model.safetensors")
-    name = "bert.encoder.layer.0.output.dense.weight"
-    torch.save(tensors | {name: tensors[name] + 1}, folder / "pytorch_model.bin")
-    page.query_params["checkpoint_view"] = "Doctor"
-    at = with_results(page.run())
-    assert any("is beside" in m.value.replace("\\", "") for m in at.markdown)
-    assert not at.info
-    next(b for b in at.button if b.label.startswith("I trust the pickle")).click().run()
-    at = with_results(with_results(at))
-    assert not at.exception
-    assert "1 of" in at.info[0].value
-    assert "not the same model" in at.info[0].value
-
-
 def test_the_doctor_of_nan_weights(page, folder):
     tensors = load_file(folder / "model.safetensors")
     tensors["bert.encoder.layer.0.output.dense.weight"][0, 0] = float("nan")

@@ -230,18 +230,6 @@ def test_the_caption_names_the_dashed_line_only_where_it_is_drawn(page, runs):
     assert "dashed" not in captions()
 
 
-def test_the_coach_speaks(page, runs):
-    lines = [
-        json.loads(line) for line in (runs / "mine" / "metrics.jsonl").read_text().split("\n")[:-1]
-    ]
-    for line in lines:
-        if "valid_nsp_accuracy" in line:
-            line |= {"valid_nsp_accuracy": 0.5, "valid_num_pairs": 512, "valid_share_random": 0.5}
-    (runs / "mine" / "metrics.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\n")
-    at = page.run()
-    assert any("distinguishable from chance" in warning.value for warning in at.warning)
-
-
 def test_a_saved_moment_is_opened(page, runs):
     at = page.run()
     at.button(key="open_step-16").click().run()
@@ -313,7 +301,6 @@ def test_a_run_of_several_objectives_shows_where_each_begins(page):
     assert not at.exception
     curves = json.loads(at.get("plotly_chart")[0].proto.spec)
     assert curves["data"][0]["y"].count(None) == 2  # the loss begins anew with its meaning
-    assert not [one.value for one in at.error]  # the coach takes no border for a spike
     # The loss of the last station is that of words plus next sentence.
     captions = " ".join(caption.value for caption in at.caption)
     assert "with next sentence as a term of it, ln V + ln 2 does" in captions
