@@ -15,10 +15,9 @@ from typing import Any, NamedTuple
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
 BENCHMARKS = (
-    "machine trace attention_views attention_clicks live_file page_speed first_visit memory "
-    "edit_time visitors uploads table_reading head_ranking patching minimal_pairs exam "
-    "encode scale probes splitter task_heads pretrain "
-    "pretrain_loss pretrain_memory finetune number_formats finetune_tasks objectives families bias"
+    "machine trace attention_views live_file page_speed first_visit memory edit_time visitors "
+    "encode pretrain pretrain_loss finetune number_formats finetune_tasks objectives families "
+    "bias"
 ).split()
 """Each a module with `run`, which returns its tables; in the order in which all of them run."""
 
@@ -38,7 +37,6 @@ class Setting(NamedTuple):
 
 
 SETTINGS = {
-    "live_file": [Setting("--peer", "peer", Path, "a build of transformers.js", None, "FOLDER")],
     "attention_views": [Setting("--tokens", "lengths", int, "text lengths in tokens", "+")],
     "pretrain_loss": [
         Setting("--seconds", "seconds", float, "of each trainer"),
@@ -51,10 +49,6 @@ SETTINGS = {
         Setting("--servers", "servers", int, "numbers of servers", "+"),
         Setting("--visit-seconds", "seconds", float, "of each run"),
     ],
-    "uploads": [
-        Setting("--uploads", "uploads", int, "of all visitors"),
-        Setting("--upload-rest", "rest", float, "seconds after their visits ended"),
-    ],
     "finetune": [
         Setting("--sst2", "train dev", Path, "SST-2 files", 2, ("TRAIN", "DEV")),
         Setting("--checkpoint", "checkpoint", str),
@@ -63,11 +57,6 @@ SETTINGS = {
         Setting("--sentences", "num_sentences", int, "generated without --sst2"),
     ],
     "number_formats": [Setting("--format-sentences", "num_sentences", int, "generated")],
-    "exam": [
-        Setting("--blimp", "blimp", Path, "the BLiMP pairs", None, "FILE"),
-        Setting("--every", "every", int, "use every n-th of them"),
-        Setting("--moments", "moments", Path, "checkpoints of a run", "+", "FOLDER"),
-    ],
     "finetune_tasks": [
         Setting("--tasks", "tasks", Path, "the labelled sets", None, "FOLDER"),
         Setting("--runs", "runs", Path, "stored and resumed here"),
@@ -98,11 +87,6 @@ SETTINGS = {
         Setting("--encode-sentences", "sentences", int, "per round"),
         Setting("--encode-rounds", "rounds", int),
     ],
-    "probes": [
-        Setting("--probe-checkpoint", "checkpoint", str),
-        Setting("--probe-sentences", "sentences", int, "default: all"),
-    ],
-    "scale": [Setting("--scale-tokens", "tokens", int)],
 }
 """Benchmark -> its options; what is not given keeps the default of the module's `OPTIONS`. A flag
 may set fields of several benchmarks."""

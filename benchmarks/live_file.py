@@ -3,8 +3,7 @@
 The file is opened from the disk in Chromium, each time in a new browser session. A keystroke adds
 a letter to the last word of text A; its time ends when the overview of the heads is drawn anew,
 and that of BERT at a glance when its picture is. Memory is what the process of the page and its
-worker has for itself after the longest text. With `--peer FOLDER`, transformers.js answers the same
-keystrokes in turn with it (live_peer.py).
+worker has for itself after the longest text.
 """
 
 from __future__ import annotations
@@ -12,14 +11,12 @@ from __future__ import annotations
 import statistics
 import tempfile
 import time
-from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from app.live.live_file import FORMS, live_file
-from benchmarks import live_peer, tables
+from benchmarks import tables
 from bertcore import load
 from bertcore.bert import with_parts
 from tests.support.browser.setup_browser import LAUNCH_FLAGS, find_browser
@@ -29,16 +26,6 @@ ROUNDS, KEYS = 5, 9
 SIZE_AIM, OPEN_AIM, KEY_AIM, MEMORY_AIM = 14e6, 2.0, 0.15, 250e6
 TIMEOUT = 120_000
 
-
-@dataclass
-class Options:
-    """Set by the command line."""
-
-    peer: Path | None = None
-    """Folder with a build of transformers.js and the weights; None: not compared."""
-
-
-OPTIONS = Options()
 
 WORDS = "the river bank was steep and".split()
 
@@ -77,7 +64,6 @@ def run() -> str:
         typed = [_typed(page, length) for length in LENGTHS]
         page.wait_for_timeout(3000)
         memory = _memory(browser)
-        compared = _compared(browser, path) if OPTIONS.peer else []
         browser.close()
     first = ("opening", tables.spread(opened), tables.verdict(statistics.median(opened), OPEN_AIM))
     held = ("memory after 512 tokens", tables.megabytes(memory), tables.verdict(memory, MEMORY_AIM))
@@ -87,41 +73,8 @@ def run() -> str:
             tables.markdown(("weights", "size", "aim 14 MB"), sizes),
             tables.markdown(("", "measured", f"aims {OPEN_AIM:.0f} s, 250 MB"), [first, held]),
             tables.markdown(columns, typed),
-            *compared,
         )
     )
-
-
-def _compared(browser: Browser, path: Path) -> list[str]:
-    """Return the tables beside transformers.js, each length in turn."""
-    assert OPTIONS.peer is not None
-    with ExitStack() as stack:
-        address = stack.enter_context(live_peer.served(OPTIONS.peer))
-        peers = {form: live_peer.Peer(browser, address, form) for form in live_peer.FORMS}
-        page = new_page(browser, path)
-        typed = []
-        for length in LENGTHS:
-            page.bring_to_front()
-            _, _, network = _keys(page, length)
-            others = [live_peer.median(p.type(_text(length), KEYS)) for p in peers.values()]
-            typed.append((str(length), *map(tables.milliseconds, (network, *others))))
-    names = [f"transformers.js, {stored}" for stored in live_peer.FORMS.values()]
-    loaded = [("BertScope, rounded", tables.megabytes(path.stat().st_size), "all of them")]
-    opened = [tables.milliseconds(peer.opening) for peer in peers.values()]
-    loaded += [
-        (name, tables.megabytes(peer.size), ", ".join(peer.outputs))
-        for name, peer in zip(names, peers.values(), strict=True)
-    ]
-    return [
-        tables.markdown(
-            ("", "all that is loaded", "opening", "activations in an answer"),
-            [
-                (name, size, seconds, held)
-                for (name, size, held), seconds in zip(loaded, ("above", *opened), strict=True)
-            ],
-        ),
-        tables.markdown(("tokens", "BertScope, all activations", *names), typed),
-    ]
 
 
 def new_page(browser: Browser, path: Path) -> Page:
@@ -159,7 +112,7 @@ def _text(length: int) -> str:
 
 
 def _typed(page: Page, length: int) -> tuple[str, ...]:
-    heads, glances, _ = _keys(page, length)
+    heads, glances = _keys(page, length)
     return (
         str(length),
         tables.spread(heads),
@@ -168,14 +121,13 @@ def _typed(page: Page, length: int) -> tuple[str, ...]:
     )
 
 
-def _keys(page: Page, length: int) -> tuple[list[float], list[float], float]:
-    """Return the seconds to each picture of some keystrokes, and the median of the network's."""
+def _keys(page: Page, length: int) -> tuple[list[float], list[float]]:
+    """Return the seconds to each picture of some keystrokes."""
     page.get_by_label("Text B").fill("")
     box = page.get_by_label("Text A")
     box.fill(_text(length))
     heads, glances = "Attention of all heads", "BERT at a glance"
     rounds: dict[str, list[float]] = {heads: [], glances: []}
-    network = []
     for key in range(KEYS):
         _times(page, heads, glances)
         page.wait_for_timeout(300)
@@ -184,9 +136,7 @@ def _keys(page: Page, length: int) -> tuple[list[float], list[float], float]:
         found = _times(page, heads, glances)
         for name, seconds in rounds.items():
             seconds.append((found[name] - found["typed"]) / 1e3)
-        told = page.get_by_role("status").first.inner_text()
-        network.append(float(told.split("computed here in ")[1].split(" ms")[0]) / 1e3)
-    return rounds[heads], rounds[glances], statistics.median(network)
+    return rounds[heads], rounds[glances]
 
 
 def _memory(browser: Browser) -> float:

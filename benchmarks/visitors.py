@@ -135,7 +135,6 @@ def measure(app: Running, count: int) -> list[tuple[str, ...]]:
     worst = float(np.percentile(every, 95))
     aim = f"{AIMS[count]} s {tables.verdict(worst, AIMS[count])}" if count in AIMS else ""
     rows = [_row(f"**{count}, all changes**", every, aim)]
-    rows += [_row(f"{count}, {kind}", values, "") for kind, values in sorted(log.seconds.items())]
     verdict = tables.verdict(growth, LARGEST_PER_VISITOR)
     rows.append((f"{count}, memory per visitor", "", tables.megabytes(growth), "", "", verdict))
     for name, seconds in (("server", processor), ("client", client)):

@@ -49,21 +49,21 @@ def test_a_benchmark_starts_without_the_packages_of_others() -> None:
 def test_options_set_the_fields_of_all_benchmarks_that_run(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    exam, tasks = (
-        importlib.import_module(f"benchmarks.{name}") for name in ("exam", "finetune_tasks")
+    encode, tasks = (
+        importlib.import_module(f"benchmarks.{name}") for name in ("encode", "finetune_tasks")
     )
     tuned = importlib.import_module("benchmarks.finetune")
-    for module in (exam, tasks, tuned):
+    for module in (encode, tasks, tuned):
         monkeypatch.setattr(module, "OPTIONS", module.Options())
-    monkeypatch.setattr(exam, "run", lambda: f"every {exam.OPTIONS.every}")
+    monkeypatch.setattr(encode, "run", lambda: f"every {encode.OPTIONS.rounds}")
     results = tmp_path / "results.md"
-    results.write_text("<!-- exam: begin -->\nold\n<!-- exam: end -->\n", encoding="utf-8")
-    typed = "exam --every 7 --moments a b --seeds 5 --sst2 train.tsv dev.tsv --write --to".split()
-    main([*typed, str(results)])
+    results.write_text("<!-- encode: begin -->\nold\n<!-- encode: end -->\n", encoding="utf-8")
+    options = "--encode-rounds 7 --only a b --seeds 5 --sst2 train.tsv dev.tsv"
+    main(["encode", *options.split(), "--write", "--to", str(results)])
     assert "every 7" in capsys.readouterr().out
     assert "every 7" in results.read_text(encoding="utf-8")
-    assert exam.OPTIONS.moments == (Path("a"), Path("b"))
-    assert exam.OPTIONS.blimp is None
+    assert tasks.OPTIONS.only == ("a", "b")
+    assert tasks.OPTIONS.tasks is None
     assert tasks.OPTIONS.num_seeds == tuned.OPTIONS.num_seeds == 5
     assert (tuned.OPTIONS.train, tuned.OPTIONS.dev) == (Path("train.tsv"), Path("dev.tsv"))
 

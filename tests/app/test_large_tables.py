@@ -1,7 +1,4 @@
-"""Large tables of visitors are read in processes of their own, while others work on.
-
-`python -m benchmarks table_reading` measures the same with tables as large as may be sent.
-"""
+"""Large tables of visitors are read in processes of their own, while others work on."""
 
 from __future__ import annotations
 
@@ -13,9 +10,9 @@ from collections.abc import Iterator
 import psutil
 import pytest
 
-from benchmarks.table_reading import READINGS, Reading, edits, read
 from tests.support.browser.running import Running, running_app
 from tests.support.session import Session
+from tests.support.table_reading import READINGS, Reading, edits, read
 from tests.support.upload_client import UploadClient
 
 pytestmark = [

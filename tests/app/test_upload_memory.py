@@ -1,7 +1,4 @@
-"""A closed server gives back the memory of a hundred uploads when their visitors have left.
-
-`python -m benchmarks uploads` measures the same with files as large as visitors may send.
-"""
+"""A closed server gives back the memory of a hundred uploads when their visitors have left."""
 
 from __future__ import annotations
 
@@ -10,12 +7,12 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from benchmarks.memory import resident_bytes
-from benchmarks.uploads import Upload, make_uploads, visit
 from bertscope.cli.open_app import SERVER_THREADS
 from tests.support.browser.running import ROOT, Running, running_app
 from tests.support.session import Session
@@ -32,6 +29,63 @@ VISITORS = 20
 LARGEST_GROWTH = 60e6
 """Bytes: a third of what stayed before visits gave their memory back (186 MB). 2 MB stay."""
 SECONDS = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file, and what a visitor does with it."""
+
+    content: bytes
+    name: str
+    page: str
+    """With its query: where it is uploaded."""
+
+
+def visit(url: str, uploads: list[Upload]) -> None:
+    """Upload files as one visitor, look at each, and leave.
+
+    Raises:
+        RuntimeError: If the server did not take one.
+    """
+    client = UploadClient(url)
+    with Session(url) as session:
+        for number, upload in enumerate(uploads):
+            session.open(*upload.page.split("?"))
+            file = f"file-{number}"
+            status, said = client.send(session.id, file, upload.content, file_name=upload.name)
+            if status != 204:
+                raise RuntimeError(f"the server did not take {upload.name}: {status} {said}")
+            read(session, file)
+        session.leave()
+
+
+def make_uploads(scale: float = 1.0) -> list[Upload]:
+    """Return one upload of each kind.
+
+    Args:
+        scale: Factor on the size of the tables.
+    """
+    line = '"A film about the river bank, not very good, {}",{}\n'
+    labelled, sentences = (
+        "text,label\n" + "".join(line.format(n, ("negative", "positive")[n % 2]) for n in numbers)
+        for numbers in (range(int(400_000 * scale)), range(int(800_000 * scale)))
+    )
+    return [
+        Upload(labelled.encode(), "a.csv", "inspect?inspect_view=file&checkpoint=sentiment"),
+        Upload(sentences.encode(), "b.csv", "layer-map?map_source=file&map_method=pca"),
+    ]
+
+
+def read(session: Session, file: str) -> None:
+    """Let the page read a table."""
+    key = next(key for key in session.widgets if key in ("inspect_upload", "map_upload"))
+    session.attach(key, file, "table.csv")
+    _check(session)
+
+
+def _check(session: Session) -> None:
+    if session.errors:
+        raise RuntimeError(f"a visitor saw an error: {session.errors[0]}")
 
 
 @pytest.fixture(scope="module")

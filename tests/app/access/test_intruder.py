@@ -32,13 +32,13 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from app.navigation import PAGES
-from benchmarks.table_reading import edits
 from tests.support.adapters import make_adapter
 from tests.support.browser.running import ROOT, Running, running_app
 from tests.support.exhaustive import all_but
 from tests.support.hub import Hub, hub_server
 from tests.support.session import Session
 from tests.support.small_treebank import conll
+from tests.support.table_reading import edits
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_families import make
 from tests.support.tiny_others import make_other

@@ -1,9 +1,4 @@
-"""The longest edit of a visitor while a closed server reads another visitor's large table.
-
-One visitor uploads a table and lets a page read it, over the app's websocket; meanwhile another one
-enters new texts on the page Tokens, one after the other. The times include the client's own work
-on the same cores, and sending the table.
-"""
+"""Large tables of visitors: uploaded and read over the app's websocket, while another one edits."""
 
 from __future__ import annotations
 
@@ -19,27 +14,11 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from benchmarks import tables
 from benchmarks.visitors import new_sentence
-from tests.support.browser.running import running_app
 from tests.support.session import Session
 from tests.support.upload_client import UploadClient
 
-LARGEST = 0.2
-"""Seconds of the longest edit."""
 TRAINING = "training?runs=own&training_view=Start+a+run&training_kind=finetune&table=upload"
-QUIET_SECONDS = 20.0
-
-
-@dataclass(slots=True)
-class Options:
-    """Settings of the measurement."""
-
-    scale: float = 1.0
-    """Factor on the size of the tables."""
-
-
-OPTIONS = Options()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,32 +33,6 @@ class Reading:
     """Key of the upload box."""
     make: Callable[[float], bytes]
     """Called with the factor on the size."""
-
-
-def run() -> str:
-    """Return the table of the longest edits."""
-    with running_app(arguments=["--address", "0.0.0.0"], BERTSCOPE_ALLOW_TRAINING="10") as app:
-        for reading in READINGS[:2]:  # imports, the process for large tables
-            read(app.url, reading, reading.make(0.05))
-        with edits(app.url) as quiet:
-            time.sleep(QUIET_SECONDS)
-        rows = [_row("nothing", "", "", quiet)]
-        for reading in READINGS:
-            content = reading.make(OPTIONS.scale)
-            with edits(app.url) as beside:
-                seconds = read(app.url, reading, content)
-            rows.append(
-                _row(reading.name, tables.megabytes(len(content)), f"{seconds:.1f} s", beside)
-            )
-    columns = ("read meanwhile", "sent", "took", "edits", "median", "longest", "aim")
-    return tables.markdown(columns, rows)
-
-
-def _row(name: str, size: str, took: str, beside: list[float]) -> tuple[str, ...]:
-    middle, most = sorted(beside)[len(beside) // 2], max(beside)
-    aim = f"{LARGEST} s {tables.verdict(most, LARGEST)}"
-    seconds = map(tables.milliseconds, (middle, most))
-    return (name, size, took, str(len(beside)), *seconds, aim)
 
 
 @contextmanager
