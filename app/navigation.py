@@ -9,7 +9,6 @@ GROUPS = {
         "glance",
         "tokens",
         "attention",
-        "mixing",
         "inside_layer",
         "masked_words",
         "sentence_pairs",
@@ -28,8 +27,15 @@ REMOVED = {
         "*Corpus* was removed in 0.3.0. *Layer map* draws the vectors of your sentences; "
         "`bertscope encode` writes those of a corpus.",
     ),
+    "mixing": (
+        "attention",
+        "*How tokens mix* was removed in 0.3.0. The heat map of *Attention* shows norms, value "
+        "zeroing and rollout, beside the weights.",
+    ),
 }
 """By name in the address: the folder of the page that took over, and what is said there."""
+REMOVED_VIEWS = {"mixing": {"view": "heat-map", "measure": "norms"}}
+"""What is chosen on the page that took over, by the name of the removed page."""
 PAGES: dict[str, PageInfo] = {
     folder: import_module(f".{folder}", __package__).PAGE
     for folders in GROUPS.values()

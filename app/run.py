@@ -7,7 +7,7 @@ import streamlit as st
 from app.access import visits
 from app.access.policy import policy
 from app.guide import guide
-from app.navigation import PAGES, REMOVED, shown
+from app.navigation import PAGES, REMOVED, REMOVED_VIEWS, shown
 from app.page_info import PageInfo
 from app.shell import frame, sidebar, state, turns
 from app.shell.jobs import waiting
@@ -71,7 +71,7 @@ def main() -> None:
     for page, (heir, what) in removed.items():
         if chosen is page:
             st.session_state[_REMOVED] = heir.url_path, what
-            state.go_to(heir)
+            state.go_to(heir, REMOVED_VIEWS.get(page.url_path, {}))
     if chosen is pages[first] and state.in_url(OF_TOKENS):
         state.go_to(pages["tokens"])
     try:

@@ -29,7 +29,6 @@ AIMS = {
     "minimal-pair": 0.040,
     "compare": 0.025,
     "what-if": 0.060,
-    "mixing": 0.060,
     "layer-map": 0.060,
 }
 """Page -> seconds of processor time of an edit."""
@@ -39,7 +38,6 @@ OUT_OF_VIEW = {
     "sentence-pairs": ("attention", "several"),
     "minimal-pair": ("vectors",),
     "compare": ("gradients",),
-    "mixing": ("agreement", "separator"),
 }
 """Sections that are more than a quarter of the window below it; see `app.shell.in_view`."""
 WARM_UP, EDITS = 3, 30

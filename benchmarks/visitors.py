@@ -36,7 +36,6 @@ PAGES = (
     "sentence-pairs",
     "minimal-pair",
     "what-if",
-    "mixing",
 )
 KINDS = ("edit", "head", "page")
 WORDS = (

@@ -141,7 +141,7 @@ def test_every_picture_is_used() -> None:
 def test_the_guide_names_what_the_app_shows() -> None:
     guide = " ".join(GUIDE.read_text(encoding="utf-8").split())
     shown = (
-        *(f"**{PAGES[page].title}**" for page in ("heads", "mixing", "what_if")),
+        *(f"**{PAGES[page].title}**" for page in ("heads", "attention", "what_if")),
         f"*{QUESTIONS['to_previous']}*",
         f"**{QUESTIONS['obj>to_dependent']}**",
         f"**{OPEN_EXAMPLE}**",

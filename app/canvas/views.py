@@ -14,9 +14,18 @@ from bertcore.analysis.mixing.neurons import allowed_keys
 from bertcore.architecture.modern_config import ModernBertConfig
 
 from ..html_file.document import ScriptedPicture
-from ..shell import Field, Picture, cache, frame
+from ..shell import Field, Picture, cache, frame, one_of
 from .heat_map import heat_map
 from .lines import lines
+from .measured_maps import (
+    MEASURE,
+    MEASURES,
+    MOST_ZEROED,
+    WEIGHTS,
+    Measure,
+    code_values,
+    one_head,
+)
 from .neurons import neurons
 from .overview import overview
 from .shared.attention_data import (
@@ -202,19 +211,62 @@ def draw_map(page: frame.Page, layer: int, heads: list[int]) -> None:
     """Draw a head, or the mean of the chosen heads and layers, as a heat map."""
     trace = page.trace
     LAYERS.key(options=list(range(trace.attentions.shape[0])))
+    measure = one_of(
+        "Map of",
+        {WEIGHTS: "Attention weights"} | {name: of.label for name, of in MEASURES.items()},
+        MEASURE,
+        with_label=True,
+    )
+    if measure != WEIGHTS:
+        _draw_measured(page, MEASURES[measure], layer, heads)
+        return
     layers = sorted(set(LAYERS.value)) or [layer]
-    weights, title = mean_weights(trace, layers, heads)
-    options = kept_options(MAP_OPTIONS, heat_map)
-    key = "attention_map"
+    mapped = heat_map.Mapped(*mean_weights(trace, layers, heads))
+    options = _map_component(trace, mapped, layers, heads)
+    draw = partial(heat_map.part, layers=layers, heads=heads, options=options)
+    shown, code = (mapped.weights, trace.tokens), weights_code(layers, heads)
+    MAP.offer(page, shown, title=mapped.title, part=part_of(page, draw), **code)
+
+
+def _draw_measured(page: frame.Page, measure: Measure, layer: int, heads: list[int]) -> None:
+    """Draw the map of a measure beside the weights; of several heads, of all together."""
+    trace, picture = page.trace, measure.picture
+    if not picture.is_available(page):
+        return
+    if not measure.by_head and trace.num_tokens > MOST_ZEROED:
+        st.info(
+            f"{measure.label} is computed for at most {MOST_ZEROED} tokens; this text has "
+            f"{trace.num_tokens}. Use a shorter text, or the norms."
+        )
+        return
+    head = one_head(measure, heads)
+    texts = cache.Texts(page.bert_key, *page.texts)
+    fractions = page.compute(measure.of, texts, layer, *([head] if measure.by_head else []))
+    mapped = measure.mapped(fractions, layer, head)
+    layers, heads = [layer], [] if head is None else [head]
+    options = _map_component(trace, mapped, layers, heads)
+    draw = partial(heat_map.part, layers=layers, heads=heads, options=options, mapped=mapped)
+    picture.offer(
+        page,
+        (fractions, trace.tokens),
+        title=mapped.title,
+        part=part_of(page, draw),
+        **code_values(layer, head),
+    )
+
+
+def _map_component(
+    trace: Trace, mapped: heat_map.Mapped, layers: list[int], heads: list[int]
+) -> ViewOptions:
+    """Draw a map; return how it opens."""
+    options, key = kept_options(MAP_OPTIONS, heat_map), "attention_map"
     heat_map.COMPONENT(
-        heat_map.message(trace, weights, title, layers, heads, last_revision(key), options),
+        heat_map.message(trace, mapped, layers, heads, last_revision(key), options),
         key=key,
         selection=open_mean,
         look=partial(keep_options, MAP_OPTIONS, heat_map),
     )
-    draw = partial(heat_map.part, layers=layers, heads=heads, options=options)
-    shown, code = (weights, trace.tokens), weights_code(layers, heads)
-    MAP.offer(page, shown, title=title, part=part_of(page, draw), **code)
+    return options
 
 
 def draw_neurons(page: frame.Page, layer: int, heads: list[int]) -> None:

@@ -141,7 +141,9 @@ def _show_both(case: Case, opened: tuple[int, int], bits: float) -> None:
             key, title = f"compare_map_{which}", f"{name}: layer {layer} head {head}"
             options, revision = kept_options(MAP_OPTIONS, heat_map), last_revision(key)
             heat_map.COMPONENT(
-                heat_map.message(trace, weights, title, [layer], [head], revision, options),
+                heat_map.message(
+                    trace, heat_map.Mapped(weights, title), [layer], [head], revision, options
+                ),
                 key=key,
                 selection=_chosen_in_map,
                 look=partial(keep_options, MAP_OPTIONS, heat_map),

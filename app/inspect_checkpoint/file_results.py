@@ -106,7 +106,7 @@ def calibration_table(calibration: Calibration) -> pd.DataFrame:
 _FILE, _RUN = "_inspect_file", "_inspect_run"
 SLICES = Field("inspect_slices", "length")
 SLICE_NAMES = {"length": "By length", "label": "By true label"}
-PAGES = {"attention": "Attention", "mixing": "Mixing", "what-if": "What if?"}
+PAGES = {"attention": "Attention", "what-if": "What if?"}
 """Pages that each error links to, named to fit the columns of the links."""
 _WIDTHS = {"row": 55, "text": 285, "pair": 205, "label": 75, "severity": 92, "link": 72}
 """Pixels of the columns of errors: a window of 1,280 shows a text, its labels and its links."""

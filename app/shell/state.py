@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Generic, NoReturn, TypeVar, cast
 from urllib.parse import urlencode
 
@@ -221,10 +222,10 @@ def sync_url() -> None:
         st.query_params.from_dict(wanted)
 
 
-def go_to(page: Page) -> NoReturn:
-    """Open another page with the choices in the address."""
-    choices = {name: st.query_params.get_all(name) for name in st.query_params}
-    st.switch_page(page, query_params=choices)
+def go_to(page: Page, choices: Mapping[str, str] = MappingProxyType({})) -> NoReturn:
+    """Open another page with the choices in the address, and with further ones."""
+    kept = {name: st.query_params.get_all(name) for name in st.query_params}
+    st.switch_page(page, query_params={**kept, **choices})
 
 
 def open_view(page: str | Path, choices: Mapping[str, list[str]], keep: Set[str]) -> NoReturn:

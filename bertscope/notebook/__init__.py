@@ -21,7 +21,6 @@ from bertscope.notebook.attention_views import (
 )
 from bertscope.notebook.heads import show_heads
 from bertscope.notebook.minimal_pair import show_minimal_pair
-from bertscope.notebook.mixing import show_mixing
 from bertscope.notebook.notebook_view import NotebookView
 from bertscope.notebook.what_if import show_ranking, show_what_if
 

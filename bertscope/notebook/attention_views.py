@@ -1,7 +1,7 @@
 """The attention views in a notebook: overview, lines, heat map, neurons, and BertViz's own."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from bertcore import Model, Trace
 from bertcore.analysis.mixing.neurons import allowed_keys
@@ -131,6 +131,7 @@ def show_map(
     words: bool = False,
     rows: Literal["text", "chosen", "entropy"] = "text",
     columns: Literal["text", "chosen", "received"] = "text",
+    measure: Literal["weights", "norms", "zeroing", "rollout"] = "weights",
     bert: Model | None = None,
     height: int | None = None,
 ) -> NotebookView:
@@ -140,10 +141,13 @@ def show_map(
         layers, heads: One or several of each; no heads for all.
         words: Whole words in place of pieces.
         rows, columns: Their order.
-        bert: Names the checkpoint in what is shown.
+        measure: The weights, or what they hide, of one layer and one head or all: norms of what is
+            passed on, value zeroing (always of all heads), or rollout down to the text.
+        bert: Names the checkpoint in what is shown; a measure other than the weights needs it.
         height: Of the frame, in pixels; as high as it needs if not given.
 
-    ValueError if there is no such layer, head or choice, or no layer at all.
+    ValueError if there is no such layer, head or choice, no layer at all, or a measure of several
+    layers.
     """
     layer_list = sorted({layers} if isinstance(layers, int) else set(layers))
     head_list = sorted({heads} if isinstance(heads, int) else set(heads))
@@ -157,10 +161,20 @@ def show_map(
         app_module("app.canvas.shared.attention_data"),
     )
     options = chosen_options(maps, rows=rows, columns=columns, words=words)
-    part = maps.part(trace, layer_list, head_list, options)
-    title = f"Attention: {data.mean_weights(trace, layer_list, head_list)[1]}"
-    picture = app_module("app.canvas.views").MAP
-    code = picture.python(None, opening(bert, trace), **data.weights_code(layer_list, head_list))
+    measured_maps = app_module("app.canvas.measured_maps")
+    if measure == measured_maps.WEIGHTS:
+        mapped = maps.Mapped(*data.mean_weights(trace, layer_list, head_list))
+        picture = app_module("app.canvas.views").MAP
+        values = data.weights_code(layer_list, head_list)
+    else:
+        mapped, head, picture = _measured(
+            measured_maps, measure, bert, trace, layer_list, head_list
+        )
+        values = measured_maps.code_values(layer_list[0], head)
+        head_list = [] if head is None else [head]
+    part = maps.part(trace, layer_list, head_list, options, mapped)
+    title = f"Attention: {mapped.title}"
+    code = picture.python(None, opening(bert, trace), **values)
     fits = 300 + max(200, min(640, 30 * trace.num_tokens))
     return make_trace_view(
         trace,
@@ -171,6 +185,28 @@ def show_map(
         picture.how,
         height or fits,
     )
+
+
+def _measured(
+    measured_maps: Any,
+    name: str,
+    bert: Model | None,
+    trace: Trace,
+    layers: list[int],
+    heads: list[int],
+) -> tuple[Any, int | None, Any]:
+    """Return the map of a measure, the head that it is of (None: all), and its picture."""
+    if name not in measured_maps.MEASURES:
+        known = ", ".join((measured_maps.WEIGHTS, *measured_maps.MEASURES))
+        raise ValueError(f"measure is {name!r}; expected one of {known}.")
+    if bert is None:
+        raise ValueError(f"{name} needs the model, not its weights alone: give bert=.")
+    if len(layers) > 1:
+        raise ValueError(f"{name} is of one layer; got {len(layers)}.")
+    measure = measured_maps.MEASURES[name]
+    head = measured_maps.one_head(measure, heads)
+    fractions = measure.of(bert, trace, layers[0], *([head] if measure.by_head else []))
+    return measure.mapped(fractions, layers[0], head), head, measure.picture
 
 
 def show_neurons(

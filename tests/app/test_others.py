@@ -1,7 +1,5 @@
 """Every page with each other architecture: it works, or says in a sentence what is lacking."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -121,41 +119,17 @@ def test_what_if_needs_the_parts_and_says_so(open_page, name):
     assert not at.get("plotly_chart")
 
 
-ATTENTION_ALONE = ["Attention weights", "Rollout", "Flow"]
-
-
 @pytest.mark.parametrize("name", WHOLE)
-def test_mixing_shows_what_follows_from_attention_alone(open_page, folders, name):
-    """Each strip is a product, or a sum of narrowest places, made here by hand."""
-    at = open_page(name, "mixing", mix_layer="1", mix_token="4")
-    assert "but not its parts" in said(at)
-    assert "Left out: Norm-weighted, … with residual, Value zeroing, Gradient" in said(at)
-    drawn = {
-        strip: [cell[1] for cell in row]
-        for trace in json.loads(at.get("plotly_chart")[0].proto.spec)["data"]
-        for strip, row in zip(trace["y"], trace["customdata"], strict=True)
-    }
-    assert list(drawn) == ATTENTION_ALONE
+def test_the_rollout_follows_from_attention_alone(open_page, folders, name):
+    at = open_page(name, "attention", view="heat-map", measure="rollout", layer="1")
+    scope: dict[str, object] = {}
+    exec(at.code[1].value, scope)
     weights = load(folders[name], device="cpu").trace(*PAIR.values()).attentions.mean(1).numpy()
     mixed = 0.5 * np.eye(weights.shape[-1]) + 0.5 * weights
-    narrowest = np.minimum(mixed[1, 4][:, None], mixed[0]).sum(0)
-    expected = [weights[1, 4], (mixed[1] @ mixed[0])[4], narrowest / narrowest.sum()]
-    np.testing.assert_allclose(list(drawn.values()), expected, atol=1e-5)
-    assert ("reads from left to right" in said(at)) == (name == "GPT2LMHeadModel")
-    assert ("'s encoder" in said(at)) == name.startswith(("T5", "Bart"))
-    if name == "GPT2LMHeadModel":  # nothing flows from tokens that come later
-        assert max(max(row[5:]) for row in drawn.values()) == 0
-
-
-@pytest.mark.parametrize("name", ["DebertaV2ForMaskedLM", "GPT2LMHeadModel"])
-def test_mixing_of_every_token_and_its_python(open_page, name):
-    at = open_page(name, "mixing", mix_layer="0", mix_view="all", mix_head="1")
-    maps = json.loads(at.get("plotly_chart")[0].proto.spec)
-    assert len(maps["data"]) == 3
-    scope: dict[str, object] = {}
-    exec(at.code[0].value, scope)
-    assert set(scope["fractions"]) == {"weights", "rollout", "flow"}
-    assert len(at.get("plotly_chart")) == 2  # the maps, and how far they agree
+    np.testing.assert_allclose(scope["fractions"], mixed[1] @ mixed[0], atol=1e-5)
+    for measure in ("norms", "zeroing"):
+        at = open_page(name, "attention", view="heat-map", measure=measure)
+        assert "but not its parts" in said(at)
 
 
 @pytest.mark.parametrize("name", ["XLNetLMHeadModel", "GPT2LMHeadModel"])

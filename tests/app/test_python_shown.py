@@ -31,9 +31,9 @@ VIEWS: dict[str, tuple[str, dict[str, str | list[str]], int]] = {
     "head view": ("attention", {"view": "bertviz", "bertviz": "head"}, 2),
     "model view": ("attention", {"view": "bertviz", "bertviz": "model"}, 2),
     "neuron view": ("attention", {"view": "bertviz", "bertviz": "neuron", "heads": ["2"]}, 2),
-    "one token": ("mixing", {"mix_layer": "1"}, 2),
-    "one token, one head": ("mixing", {"mix_head": "2", "mix_target": "next"}, 2),
-    "every token": ("mixing", {"mix_view": "all", "mix_layer": "0"}, 2),
+    "norms": ("attention", {"view": "heat-map", "measure": "norms", "heads": ["2"]}, 2),
+    "value zeroing": ("attention", {"view": "heat-map", "measure": "zeroing"}, 2),
+    "rollout": ("attention", {"view": "heat-map", "measure": "rollout", "layer": "1"}, 2),
     "what if": (
         "what_if",
         {
@@ -136,7 +136,7 @@ def test_every_snippet_runs(run, view: str) -> None:
 
 @pytest.mark.parametrize(
     "view",
-    all_but(["one token", "glance"], ["one token", "one token, one head", "every token", "glance"]),
+    ["norms", "rollout", "glance"],
 )
 def test_every_snippet_runs_without_a_head(
     run, causal: str, monkeypatch: pytest.MonkeyPatch, view: str

@@ -177,10 +177,6 @@ def use(visit: Visit, name: str) -> None:
         visit.wait_for_query("sentences", f"{SCRIPT}\n{MARKUP}\n{SIGNS}")
         for name in ("similar-map", "similar-words", "similar-pairs", "pair-matrix"):
             visit.picture(f"figure_{name}").hover()
-    elif name == "mixing":
-        visit.page.locator(".st-key-mix_strip .words button").nth(1).click()
-        visit.wait_for_query("mix_token", "1")
-        visit.picture("figure_mixing").hover()
     elif name == "minimal-pair":
         visit.page.locator(".st-key-other_a textarea").fill(f"{SCRIPT} {SIGNS} {MARKUP}")
         visit.wait_for_query("other_a", f"{SCRIPT} {SIGNS} {MARKUP}")

@@ -8,7 +8,7 @@ import io
 import json
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +26,7 @@ from app.html_file import chart
 from app.html_file.document import File, Report, ScriptedPicture, to_html
 from app.inside_layer import drawing as inside_layer
 from app.inside_layer.drawing import STAGES, AllTokens
-from app.mixing.figures import OneToken, strips
+from app.plots import Figure, theme
 from bertcore import Trace
 from bertscope.notebook.notebook_view import NotebookView
 from tests.support.browser.bare_tab import HOSTILE, IMAGE
@@ -225,10 +225,18 @@ def test_bertviz_in_a_file_is_drawn(opened: Opened, kind: str) -> None:
     assert page.frames[1].evaluate("window.origin") == "null"
 
 
+def row_of(tokens: Sequence[str], shares: np.ndarray) -> Figure:
+    """Draw one row of a map, its title and hover with hostile text."""
+    fig = Figure()
+    hover = f"{theme.escape(IMAGE)} %{{z}}"
+    fig.heat(shares[None], theme.FRACTIONS, hover, x=list(range(len(tokens))), colorbar={})
+    theme.plot_layout(fig, f"In {theme.escape(IMAGE)}", "", "", 300)
+    return fig
+
+
 def test_a_figure_of_a_file_is_alive_and_has_its_table(opened: Opened) -> None:
     tokens = ["[CLS]", f"</script>{IMAGE}", "word", "[SEP]"]
-    shares = {"weights": np.array([0.1, 0.2, 0.3, 0.4], np.float32)}
-    fig = strips(OneToken({f"In {IMAGE}": shares}, tokens, 2))
+    fig = row_of(tokens, np.array([0.1, 0.2, 0.3, 0.4]))
     data = pd.DataFrame({"token": tokens, f"share {IMAGE}": [0.1, np.nan, 0.3, 0.4]})
     file = File("bertscope-x.csv", "text/csv", data.to_csv(index=False).encode())
     page = opened.open(
@@ -266,8 +274,7 @@ def strips_of(trace: Trace) -> ScriptedPicture:
 
 
 def figure_of(trace: Trace) -> ScriptedPicture:
-    shares = {"weights": trace.attentions[0, 0, 1].numpy()}
-    return chart.chart(strips(OneToken({"weights": shares}, trace.tokens, 1)))
+    return chart.chart(row_of(trace.tokens, trace.attentions[0, 0, 1].numpy()))
 
 
 RECOLOURED = {**PARTS, "strips": strips_of, "figure": figure_of}
@@ -359,13 +366,12 @@ def test_the_app_gives_the_file_of_what_it_shows(visit: Visit, opened: Opened) -
     expect(page.get_by_role("button", name="Head 2")).to_have_attribute("aria-pressed", "true")
     expect(page.get_by_role("button", name="Head 0")).to_have_attribute("aria-pressed", "false")
 
-    visit.go_to("mixing")
-    visit.picture("figure_mixing")
+    visit.page.get_by_role("radio", name="Heat map").click()
+    visit.page.get_by_role("radio", name="Norms").click()
+    visit.inked(".st-key-attention_map")
     visit.settle()
     with visit.page.expect_download() as started:
-        visit.page.locator(".st-key-html_mixing-sep button").first.click()
+        visit.page.locator(".st-key-html_attention-norms button").first.click()
     page = opened.open(started.value.path().read_text(encoding="utf-8"))
-    expect(page.locator(".part .main-svg").first).to_be_visible()
+    painted(page.get_by_role("application"), 12)
     expect(page.locator(".caption")).to_contain_text("Kobayashi et al. 2020")
-    page.get_by_text("The numbers", exact=True).click()
-    expect(page.get_by_role("link", name="bertscope-mixing-sep.csv")).to_be_visible()

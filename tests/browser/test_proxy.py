@@ -59,7 +59,7 @@ def test_pages_links_uploads_and_downloads(
     visit.page.reload()
     visit.arrive("attention")
     visit.page.get_by_role("link", name="Next: ").click()
-    visit.arrive("mixing")
+    visit.arrive("inside-layer")
     visit.check()
     with visit.page.expect_download() as download:
         visit.page.get_by_role("button", name="CSV").first.click()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from app.navigation import PAGES, REMOVED
+from app.navigation import PAGES, REMOVED, REMOVED_VIEWS
 from tests.support.browser.visit import Visit
 
 
@@ -18,3 +18,5 @@ def test_a_removed_address_opens_the_page_that_took_over(visit: Visit, name: str
     visit.settle()
     expect(visit.box("A")).to_have_value("He sat on the bank.")
     assert f"/{PAGES[heir].name}" in visit.page.url
+    for field, value in REMOVED_VIEWS.get(name, {}).items():
+        visit.wait_for_query(field, value)

@@ -87,7 +87,7 @@ export class MapControls {
     const { header } = this.model;
     const isMean = header.layers.length > 1 || header.heads.length !== 1;
     const broken = brokenNote(header.missing, isMean ? "a mean that includes one has no value" : "they have no colour");
-    replaceBefore(this.saving, element("span", { className: "key" }, "weight", this.scale()), ...kindKeys(header), ...broken);
+    replaceBefore(this.saving, element("span", { className: "key" }, header.unit ?? "weight", this.scale()), ...kindKeys(header), ...broken);
   }
 
   private scale(): HTMLCanvasElement {

@@ -44,7 +44,7 @@ export class MapFiles implements Saved {
     if (size <= WHOLE_TABLE) {
       const { columns, rows: numbers } = this.sheet();
       return {
-        caption: `${title}: each row's token attends to the columns' tokens.`,
+        caption: `${title}: each row's token${this.model.verb}the columns' tokens.`,
         columns,
         rows: numbers.map((row) => row.map((value) => (typeof value === "number" ? value.toFixed(4) : value))),
       };

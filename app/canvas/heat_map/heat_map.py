@@ -6,7 +6,7 @@ words) stay in the browser. Layers and heads are reported back: the mean is take
 
 import re
 from collections.abc import Sequence
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,17 @@ OPTION_CHOICES = {
 }
 
 
+class Mapped(NamedTuple):
+    """A map, and what it is called."""
+
+    weights: NDArray[np.float32]
+    """[T, T]; row = the attending token. May contain NaN, which is shown as such."""
+    title: str
+    unit: str = "weight"
+    verb: str = "attends to"
+    """What the row's token does, before the column's."""
+
+
 class Selection(TypedDict):
     """What the visitor chose in the view."""
 
@@ -46,8 +57,7 @@ class Selection(TypedDict):
 
 def message(
     trace: Trace,
-    weights: NDArray[np.float32],
-    title: str,
+    mapped: Mapped,
     layers: Sequence[int],
     heads: Sequence[int],
     revision: int = 0,
@@ -57,8 +67,8 @@ def message(
 
     Args:
         trace: One text or pair of T tokens.
-        weights: [T, T]; row = the attending token. May contain NaN, which is shown as such.
-        layers, heads: Whose mean they are; no heads for all.
+        mapped: The map.
+        layers, heads: Whose mean it is; no heads for all.
         revision: Of the last selection that the view reported.
         options: How it opens.
     """
@@ -70,7 +80,9 @@ def message(
         "starts": words.starts,
         "words": words.names,
         "is_pair": 1 in trace.text_ids,
-        "title": title,
+        "title": mapped.title,
+        "unit": mapped.unit,
+        "verb": mapped.verb,
         "layers": list(layers),
         "heads": list(heads),
         "num_layers": trace.attentions.shape[0],
@@ -81,7 +93,7 @@ def message(
         "kinds": {"a": theme.SEGMENT_A, "b": theme.SEGMENT_B, "special": theme.SPECIAL},
         "accent": theme.ACCENT,
     }
-    return transport.pack(header, weights.astype(np.float32), colour_table())
+    return transport.pack(header, mapped.weights.astype(np.float32), colour_table())
 
 
 def _missing(trace: Trace, layers: Sequence[int], heads: Sequence[int]) -> str:
@@ -92,9 +104,13 @@ def _missing(trace: Trace, layers: Sequence[int], heads: Sequence[int]) -> str:
 
 
 def part(
-    trace: Trace, layers: Sequence[int], heads: Sequence[int], options: ViewOptions | None = None
+    trace: Trace,
+    layers: Sequence[int],
+    heads: Sequence[int],
+    options: ViewOptions | None = None,
+    mapped: Mapped | None = None,
 ) -> ScriptedPicture:
-    """Return the map of one head or of a mean for a file; no heads for all."""
-    weights, title = mean_weights(trace, layers, heads)
-    drawn = message(trace, weights, title, layers, heads, 0, options or DEFAULT_OPTIONS)
+    """Return a map for a file: of one head or a mean, if no other is given; no heads for all."""
+    mapped = mapped or Mapped(*mean_weights(trace, layers, heads))
+    drawn = message(trace, mapped, layers, heads, 0, options or DEFAULT_OPTIONS)
     return COMPONENT.part(transport.change(drawn, alone=list(layers)))

@@ -9,6 +9,9 @@ import { MapWindow } from "./window";
 export interface MapHeader extends WordHeader {
   look: { rows: RowOrder; columns: ColumnOrder; words: boolean; seen: string };
   title: string;
+  /** What a number is, and what the row's token does before the column's; weights if not said. */
+  unit?: string;
+  verb?: string;
   /** Whose mean the weights are; no heads for all. */
   layers: number[];
   heads: number[];
@@ -91,6 +94,10 @@ export class MapModel {
     this.columns = orderColumns(this.weights, size, this.columnsBy, before?.row ?? null) as Uint16Array<ArrayBuffer>;
     this.rows = orderRows(this.weights, size, this.rowsBy, before?.column ?? null) as Uint16Array<ArrayBuffer>;
     if (before) this.marked = { row: this.rows.indexOf(before.row), column: this.columns.indexOf(before.column) };
+  }
+
+  get verb(): string {
+    return ` ${this.header.verb ?? "attends to"} `;
   }
 
   weightAt({ row, column }: Cell): number {

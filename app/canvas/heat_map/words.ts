@@ -31,7 +31,7 @@ export class MapWords {
     const weight = this.model.weightAt(pointed);
     const number = Number.isNaN(weight) ? "not a number (NaN)" : weight.toFixed(6);
     const places = [rows[pointed.row], columns[pointed.column]].map((unit) => units.starts[unit]);
-    return this.tooltip.show(x, y, tokenInTip(query), " attends to ", tokenInTip(key),
+    return this.tooltip.show(x, y, tokenInTip(query), this.model.verb, tokenInTip(key),
       element("div", {}, element("b", { textContent: number }), ` \u00b7 tokens ${places.join(" \u2192 ")}`));
   }
 
@@ -45,8 +45,8 @@ export class MapWords {
     const weight = this.model.weightAt(place);
     const number = Number.isNaN(weight) ? "not a number" : weight.toFixed(6);
     const bdi = (text: string) => element("bdi", { textContent: `\u201c${text}\u201d` });
-    this.line.replaceChildren(bdi(query), " attends to ", bdi(key), ": ", element("b", { textContent: number }),
+    this.line.replaceChildren(bdi(query), this.model.verb, bdi(key), ": ", element("b", { textContent: number }),
       marked ? " (marked; Esc or a click lets go)" : "");
-    this.liveRegion.say(`${query} attends to ${key}: ${number}`);
+    this.liveRegion.say(`${query}${this.model.verb}${key}: ${number}`);
   }
 }

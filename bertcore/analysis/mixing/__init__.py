@@ -1,9 +1,3 @@
-"""Where a token's information comes from: weights, norms, rollout, flow, value zeroing."""
+"""Where a token's information comes from: weights, norms, rollout, value zeroing."""
 
-from bertcore.base.moved import moved
-
-__all__ = (
-    "attention_gradients flow layer_parts maps neurons norm_weighted rollout value_zeroing"
-).split()
-
-__getattr__ = moved(__name__, rollout="flow")
+__all__ = "layer_parts neurons norm_weighted rollout value_zeroing".split()

@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bertcore.analysis.mixing.maps import normalize_rows
+from bertcore.analysis.mixing.rollout import normalize_rows
 from bertcore.analysis.mixing.value_zeroing import value_zeroing
 from bertcore.analysis.shared.inputs import text_positions, word_log_probabilities
 from bertcore.bert import with_parts

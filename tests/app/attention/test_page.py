@@ -5,13 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from bertcore import load
+from app.canvas.measured_maps import norm_map, rollout_map
+from bertcore import Bert, load
 from bertcore.analysis.heads.sinks import find_sinks
 from bertcore.analysis.heads.texts import bundled_sentences
+from bertcore.analysis.mixing.norm_weighted import summed_norms, weighted_norms
+from bertcore.analysis.mixing.rollout import attention_rollout, normalize_rows
+from bertcore.analysis.mixing.value_zeroing import value_zeroing
 from tests.support.opened import ok, page_of, said, with_results
 from tests.support.tiny import bert_with_sink, tiny_bert, tiny_config
 from tests.support.tiny_families import make
@@ -46,6 +51,40 @@ def test_a_link_opens_a_mean_over_layers(page: AppTest) -> None:
     app = ok(page.run())
     assert app.session_state["layers"] == [0, 1]
     assert "trace.attentions[[0, 1]].mean(0)" in app.code[1].value
+
+
+@pytest.mark.parametrize("heads", [[], ["2"], ["0", "3"]])
+@pytest.mark.parametrize("measure", ["norms", "zeroing", "rollout"])
+def test_the_heat_map_shows_what_the_weights_hide(
+    page: AppTest, bert: Bert, measure: str, heads: list[str]
+) -> None:
+    page.query_params.update(view="heat-map", measure=measure, layers=["0", "1"], layer="1")
+    page.query_params["heads"] = heads
+    app = ok(with_results(page.run()))
+    trace = bert.trace(*(app.session_state[name] for name in ("text_a", "text_b")))
+    by_head = len(heads) == 1
+    norms = weighted_norms(bert, trace)[1, 2] if by_head else summed_norms(bert, trace)[1]
+    expected = {
+        "norms": norms,
+        "zeroing": value_zeroing(bert, trace)[1],
+        "rollout": attention_rollout(trace.attentions, head=2 if by_head else None)[1],
+    }[measure]
+    names: dict[str, Any] = {}
+    exec(next(code.value for code in app.code if "fractions" in code.value), names)
+    torch.testing.assert_close(names["fractions"], normalize_rows(expected), rtol=0, atol=1e-6)
+    drawn = {"norms": norm_map, "rollout": rollout_map}.get(measure)
+    if drawn is not None:
+        shown = drawn(bert, trace, 1, 2 if by_head else None)
+        np.testing.assert_allclose(shown, normalize_rows(expected), atol=1e-6)
+    assert "No such map says why BERT decides" in said(app)
+
+
+def test_value_zeroing_is_not_offered_for_a_long_text(
+    page: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.canvas.views.MOST_ZEROED", 8)
+    page.query_params.update(view="heat-map", measure="zeroing", text_a="the river bank " * 9)
+    assert "computed for at most 8 tokens" in said(ok(page.run()))
 
 
 def test_a_link_keeps_how_one_looks(page: AppTest) -> None:

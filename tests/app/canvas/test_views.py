@@ -107,7 +107,7 @@ def test_every_view_of_12_heads_and_512_tokens_stays_small(pair: Trace) -> None:
     weights, title = mean_weights(long, [0], [])
     sizes = [
         len(lines.message(long, 0, [])),
-        len(heat_map.message(long, weights, title, [0], [])),
+        len(heat_map.message(long, heat_map.Mapped(weights, title), [0], [])),
         len(overview.message(overview.summary_of(long), 512, 0, [])),
     ]
     assert max(sizes) < 2_500_000
@@ -139,7 +139,7 @@ def test_views_show_what_is_not_a_number(pair: Trace, monkeypatch: pytest.Monkey
     assert header["measures"]["entropy"][5] is not None
 
     mean, title = mean_weights(broken, [0, 1], [])
-    header, _ = read(heat_map.message(broken, mean, title, [0, 1], []))
+    header, _ = read(heat_map.message(broken, heat_map.Mapped(mean, title), [0, 1], []))
     assert f"{size} of {8 * size**2:,} weights" in header["missing"]
     assert np.isnan(mean).any(1).sum() == 1
 
@@ -220,7 +220,9 @@ def test_colour_table_is_the_scale_of_the_charts() -> None:
 
 def test_heat_map_sends_the_weights_themselves(pair: Trace) -> None:
     weights, title = mean_weights(pair, [0, 1], [])
-    header, (values, colours) = read(heat_map.message(pair, weights, title, [0, 1], [], 3))
+    header, (values, colours) = read(
+        heat_map.message(pair, heat_map.Mapped(weights, title), [0, 1], [], 3)
+    )
     assert np.array_equal(np.frombuffer(values, np.float32).reshape(weights.shape), weights)
     assert len(colours) == 256 * 3
     assert header["tokens"] == pair.tokens
@@ -229,7 +231,7 @@ def test_heat_map_sends_the_weights_themselves(pair: Trace) -> None:
 
 def test_heat_map_lets_the_browser_show_what_is_no_number(pair: Trace) -> None:
     weights = np.full((pair.num_tokens, pair.num_tokens), np.nan, np.float32)
-    _, (values, _) = read(heat_map.message(pair, weights, "", [0], [0]))
+    _, (values, _) = read(heat_map.message(pair, heat_map.Mapped(weights, ""), [0], [0]))
     assert np.isnan(np.frombuffer(values, np.float32)).all()
 
 

@@ -394,7 +394,7 @@ def test_a_file_is_run(
     assert len(charts(app)) == (2 if task in ("qa", "regress", "choice") else 3)
     table = app.dataframe[0].value
     assert len(table) == len(expected.errors)
-    assert {"Attention", "Mixing", "What if?"} <= set(table.columns)
+    assert {"Attention", "What if?"} <= set(table.columns)
     assert table["Attention"].str.startswith("attention?text_a=").all()
 
 

@@ -56,7 +56,7 @@ SHOWN: dict[str, Callable[[Bert, Trace], NotebookView]] = {
     "lines": lambda bert, trace: notebook.show_lines(trace, 1, [2], bert=bert),
     "map": lambda bert, trace: notebook.show_map(trace, 1, 2, bert=bert),
     "neurons": lambda bert, trace: notebook.show_neurons(trace, 1, 2, query=3, bert=bert),
-    "mixing": lambda bert, trace: notebook.show_mixing(bert, trace, 3),
+    "norms": lambda bert, trace: notebook.show_map(trace, 1, measure="norms", bert=bert),
     "what if": lambda bert, trace: notebook.show_what_if(bert, trace, CHANGES, masked=[2]),
     "ranking": lambda bert, trace: notebook.show_ranking(bert, trace, masked=[2]),
     "minimal pair": lambda bert, trace: notebook.show_minimal_pair(
@@ -234,24 +234,25 @@ def test_what_was_not_measured_is_said(bert: Bert, trace: Trace, report: HeadRep
         notebook.show_minimal_pair(bert, trace, bert.trace("alone"))
 
 
-def test_the_python_of_the_mix_gives_its_numbers(
-    bert: Bert, trace: Trace, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("measure", ["norms", "zeroing", "rollout"])
+def test_a_measure_beside_the_weights(
+    measure: str, bert: Bert, trace: Trace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import bertcore
 
     monkeypatch.setattr(bertcore, "load", lambda source: bert)
-    for head in (None, 1):
-        view = notebook.show_mixing(bert, trace, 3, layer=1, head=head)
-        (code,) = re.findall(r'<pre class="code"><code>(.*?)</code></pre>', view.html, re.S)
-        names: dict[str, Any] = {}
-        exec(html.unescape(code), names)
-        rows = re.findall(r"<tr>(.*?)</tr>", view.html, re.S)[1:]
-        for position, row in enumerate(rows):
-            cells = [html.unescape(c) for c in re.findall(r"<bdi>(.*?)</bdi>", row, re.S)]
-            numbers = [float(cell) for cell in cells[3:]]
-            wanted = [float(values[position]) for values in names["row"].values()]
-            assert numbers == pytest.approx(wanted, rel=1e-4)
-        assert len(rows) == trace.num_tokens
+    view = notebook.show_map(trace, 1, 2, measure=measure, bert=bert)
+    (code,) = re.findall(r'<pre class="code"><code>(.*?)</code></pre>', view.html, re.S)
+    names: dict[str, Any] = {}
+    exec(html.unescape(code), names)
+    assert names["fractions"].sum(-1).tolist() == pytest.approx([1] * trace.num_tokens)
+    for wrong, said in (
+        ({"layers": [0, 1]}, "is of one layer"),
+        ({"bert": None}, "needs the model"),
+        ({"measure": "flow"}, "measure is 'flow'"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            notebook.show_map(trace, **{"layers": 1, "measure": measure, "bert": bert, **wrong})
 
 
 @pytest.mark.parametrize("name", ["what if", "ranking", "minimal pair"])

@@ -93,7 +93,7 @@ def heat_map_view(trace: Trace, layer: int = 0, heads: Sequence[int] = (0,), **p
     """Return the heat map of one head or a mean of heads."""
     weights, title = mean_weights(trace, [layer], heads)
     chosen = {**heat_map.DEFAULT_OPTIONS, **page.pop("look", {})}
-    data = heat_map.message(trace, weights, title, [layer], heads, 0, chosen)
+    data = heat_map.message(trace, heat_map.Mapped(weights, title), [layer], heads, 0, chosen)
     return View(_bare(heat_map, **page), data)
 
 

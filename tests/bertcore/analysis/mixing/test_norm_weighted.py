@@ -1,4 +1,4 @@
-"""Norm-weighted attention: against the vectors themselves, and the block's own output."""
+"""Norm-weighted attention, against the vectors themselves."""
 
 import numpy as np
 import pytest
@@ -8,9 +8,9 @@ from torch import Tensor
 
 from bertcore import Bert, Trace
 from bertcore.analysis.mixing.norm_weighted import (
-    block_norms,
     passed_norms,
     passed_on,
+    summed_norms,
     weighted_norms,
 )
 from bertcore.network.attention import SelfAttention
@@ -50,7 +50,7 @@ def pair_vectors(bert: Bert, trace: Trace, layer: int) -> Tensor:
 def test_norms_are_those_of_the_vectors(bert: Bert, trace: Trace, layer: int) -> None:
     vectors = pair_vectors(bert, trace, layer)
     torch.testing.assert_close(weighted_norms(bert, trace)[layer], vectors.norm(dim=-1))
-    summed = block_norms(bert, trace).summed[layer]
+    summed = summed_norms(bert, trace)[layer]
     torch.testing.assert_close(summed, vectors.sum(0).norm(dim=-1))
 
 
@@ -69,32 +69,6 @@ def test_the_vectors_add_up_to_the_block_before_the_residual(
     torch.testing.assert_close(
         pair_vectors(bert, trace, layer).sum((0, 2)), expected - block.output.bias
     )
-
-
-@pytest.mark.parametrize("layer", [0, 1])
-def test_residual_and_norm_as_in_the_paper(bert: Bert, trace: Trace, layer: int) -> None:
-    """Kobayashi et al. 2021 with all T x T x D vectors made, and their sum the block's output."""
-    block = bert.module.layers[layer].attention
-    x = trace.hidden_states[layer]
-    parts = pair_vectors(bert, trace, layer).sum(0)  # [T, T, D]
-    parts[range(len(x)), range(len(x))] += x
-    before = parts.sum(1) + block.output.bias
-    deviation = (before.var(-1, correction=0, keepdim=True) + block.norm.eps).sqrt()
-
-    def g(vectors: Tensor, deviation: Tensor) -> Tensor:
-        return (vectors - vectors.mean(-1, keepdim=True)) / deviation * block.norm.weight
-
-    normalized = g(parts, deviation[:, None])
-    bias = g(block.output.bias, deviation) + block.norm.bias
-    after = F.layer_norm(before, (32,), block.norm.weight, block.norm.bias, block.norm.eps)
-    torch.testing.assert_close(normalized.sum(1) + bias, after)
-
-    found = block_norms(bert, trace)
-    torch.testing.assert_close(found.normalized[layer], normalized.norm(dim=-1).detach())
-    own = normalized.diagonal(dim1=0, dim2=1).T  # [T, D]
-    mixing, preserving = (normalized.sum(1) - own).norm(dim=-1), own.norm(dim=-1)
-    expected = (mixing / (mixing + preserving)).detach()
-    torch.testing.assert_close(found.mixing_ratio[layer], expected)
 
 
 def test_a_block_by_hand() -> None:
@@ -122,9 +96,7 @@ def test_heads_that_cancel_send_nothing(bert: Bert) -> None:
         block.output.weight[:, 16:] = -block.output.weight[:, :16]
     trace = bert.trace(TEXT)
     assert weighted_norms(bert, trace).min() > 1e-3
-    found = block_norms(bert, trace)
-    assert found.summed.max() < 1e-7
-    assert found.mixing_ratio.max() < 1e-6
+    assert summed_norms(bert, trace).max() < 1e-7
 
 
 def test_no_pair_of_tokens_has_a_vector(bert: Bert, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,7 +116,7 @@ def test_no_pair_of_tokens_has_a_vector(bert: Bert, monkeypatch: pytest.MonkeyPa
             return out
 
     with Watch():
-        block_norms(bert, trace)
+        summed_norms(bert, trace)
         weighted_norms(bert, trace)
     assert largest <= trace.attentions.numel() < 64 * 64 * 32
 
@@ -155,7 +127,7 @@ def test_bfloat16_is_measured_in_float32(bert: Bert, trace: Trace) -> None:
     found = weighted_norms(half, half.trace(TEXT, PAIR))
     assert found.dtype == torch.float32
     torch.testing.assert_close(found, weighted_norms(bert, trace), atol=0.05, rtol=0.1)
-    assert block_norms(half, half.trace(TEXT, PAIR)).summed.dtype == torch.float32
+    assert summed_norms(half, half.trace(TEXT, PAIR)).dtype == torch.float32
 
 
 def test_nan_is_refused_with_the_layer() -> None:
@@ -163,7 +135,7 @@ def test_nan_is_refused_with_the_layer() -> None:
     with torch.no_grad():
         broken.module.layers[1].attention.query.weight[0, 0] = torch.nan
     trace = broken.trace(TEXT)
-    for measure in (weighted_norms, block_norms):
+    for measure in (weighted_norms, summed_norms):
         with pytest.raises(ValueError, match=r"attention weights of layer 1 contain NaN.*float32"):
             measure(broken, trace)
     with torch.no_grad():

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from bertcore import Bert
-from bertcore.analysis.mixing.maps import normalize_rows
+from bertcore.analysis.mixing.rollout import normalize_rows
 from bertcore.analysis.mixing.value_zeroing import value_zeroing
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
 

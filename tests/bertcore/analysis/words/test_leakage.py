@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from bertcore import Bert, load
-from bertcore.analysis.mixing.maps import normalize_rows
+from bertcore.analysis.mixing.rollout import normalize_rows
 from bertcore.analysis.mixing.value_zeroing import value_zeroing
 from bertcore.analysis.words.leakage import leakage, paths_back
 from bertcore.network import ALL_HEADS

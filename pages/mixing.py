@@ -1,3 +1,0 @@
-from app.mixing import page
-
-page.draw()
