@@ -84,14 +84,13 @@ _METHOD_TEXTS = {
     "ig": (
         ". Gradients are summed along the path from a text of {stand_in} ({unit} {begin}) to yours "
         "({value}); all numbers sum to the difference, {change}, apart from the convergence delta, "
-        "{delta}. Word pieces are summed. Integrated gradients: Sundararajan et al. 2017, with "
-        "captum."
+        "{delta}. Word pieces are summed. Integrated gradients: Sundararajan et al. 2017."
     ),
     "gradient": (
         ": the gradient of the {unit} with respect to each token embedding, times that embedding. "
         "It sees only small changes of the text. In BERT it is small and often says little: a "
         "LayerNorm follows, so token, segment and position together cancel to 0. Shrikumar et al. "
-        "2016, with captum."
+        "2016."
     ),
     "occlusion": (
         ": how much the {unit} ({value} for the whole text) falls if this word alone is {gone}. "
@@ -171,7 +170,7 @@ BY_LAYER = Picture(
     table=conductance_arrays,
     how=(
         "How much of the integrated gradients passes through each word's vector after each layer "
-        "(conductance; Dhamdhere et al. 2019, with captum). Every row sums to {change} in {unit}, "
+        "(conductance; Dhamdhere et al. 2019). Every row sums to {change} in {unit}, "
         "apart from a convergence delta of at most {delta}. The rows show where the decision "
         "gathers: a classifier's ends up in what its head reads, the vector of \\[CLS\\], of the "
         "last token if attention is causal, or of all tokens if it takes their mean."

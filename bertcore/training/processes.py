@@ -6,7 +6,6 @@ import weakref
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import nn
@@ -25,22 +24,23 @@ class Processes:
         device: As for `choose_device`; on GPUs each process gets its own.
 
     ValueError if the device does not exist, or is one GPU for several processes, or if the launcher
-    asks for FSDP.
+    asks for FSDP, DeepSpeed or Megatron-LM.
     """
 
     def __init__(self, device: str) -> None:
         self.rank = launched_rank()
         self.num = int(os.environ.get("WORLD_SIZE", "1"))
-        are_sharding = os.environ.get("ACCELERATE_USE_FSDP", "").lower() in ("true", "1", "yes")
-        if self.num > 1 and are_sharding:
-            raise ValueError(
-                "the launcher asks for FSDP, which divides a network among the processes. That is "
-                "not supported, since a BERT fits on each GPU. Start without --use_fsdp: each "
-                "process then has the whole network, and gradients are averaged (DDP)."
-            )
+        for name in ("FSDP", "DEEPSPEED", "MEGATRON_LM"):
+            is_asked = os.environ.get(f"ACCELERATE_USE_{name}", "").lower() in ("true", "1", "yes")
+            if self.num > 1 and is_asked:
+                raise ValueError(
+                    f"the launcher asks for {name}, which divides a network among the processes. "
+                    "That is not supported, since a BERT fits on each GPU. Start without "
+                    f"--use_{name.lower()}: each process then has the whole network, and gradients "
+                    "are averaged (DDP)."
+                )
         self.device = choose_device(device)
-        self._accelerator: Any = None
-        self._joined: list[weakref.ref[nn.Module]] = []
+        self._joined: list[weakref.ref[DistributedDataParallel]] = []
         if self.num > 1 and self.device.type != "cpu":
             index: int | None = self.device.index  # torch's type leaves None out
             if index is not None:
@@ -76,39 +76,30 @@ class Processes:
 
         Args:
             module: The module that computes the loss; it contains the network, on the device.
-
-        RuntimeError if the launcher asks for anything but data parallel training.
         """
         if self.num == 1:
             return module
-        from accelerate import Accelerator, DistributedDataParallelKwargs
-
-        if self._accelerator is None:
-            options = DistributedDataParallelKwargs(gradient_as_bucket_view=True)
-            # Number formats are set by us, whatever the launcher's settings.
-            self._accelerator = Accelerator(
-                cpu=self.device.type == "cpu", mixed_precision="no", kwargs_handlers=[options]
-            )
-            kind = str(self._accelerator.distributed_type).rpartition(".")[2]
-            if not kind.startswith("MULTI_"):
-                raise RuntimeError(
-                    f"the launcher asks for {kind}, which training does not support. "
-                    "Start it with torchrun, or with accelerate launch --multi_gpu."
-                )
-        joined: nn.Module = self._accelerator.prepare(module)
+        devices = None
+        if self.device.type != "cpu":
+            devices = [self.device]
+            torch.accelerator.set_device_index(self.device)
+        if not torch.distributed.is_initialized():
+            backend = torch.distributed.get_default_backend_for_device(self.device)
+            torch.distributed.init_process_group(backend)
+        joined = DistributedDataParallel(module, device_ids=devices, gradient_as_bucket_view=True)
         self._joined.append(weakref.ref(joined))
         return joined
 
     def without_sync(self, module: nn.Module) -> AbstractContextManager[None]:
         """Do not synchronise gradients until a later part of the batch."""
-        if self._accelerator is None:
+        if not isinstance(module, DistributedDataParallel):
             return nullcontext()
-        context: AbstractContextManager[None] = self._accelerator.no_sync(module)
+        context: AbstractContextManager[None] = module.no_sync()
         return context
 
     def sum(self, values: Sequence[float]) -> list[float]:
         """Return the sums of numbers over all processes."""
-        if self._accelerator is None:
+        if not self._joined:
             return list(values)
         sums = torch.tensor(values, dtype=torch.float64, device=self.device)
         torch.distributed.all_reduce(sums)
@@ -125,18 +116,18 @@ class Processes:
 
     def leave(self) -> None:
         """Leave the process group, whose threads end; joined modules are unusable afterwards."""
-        if self._accelerator is not None:
-            # With a barrier, since the main process may still write the last checkpoint.
-            torch.distributed.barrier()
-            for reference in self._joined:
-                module = reference()
-                if not isinstance(module, DistributedDataParallel):
-                    continue
+        if not self._joined:
+            return
+        # With a barrier, since the main process may still write the last checkpoint.
+        torch.distributed.barrier()
+        for reference in self._joined:
+            module = reference()
+            if module is not None:
                 # Its reducer must not be the group's last owner: it would free it while holding
                 # Python's global lock and wait for a Gloo thread that may wait for that lock.
                 del module.reducer, module.logger, module.process_group
-            self._accelerator.end_training()
-            self._accelerator = None
+        self._joined.clear()
+        torch.distributed.destroy_process_group()
 
 
 def launched_rank() -> int:

@@ -26,7 +26,6 @@ SECONDS = 240
 _SERVER = multiprocessing.get_context("forkserver")
 _SERVER.set_forkserver_preload(
     [
-        "accelerate",
         "bertscope.cli.main",
         "bertcore.finetuning",
         "bertcore.pretraining",

@@ -1,4 +1,4 @@
-"""Gradient attribution: captum's methods on BERT's three embeddings.
+"""Gradient attribution on BERT's three embeddings.
 
 The methods differentiate with respect to vectors, not ids: token, segment and position embeddings
 are separate inputs, which are summed and run through the network with the task head.
@@ -6,7 +6,7 @@ are separate inputs, which are summed and run through the network with the task 
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -96,22 +96,25 @@ def integrated_gradients(
 
     ValueError if an argument is out of range, or gradients do not reach the embeddings.
 
-    Source: Sundararajan, Taly and Yan 2017; `captum.attr.IntegratedGradients`; baselines as in
-        captum's tutorial on BERT, and [MASK].
+    Source: Sundararajan, Taly and Yan 2017; the same as captum's; baselines as in its tutorial on
+        BERT, and [MASK].
     """
-    from captum.attr import IntegratedGradients
-
     embedded, start = _ends(model, source, parts, baseline, steps)
     run = _Run(model, source, target, embedded, parts)
-    attributions, delta = IntegratedGradients(run).attribute(
-        run.chosen(embedded),
-        run.chosen(start),
-        n_steps=steps,
-        internal_batch_size=run.at_once,
-        return_convergence_delta=True,
-    )
+    ends, starts = run.chosen(embedded), run.chosen(start)
+    nodes, weights = np.polynomial.legendre.leggauss(steps)
+    points, weights = (torch.from_numpy(each / 2).to(ends[0]) for each in (nodes + 1, weights))
+    means = [torch.zeros_like(end) for end in ends]
+    for at in range(0, steps, run.at_once):
+        here = slice(at, at + run.at_once)
+        gradients, _ = run.gradients(starts, ends, points[here])
+        for mean, gradient in zip(means, gradients, strict=True):
+            mean += (weights[here, None, None] * gradient).sum(0)
+    attributions = [m * (b - a) for m, a, b in zip(means, starts, ends, strict=True)]
+    summed = _summed(run.names, attributions)
     value, first = run.value(embedded), run.value(start)
-    return Attribution(_summed(run.names, attributions), value, first, float(delta[0]))
+    total = float(sum(part.sum(dtype=np.float64) for part in summed.values()))
+    return Attribution(summed, value, first, total - (value - first))
 
 
 def gradient_x_input(model: TaskModel, source: TaskInput, target: Target) -> Attribution:
@@ -119,14 +122,13 @@ def gradient_x_input(model: TaskModel, source: TaskInput, target: Target) -> Att
 
     ValueError if gradients do not reach the embeddings.
 
-    Source: Shrikumar et al. 2016; `captum.attr.InputXGradient`.
+    Source: Shrikumar et al. 2016.
     """
-    from captum.attr import InputXGradient
-
     embedded = _look_up(model, source)
     run = _Run(model, source, target, embedded, PARTS)
-    inputs = tuple(part.requires_grad_() for part in run.chosen(embedded))
-    attributions = InputXGradient(run).attribute(inputs)
+    inputs = run.chosen(embedded)
+    gradients, _ = run.gradients(inputs, inputs, torch.ones(1).to(inputs[0]))
+    attributions = [part * gradient for part, gradient in zip(inputs, gradients, strict=True)]
     return Attribution(_summed(run.names, attributions), run.value(embedded), None, None)
 
 
@@ -147,11 +149,9 @@ def layer_conductance(
 
     ValueError as `integrated_gradients`; or if layers cannot be followed.
 
-    Source: Dhamdhere, Sundararajan and Yan 2019; Shrikumar, Su and Kundaje 2018;
-        `captum.attr.LayerConductance`.
+    Source: Dhamdhere, Sundararajan and Yan 2019; Shrikumar, Su and Kundaje 2018: the gradient at
+        each point times the layer's change up to the next one, as in captum.
     """
-    from captum.attr import LayerConductance
-
     if not can_follow_layers(model):
         raise ValueError(
             f"{model.module.network.config.family.name} does not call its layers one by one in "
@@ -159,31 +159,25 @@ def layer_conductance(
         )
     embedded, start = _ends(model, source, PARTS[:1], baseline, steps)
     run = _Run(model, source, target, embedded, PARTS[:1])
-    layers, deltas = [], []
-    for index, probe in enumerate(run.probes):
-        conductance, delta = LayerConductance(run, probe).attribute(
-            run.chosen(embedded),
-            run.chosen(start),
-            n_steps=steps,
-            # Equal steps: the layer's vectors are followed from point to point.
-            method="riemann_trapezoid",
-            internal_batch_size=max(2, run.at_once),
-            return_convergence_delta=True,
-        )
-        layers.append(conductance.detach().float().sum(-1)[0].cpu().numpy())
-        deltas.append(float(delta[0]))
-        on_fraction((index + 1) / len(run.probes))
-    return Conductance(
-        np.stack(layers), run.value(embedded), run.value(start), np.array(deltas, dtype=np.float32)
-    )
+    ends, starts = run.chosen(embedded), run.chosen(start)
+    points = torch.linspace(0, 1, steps + 1).to(ends[0])
+    sums = [torch.zeros(1) for _ in range(run.num_layers)]
+    size = max(2, run.at_once)
+    for at in range(0, steps, size - 1):  # the next batch begins with the last point of this one
+        _, layers = run.gradients(starts, ends, points[at : at + size])
+        for index, (state, gradient) in enumerate(layers):
+            sums[index] = (
+                sums[index] + (gradient[:-1] * state.diff(dim=0)).float().sum((0, -1)).cpu()
+            )
+        on_fraction(min(1.0, (at + size - 1) / steps))
+    value, first = run.value(embedded), run.value(start)
+    conductance = torch.stack(sums).numpy()
+    deltas = conductance.sum(1, dtype=np.float64) - (value - first)
+    return Conductance(conductance, value, first, deltas.astype(np.float32))
 
 
-class _Run(nn.Module):
-    """The network from embeddings to a target's value; other embeddings are fixed.
-
-    Each layer is followed by a probe of its own for captum's hooks, since other threads run the
-    layers themselves at the same time.
-    """
+class _Run:
+    """The network from embeddings to a target's value; other embeddings are fixed."""
 
     def __init__(
         self,
@@ -193,13 +187,10 @@ class _Run(nn.Module):
         embedded: EmbeddingParts,
         parts: Sequence[str],
     ) -> None:
-        super().__init__()
-        # In lists, so that the model's parts do not become this module's own.
-        self._model, self._target, self._fixed = [model], target, embedded
+        self._model, self._target, self._fixed = model, target, embedded
         self._tokens = _tokens(model, source)
         self.names = [name for name in PARTS if name in parts and _part(embedded, name) is not None]
-        num_layers = model.module.network.config.num_hidden_layers
-        self.probes = nn.ModuleList(nn.Identity() for _ in range(num_layers))
+        self.num_layers = model.module.network.config.num_hidden_layers
 
     @property
     def at_once(self) -> int:
@@ -214,10 +205,36 @@ class _Run(nn.Module):
     def value(self, embedded: EmbeddingParts) -> float:
         """Return the target's value of some embeddings."""
         with torch.no_grad():
-            return float(self(*self.chosen(embedded))[0])
+            return float(self._values(self.chosen(embedded))[0])
 
-    def forward(self, *varied: Tensor) -> Tensor:
-        """Return the target's values, [B], of embeddings [B, R T, E] in the order of `names`."""
+    def gradients(
+        self, starts: Sequence[Tensor], ends: Sequence[Tensor], points: Tensor
+    ) -> tuple[tuple[Tensor, ...], list[tuple[Tensor, Tensor]]]:
+        """Return the target's gradients at P points between two ends, 0 to 1.
+
+        Returns:
+            Those by each embedding, [P, R T, E], and for each layer its states and those by them,
+            [P, R T, D]; no layers for a network whose layers cannot be followed.
+        """
+        inputs = [
+            (start + points[:, None, None] * (end - start)).requires_grad_()
+            for start, end in zip(starts, ends, strict=True)
+        ]
+        states: list[Tensor] = []
+        with torch.enable_grad():
+            values = self._values(inputs, states)
+            found = torch.autograd.grad(values.sum(), [*inputs, *states])
+        layers = [
+            (state.detach(), by) for state, by in zip(states, found[len(inputs) :], strict=True)
+        ]
+        return found[: len(inputs)], layers
+
+    def _values(self, varied: Sequence[Tensor], states: list[Tensor] | None = None) -> Tensor:
+        """Return the target's values, [B], of embeddings [B, R T, E] in the order of `names`.
+
+        Args:
+            states: The output of each layer is appended to it, [B, R T, D].
+        """
         num_inputs, (num_rows, length) = len(varied[0]), self._tokens.ids.shape
         tokens = self._tokens.repeated(num_inputs)
 
@@ -227,16 +244,17 @@ class _Run(nn.Module):
                 return None
             return part.expand(num_inputs, -1, -1).reshape(num_inputs * num_rows, length, -1)
 
-        def probed(index: int, state: Tensor) -> Tensor:
-            together = state.reshape(num_inputs, num_rows * length, -1)
-            probe: Tensor = self.probes[index](together)
-            return probe.reshape(state.shape)
+        def followed(_: int, state: Tensor) -> Tensor:
+            if states is None:
+                return state
+            states.append(state.reshape(num_inputs, num_rows * length, -1))
+            return states[-1].reshape(state.shape)
 
         by_name = dict(zip(self.names, varied, strict=True))
         parts = (by_row(by_name.get(name, _part(self._fixed, name))) for name in PARTS)
-        module = self._model[0].module
-        logits = module.from_embeddings(EmbeddingParts(*parts), *tokens, after=probed).float()  # type: ignore[arg-type]
-        if self._model[0].task.reads_choices:
+        module = self._model.module
+        logits = module.from_embeddings(EmbeddingParts(*parts), *tokens, after=followed).float()  # type: ignore[arg-type]
+        if self._model.task.reads_choices:
             logits = logits.reshape(num_inputs, num_rows)
         require_finite_logits([logits.detach()])
         return self._target.value(logits)
@@ -331,7 +349,7 @@ def _ends(
     return embedded, EmbeddingParts(token, segment, position)
 
 
-def _summed(names: Sequence[str], attributions: Any) -> dict[str, NDArray[np.float32]]:
+def _summed(names: Sequence[str], attributions: Sequence[Tensor]) -> dict[str, NDArray[np.float32]]:
     """Return attributions [1, R T, E] summed over E, by name, [R T]."""
     return {
         name: part.detach().float().sum(-1)[0].cpu().numpy()

@@ -224,24 +224,14 @@ def test_waiting_ends_when_the_file_is_there(tmp_path: Path) -> None:
     writer.join()
 
 
-def test_deepspeed_is_refused_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    class DeepSpeed:
-        distributed_type = "DistributedType.DEEPSPEED"
-
-        def __init__(self, **_: Any) -> None:
-            pass
-
-    monkeypatch.setenv("WORLD_SIZE", "2")
-    monkeypatch.setattr("accelerate.Accelerator", DeepSpeed)
-    with pytest.raises(RuntimeError, match="asks for DEEPSPEED, which training does not supp"):
-        Processes("cpu").join(tiny_network())
-
-
-def test_fsdp_is_refused_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ACCELERATE_USE_FSDP", "true")
+@pytest.mark.parametrize("name", ["FSDP", "DEEPSPEED"])
+def test_sharding_is_refused_in_a_sentence(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(f"ACCELERATE_USE_{name}", "true")
     assert Processes("cpu").num == 1  # one process has nobody to share with
     monkeypatch.setenv("WORLD_SIZE", "2")
-    with pytest.raises(ValueError, match=r"asks for FSDP.*Start without --use_fsdp.*\(DDP\)"):
+    with pytest.raises(
+        ValueError, match=rf"asks for {name}.*Start without --use_{name.lower()}.*\(DDP\)"
+    ):
         Processes("cpu")
-    monkeypatch.setenv("ACCELERATE_USE_FSDP", "false")
+    monkeypatch.setenv(f"ACCELERATE_USE_{name}", "false")
     assert Processes("cpu").num == 2
