@@ -6,21 +6,19 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
-from numpy.typing import NDArray
 
-from bertcore.analysis.heads.entropy_history import HeadHistory, head_history
 from bertcore.analysis.space.probe_map import probe_map
 from bertcore.pretraining.data.bundled import RECORDED_RUNS
 from bertcore.training.probes import Probe
 
 from ..access import places
 from ..layer_watch.layer_watch import layer_watch
-from ..plots import Figure, heatmap, theme
+from ..plots import theme
 from ..run_folders.runs import read_run
 from ..shell import Picture, frame
 from .fields import HEAD, LAYER, MOMENT, SENTENCE
 from .replay_figures import probe_answers, replay, spread_moments
-from .stations import Station, draw_borders, named, stations_of
+from .stations import Station, named, stations_of
 from .watch import probes
 
 NO_PROBES = (
@@ -28,42 +26,6 @@ NO_PROBES = (
     "of older versions have none."
 )
 MEAN = -1  # stands for the mean of a layer's heads
-
-
-def _heads_arrays(history: HeadHistory) -> dict[str, NDArray[Any]]:
-    """Return steps [S], spread [S, L, H] and each head's favourite."""
-    return {
-        "steps": np.asarray(history.steps),
-        "spread": history.spread,
-        "favourite": np.asarray(history.favourite),
-    }
-
-
-def heads_over_time(history: HeadHistory, stations: Sequence[Station] = ()) -> Figure:
-    """Draw how spread the attention of every head is, from the run's start to now."""
-    num_moments, num_layers, num_heads = history.spread.shape
-    names = [f"layer {i} head {j}" for i in range(num_layers) for j in range(num_heads)]
-    fig = Figure(
-        heatmap(
-            z=history.spread.reshape(num_moments, -1).T.round(4),
-            x=[str(step) for step in history.steps],
-            y=names,
-            zmin=0,
-            zmax=1,
-            colorscale=theme.SEQUENTIAL,
-            colorbar=theme.bar_beside("spread"),
-            hovertemplate="<b>%{y}</b> at step %{x}: %{z:.3f}<extra></extra>",
-        )
-    )
-    height = min(700, 130 + max(16, 26 - len(names) // 4) * len(names))
-    theme.plot_layout(fig, "How widely each head's attention is spread", "step", "", height)
-    begins = {s.letter: sum(step <= s.after for step in history.steps) - 0.5 for s in stations}
-    if stations:
-        begins[stations[0].letter] = -0.5
-    draw_borders(fig, begins)
-    fig.update_xaxes(type="category", showgrid=False, nticks=12)
-    fig.update_yaxes(showgrid=False, autorange="reversed", tickfont={"size": 11})
-    return fig
 
 
 REPLAY = Picture(
@@ -94,22 +56,6 @@ STATIONS = (
     "and those before it, and the hidden word is guessed from those before it; on the others, from "
     "both sides."
 )
-HEADS = Picture(
-    name="training-heads",
-    figure=heads_over_time,
-    table=_heads_arrays,
-    how=(
-        "Each row is an attention head. Bright means that it attends to all tokens alike (of those "
-        "that it may attend to), dark to one token. A head forms where its row turns dark."
-    ),
-    code="""
-from pathlib import Path
-from bertcore.analysis.heads.entropy_history import head_history
-from bertcore.training.probes import read_probes
-
-head_history(read_probes(Path({path!r}))).spread                     # [S, L, H]
-""",
-)
 
 
 def show_replay(path: Path) -> None:
@@ -121,13 +67,6 @@ def show_replay(path: Path) -> None:
             return
         stations = stations_of(read_run(path).config)
         _play(path, recorded, stations)
-        HEADS.show(
-            None,
-            head_history(recorded),
-            drawn={"stations": stations},
-            setup="",
-            path=places.hide(str(path)),
-        )
 
 
 @frame.fragment
@@ -143,7 +82,7 @@ def _keep_moment(count: int) -> None:
 def _play(path: Path, recorded: list[Probe], stations: Sequence[Station]) -> None:
     """Draw the controls and the replay."""
     num_layers = len(recorded[-1].sentences[0].codes)
-    usual = formed_head(recorded) if path in RECORDED_RUNS else (num_layers - 1, 0)
+    usual = formed_head(recorded[-1]) if path in RECORDED_RUNS else (num_layers - 1, 0)
     sentence, layer, head = _choose(recorded[-1], *usual)
     drawn = [recorded[index] for index in spread_moments(len(recorded))]
     mapped = probe_map(drawn)
@@ -181,10 +120,10 @@ def _play(path: Path, recorded: list[Probe], stations: Sequence[Station]) -> Non
     REPLAY.caption(**reading)
 
 
-def formed_head(recorded: list[Probe]) -> tuple[int, int]:
-    """Return layer and head whose attention is the sharpest at the end of a run."""
-    spread = head_history(recorded).spread[-1]
-    layer, head = np.unravel_index(spread.argmin(), spread.shape)
+def formed_head(probe: Probe) -> tuple[int, int]:
+    """Return layer and head whose largest weights are the largest, on average over the tokens."""
+    largest = np.mean([one.attention.max(-1).mean(-1) for one in probe.sentences], axis=0)  # [L, H]
+    layer, head = np.unravel_index(largest.argmax(), largest.shape)
     return int(layer), int(head)
 
 

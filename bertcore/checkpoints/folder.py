@@ -458,23 +458,16 @@ def _read_json_value(file: Path) -> object:
 
 
 def read_card(folder: str | Path) -> str | None:
-    """Return the model card (README.md) without its YAML head, or None; see `card_parts`."""
-    return card_parts(folder)[1] or None
+    """Return the model card (README.md) without its YAML head, or None.
 
-
-def card_parts(folder: str | Path) -> tuple[str, str]:
-    """Return the YAML head, with its marks, and the body of the model card (README.md).
-
-    Of its first 200,000 bytes; "" each if there is none, or if it is no file of the folder itself.
-    The text is untrusted: show it as Markdown without HTML.
+    Of its first 200,000 bytes, if it is a file of the folder itself. The text is untrusted: show it
+    as Markdown without HTML.
     """
     try:
         content = read_start(Path(folder).expanduser() / "README.md", _CARD_LIMIT)
     except (OSError, RuntimeError):
-        return "", ""
+        return None
     text = content.decode("utf-8", errors="replace")
     if text.startswith("---\n"):
-        head, closed, body = text[4:].partition("\n---\n")
-        if closed:
-            return f"---\n{head}\n---\n\n", body.strip()
-    return "", text.strip()
+        text = text.partition("\n---\n")[2] or text
+    return text.strip() or None

@@ -133,32 +133,13 @@ def hf_state_dict(network: Network) -> dict[str, Tensor]:
 
 
 def hf_config(network: Network) -> dict[str, Any]:
-    """Return the content of config.json: the shape, the class in `transformers`, the format.
-
-    Pruned heads are named too, as `zeroed_heads`.
-    """
+    """Return the content of config.json: the shape, the class in `transformers`, the format."""
     dtype = network.token_table.dtype
-    zeroed = {str(layer): heads for layer, heads in zeroed_heads(network).items()}
     return {
         **network.config.to_hf_dict(),
-        **({"zeroed_heads": zeroed} if zeroed else {}),
         "architectures": [architecture(network_heads(network), network.config.family)],
         "dtype": str(dtype).removeprefix("torch."),
     }
-
-
-def zeroed_heads(network: Network) -> dict[int, list[int]]:
-    """Return layer -> heads without effect: their columns of the output projection are all 0."""
-    zeroed = {}
-    for layer, parts in enumerate(network.layers):
-        block = parts.attention
-        # [D, D] -> [D, H, K]: the columns are the heads' outputs, one head after another
-        columns = block.output.weight.detach()
-        by_head = columns.view(len(columns), block.num_heads, -1)
-        heads = (by_head == 0).all(-1).all(0).nonzero().flatten().tolist()
-        if heads:
-            zeroed[layer] = heads
-    return zeroed
 
 
 def network_heads(network: Network) -> frozenset[str]:

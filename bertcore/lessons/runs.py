@@ -6,8 +6,7 @@ import json
 import math
 from typing import Any, NamedTuple
 
-from bertcore.analysis.heads.entropy_history import head_history
-from bertcore.lessons.answer import Fact, Found, Kind, Option, answer, head_options, percent
+from bertcore.lessons.answer import Fact, Found, Kind, Option, answer, percent
 from bertcore.model import Model
 from bertcore.pretraining.data.bundled import RECORDED_RUNS
 from bertcore.training.probes import Probe, SentenceProbe, read_probes
@@ -177,19 +176,3 @@ def pairs_told(bert: Model, text_a: str, text_b: str | None, run: str) -> Found:
         "accuracy": found.scored[-1]["valid_nsp_accuracy"],
     }
     return Found(("none", "one", "both")[right], facts)
-
-
-@answer(Kind.HEAD, facts="layer head spread first_spread")
-def sharpest_head(bert: Model, text_a: str, text_b: str | None, run: str) -> Found:
-    """The head of a run whose attention is the least spread at its end."""
-    history = head_history(list(recorded(run).probes))
-    spread = history.spread[-1]
-    layer, head = divmod(int(spread.argmin()), spread.shape[1])
-    options = head_options(spread, "{:.2f}".format)
-    facts: dict[str, Fact] = {
-        "layer": layer,
-        "head": head,
-        "spread": float(spread[layer, head]),
-        "first_spread": float(history.spread[0][layer, head]),
-    }
-    return Found(f"{layer}.{head}", facts, options)

@@ -196,10 +196,6 @@ class AttentionBlock(nn.Module, ABC):
     def output_norm(self) -> nn.LayerNorm | None:
         """The LayerNorm after projection and residual; None if norms come before blocks."""
 
-    @abstractmethod
-    def value_rows(self) -> tuple[Tensor, Tensor | None]:
-        """Return weight and bias of the projection to values; writing to them changes it."""
-
     def allowed(self, num_tokens: int) -> Tensor | None:
         """Return which tokens each token may attend to in this layer, bool [T, T]; None: all.
 
@@ -291,7 +287,3 @@ class SelfAttention(AttentionBlock):
     def output_norm(self) -> nn.LayerNorm:
         """The LayerNorm after projection and residual."""
         return self.norm
-
-    def value_rows(self) -> tuple[Tensor, Tensor]:
-        """Return weight and bias of the projection to values."""
-        return self.value.weight, self.value.bias

@@ -109,11 +109,6 @@ class ModernAttention(AttentionBlock):
         """None: the norm comes before the next block."""
         return None
 
-    def value_rows(self) -> tuple[Tensor, Tensor | None]:
-        """Return weight and bias of the projection to values, as views of the fused ones."""
-        bias = self.qkv.bias
-        return self.qkv.weight.chunk(3)[2], None if bias is None else bias.chunk(3)[2]
-
 
 class GatedFeedForward(nn.Module):
     """hidden + W2 (act(inner) x gate), where inner and gate are the halves of W1 LayerNorm(hidden).

@@ -1,20 +1,12 @@
-"""A fine-tuned checkpoint's task head for its opened encoder, and its tensors as stored."""
+"""A fine-tuned checkpoint's task head for its opened encoder."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from torch import Tensor
-
-from bertcore.checkpoints.files import CheckpointFolder, open_folder
-from bertcore.checkpoints.keys import mend_keys
 from bertcore.checkpoints.report import LoadReport
 from bertcore.model import Model
 from bertcore.network.task_reader import TaskReader
 from bertcore.tasks.model import open_task_model
 
-CONFIG_FIELDS = ("architectures", "id2label", "label2id", "problem_type", "bertscope")
-"""Fields of config.json that belong to a task head."""
 _KINDS = {
     "classify": "classes",
     "pair": "classes",
@@ -59,39 +51,6 @@ def read_task_head(bert: Model) -> TaskReader | None:
     if kind == "classes" and len(model.labels) == 1:
         return TaskReader("score", (), head)
     return TaskReader(kind, model.labels, head)
-
-
-def stored_task_head(bert: Model) -> dict[str, Tensor]:
-    """Return the tensors of the task head under Hugging Face's keys, on the CPU, as stored.
-
-    RuntimeError if the files changed since the checkpoint was opened.
-    """
-    report = bert.report
-    if report is None or not report.task_heads:
-        return {}
-    with _files(report).open() as weights:
-        stored = mend_keys(weights.stored, bert.config.family, weights.encoder).stored
-        missing = [name for name in report.task_heads if name not in stored]
-        if missing:
-            raise RuntimeError(
-                f"{missing[0]} is no longer in {report.folder}: the files changed since they were "
-                "opened. Open the checkpoint again."
-            )
-        # A copy, not a view of the mapped file, which may be replaced.
-        return {name: weights.read(stored[name]).clone() for name in report.task_heads}
-
-
-def stored_task_fields(bert: Model) -> dict[str, Any]:
-    """Return the fields of config.json on the task head: its class and label names."""
-    report = bert.report
-    if report is None or not report.task_heads:
-        return {}
-    values = _files(report).config
-    return {name: values[name] for name in CONFIG_FIELDS if name in values}
-
-
-def _files(report: LoadReport) -> CheckpointFolder:
-    return open_folder(report.folder, allow_pickle=_agreed(report))
 
 
 def _agreed(report: LoadReport) -> bool:

@@ -41,7 +41,6 @@ VIEWS: dict[str, tuple[str, dict[str, str | list[str]], int]] = {
             "segment": ["2.1"],
             "cell": ["0.1:2-5:0.75"],
             "rank": "1",
-            "removal": "1",
             "steer_a": "it's, 'river'",
             "steer_b": '"bank"',
         },

@@ -135,7 +135,6 @@ def test_a_run_is_started_watched_stopped_resumed_and_played_again(
     visit.settle()
     page.get_by_role("radio", name="Replay").click()
     visit.picture("figure_replay")
-    visit.picture("figure_training-heads")
     slider = page.get_by_role("slider", name="Training by step")
     last = int(slider.get_attribute("aria-valuemax") or 0)
     assert last >= 2

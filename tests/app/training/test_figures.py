@@ -13,9 +13,7 @@ import pytest
 from app.plots import theme
 from app.training import curves
 from app.training import replay_figures as figures
-from app.training.replay import heads_over_time
 from app.training.stations import line_mode, named, stations_of
-from bertcore.analysis.heads.entropy_history import head_history
 from bertcore.analysis.space.probe_map import ProbeMap, probe_map
 from bertcore.pretraining.run_probes import take_probe
 from bertcore.training.probes import Probe
@@ -177,9 +175,6 @@ def test_the_replay_names_the_station_of_each_step(probes: list[Probe], mapped: 
     assert answers["hidden word"].y[2] is None
     told = answers["B follows A, pair 1"].y
     assert [value is None for value in told] == [True, True, True, False, False]
-    heads = heads_over_time(head_history(probes), stations).plotly()
-    assert [line.x0 for line in heads.layout.shapes] == [1.5]
-    assert [(note.text, note.x) for note in heads.layout.annotations] == [("A", -0.5), ("B", 1.5)]
 
 
 def test_one_line_is_drawn() -> None:
@@ -273,12 +268,3 @@ def test_tokens_are_text(probes: list[Probe], mapped: ProbeMap) -> None:
 def test_one_moment_is_drawn(probes: list[Probe]) -> None:
     fig = draw(probes[:1], probe_map(probes[:1]), moment=0)
     assert len(fig.plotly().frames) == 1
-    assert len(heads_over_time(head_history(probes[:1])).plotly().data[0].z[0]) == 1
-
-
-def test_heads_over_time_has_a_row_for_each_head(probes: list[Probe]) -> None:
-    history = head_history(probes)
-    heat = heads_over_time(history).plotly().data[0]
-    assert np.shape(heat.z) == (2 * 4, 4)
-    assert heat.y[5] == "layer 1 head 1"
-    np.testing.assert_allclose(heat.z[5], history.spread[:, 1, 1], atol=1e-4)

@@ -9,12 +9,8 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.shell.links import name_of
-from bertcore import Bert, load
+from bertcore import Bert
 from bertcore.analysis.compare.steering import find_direction, steer
-from bertcore.analysis.heads.removal import remove_heads
-from bertcore.analysis.heads.texts import bundled_sentences
-from bertcore.checkpoints.save import zeroed_heads
 from bertcore.interventions.what_if import Changes
 from bertcore.network import ALL_HEADS
 from tests.support.opened import (
@@ -255,28 +251,6 @@ def test_a_link_with_a_ranking_ranks(page: AppTest) -> None:
     assert "The 8 strongest" in said(ranked(page.run()))
 
 
-def test_heads_go_off_step_by_step_and_the_least_important_together(
-    page: AppTest, bert: Bert
-) -> None:
-    app = ok(page.run())
-    assert "step by step" in said(app)
-    app = ok(with_results(button(app, "Switch heads off step by step").click().run()))
-    assert app.query_params["removal"] == "1"
-    found = remove_heads(bert, bundled_sentences().sentences)
-    curves = {each["name"]: each for each in named_charts(app, "what-if")["removal"]}
-    for name, losses in (
-        ("least important first", found.least_first),
-        ("most important first", found.most_first),
-        (f"mean of {len(found.random)} random orders", found.random.mean(0)),
-    ):
-        np.testing.assert_allclose(curves[name]["x"], found.counts)
-        np.testing.assert_allclose(curves[name]["y"], losses, rtol=1e-4)
-    assert f"{found.num_hidden} hidden words in 60 shipped texts" in said(app)
-    app = app.number_input(key="removal_count_8").set_value(3).run()
-    app = ok(button(app, "Switch these off above").click().run())
-    assert set(app.session_state["off"]) == {name_of(*head) for head in found.order[:3]}
-
-
 def test_two_lists_of_words_steer_the_answers_beside_random_directions(
     page: AppTest, bert: Bert
 ) -> None:
@@ -322,29 +296,6 @@ def test_a_newcomer_sees_an_example_of_steering(page: AppTest) -> None:
     app = ok(with_results(button(app, "Show an example").click().run()))
     assert app.session_state["steer_a"] == "dry, empty, dead"
     assert "steer" in named_charts(app, "what-if")
-
-
-def test_the_chosen_heads_are_removed_for_good(page: AppTest, tmp_path: Path) -> None:
-    page.query_params["off"] = ["0.3", "1.2"]
-    app = ok(page.run())
-    app.text_input(key="pruned_name").set_value("two-less")
-    app = ok(app.run())
-    app = ok(button(app, "Save without 2 of 8").click().run())
-    folder = tmp_path / "checkpoints" / "two-less"
-    assert zeroed_heads(load(folder, device="cpu").module) == {0: [3], 1: [2]}
-    app = button(app, "Save without 2 of 8").click().run()
-    assert "already exists" in complaints(app)
-
-
-@pytest.mark.parametrize("name", ["../x", "a/b", ".hidden", "x" * 99])
-def test_no_folder_outside_is_written(page: AppTest, name: str, tmp_path: Path) -> None:
-    page.query_params["off"] = ["0.3"]
-    app = ok(page.run())
-    app.text_input(key="pruned_name").set_value(name)
-    app = app.run()
-    app = button(app, "Save without 1 of 8").click().run()
-    assert "is not a valid folder name" in complaints(app)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_newcomer_gets_a_word_hidden_once(page: AppTest) -> None:

@@ -20,11 +20,13 @@ from torch.nn.utils import prune as prune_module
 import bertcore
 from bertcore.checkpoints.archive import unpack_checkpoint
 from bertcore.checkpoints.folder import OnlyPickleError
+from bertcore.interventions.what_if import Changes
 from bertcore.tasks import open_task_model
 from tests.support import command_line
 from tests.support.adapters import make_adapter
 from tests.support.exhaustive import spread
 from tests.support.kit import assert_same_states, edit, mini, opened, put, sentences, state, store
+from tests.support.tiny import tiny_bert
 from tests.support.what_opens import opens
 
 TEXT = "the food was cold"
@@ -383,6 +385,24 @@ def test_pruned_heads(name: str, inputs: tuple[str, ...], out: str, tmp_path: Pa
     model = open_task_model(tmp_path, device="cpu")
     torch.testing.assert_close(model.module(ids), wanted, atol=1e-5, rtol=0)
     assert "3 heads were pruned (layer/head 0/1; 0/3; 1/0)" in sentences(opened(tmp_path))
+
+
+def test_a_checkpoint_pruned_by_bertscope_0_2_opens(tmp_path: Path) -> None:
+    """0.2.0 wrote zeros for the heads that were removed, and named them as `zeroed_heads`."""
+    whole, heads = tiny_bert(), ((0, 3), (1, 0))
+    pruned = tiny_bert()
+    with torch.no_grad():
+        for layer, head in heads:
+            block, part = pruned.module.layers[layer].attention, slice(8 * head, 8 * head + 8)
+            block.value.weight[part] = 0
+            block.value.bias[part] = 0
+            block.output.weight[:, part] = 0
+    pruned.save(tmp_path)
+    edit(tmp_path, zeroed_heads={"0": [3], "1": [0]})
+    again = opened(tmp_path).trace("the river", "it rained")
+    gated = whole.trace("the river", "it rained", changes=Changes(heads_off=frozenset(heads)))
+    torch.testing.assert_close(again.hidden_states, gated.hidden_states, atol=1e-6, rtol=0)
+    torch.testing.assert_close(again.attentions, gated.attentions, atol=1e-6, rtol=0)
 
 
 @pytest.mark.parametrize("strange", [[], {"a": [1]}, {"0": "x"}, {"0": [99]}, {"7": [1]}, "x"])

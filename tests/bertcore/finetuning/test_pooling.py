@@ -16,7 +16,6 @@ from bertcore import load
 from bertcore.analysis.attribution.counterfactual import answer
 from bertcore.analysis.attribution.gradients import integrated_gradients
 from bertcore.analysis.attribution.task_input import task_input
-from bertcore.analysis.heads.pruning import save_pruned
 from bertcore.architecture.families import CLS, POOLINGS
 from bertcore.configs.finetune import FinetuneConfig
 from bertcore.finetuning import make_settings, start_experiment
@@ -180,7 +179,7 @@ def test_an_adapters_own_head_over_a_base_with_a_mean_is_read(tmp_path: Path) ->
 
 
 def test_what_else_reads_the_checkpoint(tiny: Path, tmp_path: Path) -> None:
-    """The head alone, its explanation, and a pruned copy."""
+    """The head alone, and its explanation."""
     folder = start(tiny).save(tmp_path / "out")
     bert, ours = load(folder, device="cpu"), open_task_model(folder, device="cpu")
     ids = ours.tokenizer.encode(TEXTS[1]).input_ids
@@ -193,8 +192,6 @@ def test_what_else_reads_the_checkpoint(tiny: Path, tmp_path: Path) -> None:
     source = task_input(ours, TEXTS[1])
     found = integrated_gradients(ours, source, answer(ours, source).target(source), steps=64)
     assert abs(found.delta) < 0.02
-    pruned = open_task_model(save_pruned(bert, [(0, 1)], tmp_path / "pruned"), device="cpu")
-    assert pruned.task.pooling == "mean"
 
 
 def test_a_head_is_kept_with_its_own_pooling_only(tiny: Path, tmp_path: Path) -> None:

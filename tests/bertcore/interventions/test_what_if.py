@@ -15,7 +15,7 @@ from bertcore.analysis.heads.importance import rank_heads
 from bertcore.checkpoints.save import hf_state_dict
 from bertcore.interventions.attention_patterns import Block, blocks_of, pattern_mask
 from bertcore.interventions.hooks import Cell, set_cells
-from bertcore.interventions.what_if import Changes, every_head
+from bertcore.interventions.what_if import Changes, every_head, parse_head
 from bertcore.network import additive_mask, attention_explicit
 from tests.support.tiny import tiny_bert, tiny_config
 from tests.support.tiny_families import make
@@ -84,6 +84,17 @@ def test_a_change_leaves_the_weights_and_the_next_run_alone(bert: Bert, plain: T
     bert.trace(A, B, changes=Changes(heads_off=frozenset(every_head(bert.config))))
     assert all(torch.equal(before[name], p) for name, p in bert.module.named_parameters())
     assert torch.equal(bert.trace(A, B).hidden_states, plain.hidden_states)
+
+
+@pytest.mark.parametrize("text", ["", "3", "0.", ".3", "a.b", "0.3.1", "-1.0", "0,3", "1" * 99])
+def test_what_is_no_head_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"is not a head; write layer\.head"):
+        parse_head(text)
+
+
+def test_heads_are_read_and_listed(bert: Bert) -> None:
+    assert parse_head(" 11.7 ") == (11, 7)
+    assert every_head(bert.config)[:5] == [(0, 0), (0, 1), (0, 2), (0, 3), (1, 0)]
 
 
 # --- heads and layers -------------------------------------------------------------------------

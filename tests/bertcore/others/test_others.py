@@ -14,7 +14,6 @@ import transformers
 import bertcore
 from bertcore.analysis.heads.importance import rank_heads
 from bertcore.analysis.heads.measures import measure_heads
-from bertcore.analysis.heads.pruning import prune
 from bertcore.analysis.heads.stream import attention_batches
 from bertcore.analysis.health.checkpoint_doctor import examine
 from bertcore.analysis.health.parameters import count_parameters
@@ -195,8 +194,6 @@ def test_what_needs_the_parts_refuses_in_words(
 ) -> None:
     for name in ("T5ForConditionalGeneration", "GPT2LMHeadModel"):
         bert = opened(folders[name][0])
-        with pytest.raises(ValueError, match="but not its parts"):
-            prune(bert, [(0, 0)])
         with pytest.raises(ValueError, match="but not its parts"):
             rank_heads(bert, bert.tokenize(TEXT))
         with pytest.raises(ValueError, match="but not its parts"):

@@ -8,13 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-import transformers
 from transformers import PreTrainedModel
 
 from bertcore import Bert, load
 from bertcore.analysis.compare.task_shift import TaskShift, compare_task, tagged_positions
 from bertcore.analysis.heads.importance import rank_heads
-from bertcore.analysis.heads.pruning import save_pruned
 from bertcore.interventions.what_if import Changes, every_head
 from bertcore.network.task_reader import TaskReader
 from bertcore.tasks.checkpoint_head import read_task_head
@@ -186,22 +184,6 @@ def test_a_checkpoint_of_ours_is_read_too(tmp_path: Path) -> None:
     found = shift(bert, reader, OFF)
     np.testing.assert_allclose(found.before, expected, atol=1e-6)
     assert read_task_head(load(pretrained, device="cpu")) is None
-
-
-@pytest.mark.parity
-def test_a_pruned_classifier_is_still_one(tmp_path: Path) -> None:
-    make_task(tmp_path / "tuned")
-    bert, reader = opened(tmp_path / "tuned")
-    after = shift(bert, reader, OFF).after
-    folder = save_pruned(bert, OFF, tmp_path / "pruned")
-    model, info = transformers.AutoModelForSequenceClassification.from_pretrained(
-        folder, output_loading_info=True
-    )
-    assert not any(info[kind] for kind in ("missing_keys", "unexpected_keys", "mismatched_keys"))
-    assert tuple(model.config.id2label.values()) == LABELS
-    np.testing.assert_allclose(theirs(model.eval(), bert).logits.softmax(-1), after, atol=1e-5)
-    again, same = opened(folder)
-    np.testing.assert_allclose(shift(again, same, []).before, after, atol=1e-5)
 
 
 def test_tags_stand_on_the_first_piece_of_a_word() -> None:
