@@ -32,7 +32,6 @@ from bertcore.others.families import SPANS, Opener, OtherFamily
 from bertcore.others.generic import probed
 from bertcore.others.model import OtherModel
 from bertcore.others.network import OtherNetwork
-from bertcore.others.words import network_class
 from bertcore.tokenizer import open_tokenizer
 
 _WRAPPERS = ("module.", "_orig_mod.", "model.module.")
@@ -123,7 +122,7 @@ def load_other(
     num_parameters = sum(math.prod(shape) for shape in stored.values())
     fit = fit_dtype("float32" if family.only_float32 else dtype, num_parameters, device)
     model, not_finite = _fill(match, config, weights, device, fit.dtype)
-    network = network_class(family)(
+    network = OtherNetwork(
         model,
         shape,
         match.opener.heads,
@@ -131,7 +130,6 @@ def load_other(
         sentinels=_sentinels(fitted.vocab) if family.words == SPANS else (),
     ).eval()
     network.config = probed(network)
-    network.other = network.config.other
     tensors = _tensor_report(weights, match, preferred=matches[0], network=network)
     return Opened(
         OtherModel(network, fitted, name=name),

@@ -2,8 +2,6 @@
 
 from bertcore.base.moved import moved
 
-__all__ = (
-    "config converted decoder embeddings families generic given model network task_network words"
-).split()
+__all__ = "config converted decoder embeddings families generic model network task_network".split()
 
 __getattr__ = moved(__name__, embeddings="model", decoder="model")

@@ -60,7 +60,7 @@ def transformers_config(model_type: str, values: Mapping[str, Any]) -> Any:
     fields that it declares, since it makes an attribute of any other: a method of its own, a
     quantizer, the name of a file of weights.
 
-    ValueError if `transformers` rejects the values, or they are no sizes.
+    ValueError if `transformers` rejects the values.
     """
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
@@ -76,19 +76,10 @@ def transformers_config(model_type: str, values: Mapping[str, Any]) -> Any:
             raise ValueError(f"its {name} is {str(value)[:20]}; at most {most:,} are allowed")
     try:
         config = config_class(**known)
-        sizes = (
-            *(config.hidden_size, config.num_hidden_layers, config.num_attention_heads),
-            *(config.vocab_size, getattr(config, "decoder_layers", None) or 1),
-            getattr(config, "num_decoder_layers", None) or 1,
-        )
+        _ = config.hidden_size, config.num_attention_heads, config.vocab_size
     except Exception as error:  # its checks raise errors of many kinds, one from the hub's library
         reason = " ".join(str(error).split())[:300]
         raise ValueError(f"transformers rejects it ({reason})") from error
-    if any(not isinstance(size, int) or isinstance(size, bool) or size < 1 for size in sizes):
-        raise ValueError(
-            f"its width, layers, heads, vocabulary and decoder layers are {sizes}; expected whole "
-            "numbers of at least 1"
-        )
     config._attn_implementation = "eager"  # the others do not return their weights
     return config
 
@@ -119,32 +110,29 @@ def read_config(config: Any, *, heads: frozenset[str], family: OtherFamily) -> O
         heads: The heads of the checkpoint: "mlm", "next", "nsp".
         family: The checkpoint's family.
     """
+
+    def first(names: tuple[str, ...], default: Any) -> Any:
+        found = (getattr(config, name, None) for name in names)
+        return next((value for value in found if isinstance(value, type(default))), default)
+
     absent = {key: text for key, text in family.absent.items() if key != "nsp" or key not in heads}
-    positions = getattr(config, "max_position_embeddings", None)
-    if not isinstance(positions, int) or positions < 1:
-        positions = NO_LIMIT
-    if getattr(config, "attention_type", "") == "original_full":
-        positions = min(positions, NO_LIMIT)  # BigBird would leave out weights of longer texts
-    stated = type(config).attribute_map
-    pad = config.pad_token_id
+    positions = first(("max_position_embeddings",), NO_LIMIT)
+    if positions < 1 or getattr(config, "attention_type", "") == "original_full":
+        positions = NO_LIMIT  # BigBird would leave out weights of longer texts
+    segments = getattr(config, "type_vocab_size", 3 * (config.model_type == "xlnet"))
+    stated = {key: str(value) for key, value in type(config).attribute_map.items()}
     return OtherConfig(
         vocab_size=config.vocab_size,
         hidden_size=config.hidden_size,
         num_hidden_layers=config.num_hidden_layers,
         num_attention_heads=config.num_attention_heads,
-        intermediate_size=_first(config, _FEED_FORWARD, int) or 4 * config.hidden_size,
-        hidden_act=_first(config, _ACTIVATIONS, str) or "gelu",
+        intermediate_size=first(_FEED_FORWARD, 0) or 4 * config.hidden_size,
+        hidden_act=first(_ACTIVATIONS, "gelu"),
         max_position_embeddings=positions,
-        type_vocab_size=getattr(config, "type_vocab_size", 3 * (config.model_type == "xlnet")) or 0,
+        type_vocab_size=segments or 0,
         initializer_range=float(getattr(config, "initializer_range", None) or 0.02),
-        pad_token_id=pad if isinstance(pad, int) and pad >= 0 else 0,
+        pad_token_id=max(0, first(("pad_token_id",), 0)),
         model_type=config.model_type,
-        other=replace(family, absent=absent, fields={k: str(v) for k, v in stated.items()}),
+        other=replace(family, absent=absent, fields=stated),
         values=config.to_dict(),
     )
-
-
-def _first(config: Any, names: tuple[str, ...], kind: type) -> Any:
-    """Return the first field of a kind; None if there is none."""
-    found = (getattr(config, name, None) for name in names)
-    return next((value for value in found if isinstance(value, kind)), None)

@@ -30,7 +30,6 @@ _WORDS = {"xlnet": PERMUTED, "bart": DENOISING, "t5": SPANS, "gpt2": CAUSAL}
 _SAME_NETWORK = {"camembert": "roberta"}
 """`model_type` -> that of the family with the same network under another name."""
 _ONLY_FLOAT32 = ("deberta", "xlnet")
-_ROLES = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
 _TOKENS: Mapping[str, str] = {
     "deberta": "[PAD] [UNK] [CLS] [SEP] [MASK]",
     "deberta-v2": "[PAD] [UNK] [CLS] [SEP] [MASK]",
@@ -41,7 +40,10 @@ _TOKENS: Mapping[str, str] = {
     "gpt2": "- <|endoftext|> - - -",
     "eurobert": "<|pad|> - - - <|mask|>",
 }
-"""Special tokens in the order of _ROLES, used if the tokenizer's files do not name them."""
+"""Padding, unknown, first, last and mask, used if the tokenizer's files do not name them."""
+_FROM_DECODER = (
+    "{0}'s words come from its decoder, so there is nothing to read from the encoder's layers."
+)
 _ABSENT: Mapping[str, dict[Capability, str]] = {
     "xlnet": {
         "segments": "XLNet adds no segment vectors to its input: its attention depends on whether "
@@ -52,36 +54,32 @@ _ABSENT: Mapping[str, dict[Capability, str]] = {
         "mask token is needed.",
     },
     "t5": {
-        "lens": "T5's words come from its decoder, so there is nothing to read from the encoder's "
-        "layers.",
+        "lens": _FROM_DECODER.format("T5"),
         "mask": "T5 hides words behind sentinels (<extra_id_0>, <extra_id_1>, ...) and its decoder "
         "writes what they stand for; the first piece that it writes for each is shown.",
         "pieces": "T5 is asked for words of one piece only: this architecture does not fill one "
         "mask for each piece.",
     },
     "bart": {
-        "lens": "BART's words come from its decoder, so there is nothing to read from the "
-        "encoder's layers.",
+        "lens": _FROM_DECODER.format("BART"),
         "mask": "BART's decoder writes the whole text again; the word that it writes in the place "
         "of each mask, after the tokens before it, is shown.",
     },
     "gpt2": {"mlm": "GPT-2 has no mask: it predicts each token from those before it."},
 }
 _KINDS = {
-    "sequence": "MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES",
-    "token": "MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING_NAMES",
-    "span": "MODEL_FOR_QUESTION_ANSWERING_MAPPING_NAMES",
-    "choice": "MODEL_FOR_MULTIPLE_CHOICE_MAPPING_NAMES",
+    "sequence": "SEQUENCE_CLASSIFICATION",
+    "token": "TOKEN_CLASSIFICATION",
+    "span": "QUESTION_ANSWERING",
+    "choice": "MULTIPLE_CHOICE",
 }
-_MASKED, _CAUSAL, _WRITES = (
-    f"MODEL_FOR_{name}_MAPPING_NAMES" for name in ("MASKED_LM", "CAUSAL_LM", "SEQ_TO_SEQ_CAUSAL_LM")
-)
+"""Kind of task head -> the table of `transformers` that has its classes."""
 _WITH_WORDS = {
-    MASKED: (_MASKED, "mlm"),
-    PERMUTED: (_CAUSAL, "mlm"),
-    DENOISING: (_WRITES, "mlm"),
-    SPANS: (_WRITES, "mlm"),
-    CAUSAL: (_CAUSAL, "next"),
+    MASKED: ("MASKED_LM", "mlm"),
+    PERMUTED: ("CAUSAL_LM", "mlm"),
+    DENOISING: ("SEQ_TO_SEQ_CAUSAL_LM", "mlm"),
+    SPANS: ("SEQ_TO_SEQ_CAUSAL_LM", "mlm"),
+    CAUSAL: ("CAUSAL_LM", "next"),
 }
 """Way to predict words -> the table of the classes that have the head, and the head."""
 _OTHER_INPUTS = {
@@ -167,11 +165,9 @@ def described_family(model_type: str) -> OtherFamily | None:
         "nsp": f"{name} has no next-sentence head.",
         "pooler": f"{name} has no pooler that is read here.",
     }
-    unused: dict[str, Any] = {"prefix": "", "layer_prefix": "", "decoder_weight": ""}
-    unused |= {"embeddings": (), "layer": (), "parts": (), "heads": {}, "classes": {}}
-    tokens = zip(_ROLES, _TOKENS.get(model_type, "- - - - -").split(), strict=True)
+    roles = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
+    tokens = zip(roles, _TOKENS.get(model_type, "- - - - -").split(), strict=True)
     tables = _KINDS if words in (MASKED, PERMUTED) else {}
-    heads = {kind: _names(table).get(model_type) for kind, table in tables.items()}
     return OtherFamily(
         name=name,
         openers=tuple(_openers(model_type, base, *_WITH_WORDS[words])),
@@ -179,17 +175,24 @@ def described_family(model_type: str) -> OtherFamily | None:
         tokens={role: token for role, token in tokens if token != "-"},
         is_causal=words == CAUSAL,
         only_float32=model_type in _ONLY_FLOAT32,
-        task_heads={kind: head for kind, head in heads.items() if isinstance(head, str)},
+        task_heads={
+            kind: _classes(table)[model_type]
+            for kind, table in tables.items()
+            if isinstance(_classes(table).get(model_type), str)
+        },
         absent=absent | _ABSENT.get(model_type, {}),
-        **unused,
+        **dict.fromkeys(("prefix", "layer_prefix", "decoder_weight"), ""),  # type: ignore[arg-type]
+        **dict.fromkeys(("embeddings", "layer", "parts"), ()),  # type: ignore[arg-type]
+        heads={},
+        classes={},
     )
 
 
 def _openers(model_type: str, base: Any, table: str, head: str) -> Iterator[Opener]:
     if model_type == "mobilebert":
         yield Opener("MobileBertForPreTraining", frozenset({"mlm", "nsp"}))
-    if model_type in _names(table):
-        yield Opener(_names(table)[model_type], frozenset({head}))
+    if model_type in _classes(table):
+        yield Opener(_classes(table)[model_type], frozenset({head}))
     if model_type == "mobilebert":
         yield Opener("MobileBertForNextSentencePrediction", frozenset({"nsp"}))
     yield Opener(base.__name__)
@@ -207,24 +210,25 @@ def why_not(model_type: str) -> str | None:
     base = _base_class(model_type)
     if base is None or model_type in _WORDS:
         return None
-    name, has_masks = family_name(model_type), model_type in _names(_MASKED)
-    if not has_masks and not any(model_type in _names(table) for table in _KINDS.values()):
+    name, has_masks = family_name(model_type), model_type in _classes("MASKED_LM")
+    if not has_masks and not any(model_type in _classes(table) for table in _KINDS.values()):
         return (
             f"{name} is not a text encoder: transformers has no class of it that fills in words, "
             "or labels a text or its tokens."
         )
-    if model_type in _names(_CAUSAL) and not has_masks:
+    if model_type in _classes("CAUSAL_LM") and not has_masks:
         return (
             f"{name} is a decoder, in which a token attends only to those before it; only "
             "encoders are supported."
         )
-    if model_type in _names(_WRITES):
+    if model_type in _classes("SEQ_TO_SEQ_CAUSAL_LM"):
         return f"{name} has a decoder after its encoder; only encoders are supported."
     inputs = inspect.signature(base.forward).parameters
-    for other, what in _OTHER_INPUTS.items():
-        if other in inputs:
-            return f"{name} reads {what} besides its tokens ({other}); only text is supported."
-    return None
+    read = next((one for one in _OTHER_INPUTS if one in inputs), None)
+    if read is None:
+        return None
+    what = _OTHER_INPUTS[read]
+    return f"{name} reads {what} besides its tokens ({read}); only text is supported."
 
 
 def family_of(model_type: str) -> OtherFamily | None:
@@ -255,27 +259,25 @@ def other_family(names: Iterable[str]) -> str | None:
     >>> other_family(["deberta.encoder.layer.0.attention.self.query_proj.weight"])
     'deberta-v2'
     """
-    dotted = [f".{name}" for name in names]
-    candidates = [
-        model_type
-        for model_type, (_, sign) in OTHERS.items()
-        if sign and any(sign in name for name in dotted)
-    ]
+    dotted = "".join(f".{name}\n" for name in names)
+    candidates = [one for one, (_, sign) in OTHERS.items() if sign and sign in dotted]
     return candidates[0] if len(candidates) == 1 else None
 
 
-def _names(table: str) -> Mapping[str, Any]:
+def _classes(head: str) -> Mapping[str, Any]:
+    """Return `model_type` -> the class of `transformers` with a head; "": the bare network."""
     from transformers.models.auto import modeling_auto
 
-    names: Mapping[str, Any] = getattr(modeling_auto, table)
-    return names
+    name = f"MODEL_FOR_{head}_MAPPING_NAMES" if head else "MODEL_MAPPING_NAMES"
+    classes: Mapping[str, Any] = getattr(modeling_auto, name)
+    return classes
 
 
 def _base_class(model_type: str) -> Any:
     """Return the class of the bare network; None if `transformers` has none of that type."""
     import transformers
 
-    name = _names("MODEL_MAPPING_NAMES").get(model_type)
+    name = _classes("").get(model_type)
     if not isinstance(name, str):
         name = name[0] if name else None
     return None if name is None else getattr(transformers, name, None)

@@ -4,9 +4,7 @@ Each missing capability gets a sentence. Only classes that are installed with `t
 used, never code of a checkpoint.
 """
 
-from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -15,8 +13,7 @@ from bertcore.architecture.families import Capability
 from bertcore.network.embeddings import EmbeddingParts
 from bertcore.others.config import OtherConfig
 from bertcore.others.families import MASKED
-from bertcore.others.given import word_logits_of
-from bertcore.others.network import OtherNetwork, States
+from bertcore.others.network import OtherNetwork, States, word_logits_in
 
 _NUM_PROBED = 6
 _CLOSE, _CLOSE_IN_HALF = 1e-4, 0.05
@@ -36,9 +33,10 @@ def probed(network: OtherNetwork) -> OtherConfig:
     states = _states(network, ids, segments)
     changed = ids.clone()
     changed[0, -1] = ids[0, 0]
-    first = states.hidden_states[:, :, 0]
-    again = _states(network, changed, segments).hidden_states[:, :, 0]
-    if not family.is_causal and torch.equal(first, again):
+    again = _states(network, changed, segments)
+    if not family.is_causal and torch.equal(
+        states.hidden_states[:, :, 0], again.hidden_states[:, :, 0]
+    ):
         raise ValueError(
             f"{name} is a decoder: the vector of a token does not depend on those after it. Only "
             "encoders are supported."
@@ -46,10 +44,12 @@ def probed(network: OtherNetwork) -> OtherConfig:
     absent: dict[Capability, str] = dict(family.absent)
     places: list[Tensor] = []
     position = network.embedding_modules().get("position")
-    handle = None if position is None else position.register_forward_pre_hook(_noting(places))
-    parts = network.input_parts(ids, segments)
-    if handle is not None:
+    # The first input of its table; BART's counts by itself.
+    if position is not None and not hasattr(position, "offset"):
+        handle = position.register_forward_pre_hook(lambda _, inputs: places.extend(inputs[:1]))
+        network(ids, segments)
         handle.remove()
+    parts = network.input_parts(ids, segments)
     if parts.position is None:
         absent["positions"] = (
             f"{name} adds no position vectors to its input: where tokens stand enters in its "
@@ -57,32 +57,27 @@ def probed(network: OtherNetwork) -> OtherConfig:
         )
     if parts.segment is None:
         absent.setdefault("segments", f"{name} has no segment embeddings.")
-    norm, sentence = _norm(network, parts, states.hidden_states[0])
-    if sentence:
-        absent["norm"] = f"{name} {sentence}"
+    norm = _norm(network, parts, states.hidden_states[0])
+    if not norm:
+        absent["norm"] = f"{name} does not make its first hidden state by a LayerNorm alone."
     if family.words == MASKED and "mlm" in network.heads:
         _check_words(network, ids, segments, states)
-    # BART's table counts by itself.
-    offset = 0 if not places or hasattr(position, "offset") else int(places[0].flatten()[0])
+    offset = int(places[0].flatten()[0]) if places else 0
+    other = replace(
+        family,
+        absent=absent,
+        layers=_layers(network, ids, segments, states),
+        norm=norm,
+        position_offset=offset,
+        reads_padding=_reads_padding(network, ids, segments, states),
+    )
     return replace(
         config,
-        other=replace(
-            family,
-            absent=absent,
-            layers=_layers(network, ids, segments, states),
-            norm=norm,
-            position_offset=offset,
-            reads_padding=_reads_padding(network, ids, segments, states),
-        ),
+        other=other,
         position_offset=offset,
         num_hidden_layers=len(states.attentions),
         num_attention_heads=states.attentions.shape[2],
     )
-
-
-def _noting(places: list[Tensor]) -> Any:
-    """Return a hook that notes the first input of a module."""
-    return lambda module, inputs: places.extend(inputs[:1])
 
 
 def _check_words(network: OtherNetwork, ids: Tensor, segments: Tensor, states: States) -> None:
@@ -92,9 +87,8 @@ def _check_words(network: OtherNetwork, ids: Tensor, segments: Tensor, states: S
         "which is not supported"
     )
     try:
-        ours = word_logits_of(network.model, states.hidden_states[-1])
-        out = network.run(network.model, **network.inputs(ids, segments, None))
-        theirs = out.prediction_logits if "prediction_logits" in out else out.logits
+        ours = network.word_logits(states.hidden_states[-1])
+        theirs = word_logits_in(network.run(network.model, **network.inputs(ids, segments, None)))
     except Exception as error:  # its code may raise anything
         raise RuntimeError(f"{reason} ({' '.join(str(error).split())[:200]}).") from error
     if not _is_close(ours, theirs):
@@ -117,11 +111,11 @@ def _states(network: OtherNetwork, ids: Tensor, segments: Tensor) -> States:
     shape = (1, length, network.config.hidden_size)
     # An ALBERT layer may be several, run one after the other.
     depth = len(weights) or network.config.num_hidden_layers
-    if len(hidden) != depth + 1 or any(tuple(one.shape) != shape for one in hidden):
-        shapes = [list(one.shape[1:]) for one in hidden]
+    if [tuple(one.shape) for one in hidden] != [shape] * (depth + 1):
         raise RuntimeError(
-            f"{name} returns hidden states {shapes} for {length} tokens; expected {depth + 1} of "
-            f"{list(shape[1:])}, one after each layer. It is not supported."
+            f"{name} returns hidden states {[list(one.shape[1:]) for one in hidden]} for {length} "
+            f"tokens; expected {depth + 1} of {list(shape[1:])}, one after each layer. It is not "
+            "supported."
         )
     is_whole = len(weights) == depth and all(
         one is not None and one.dim() == 4 and one.shape[2:] == (length, length) for one in weights
@@ -139,41 +133,40 @@ def _reads_padding(network: OtherNetwork, ids: Tensor, segments: Tensor, states:
     """Return whether padding after a text changes its vectors (a convolution reads it)."""
     pad = torch.full_like(ids[:, :2], network.config.pad_token_id)
     zeros = torch.zeros_like(pad)
-    kept = torch.cat([torch.ones_like(ids), zeros], 1).bool()
-    padded = network(torch.cat([ids, pad], 1), torch.cat([segments, zeros], 1), kept)
+    mask = torch.cat([torch.ones_like(ids), zeros], 1).bool()
+    padded = network(torch.cat([ids, pad], 1), torch.cat([segments, zeros], 1), mask)
     return not _is_close(padded[:, : ids.shape[1]], states.hidden_states[-1])
 
 
-def _norm(network: OtherNetwork, parts: EmbeddingParts, first: Tensor) -> tuple[str, str]:
-    """Return the path of the LayerNorm after the embeddings, or "" and a sentence."""
-    total = parts.sum
-    is_same_width = total.shape == first.shape
+def _norm(network: OtherNetwork, parts: EmbeddingParts, first: Tensor) -> str:
+    """Return the path of the LayerNorm from the sum of the embeddings to the first state, or "".
+
+    RuntimeError if they differ in width and there is none.
+    """
+    is_same_width = parts.sum.shape == first.shape
+    path: str
     for path, module in network.base.named_modules():
-        kind = type(module).__name__
-        is_norm = kind.endswith("Norm") and path.count(".") <= 1
-        if not is_norm or module.weight.shape != total.shape[-1:]:
+        is_norm = type(module).__name__.endswith("LayerNorm") and path.count(".") <= 1
+        if not is_norm or module.weight.shape != parts.sum.shape[-1:]:
             continue
         # Where a matrix follows, the first hidden state has another width.
-        if _is_close(module(total), first) if is_same_width else path.startswith("embeddings."):
-            is_usual = kind.endswith("LayerNorm")
-            return path if is_usual else "", "" if is_usual else f"has no LayerNorm, but a {kind}."
+        if _is_close(module(parts.sum), first) if is_same_width else path.startswith("embeddings."):
+            return path
     if not is_same_width:
         raise RuntimeError(
             f"the input of {network.other.name} is not the sum of its tables, in a way that is not "
             "supported."
         )
-    if _is_close(total, first):
-        return "", "has no LayerNorm after its embeddings: its layers normalise inside."
-    return "", (
-        "makes its first hidden state from the sum of its embeddings with more than a LayerNorm, "
-        "which transformers does not expose."
-    )
+    return ""
 
 
 def _layers(network: OtherNetwork, ids: Tensor, segments: Tensor, states: States) -> str:
     """Return the path of the list of layers; "" if their calls cannot be followed."""
     depth = network.config.num_hidden_layers
-    for path in _lists(network.base, depth):
+    path: str
+    for path, module in network.base.named_modules():
+        if not isinstance(module, nn.ModuleList) or len(module) != depth:
+            continue
         inner: list[Tensor] = []
         try:
             with network.hooked(dict.fromkeys(network.layer_modules(path), inner.append)):
@@ -185,12 +178,6 @@ def _layers(network: OtherNetwork, ids: Tensor, segments: Tensor, states: States
         if len(inner) == depth and all(map(_is_close, inner[:-1], between)):
             return path
     return ""
-
-
-def _lists(base: Any, depth: int) -> Iterator[str]:
-    for path, module in base.named_modules():
-        if isinstance(module, nn.ModuleList) and len(module) == depth:
-            yield path
 
 
 def _is_close(one: Tensor, other: Tensor) -> bool:

@@ -49,34 +49,21 @@ def trace_decoder(network: OtherNetwork, input_ids: Tensor, vocab: list[str]) ->
         input_ids: The encoder's ids, int64, [T].
         vocab: Names of the ids.
     """
-    model, config = network.model, network.model.config
-    ids = input_ids[None]
-    start = config.decoder_start_token_id
-    start = 0 if start is None else int(start)
+    config, ids = network.model.config, input_ids[None]
+    inputs = network.inputs(ids, None, None)
+    read = ids.new_tensor([[config.decoder_start_token_id or 0]])
     if network.other.words == DENOISING:
-        read = torch.cat([ids.new_tensor([[start]]), ids[:, :-1]], dim=1)
+        read = torch.cat([read, ids[:, :-1]], dim=1)
     else:
-        read = ids.new_tensor([[start]])
-        encoded = network.run(network.encoder(), **network.inputs(ids, None, None))
+        encoded = network.run(network.encoder(), **inputs).last_hidden_state
         while read.shape[1] < LONGEST:
-            state = network.run(
-                model.get_decoder(),
-                input_ids=read,
-                encoder_hidden_states=encoded.last_hidden_state,
-                use_cache=False,
-            ).last_hidden_state[:, -1]
+            state = network.decode(read, encoded)[:, -1]
             piece = network.word_logits(state)[:, : len(vocab)].argmax(-1)
             if int(piece) == config.eos_token_id:
                 break
             read = torch.cat([read, piece[None]], dim=1)
-    out = network.run(
-        network.base,
-        **network.inputs(ids, None, None),
-        decoder_input_ids=read,
-        output_hidden_states=True,
-        output_attentions=True,
-        use_cache=False,
-    )
+    more = {"output_hidden_states": True, "output_attentions": True, "use_cache": False}
+    out = network.run(network.base, **inputs, decoder_input_ids=read, **more)
     states = out.decoder_hidden_states
     logits = network.word_logits(states[-1][0])[:, : len(vocab)]
     return DecoderTrace(
@@ -192,18 +179,14 @@ def traced_embeddings(
         input_ids, segment_ids: int64, [T].
         first_state: hidden_states[0], [T, D].
     """
+
+    def whole(part: Tensor) -> Tensor:
+        return part.expand(1, len(input_ids), -1)[0].cpu()
+
     parts = network.input_parts(input_ids[None], segment_ids[None])
-    token, segment, position = (
-        None if part is None else part.expand(1, len(input_ids), -1)[0].cpu() for part in parts
-    )
-    assert token is not None
-    total = parts.sum.expand(1, len(input_ids), -1)[0]
-    is_narrower = total.shape != first_state.shape
-    norm = network.base.get_submodule(network.other.norm)
-    return TracedEmbeddings(
-        token=token,
-        segment=segment,
-        position=position,
-        sum=total.cpu(),
-        output=(norm(total) if is_narrower else first_state).cpu(),
-    )
+    segment, position = (None if part is None else whole(part) for part in parts[1:])
+    total = whole(parts.sum)
+    if total.shape != first_state.shape:
+        norm = network.base.get_submodule(network.other.norm)
+        first_state = norm(total.to(network.token_table.device)).cpu()
+    return TracedEmbeddings(whole(parts.token), segment, position, total, first_state)

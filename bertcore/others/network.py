@@ -1,10 +1,12 @@
-"""A model of `transformers` behind the interface of our network."""
+"""A model of `transformers` behind the interface of our network, and the words that it predicts."""
 
 from __future__ import annotations
 
+import copy
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
@@ -14,10 +16,13 @@ from bertcore.architecture.families import Capability
 from bertcore.network.embeddings import EmbeddingParts
 from bertcore.network.encoder import absent_head, too_long
 from bertcore.others.config import OtherConfig
-from bertcore.others.given import word_logits_of
+from bertcore.others.families import DENOISING, PERMUTED, SPANS, OtherFamily
 
-Hook = Callable[[Tensor], Tensor | None]
+Maybe = Tensor | None
+Hook = Callable[[Tensor], Maybe]
 """Called with a module's output, [B, T, ...]; its result, unless None, replaces the output."""
+LONGEST_SPAN = 8
+"""Maximum number of pieces that T5's decoder writes for a sentinel before the next one."""
 
 
 class States(NamedTuple):
@@ -27,6 +32,47 @@ class States(NamedTuple):
     """[L+1, B, T, D]; index 0 is the embeddings' output."""
     attentions: Tensor
     """[L, B, H, T, T]; rows sum to 1."""
+
+
+class _Output(NamedTuple):
+    """The part of an encoder's output that heads read."""
+
+    last_hidden_state: Tensor
+    pooler_output: Maybe
+    mems: None = None
+    hidden_states: None = None
+    attentions: None = None
+    past_key_values: None = None
+    cross_attentions: None = None
+
+
+class _Given:
+    """A stand-in for an encoder whose results are known."""
+
+    def __init__(self, base: Any, hidden: Tensor) -> None:
+        pooler = getattr(base, "pooler", None)
+        self.out = _Output(hidden, None if pooler is None else pooler(hidden))
+        self.embeddings = getattr(base, "embeddings", None)  # DeBERTa's head reads its table
+
+    def __call__(self, *arguments: Any, **options: Any) -> _Output:
+        return self.out
+
+
+def run_head(model: Any, ids: Tensor, hidden: Tensor, attention_mask: Maybe = None) -> Any:
+    """Return the output of a model whose encoder's result is given.
+
+    Args:
+        model: A model with a head; it is not changed.
+        ids: Ids in the shape that the class takes, [B, T], or [B, 1, T] for choices. Their values
+            are not read.
+        hidden: Last hidden states, [B, T, D].
+        attention_mask: True at tokens, [B, T]; None: there is no padding.
+    """
+    twin, prefix = copy.copy(model), model.base_model_prefix
+    twin._modules = {**model._modules, prefix: _Given(getattr(model, prefix), hidden)}
+    return twin(
+        input_ids=ids, attention_mask=None if attention_mask is None else attention_mask.long()
+    )
 
 
 class OtherNetwork(nn.Module):
@@ -51,13 +97,13 @@ class OtherNetwork(nn.Module):
         lock: threading.RLock | None = None,
     ) -> None:
         super().__init__()
-        self.config = config
-        self.model = model
-        self.heads = heads
-        self.other = config.other
-        self.mask_id = mask_id
-        self.sentinels = list(sentinels)
+        self.config, self.model, self.heads = config, model, heads
+        self.mask_id, self.sentinels = mask_id, list(sentinels)
         self.lock = lock or threading.RLock()
+
+    @property
+    def other(self) -> OtherFamily:
+        return self.config.other
 
     @property
     def base(self) -> Any:
@@ -98,26 +144,28 @@ class OtherNetwork(nn.Module):
         return self.model.get_encoder() if self.other.has_decoder else self.base
 
     def inputs(
-        self, input_ids: Tensor, segment_ids: Tensor | None, attention_mask: Tensor | None
+        self, input_ids: Tensor, segment_ids: Maybe, attention_mask: Maybe
     ) -> dict[str, Tensor]:
         """Return the named inputs of a model of `transformers`, each [B, T].
 
         ValueError if the mask is not [B, T].
         """
-        kept = torch.ones_like(input_ids) if attention_mask is None else attention_mask.long()
-        if kept.dim() != 2:
+        mask = torch.ones_like(input_ids) if attention_mask is None else attention_mask.long()
+        if mask.dim() != 2:
             raise ValueError(self.other.absent["parts"])
-        named = {"input_ids": input_ids, "attention_mask": kept}
+        named = {"input_ids": input_ids, "attention_mask": mask}
         if self.config.type_vocab_size:
             segments = torch.zeros_like(input_ids) if segment_ids is None else segment_ids
             named["token_type_ids"] = segments
         return named
 
+    def run(self, part: Any, **inputs: Any) -> Any:
+        """Call a model of `transformers`; one at a time, since it keeps intermediate results."""
+        with self.lock:
+            return part(**inputs, return_dict=True)
+
     def states(
-        self,
-        input_ids: Tensor,
-        segment_ids: Tensor | None = None,
-        attention_mask: Tensor | None = None,
+        self, input_ids: Tensor, segment_ids: Maybe = None, attention_mask: Maybe = None
     ) -> States:
         """Return every hidden state and all attention of a batch, on the device.
 
@@ -138,16 +186,11 @@ class OtherNetwork(nn.Module):
         out = self.run(self.encoder(), **inputs, output_hidden_states=True, output_attentions=True)
         return States(torch.stack(tuple(out.hidden_states)), torch.stack(tuple(out.attentions)))
 
-    def run(self, part: Any, **inputs: Any) -> Any:
-        """Call a model of `transformers`; one at a time, since it keeps intermediate results."""
-        with self.lock:
-            return part(**inputs, return_dict=True)
-
     def forward(
         self,
         input_ids: Tensor,
-        segment_ids: Tensor | None = None,
-        attention_mask: Tensor | None = None,
+        segment_ids: Maybe = None,
+        attention_mask: Maybe = None,
         *,
         num_layers: int | None = None,
     ) -> Tensor:
@@ -169,11 +212,8 @@ class OtherNetwork(nn.Module):
         """Return the tables whose vectors are summed: "token", and "segment" and "position"."""
         encoder = self.encoder()
         tables = getattr(encoder, "embeddings", None)
-        positions = (
-            getattr(tables, "position_embeddings", None),
-            getattr(encoder, "embed_positions", None),
-            getattr(encoder, "wpe", None),
-        )
+        places = ((tables, "position_embeddings"), (encoder, "embed_positions"), (encoder, "wpe"))
+        positions = (getattr(owner, name, None) for owner, name in places)
         modules = {
             "token": encoder.get_input_embeddings(),
             "segment": getattr(tables, "token_type_embeddings", None),
@@ -188,11 +228,9 @@ class OtherNetwork(nn.Module):
             path: Of the list of layers; None: the architecture's.
         """
         path = self.other.layers if path is None else path
-        if not path:
-            return []
-        layers = list(self.base.get_submodule(path))
+        layers = list(self.base.get_submodule(path)) if path else []
         convolution = getattr(getattr(self.base, "encoder", None), "conv", None)
-        if convolution is not None:  # in the larger DeBERTa-v2, it follows the first layer
+        if layers and convolution is not None:  # in the larger DeBERTa-v2, it follows the first one
             layers[0] = convolution
         return layers
 
@@ -223,21 +261,21 @@ class OtherNetwork(nn.Module):
         self, modules: Mapping[str, nn.Module], input_ids: Tensor, segment_ids: Tensor
     ) -> EmbeddingParts:
         """Return the outputs of modules, by name, for an input."""
-        found: dict[str, Tensor] = {}
+        outputs: dict[str, Tensor] = {}
         hooks = {
-            module: lambda vectors, name=name: found.update({name: vectors})
+            module: lambda vectors, name=name: outputs.update({name: vectors})
             for name, module in modules.items()
         }
         with self.hooked(hooks), torch.no_grad():
             self(input_ids, segment_ids)
-        return EmbeddingParts(found["token"], found.get("segment"), found.get("position"))
+        return EmbeddingParts(outputs["token"], outputs.get("segment"), outputs.get("position"))
 
     def run_embedded(
         self,
         embedded: EmbeddingParts,
         input_ids: Tensor,
         segment_ids: Tensor,
-        attention_mask: Tensor | None = None,
+        attention_mask: Maybe = None,
         *,
         after: Callable[[int, Tensor], Tensor] = lambda index, state: state,
     ) -> Tensor:
@@ -261,33 +299,29 @@ class OtherNetwork(nn.Module):
         num_rows, parts = len(embedded.token), embedded._asdict()
 
         def vectors_of(name: str) -> Hook:
-            return lambda vectors: parts[name].expand(num_rows, -1, -1)
+            return lambda _: parts[name].expand(num_rows, -1, -1)
 
-        def behind(index: int) -> Hook:
-            return lambda state: after(index, state)
-
-        tables, layers = self.embedding_modules(), self.layer_modules()
-        hooks = {table: vectors_of(name) for name, table in tables.items()}
-        hooks |= {layer: behind(index) for index, layer in enumerate(layers)}
+        hooks = {table: vectors_of(name) for name, table in self.embedding_modules().items()}
+        hooks |= {layer: partial(after, n) for n, layer in enumerate(self.layer_modules())}
         ids, segments = (x.expand(num_rows, -1) for x in (input_ids, segment_ids))
         with self.hooked(hooks):
             hidden: Tensor = self(ids, segments, attention_mask)
         return hidden
 
     @contextmanager
-    def hooked(
-        self, hooks: Mapping[nn.Module, Callable[[Tensor], Tensor | None]]
-    ) -> Iterator[None]:
+    def hooked(self, hooks: Mapping[nn.Module, Hook]) -> Iterator[None]:
         """Call functions with the output of some modules; no other thread runs meanwhile."""
+
+        def batch_first(tensor: Tensor) -> Tensor:
+            return tensor.transpose(0, 1) if self.other.is_time_first else tensor
 
         def register(module: nn.Module, function: Hook) -> Any:
             def hook(module: nn.Module, inputs: Any, output: Any) -> Any:
-                first = output[0] if isinstance(output, tuple) else output
-                changed = function(self._batch_first(first))
+                is_tuple = isinstance(output, tuple)
+                changed = function(batch_first(output[0] if is_tuple else output))
                 if changed is None:
                     return None
-                changed = self._batch_first(changed)
-                return (changed, *output[1:]) if isinstance(output, tuple) else changed
+                return (batch_first(changed), *output[1:]) if is_tuple else batch_first(changed)
 
             return module.register_forward_hook(hook)
 
@@ -299,111 +333,136 @@ class OtherNetwork(nn.Module):
                 for handle in handles:
                     handle.remove()
 
-    def _batch_first(self, tensor: Tensor) -> Tensor:
-        """Convert between [B, T, ...] and the model's own layout."""
-        return tensor.transpose(0, 1) if self.other.is_time_first else tensor
-
     def every_state(self, input_ids: Tensor, segment_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        """Return all hidden states, [L+1, B, T, D]."""
         return self.states(input_ids, segment_ids, attention_mask).hidden_states
 
     def every_attention(
         self, input_ids: Tensor, segment_ids: Tensor, attention_mask: Tensor
     ) -> Tensor:
-        """Return the weights of all layers, float32 [L, B, H, T, T]."""
         return self.states(input_ids, segment_ids, attention_mask).attentions.float()
 
     def word_states(
-        self,
-        input_ids: Tensor,
-        segment_ids: Tensor | None = None,
-        attention_mask: Tensor | None = None,
+        self, input_ids: Tensor, segment_ids: Maybe = None, attention_mask: Maybe = None
     ) -> Tensor:
         """Return the word head's input at each token, [B, T, D].
 
         Only the states at hidden tokens are meaningful; in GPT-2, those of all tokens.
         """
+        if self.other.words not in (PERMUTED, DENOISING, SPANS):
+            states: Tensor = self(input_ids, segment_ids, attention_mask)
+            return states
         self._check_length(input_ids)
-        return self._word_states(input_ids, segment_ids, attention_mask)
+        if self.other.words == SPANS:
+            return self._span_states(input_ids, attention_mask)
+        inputs: dict[str, Any] = {**self.inputs(input_ids, segment_ids, attention_mask)}
+        if self.other.words == PERMUTED:
+            # The query stream g: no token attends to hidden ones, all attend to the others. Yang et
+            # al. 2019, section 2.3, with an order in which all hidden tokens come last and do not
+            # attend to each other.
+            table, length = self.token_table, input_ids.shape[1]
+            hidden = (input_ids == self.mask_id)[:, None, :].expand(-1, length, -1)
+            target = torch.eye(length, device=input_ids.device).expand(len(input_ids), -1, -1)
+            inputs |= {"perm_mask": hidden.to(table), "target_mapping": target.to(table)}
+            inputs["use_mems"] = False
+        states = self.run(self.base, **inputs).last_hidden_state
+        return states
 
-    def _word_states(
-        self, input_ids: Tensor, segment_ids: Tensor | None, attention_mask: Tensor | None
-    ) -> Tensor:
-        out: Tensor = self(input_ids, segment_ids, attention_mask)
-        return out
+    def _span_states(self, input_ids: Tensor, attention_mask: Maybe) -> Tensor:
+        """Return the decoder's state from which it writes the first piece for each sentinel.
+
+        Hidden tokens are numbered: the first becomes <extra_id_0>, the next <extra_id_1>. The
+        decoder gets each sentinel in turn, after its own (greedy) output for those before.
+
+        Source: Raffel et al. 2020, section 3.1.4 (the form of inputs and targets).
+        """
+        is_hidden = input_ids == self.mask_id  # <extra_id_0>, or [MASK] of word pieces
+        most = int(is_hidden.sum(1).max())
+        if most > len(self.sentinels):
+            raise ValueError(
+                f"{most} words are hidden, but T5 has {len(self.sentinels)} sentinels. Hide fewer."
+            )
+        order = torch.tensor(self.sentinels).to(input_ids)[(is_hidden.cumsum(1) - 1).clamp(min=0)]
+        inputs = self.inputs(torch.where(is_hidden, order, input_ids), None, attention_mask)
+        encoded = self.run(self.encoder(), **inputs).last_hidden_state
+        states = torch.zeros_like(encoded)
+        stops = {*self.sentinels, self.model.config.eos_token_id}
+        for row in is_hidden.any(1).nonzero()[:, 0].tolist():
+            source = encoded[row : row + 1], inputs["attention_mask"][row : row + 1]
+            ids = input_ids.new_tensor([[self.model.config.decoder_start_token_id or 0]])
+            places = is_hidden[row].nonzero()[:, 0].tolist()
+            for number, place in enumerate(places):
+                ids = torch.cat([ids, ids.new_tensor([[self.sentinels[number]]])], dim=1)
+                state = states[row, place] = self.decode(ids, *source)[0, -1]
+                for _ in range(LONGEST_SPAN if number + 1 < len(places) else 0):
+                    piece = self.word_logits(state[None]).argmax(-1)
+                    if int(piece) in stops:
+                        break
+                    ids = torch.cat([ids, piece[None]], dim=1)
+                    state = self.decode(ids, *source)[0, -1]
+        return states
+
+    def decode(self, ids: Tensor, encoded: Tensor, attention_mask: Maybe = None) -> Tensor:
+        """Return the decoder's last states, [B, Td, D], for ids [B, Td] and encoder states."""
+        states: Tensor = self.run(
+            self.model.get_decoder(),
+            input_ids=ids,
+            encoder_hidden_states=encoded,
+            encoder_attention_mask=attention_mask,
+            use_cache=False,
+        ).last_hidden_state
+        return states
 
     def word_states_at(
-        self,
-        input_ids: Tensor,
-        segment_ids: Tensor,
-        attention_mask: Tensor | None,
-        places: Tensor,
+        self, input_ids: Tensor, segment_ids: Tensor, attention_mask: Maybe, places: Tensor
     ) -> Tensor:
-        """Return the word head's input at one position of each text, [B, D]."""
         states = self.word_states(input_ids, segment_ids, attention_mask)
         return states[torch.arange(len(states), device=states.device), places]
 
     def word_states_and_attention(
         self, input_ids: Tensor, segment_ids: Tensor, attention_mask: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """Return the word head's input, and the mean attention over layers and heads.
-
-        [B, T, D] and float32 [B, T, T]; two runs, since the head's input may be the decoder's.
-        """
+        # Two runs, since the head's input may be the decoder's.
         attention = self.every_attention(input_ids, segment_ids, attention_mask).mean((0, 2))
         return self.word_states(input_ids, segment_ids, attention_mask), attention
 
     def read_early(self, states: Tensor) -> Tensor:
-        """Return hidden states [L+1, ...] as they are."""
         return states
 
     def word_logits(self, hidden: Tensor) -> Tensor:
         """Return vocabulary logits, [..., V], for the word head's input, [..., D]."""
-        return word_logits_of(self.model, hidden)
+        if self.other.has_decoder:
+            is_scaled = self.other.words == SPANS and self.model.config.scale_decoder_outputs
+            scale = self.model.model_dim**-0.5 if is_scaled else 1.0
+            logits: Tensor = self.model.lm_head(hidden * scale)
+            bias = getattr(self.model, "final_logits_bias", None)
+            return logits if bias is None else logits + bias[0].to(hidden.device)
+        rows = hidden.reshape(1, -1, hidden.shape[-1])
+        ids = torch.zeros(rows.shape[:2], dtype=torch.long, device=hidden.device)
+        return word_logits_in(run_head(self.model, ids, rows)).reshape(*hidden.shape[:-1], -1)
 
     def mlm_logits(self, hidden: Tensor) -> Tensor:
-        """Return vocabulary logits, [..., V], for the result of `word_states`, [..., D].
-
-        ValueError if this checkpoint has no word head, or the architecture has no masks.
-        """
         self._require_head("mlm")
         return self.word_logits(hidden)
 
     def next_logits(self, hidden: Tensor) -> Tensor:
-        """Return logits of the token after each, [..., V], of GPT-2's last hidden state [..., D].
-
-        ValueError if this checkpoint does not predict next tokens.
-        """
         self._require_head("next")
         return self.word_logits(hidden)
 
     def nsp_logits(self, hidden: Tensor) -> Tensor:
-        """Return next-sentence logits, [B, 2], of hidden [B, T, D] (MobileBERT).
-
-        ValueError if this checkpoint has no next-sentence head.
-        """
         self._require_head("nsp")
         logits: Tensor = self.model.cls.seq_relationship(self.base.pooler(hidden))
         return logits
 
     def pooled(self, hidden: Tensor) -> Tensor:
-        """Raise ValueError: poolers of other architectures are not supported."""
         raise ValueError(self.why_no_head("pooler"))
 
     def sop_logits(self, hidden: Tensor) -> Tensor:
-        """Raise ValueError: only ALBERT has a sentence-order head."""
         raise ValueError(self.why_no_head("sop"))
 
     def replaced_logits(self, hidden: Tensor) -> Tensor:
-        """Raise ValueError: `transformers` has no class with DeBERTa-v3's replaced-token head."""
         raise ValueError(self.why_no_head("replaced"))
 
     def why_no_head(self, head: Capability) -> str | None:
-        """Return the reason why a head is absent, as a sentence; None if it is present.
-
-        Args:
-            head: One of `bertcore.architecture.families.HEADS`.
-        """
         has_words = bool(self.heads & {"mlm", "next"})
         if head in self.heads or (head == "decoder" and self.other.has_decoder and has_words):
             return None
@@ -416,7 +475,7 @@ class OtherNetwork(nn.Module):
         if reason is not None:
             raise ValueError(reason)
 
-    def _is_padded(self, attention_mask: Tensor | None) -> bool:
+    def _is_padded(self, attention_mask: Maybe) -> bool:
         """Return whether there is padding that the architecture reads."""
         if not self.other.reads_padding or attention_mask is None:
             return False
@@ -428,9 +487,15 @@ class OtherNetwork(nn.Module):
             raise ValueError(too_long(num_tokens, limit))
 
 
+def word_logits_in(out: Any) -> Tensor:
+    """Return the logits of a class with a word head; MobileBERT's has two kinds of logits."""
+    logits: Tensor = out.prediction_logits if "prediction_logits" in out else out.logits
+    return logits
+
+
 def _rows(
-    input_ids: Tensor, segment_ids: Tensor | None, attention_mask: Tensor | None
-) -> Iterator[tuple[Tensor, Tensor | None]]:
+    input_ids: Tensor, segment_ids: Maybe, attention_mask: Maybe
+) -> Iterator[tuple[Tensor, Maybe]]:
     """Yield the ids and segments of each row without its padding, each [1, T]."""
     assert attention_mask is not None
     for row, is_token in enumerate(attention_mask.bool()):

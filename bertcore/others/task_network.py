@@ -3,7 +3,7 @@
 import copy
 import json
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch import Generator, Tensor, nn
@@ -13,8 +13,7 @@ from bertcore.network.embeddings import EmbeddingParts
 from bertcore.network.task_module import AfterLayer, TaskModule
 from bertcore.others.config import transformers_config
 from bertcore.others.families import PERMUTED
-from bertcore.others.given import run_head
-from bertcore.others.network import OtherNetwork
+from bertcore.others.network import OtherNetwork, run_head
 
 
 class OtherTaskNetwork(TaskModule):
@@ -48,21 +47,24 @@ class OtherTaskNetwork(TaskModule):
         attention: AttentionFunction = attention_fused,
     ) -> Tensor:
         """Return the encoder states that the head reads; `attention` is the model's own."""
-        ids, segments, mask = (
-            None if x is None else x.flatten(0, -2)
-            for x in (input_ids, segment_ids, attention_mask)
+        segments, mask = (
+            None if x is None else x.flatten(0, -2) for x in (segment_ids, attention_mask)
         )
-        return self._chosen(self.network(cast(Tensor, ids), segments, mask), mask)
+        return self._chosen(self.network(input_ids.flatten(0, -2), segments, mask), mask)
 
     def read(self, hidden: Tensor, attention_mask: Tensor | None, lead: Sequence[int]) -> Tensor:
         mask = None if attention_mask is None else attention_mask.flatten(0, -2)
-        logits = self._head(hidden, mask)
+        # Each choice runs alone, as a row of one choice.
+        shape = (len(hidden), 1, hidden.shape[1]) if self.kind == "choice" else hidden.shape[:2]
+        ids = torch.zeros(shape, dtype=torch.long, device=hidden.device)
+        mask = None if self.reads_one_state else mask
+        logits = _logits(run_head(self.network.model, ids, hidden, mask))
         return logits.view(*lead) if self.kind == "choice" else logits
 
     def logits_of(self, hidden: Tensor, attention_mask: Tensor | None = None) -> Tensor:
-        lead = hidden.shape[:-2]
-        mask = None if attention_mask is None else attention_mask.reshape(-1, hidden.shape[-2])
-        logits = self._head(self._chosen(hidden.reshape(-1, *hidden.shape[-2:]), mask), mask)
+        lead, rows = hidden.shape[:-2], hidden.reshape(-1, *hidden.shape[-2:])
+        mask = None if attention_mask is None else attention_mask.reshape(rows.shape[:2])
+        logits = self.read(self._chosen(rows, mask), mask, (len(rows), 1))
         return logits.view(*lead, *logits.shape[1:])
 
     def look_up(self, input_ids: Tensor, segment_ids: Tensor) -> EmbeddingParts:
@@ -72,10 +74,8 @@ class OtherTaskNetwork(TaskModule):
         # Of a token that is no padding, which may have a position of its own.
         ids = torch.full((1, 1), self.network.config.pad_token_id + 1, device=self.device)
         parts = self.network.look_up(ids, torch.zeros_like(ids))
-        token, segment, position = (
-            part if part is None else part.flatten(0, -2)[0] for part in parts
-        )
-        return EmbeddingParts(cast(Tensor, token), segment, position)
+        segment, position = (None if part is None else part.flatten(0, -2)[0] for part in parts[1:])
+        return EmbeddingParts(parts.token.flatten(0, -2)[0], segment, position)
 
     def from_embeddings(
         self,
@@ -87,10 +87,8 @@ class OtherTaskNetwork(TaskModule):
         after: AfterLayer,
     ) -> Tensor:
         """Return logits for embeddings instead of those of an input, by hooks on its tables."""
-        hidden = self.network.run_embedded(
-            embedded, input_ids, segment_ids, attention_mask, after=after
-        )
-        return self.logits_of(hidden, attention_mask)
+        ids = input_ids, segment_ids, attention_mask
+        return self.logits_of(self.network.run_embedded(embedded, *ids, after=after), ids[2])
 
     def check_head(self) -> None:
         """Make sure that the head reads only the last hidden states and their pooled vector.
@@ -139,20 +137,13 @@ class OtherTaskNetwork(TaskModule):
             return hidden[:, -1:] if self.reads_one_state else hidden
         return hidden[torch.arange(len(hidden), device=hidden.device), mask.sum(-1) - 1][:, None]
 
-    def _head(self, hidden: Tensor, mask: Tensor | None) -> Tensor:
-        """Return the logits of the head's class on given states instead of its encoder's."""
-        ids = torch.zeros(hidden.shape[:2], dtype=torch.long, device=hidden.device)
-        # Each choice runs alone, as a row of one choice.
-        ids = ids[:, None] if self.kind == "choice" else ids
-        mask = None if self.reads_one_state else mask
-        return _logits(run_head(self.network.model, ids, hidden, mask))
-
 
 def _logits(out: Any) -> Tensor:
     """Return the logits of an output; start and end of an answer together, [..., T, 2]."""
     if "start_logits" in out:
         return torch.stack([out.start_logits, out.end_logits], -1)
-    return cast(Tensor, out.logits)
+    logits: Tensor = out.logits
+    return logits
 
 
 def task_network(
@@ -193,7 +184,7 @@ def task_network(
     if hasattr(own, "pooler") and (own.pooler is None or base.pooler is None):
         base.pooler = own.pooler
     setattr(model, prefix, base)
-    _allocate(model, network.token_table, generator, config.initializer_range)
+    _allocate(model, network.token_table, generator)
     hidden_word = getattr(base, "mask_emb", None)
     if hidden_word is not None:  # of XLNet's query stream, which no task head reads
         hidden_word.requires_grad = False
@@ -202,21 +193,15 @@ def task_network(
 
 
 @torch.no_grad()
-def _allocate(model: Any, like: Tensor, generator: Generator | None, std: float) -> None:
-    """Fill the empty layers of a model; with a generator, drawn as by `initialize`."""
+def _allocate(model: Any, like: Tensor, generator: Generator | None) -> None:
+    """Fill the empty layers of a model; with a generator, drawn as its class draws them."""
     for part in list(model.modules()):
-        for name, parameter in list(part.named_parameters(recurse=False)):
-            if not parameter.is_meta:
-                continue
-            is_norm = type(part).__name__.endswith("LayerNorm")
-            if not isinstance(part, nn.Linear) and not is_norm and generator is not None:
-                raise ValueError(
-                    f"the head has a {type(part).__name__}, which cannot be initialized here. Open "
-                    "a checkpoint that has such a head."
-                )
-            tensor = torch.zeros(parameter.shape)
-            if is_norm and name == "weight":
-                tensor.fill_(1.0)
-            elif generator is not None and name == "weight":
-                nn.init.trunc_normal_(tensor, 0.0, std, -2 * std, 2 * std, generator=generator)
-            setattr(part, name, nn.Parameter(tensor.to(like)))
+        empty = [name for name, p in part.named_parameters(recurse=False) if p.is_meta]
+        for name in empty:
+            setattr(part, name, nn.Parameter(torch.zeros(getattr(part, name).shape)))
+        if empty and generator is not None:
+            with torch.random.fork_rng(devices=()):
+                torch.manual_seed(int(torch.randint(2**62, (), generator=generator)))
+                model._init_weights(part)
+        for name in empty:
+            setattr(part, name, nn.Parameter(getattr(part, name).to(like)))
