@@ -16,8 +16,7 @@ import streamlit as st
 
 from bertcore.base.limited_process import Fault, LimitedProcess, Limits
 from bertcore.data import packed_files
-from bertcore.data.columnar import is_columnar
-from bertcore.data.columnar_size import check_size
+from bertcore.data.columnar import check_size, is_columnar
 from bertcore.data.texts_file import shown_name
 
 from ..access import visits

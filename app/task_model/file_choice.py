@@ -13,67 +13,16 @@ import streamlit as st
 from bertcore.analysis.attribution import FileRun, run_file
 from bertcore.checkpoints.source import FINE_TUNED, labelled_file
 from bertcore.configs import Columns
-from bertcore.data.columnar import is_columnar
-from bertcore.data.encodings import ENCODINGS, Encoding, NotUTF8Error, find_encoding
-from bertcore.data.files import recode
 from bertcore.data.guess import guess
 from bertcore.tasks.model import TaskModel
 from bertcore.tasks.read import read_parts, send_parts
 from bertcore.tasks.task import Task
 
-from ..access.room import check_room
 from ..plots import plain, shorten_middle
 from ..shell import Field, Progress, UploadSource, cache, frame, uploads
 from ..shell.uploads import Copy, named, naming, process_of
 from .choices import COLUMNS, JOINT_COLUMNS, LABEL_MAP, SKIP_BAD_ROWS, USUAL_COLUMN
 from .task_views import TaskView, view_of
-
-
-def choose_encoding(upload: Copy, slot: str) -> Path:
-    """Draw the choice of an encoding where it is a guess; return the file, or a copy in UTF-8.
-
-    Args:
-        upload: The file.
-        slot: What it is for; a part of the key of the box.
-
-    Raises:
-        ValueError: If it is no text, or not in the encoding that was chosen.
-        OSError: If it cannot be read or written.
-    """
-    problem, guessed, path = "", None, upload.path
-    with path.open("rb") as file:
-        if is_columnar(file.read(8)):
-            return path
-    try:
-        found: Encoding = cache.of_file(uploads.read_apart, path, find_encoding)
-    except NotUTF8Error as error:
-        problem = upload.named(str(error))
-    except ValueError as error:
-        raise ValueError(upload.named(str(error))) from error
-    else:
-        if not found.is_guessed:
-            return path
-        guessed = found.name
-    options = list(ENCODINGS)
-    chosen: str | None = st.selectbox(
-        "Encoding of the file",
-        options,
-        index=None if guessed is None else options.index(guessed),
-        format_func=lambda name: ENCODINGS[name] + (", as guessed" if name == guessed else ""),
-        key=f"{slot}_encoding_{upload.digest[:16]}",
-        placeholder="choose …",
-        width=380,
-    )
-    if chosen is None:
-        raise ValueError(problem)
-    if chosen == guessed:
-        return path
-    target = path.with_name(f"{chosen}-{path.name}")
-    if not target.is_file():
-        check_room(2 * path.stat().st_size)
-        upload.apart(recode, target, chosen)
-    return target
-
 
 MAX_MEGABYTES = 300
 """Of a file, also when it is unpacked."""
@@ -179,8 +128,6 @@ def choose_file(view: TaskView, source: str, labels: tuple[str, ...]) -> Labelle
     name = path.name if kept is None else kept.name
     labelled = None
     with frame.guard():
-        if kept is not None:
-            path = choose_encoding(kept, "inspect")
         try:
             with uploads.naming(path, name):
                 dialect = cache.of_file(uploads.read_apart, path, guess).dialect

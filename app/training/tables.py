@@ -19,7 +19,7 @@ from ..access.policy import policy
 from ..plots import plain
 from ..shell import Field, Progress, UploadSource, Work, cache, frame, uploads
 from ..shell.uploads import Copy
-from ..task_model.file_choice import MAX_MEGABYTES, choose_encoding
+from ..task_model.file_choice import MAX_MEGABYTES
 from .fields import OWN_FILE, UPLOAD
 
 HOW_FILES = (
@@ -86,7 +86,7 @@ def choose_file(source: str, slot: str, typed: Field[str]) -> TableFile | None:
         path = shipped_tables()[source]
         return TableFile(path, path.name, False)
     table = _box(slot).choose()
-    return None if table is None else TableFile(choose_encoding(table, slot), table.name, True)
+    return None if table is None else TableFile(table.path, table.name, True)
 
 
 def _box(slot: str) -> UploadSource[Copy]:

@@ -14,7 +14,7 @@ from torch import Tensor
 from bertcore.analysis.shared.inputs import text_positions
 from bertcore.bias.shares import Share, preferred, shares
 from bertcore.data.files import BadRows
-from bertcore.data.records import read_records
+from bertcore.data.tables import read_records
 from bertcore.grammar import TokenCounts, pseudo_log_likelihoods
 from bertcore.likelihood.hidden_tokens import token_log_probabilities
 from bertcore.model import Model

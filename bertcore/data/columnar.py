@@ -48,17 +48,16 @@ def open_columnar(path: Path, file: BinaryIO | None = None) -> Columnar:
     ValueError, also while rows are read, if it is damaged, has a column twice or too many columns,
     or unpacks to more than `packed_files.most_unpacked`.
     """
-    with packed_files.open_bytes(path, file) as content:
-        head = content.read(6)
+    source: Any = pa.memory_map(str(path)) if file is None else pa.PythonFile(file, "r")
+    if not is_columnar(source.read(6)):  # packed
+        source.seek(0)
+        with packed_files.open_bytes(path, file or source) as content:
+            source = pa.BufferReader(content.read())
+    source.seek(0)
+    head = source.read(6)
+    source.seek(0)
     form = "Parquet" if head.startswith(b"PAR1") else "Arrow"
     with _sentences(path, form):
-        source: Any = pa.memory_map(str(path)) if file is None else pa.PythonFile(file, "r")
-        source.seek(0)
-        if not is_columnar(source.read(6)):
-            source.seek(0)
-            with packed_files.open_bytes(path, file or source) as content:
-                source = pa.BufferReader(content.read())
-        source.seek(0)
         batches: Iterable[pa.RecordBatch]
         if form == "Parquet":
             parquet = pq.ParquetFile(source)
@@ -78,6 +77,27 @@ def open_columnar(path: Path, file: BinaryIO | None = None) -> Columnar:
             raise ValueError(f"it has the column {twice[:40]!r} several times")
         most = packed_files.most_unpacked(source.size())
     return Columnar(form, fields, _rows(batches, names, path, form, most))
+
+
+def check_size(path: Path, *, most_rows: int, most_bytes: int) -> None:
+    """Refuse a Parquet file that says that it unpacks to more; Arrow files say nothing of it.
+
+    Values that are written once and repeated count once: readers count them as they come.
+
+    ValueError if it has more rows or bytes, or is damaged.
+    """
+    with path.open("rb") as file:
+        if file.read(4) != b"PAR1":
+            return
+    with _sentences(path, "Parquet"):
+        said = pq.read_metadata(path)
+        num_bytes = sum(said.row_group(i).total_byte_size for i in range(said.num_row_groups))
+    if said.num_rows > most_rows or num_bytes > most_bytes:
+        raise ValueError(
+            f"{str(path)!r} has {said.num_rows:,} rows of {num_bytes / 1e6:,.0f} MB when unpacked; "
+            f"at most {most_rows:,} rows and {most_bytes // 1_000_000} MB are read. Give a part of "
+            "it."
+        )
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,9 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, TextIO, TypeVar
 
-from bertcore.base.whole_files import whole_file
 from bertcore.data import packed_files
-from bertcore.data.encodings import ENCODINGS, Encoding, NotUTF8Error, find_encoding
+from bertcore.data.encodings import Encoding, find_encoding
 
 LONGEST_LINE = 10_000_000
 """Characters of a line or cell; a longer one is no example but a broken file."""
@@ -50,8 +48,8 @@ def open_text(
         encoding: None finds it.
 
     Raises:
-        NotUTF8Error: If it is in no encoding that is known, or UTF-16 or UTF-32 that is damaged.
-        ValueError: If there is no such file, or the archive is damaged.
+        ValueError: If there is no such file, the archive is damaged, or it is in no encoding that
+            is known, or in UTF-16 or UTF-32 that is damaged.
         OSError: If it cannot be opened.
     """
     if file is None:
@@ -62,7 +60,7 @@ def open_text(
         with io.TextIOWrapper(opened, encoding.name, "surrogateescape", newline="") as text:
             yield text
     except UnicodeDecodeError as error:
-        raise NotUTF8Error(
+        raise ValueError(
             f"data file {str(path)!r} was read as {encoding.title}, but is damaged "
             f"({error.reason}). Save it as UTF-8."
         ) from error
@@ -83,33 +81,6 @@ def json_text(path: Path) -> str:
     if damage := encoding.damage([text]):
         raise ValueError(f"{str(path)!r} {damage}. Save it as UTF-8.")
     return text
-
-
-def recode(path: Path, target: Path, encoding: str) -> None:
-    """Rewrite a text file as UTF-8.
-
-    Args:
-        path: The file, plain or compressed.
-        target: The new file, plain.
-        encoding: Encoding of the text, a name known to Python.
-
-    Raises:
-        ValueError: If the file is not in that encoding.
-        OSError: If it cannot be read or written.
-    """
-    try:
-        with (
-            packed_files.open_bytes(path) as content,
-            io.TextIOWrapper(content, encoding, newline="") as file,
-            whole_file(target) as partial,
-            partial.open("w", encoding="utf-8", newline="") as written,
-        ):
-            shutil.copyfileobj(file, written)
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"data file {str(path)!r} is not in {ENCODINGS.get(encoding, encoding)}: it holds a "
-            f"byte 0x{error.object[error.start]:02X} that this does not define. Try another one."
-        ) from error
 
 
 def kind_of(path: Path) -> str:
@@ -170,13 +141,7 @@ def first_items(items: Iterable[T], size: Callable[[T], int], limits: Limits) ->
 
 
 def check_width(num_columns: int, table: str) -> None:
-    """Refuse a table that no form can show and no task can use.
-
-    Args:
-        table: What to call it in the message, quoted.
-
-    ValueError if it has more than MAX_COLUMNS columns.
-    """
+    """Refuse a table, called so in the message, of more than MAX_COLUMNS columns by ValueError."""
     if num_columns > MAX_COLUMNS:
         raise ValueError(
             f"{table} has {num_columns:,} columns; expected at most {MAX_COLUMNS:,}. Check "
@@ -231,20 +196,18 @@ class BadRows:
 
     def sentence(self) -> str | None:
         """Return a sentence on the rows left out; None if there are none."""
-        if not self.num:
-            return None
         rows = "row was" if self.num == 1 else "rows were"
-        return f"{self.num:,} bad {rows} left out; the first: {self.first}"
+        said = f"{self.num:,} bad {rows} left out; the first: {self.first}"
+        return said if self.num else None
 
     def notes(self) -> list[str]:
         """Return all that is to be said of the file, a sentence each."""
         num = self.unlabelled.total()
         marks = [f"{count:,} {mark or 'empty'}" for mark, count in self.unlabelled.most_common(4)]
-        left = f"{num:,} examples have no label and were"
-        left = "1 example has no label and was" if num == 1 else left
-        unlabelled = [f"{left} left out ({', '.join(marks)})."] if num else []
-        bad = self.sentence()
-        return [*([bad] if bad else []), *unlabelled, *self._notes]
+        left = "1 example has no label and was" if num == 1 else f"{num:,} examples have no label"
+        left += "" if num == 1 else " and were"
+        said = [self.sentence(), f"{left} left out ({', '.join(marks)})." if num else None]
+        return [*filter(None, said), *self._notes]
 
     def why_empty(self) -> str:
         """Return why no example is left, to follow a sentence that says so."""

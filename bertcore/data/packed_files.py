@@ -1,4 +1,4 @@
-"""Open files, plain or compressed: gzip, bzip2, xz, or a zip archive of one file."""
+"""Open files, plain or packed: gzip, bzip2, xz, or a zip archive of one file."""
 
 from __future__ import annotations
 
@@ -14,9 +14,7 @@ from contextvars import ContextVar
 from math import inf
 from pathlib import Path
 from typing import Any, BinaryIO, cast
-from zipfile import BadZipFile
-
-from bertcore.base.zip_files import LongListError, open_zip
+from zipfile import BadZipFile, ZipFile
 
 SUFFIXES = (".xz", ".gz", ".bz2", ".zip")
 MAX_RATIO = 200
@@ -24,8 +22,9 @@ MAX_RATIO = 200
 FREE_BYTES = 32 * 2**20
 """Unpacked bytes that are read at any ratio."""
 _BLOCK = 1 << 16
+_LONGEST_LIST = 1 << 18
+"""Bytes of a zip archive's list of files, which `zipfile` would read whole, however long it is."""
 _DAMAGE = (EOFError, lzma.LZMAError, gzip.BadGzipFile, zlib.error, BadZipFile)
-"""Raised while reading a file that is truncated or damaged."""
 _OPENERS: dict[bytes, Callable[[BinaryIO], Any]] = {
     b"\x1f\x8b": gzip.open,
     b"\xfd7zXZ\0": lzma.open,
@@ -74,41 +73,6 @@ def bomb(path: Path, most: float) -> ValueError:
     )
 
 
-def _not_whole(path: Path, error: Exception) -> ValueError:
-    return ValueError(f"{str(path)!r} is not a whole archive ({error}). Copy it again.")
-
-
-class _Blocks(io.RawIOBase):
-    """A file whose reading is watched, and ends with an error beyond a number of bytes."""
-
-    def __init__(self, file: BinaryIO, path: Path, most: float, to_close: list[BinaryIO]) -> None:
-        self._file, self._path, self._most, self._to_close = file, path, most, to_close
-        self._watch, self._num = _on_block.get(), 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:  # typeshed's buffer is no public type
-        if self._watch is not None:
-            self._watch()
-        try:
-            block = self._file.read(len(buffer))
-        except (*_DAMAGE, OSError) as error:
-            if getattr(error, "errno", None) is None:  # bz2 reports damage as an OSError
-                raise _not_whole(self._path, error) from error
-            raise
-        self._num += len(block)
-        if self._num > self._most:
-            raise bomb(self._path, self._most)
-        buffer[: len(block)] = block
-        return len(block)
-
-    def close(self) -> None:
-        for file in self._to_close:
-            file.close()
-        super().close()
-
-
 def open_bytes(path: Path, file: BinaryIO | None = None) -> BinaryIO:
     """Open a file for reading, unpacked if its first bytes are those of an archive.
 
@@ -125,22 +89,77 @@ def open_bytes(path: Path, file: BinaryIO | None = None) -> BinaryIO:
     """
     plain = file or path.open("rb")
     try:
-        opened = _unpacked(path, plain)
-        if opened is plain and file is None and not is_watched():
-            return plain
-        most = inf
-        if opened is not plain:
-            place = plain.tell()
-            most = most_unpacked(plain.seek(0, io.SEEK_END))
-            plain.seek(place)
-    except BaseException as error:
+        size = plain.seek(0, io.SEEK_END)
+        plain.seek(0)
+        with _sentences(path):
+            opened = _unpacked(path, plain)
+    except BaseException:
         if file is None:
             plain.close()
-        if isinstance(error, _DAMAGE):
-            raise _not_whole(path, error) from error
         raise
+    if opened is plain and file is None and not is_watched():
+        return plain
+    most = inf if opened is plain else most_unpacked(size)
     to_close = [each for each in (opened, plain) if each is not file]
     return io.BufferedReader(_Blocks(opened, path, most, to_close), _BLOCK)
+
+
+@contextmanager
+def _sentences(path: Path) -> Iterator[None]:
+    """Raise the errors of a truncated or damaged archive as a sentence."""
+    try:
+        yield
+    except (*_DAMAGE, OSError) as error:
+        if getattr(error, "errno", None) is not None:  # bz2 reports damage as an OSError
+            raise
+        why = f"is not a whole archive ({error}). Copy it again."
+        raise ValueError(f"{str(path)!r} {why}") from error
+
+
+class _Blocks(io.RawIOBase):
+    """A file whose reading is watched, and ends with an error beyond a number of bytes."""
+
+    def __init__(self, file: BinaryIO, path: Path, most: float, to_close: list[BinaryIO]) -> None:
+        self._file, self._path, self._most, self._to_close = file, path, most, to_close
+        self._watch, self._num = _on_block.get(), 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:  # typeshed's buffer is no public type
+        if self._watch is not None:
+            self._watch()
+        with _sentences(self._path):
+            block = self._file.read(len(buffer))
+        self._num += len(block)
+        if self._num > self._most:
+            raise bomb(self._path, self._most)
+        buffer[: len(block)] = block
+        return len(block)
+
+    def close(self) -> None:
+        for file in self._to_close:
+            file.close()
+        super().close()
+
+
+class _ShortReads:
+    """A file of which at most _LONGEST_LIST bytes are read at once."""
+
+    def __init__(self, file: BinaryIO, path: Path) -> None:
+        self._file, self._path = file, path
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+    def read(self, size: int = -1) -> bytes:
+        block = self._file.read(_LONGEST_LIST + 1 if size < 0 else min(size, _LONGEST_LIST + 1))
+        if len(block) > _LONGEST_LIST:
+            raise ValueError(
+                f"{str(self._path)!r} is a zip archive of thousands of files; one can be read. "
+                "Unzip it and give that."
+            )
+        return block
 
 
 def _unpacked(path: Path, file: BinaryIO) -> BinaryIO:
@@ -151,14 +170,7 @@ def _unpacked(path: Path, file: BinaryIO) -> BinaryIO:
             return cast(BinaryIO, opener(file))
     if not head.startswith(b"PK\3\4"):
         return file
-    try:
-        archive = open_zip(file)
-    except LongListError as error:
-        raise ValueError(
-            f"{str(path)!r} is a zip archive of thousands of files; one can be read. Unzip it and "
-            "give that."
-        ) from error
-    with archive:
+    with ZipFile(cast(BinaryIO, _ShortReads(file, path))) as archive:
         members = [
             member
             for member in archive.infolist()

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import chain, dropwhile
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, NamedTuple, TextIO
+from typing import Any, BinaryIO, Literal, NamedTuple, TextIO, TypeVar
 
 from bertcore.data import packed_files
 from bertcore.data.columnar import is_columnar, open_columnar
@@ -23,10 +22,11 @@ from bertcore.data.files import (
     check_width,
     first_items,
     kind_of,
+    listed_columns,
     open_text,
     whole_lines,
 )
-from bertcore.data.json_tables import FORMS, json_values
+from bertcore.data.json_tables import FORMS, json_records
 from bertcore.data.usual_columns import are_names
 
 FIRST = Limits(1000, 1_000_000)
@@ -42,14 +42,13 @@ TABLE_FILES = (
     ".bz2, .xz or .zip"
 )
 """What can be read, for captions."""
+_WEB_PAGE = "a web page. Download the file itself, such as by a link called raw"
 _NO_DATA = {
     b"version https://git-lfs": "a pointer of Git LFS to the file. Fetch this with git lfs pull",
-    b"<!doctype html": "a web page. Download the file itself, such as by a link called raw",
-    b"<html": "a web page. Download the file itself, such as by a link called raw",
+    b"<!doctype html": _WEB_PAGE,
+    b"<html": _WEB_PAGE,
 }
 """Beginnings of text that is saved in place of a table, and what it is."""
-_AS_IS = ("JSON", "JSON lines", "Parquet", "Arrow")
-"""Forms in which a character 0 is written as such, and not the trace of a damage."""
 _BLANK = "\ufeff \t\r\n\xa0"
 _SEP_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
 """A first line of a spreadsheet that names the separator."""
@@ -57,6 +56,7 @@ _JSON = re.compile(r'\[\s*[\[{]\s*"|\{\s*"[^"\n]*"\s*:')
 _FAST_TEXT = re.compile(r"((?:__label__\S+[ ,]+)+)(.*)", re.DOTALL)
 _LABEL_FIRST = re.compile(r"(\w{1,30}:\w{0,30})\s+(\S.*)", re.DOTALL)
 """A line of TREC: its label, with a colon in it or after it, and a text."""
+_Record = TypeVar("_Record")
 
 Form = Literal["text", "json", "columnar"]
 HasHeader = Callable[[Sequence[str]], bool | None]
@@ -64,8 +64,7 @@ HasHeader = Callable[[Sequence[str]], bool | None]
 below decide."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One row: its number (the first below the header is 1) and its cells."""
 
     number: int
@@ -77,9 +76,7 @@ class Dialect:
     """How a file becomes rows and columns."""
 
     form: str
-    """"CSV", "JSON lines", ..."""
-    marks: Delimiters | None = None
-    """Of a table that is text."""
+    """"JSON lines", "semicolons between cells", ..."""
     encoding: Encoding = UTF8
     has_header: bool = True
     is_usual: bool = True
@@ -87,10 +84,8 @@ class Dialect:
 
     def describe(self) -> str:
         """Return a phrase, such as "semicolons between cells, no names of columns, UTF-8"."""
-        parts = [self.form if self.marks is None else self.marks.describe()]
-        if not self.has_header:
-            parts.append("no names of columns")
-        return ", ".join([*parts, self.encoding.title])
+        header = [] if self.has_header else ["no names of columns"]
+        return ", ".join([self.form, *header, self.encoding.title])
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,57 +194,99 @@ def open_table(
     ValueError if the file cannot be read, has no row or more than MAX_COLUMNS columns.
     """
     form = form_of(path, file)
-    with ExitStack() as stack:
-        if form == "columnar":
-            source = _columnar_source(path, file)
-        else:
-            encoding = find_encoding(path, file)
-            text = stack.enter_context(open_text(path, file, encoding))
-            make = _text_source if form == "text" else _json_source
-            source = make(text, path, encoding)
-        table = _table(source, path, bad_rows, has_header)
-        if not table.dialect.is_usual:
-            bad_rows.note(f"{path.name!r} is read with {table.dialect.describe()}.")
-        yield table
+    if form == "columnar":
+        yield _table(_columnar_source(path, file), path, bad_rows, has_header)
+        return
+    encoding = find_encoding(path, file)
+    with open_text(path, file, encoding) as text:
+        source = (_text_source if form == "text" else _json_source)(text, path, encoding)
+        yield _table(source, path, bad_rows, has_header)
+
+
+def read_records(
+    path: Path,
+    record: Callable[..., _Record],
+    columns: Mapping[str, str],
+    *,
+    expected: str,
+    defaults: Mapping[str, str] | None = None,
+    bad_rows: BadRows | None = None,
+) -> tuple[_Record, ...]:
+    """Return a record for each row of a table; spaces around cells are removed.
+
+    Args:
+        record: Called with the fields by name, texts, and `row`, the row's number, from 1.
+        columns: The column of each field.
+        expected: A sentence on the columns, for the message where one is missing.
+        defaults: Of fields whose column may be missing, or empty.
+        bad_rows: Collects rows that cannot be used; None rejects them.
+
+    ValueError if a column is missing or there twice, a row cannot be used, or no row is left.
+    """
+    bad_rows, defaults = bad_rows or BadRows(), defaults or {}
+    found, places = [], {}
+    with open_table(path, bad_rows, has_header=always) as table:
+        for name, column in columns.items():
+            if column in table.columns:
+                places[name] = column_place(table.columns, column, path)
+            elif name not in defaults:
+                raise ValueError(
+                    f"{str(path)!r} has no column {column!r}; it has "
+                    f"{listed_columns(table.columns)}. {expected}"
+                )
+        table.use(*places.values())
+        for number, row in table.rows:
+            cells = {name: str(row[place] or "").strip() for name, place in places.items()}
+            values = {name: cells.get(name) or defaults.get(name, "") for name in columns}
+            if "" in values.values():
+                empty = next(columns[name] for name, value in values.items() if not value)
+                bad_rows.add(f"row {number} of {str(path)!r} is empty in column {empty!r}.")
+            else:
+                found.append(record(**values, row=number))
+    if not found:
+        raise ValueError(f"{str(path)!r} has no row to use. {bad_rows.first}".rstrip())
+    return tuple(found)
 
 
 def _table(source: _Source, path: Path, bad_rows: BadRows, has_header: HasHeader) -> Table:
     first = first_items(source.records, lambda record: _size(record.cells), FIRST)
     if not first:
         raise _empty(path)
-    names, width = source.names is None, source.width
-    columns = [*(source.names or ())]
+    is_named, width = source.names is not None, source.width
+    columns, names = [*(source.names or ())], False
     body = [record.cells for record in first if not record.wrong]
-    if source.names is None:
+    if not is_named:
         if first[0].wrong:
             raise ValueError(f"the first row of {str(path)!r} {first[0].wrong}. Correct it.")
         columns = [str(cell).strip(_BLANK) for cell in first[0].cells]
-        named = has_header(columns)
-        named = source.has_names if named is None else named
-        names = are_names(columns, body[1:]) is not False if named is None else named
+        said = has_header(columns)
+        said = source.has_names if said is None else said
+        names = are_names(columns, body[1:]) is not False if said is None else said
         if names and _has_row_names(body[1:], len(columns)):
             columns = ["", *columns]
         width = len(columns) if names else width
-        if not names:
-            columns = [*map(str, range(1, (width or len(columns)) + 1))]
+        columns = columns if names else [*map(str, range(1, (width or len(columns)) + 1))]
     check_width(len(columns), repr(str(path)))
-    used, is_text = list[int](), source.dialect.form not in _AS_IS
-    damage = partial(source.dialect.encoding.damage, is_text=is_text)
+    dialect = replace(source.dialect, has_header=names or is_named)
+    # In the others, a character 0 is written as such, and not the trace of a damage.
+    is_text = dialect.form not in ("JSON", "JSON lines", "Parquet", "Arrow")
+    used: list[int] = []
+
+    def wrong_of(cells: Sequence[Any]) -> str:
+        if width and len(cells) != width:
+            return f"has {len(cells)} cells, but there are {width} columns"
+        if not dialect.encoding.damage(cells, is_text=is_text):
+            return ""
+        places = [place for place in used or range(len(cells)) if place < len(cells)]
+        found = ((dialect.encoding.damage([cells[p]], is_text=is_text), columns[p]) for p in places)
+        return next((f"{what} in column {name!r}" for what, name in found if what), "")
 
     def rows() -> Iterator[Row]:
-        for number, record in enumerate(chain(first[names:], source.records), start=1):
-            cells, wrong = record.cells, record.wrong
-            if not wrong and width and len(cells) != width:
-                if len(cells) > width and not any(map(str.strip, map(str, cells[width:]))):
-                    cells = cells[:width]
-                else:
-                    wrong = f"has {len(cells)} cells, but there are {width} columns"
-            if not wrong and damage(cells):
-                places = [place for place in used or range(len(cells)) if place < len(cells)]
-                found = ((damage([cells[place]]), columns[place]) for place in places)
-                wrong = next((f"{what} in column {name!r}" for what, name in found if what), "")
-            if wrong:
-                at = f" (line {record.line})" if record.line else ""
+        for number, (cells, line, wrong) in enumerate(chain(first[names:], source.records), 1):
+            if width and len(cells) > width and not any(str(c).strip() for c in cells[width:]):
+                cells = cells[:width]
+            if wrong := wrong or wrong_of(cells):
+                at = f" (line {line})" if line else ""
                 bad_rows.add(f"row {number} of {str(path)!r}{at} {wrong}.")
             elif names and cells == first[0].cells:
                 bad_rows.note(
@@ -258,8 +295,10 @@ def _table(source: _Source, path: Path, bad_rows: BadRows, has_header: HasHeader
             else:
                 yield Row(number, cells)
 
+    if not dialect.is_usual:
+        wrong = " If letters are wrong, save it as UTF-8." * dialect.encoding.is_guessed
+        bad_rows.note(f"{path.name!r} is read with {dialect.describe()}.{wrong}")
     kept = tuple(cells for cells in body[names:] if not width or len(cells) == width)
-    dialect = replace(source.dialect, has_header=names or source.names is not None)
     return Table(tuple(columns), rows(), dialect.has_header, kept, dialect, used)
 
 
@@ -283,10 +322,8 @@ def _empty(path: Path) -> ValueError:
 def _columnar_source(path: Path, file: BinaryIO | None) -> _Source:
     opened = open_columnar(path, file)
     usual = (".parquet",) if opened.form == "Parquet" else (".arrow", ".feather")
-    names = tuple(field.name for field in opened.fields)
-    return _Source(
-        map(Record, opened.rows), Dialect(form=opened.form, is_usual=kind_of(path) in usual), names
-    )
+    dialect = Dialect(form=opened.form, is_usual=kind_of(path) in usual)
+    return _Source(map(Record, opened.rows), dialect, tuple(one.name for one in opened.fields))
 
 
 def _text_source(text: TextIO, path: Path, encoding: Encoding) -> _Source:
@@ -298,33 +335,22 @@ def _text_source(text: TextIO, path: Path, encoding: Encoding) -> _Source:
     if not start:
         raise _empty(path)
     lines, kind = chain(start, lines), kind_of(path)
-    if start[0].startswith("__label__"):
-        dialect = Dialect(form="lines of fastText", encoding=encoding, is_usual=False)
-        return _Source(map(_fast_text, lines), dialect, None, 2, has_names=False)
     marks = Delimiters(named[1], '"') if named else find_marks(start, kind)
+    labelled = {"lines of fastText": _FAST_TEXT} if start[0].startswith("__label__") else {}
     if marks.separator == ONE_COLUMN and _are_labelled(start):
-        dialect = Dialect(form="a label before each text", encoding=encoding, is_usual=False)
-        return _Source(map(_label_first, lines), dialect, None, 2, has_names=False)
+        labelled = labelled or {"a label before each text": _LABEL_FIRST}
+    for form, pattern in labelled.items():
+        dialect = Dialect(form=form, encoding=encoding, is_usual=False)
+        rows = (_label_first(line, pattern) for line in lines)
+        return _Source(rows, dialect, width=2, has_names=False)
     widths = Counter(len(one.cells) for one in records(start, marks) if not one.wrong)
     width = widths.most_common(1)[0][0] if widths else 0
-    usual = Delimiters("," if kind == ".csv" else "\t")
-    is_usual = marks in (usual, replace(usual, quote='"'), Delimiters(ONE_COLUMN, '"'))
-    return _Source(
-        records(lines, marks, width),
-        Dialect(
-            form="text", marks=marks, encoding=encoding, is_usual=is_usual > encoding.is_guessed
-        ),
-        # Without quotes, a tab is in no text: later columns may be left out, as in STS-B.
-        width=0 if marks == Delimiters("\t") else width,
-    )
-
-
-def _fast_text(line: str) -> Record:
-    found = _FAST_TEXT.match(line)
-    if found is None:
-        return Record([line.strip()])
-    names = [name.removeprefix("__label__") for name in re.split("[ ,]+", found[1].strip(" ,"))]
-    return Record(["|".join(names), found[2].strip()])
+    sign = "," if kind == ".csv" else "\t"
+    is_usual = marks in ((sign, ""), (sign, '"'), (ONE_COLUMN, '"'))
+    is_usual = is_usual and not encoding.is_guessed
+    dialect = Dialect(form=marks.describe(), encoding=encoding, is_usual=is_usual)
+    # Without quotes, a tab is in no text: later columns may be left out, as in STS-B.
+    return _Source(records(lines, marks, width), dialect, None, 0 if marks == ("\t", "") else width)
 
 
 def _are_labelled(lines: Sequence[str]) -> bool:
@@ -334,40 +360,40 @@ def _are_labelled(lines: Sequence[str]) -> bool:
     return counts.total() == len(found) and 1 < len(counts) <= min(50, len(found) // 2)
 
 
-def _label_first(line: str) -> Record:
-    found = _LABEL_FIRST.match(line)
-    return Record([line.strip()] if found is None else [found[1].rstrip(":"), found[2].strip()])
+def _label_first(line: str, pattern: re.Pattern[str]) -> Record:
+    found = pattern.match(line)
+    if found is None:
+        return Record([line.strip()])
+    names = (name.removeprefix("__label__") for name in re.split("[ ,]+", found[1].strip(" ,")))
+    return Record(["|".join(names).rstrip(":"), found[2].strip()])
 
 
 def _json_source(text: TextIO, path: Path, encoding: Encoding) -> _Source:
     kind = kind_of(path)
-    has_lines, values = json_values(text, path, ending=kind)
-    first = first_items(values, lambda value: value.size or _size([value.value]), FIRST)
-    rows = chain(first, values)
-    form, is_usual = "JSON lines" if has_lines else "JSON", kind in JSON_LINES
-    dialect = Dialect(form=form, encoding=encoding, is_usual=is_usual)
+    has_lines, values = json_records(text, path, kind)
+    first = first_items(values, lambda row: _size([row.cells]), FIRST)
+    form = "JSON lines" if has_lines else "JSON"
+    dialect = Dialect(form=form, encoding=encoding, is_usual=kind in JSON_LINES)
     columns = dict.fromkeys(
-        name for one in first if isinstance(one.value, dict) for name in one.value
+        name for row in first if isinstance(row.cells, dict) for name in row.cells
     )
-    if columns:
-        check_width(len(columns), repr(str(path)))
-
-        def of_object(value: Any, wrong: str) -> Record:
-            if isinstance(value, dict):
-                return Record([value.get(column) for column in columns], 0, wrong)
-            return Record((), 0, wrong or f"is a JSON {type(value).__name__}, not an object")
-
-        return _Source((of_object(one.value, one.wrong) for one in rows), dialect, (*columns,))
-    widths = Counter(len(one.value) for one in first if isinstance(one.value, list))
-    if not widths:
+    check_width(len(columns), repr(str(path)))
+    widths = Counter(len(row.cells) for row in first if isinstance(row.cells, list))
+    if not columns and not widths:
         why = f"its first row {first[0].wrong or 'is no object'}" if first else "it has no row"
         raise ValueError(f"{str(path)!r} has no table in JSON: {why}. Write {FORMS}.")
 
-    def of_list(value: Any, wrong: str) -> Record:
-        if isinstance(value, list):
-            return Record(value, 0, wrong)
-        return Record((), 0, wrong or "is no list, as other rows are")
+    def cells(row: Record) -> Record:
+        value = row.cells
+        if columns and isinstance(value, dict):
+            return Record([value.get(column) for column in columns])
+        if not columns and isinstance(value, list):
+            return row
+        expected = "not an object" if columns else "not a list, as other rows are"
+        return Record((), wrong=row.wrong or f"is a JSON {type(value).__name__}, {expected}")
 
-    found = (of_list(one.value, one.wrong) for one in rows)
+    rows = map(cells, chain(first, values))
+    if columns:
+        return _Source(rows, dialect, (*columns,))
     # Lists of JSON seldom begin with names.
-    return _Source(found, dialect, width=widths.most_common(1)[0][0], has_names=False)
+    return _Source(rows, dialect, width=widths.most_common(1)[0][0], has_names=False)

@@ -14,7 +14,7 @@ from bertcore.analysis.patching.answers import Answer, common_masks, word_answer
 from bertcore.analysis.patching.pair import PatchPair, patch_pair
 from bertcore.analysis.patching.patch import Direction, OnFraction, Part, patch
 from bertcore.data.files import BadRows
-from bertcore.data.records import read_records
+from bertcore.data.tables import read_records
 from bertcore.evaluation.intervals import Interval, bootstrap_means
 from bertcore.model import Model
 

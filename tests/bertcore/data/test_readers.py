@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bertcore.configs.columns import Columns
-from bertcore.data.files import BadRows, recode
+from bertcore.data.files import BadRows
 from bertcore.data.read_questions import read_questions
 from bertcore.tasks import TASKS, find_task
 from bertcore.tasks.read import read_examples
@@ -140,17 +140,6 @@ def test_a_byte_order_mark_says_the_encoding(name: str, encoding: str, tmp_path:
     path.write_bytes(gzip.compress(raw) if name.endswith(".gz") else raw)
     (example,) = TASKS["classify"].read(path, bad_rows=BadRows())
     assert (example.text, example.answer) == ("été, ✓", "y")
-
-
-def test_a_file_is_written_anew_in_another_encoding(tmp_path: Path) -> None:
-    source, target = tmp_path / "s.csv", tmp_path / "t.csv"
-    source.write_bytes("text,label\r\n“naïve”,1\r\n".encode("cp1252"))
-    recode(source, target, "cp1252")
-    assert target.read_bytes() == "text,label\r\n“naïve”,1\r\n".encode()
-    source.write_bytes(b"text,label\na\x81,1\n")
-    with pytest.raises(ValueError, match=r"is not in Western Europe .* a byte 0x81"):
-        recode(source, target, "cp1252")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["s.csv", "t.csv"]
 
 
 STSB = "main\tx\t2012\t0001\t5.000\tA plane.\tAn air plane.\n"

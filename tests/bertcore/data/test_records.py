@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bertcore.data.files import BadRows
-from bertcore.data.records import read_records
+from bertcore.data.tables import read_records
 
 COLUMNS = {"text": "t", "mood": "m"}
 
