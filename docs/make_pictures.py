@@ -322,7 +322,7 @@ def compare_cka(visit: Visit) -> None:
     """CKA of all layers over our sentences."""
     visit.open("compare", checkpoint=CLASSIFIER, compare_view="texts")
     visit.picture("figure_compare-cka")
-    visit.picture("figure_compare-heads-texts")
+    visit.picture("figure_compare-cka-diagonal")
     visit.settle()
     parts = ("compare-cka", "compare-cka-diagonal")
     save(visit, "compare-cka", [visit.page.locator(f".st-key-figure_{name}") for name in parts])

@@ -1,7 +1,7 @@
 """What the weights hide: measures beside them, as choices of the heat map of the attention page."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -136,7 +136,7 @@ def one_head(measure: Measure, heads: Sequence[int]) -> int | None:
     return heads[0] if measure.by_head and len(heads) == 1 else None
 
 
-def code_values(layer: int, head: int | None) -> dict[str, object]:
+def code_values(layer: int, head: int | None) -> dict[str, Any]:
     """Return what fills the braces of a measure's Python."""
     by_head = "weighted_norms(bert, trace)[layer, head]"
     norms = "summed_norms(bert, trace)[layer]" if head is None else by_head

@@ -67,56 +67,27 @@ def answer_rows(
 
     Args:
         sides: The answers of both by layer; None if one has none.
-        places: The place of each, as in `LayerDecisions.places`.
+        places: The place of each, as in `LayerDecisions.places`. For "labels" not used: the rows
+            are the labels, each with the probability of yes.
     """
-    probabilities: list[dict[str, float]] = []
-    for side, place in zip(sides, places, strict=True):
-        if side is None:
-            probabilities.append({})
-            continue
-        row = side.probabilities[-1, place]
-        # Only the largest: a vocabulary has 30,000.
-        best = np.argsort(-row, kind="stable")[: max(most, 20)]
-        probabilities.append({side.names[i]: float(row[i]) for i in best})
-    highest: dict[str, float] = {}
-    for part in probabilities:
-        for name, p in part.items():
-            highest[name] = max(p, highest.get(name, -math.inf))
-    ranked = [sorted(part, key=lambda name: -part[name]) for part in probabilities]
+    both = [_named(side, place) for side, place in zip(sides, places, strict=True)]
     # Some of each, however unsure one of them is: half of the rows, or all if there are few.
-    kept = {name for names in ranked for name in names[: max(1, most // 2)]}
-    kept |= set(highest) if len(highest) <= most else set()
-    names = tuple(sorted(kept, key=lambda name: -highest[name]))[:most]
-    values = []
-    for side, place in zip(sides, places, strict=True):
-        known = (
-            {} if side is None else {name: i for i, name in reversed(list(enumerate(side.names)))}
-        )
-        row = np.empty(0) if side is None else side.probabilities[-1, place]
-        values.append(np.array([row[known[n]] if n in known else math.nan for n in names], float))
-    return AnswerRows(names, (values[0], values[1]))
+    each = most if len({*both[0], *both[1]}) <= most else max(1, most // 2)
+    top = dict.fromkeys(name for p in both for name in sorted(p, key=lambda name: -p[name])[:each])
+    names = sorted(top, key=lambda name: -max(p.get(name, -math.inf) for p in both))[:most]
+    first, second = (np.array([p.get(name, math.nan) for name in names], float) for p in both)
+    return AnswerRows(tuple(names), (first, second))
 
 
-def label_rows(
-    sides: tuple[LayerDecisions | None, LayerDecisions | None], most: int = MOST_ROWS
-) -> AnswerRows:
-    """Return the probability of yes of each label of both, the highest bar first.
-
-    Args:
-        sides: The answers of both to "labels"; None if one has none.
-    """
-    probabilities = [
-        {}
-        if side is None
-        else dict(zip(side.labels, map(float, side.probabilities[-1, :, 1]), strict=True))
-        for side in sides
-    ]
-    names = list(dict.fromkeys([*probabilities[0], *probabilities[1]]))
-    names.sort(key=lambda name: -max(part.get(name, 0.0) for part in probabilities))
-    first, second = (
-        np.array([part.get(name, math.nan) for name in names[:most]]) for part in probabilities
-    )
-    return AnswerRows(tuple(names[:most]), (first, second))
+def _named(side: LayerDecisions | None, place: int) -> dict[str, float]:
+    """Return the probability of each answer after the last layer, by name."""
+    if side is None:
+        return {}
+    is_labels = side.kind == "labels"
+    names = side.labels if is_labels else side.names
+    values = side.probabilities[-1, :, 1] if is_labels else side.probabilities[-1, place]
+    # Of equal names the first counts.
+    return dict(zip(reversed(names), reversed(values.tolist()), strict=True))
 
 
 def layer_lines(selected: SelectedQuestion, answer: str, *, names: tuple[str, str]) -> Figure:
@@ -234,8 +205,7 @@ def show_answers(case: Case) -> None:
     if selected is None:
         st.info(NO_WORD)
         return
-    is_labels = selected.question.kind == "labels"
-    rows = label_rows(selected.sides) if is_labels else answer_rows(selected.sides, selected.places)
+    rows = answer_rows(selected.sides, selected.places)
     answer = choose_answer(case, selected, rows, row)
     with picture:
         _show_bars(case, selected, rows)

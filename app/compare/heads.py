@@ -117,12 +117,6 @@ def show_heads(case: Case) -> None:
     _show_both(case, opened, float(change[opened]))
 
 
-def turn_to(head: str) -> None:
-    """Open a head, by its layer and number, in the view of heads."""
-    HEAD.put(head)
-    VIEW.put("heads")
-
-
 def _open(layer: int, head: int) -> None:
     HEAD.put(f"{layer}.{head}")
 

@@ -1,4 +1,4 @@
-"""The layers, heads and answers of both over many texts: CKA, divergences, changed answers."""
+"""The layers and answers of both over many texts: CKA, changed answers."""
 
 from typing import Any
 
@@ -9,39 +9,22 @@ from bertcore.analysis.compare.cka import LayerSimilarity
 from bertcore.analysis.compare.decision import KINDS
 from bertcore.analysis.compare.texts import TextsComparison, compare_texts
 
-from ..plots import Figure, plain, tabulate
-from ..plots.before_after import divergence_table
-from ..plots.cells import map_height, most_changed, similarity_map, similarity_table
+from ..plots import plain, tabulate
+from ..plots.cells import map_height, similarity_map, similarity_table
 from ..plots.charts import Curve, LayerCurves
 from ..second_checkpoint import Side
-from ..shell import Compute, Field, Picture, Progress, one_of
+from ..shell import Compute, Picture, Progress
 from ..sources import head_texts as sources
 from ..sources.head_texts import HeadTextSource
 from .case import Case, code_of, questions_of
-from .heads import divergence_grid, turn_to
 
-ESTIMATES = {"plain": "CKA", "debiased": "Debiased CKA"}
-DIAGONALS = {
-    estimate: (
-        Curve(column, "CKA", 0),
-        Curve(f"{column}_chance", "chance", None, "dash", is_optional=True),
-    )
-    for estimate, column in (("plain", "cka"), ("debiased", "cka_debiased"))
-}
-"""Curves of the layers of equal numbers, by the estimate."""
-ESTIMATE = Field("compare_cka", "plain", tuple(ESTIMATES))
 MOST_ROWS = 40  # most texts in the table: those that differ most
 _TEXT_WIDTH = 310
 """Pixels: the distance, by which the rows are sorted, is visible in a window of 1,280."""
 FEW_EXAMPLES = (
     "Only {examples} {what} for vectors of {width} numbers: plain CKA is too high with so few. "
-    "Trust the debiased estimate, or give more text."
+    "Give more text; the table has the debiased estimate too."
 )
-
-
-def _map(similarity: LayerSimilarity, *, estimate: str, names: tuple[str, str]) -> Figure:
-    values = similarity.plain if estimate == "plain" else similarity.debiased
-    return similarity_map(values, names)
 
 
 def _diagonal_table(similarity: LayerSimilarity) -> pd.DataFrame:
@@ -76,11 +59,11 @@ from bertcore.data.sentence_list import read_sentence_list
 {chosen}
 many = compare_texts(first, second, texts.sentences, all_questions)
 many.similarity.plain, many.similarity.debiased         # [L+1, L+1]
-many.divergence, many.answers
+many.answers
 """
 CKA = Picture(
     name="compare-cka",
-    figure=_map,
+    figure=lambda similarity, *, names: similarity_map(similarity.plain, names),
     table=similarity_table,
     how=(
         "Linear CKA of the vectors of {examples} {what}: 1 means that both layers place them in "
@@ -96,7 +79,10 @@ CKA_DIAGONAL = Picture(
     chart=LayerCurves(
         table=_diagonal_table,
         x="layer_first",
-        curves=DIAGONALS["plain"],
+        curves=(
+            Curve("cka", "CKA", 0),
+            Curve("cka_chance", "chance", None, "dash", is_optional=True),
+        ),
         title="",
         unit="CKA of equal layers",
     ),
@@ -104,16 +90,6 @@ CKA_DIAGONAL = Picture(
         "Linear CKA of each layer with the layer of the same number, over the vectors of "
         "{examples} {what}: where the curve drops, training changed the geometry of that layer. "
         "Dashed: the highest of 19 tries with the {what} of one side shuffled."
-    ),
-    code=_CODE,
-)
-HEADS = Picture(
-    name="compare-heads-texts",
-    figure=divergence_grid,
-    table=divergence_table,
-    how=(
-        "The same as in the view *Heads*, but the mean over {sentences} texts, so that chance "
-        "effects of one sentence average out. Click a cell to see that head on the text above."
     ),
     code=_CODE,
 )
@@ -136,10 +112,17 @@ def show_layers(case: Case) -> None:
         return
     compute = Compute(name="compare", stopped="The comparison was stopped.")
     comparison = compute(_compared, case.first, case.second, chosen)
-    _note_left_out(comparison)
+    if comparison.num_left_out:
+        st.caption(
+            f"{comparison.num_left_out:,} texts are left out: at most {comparison.num_sentences:,} "
+            "are compared."
+        )
+    if comparison.num_cut:
+        st.caption(
+            f"{comparison.num_cut:,} texts are longer than a checkpoint can read and were cut."
+        )
     code = chosen.code.rstrip()
     _show_similarity(case, comparison, code)
-    _show_heads(case, comparison, code)
     _show_answers(case, comparison, code)
 
 
@@ -151,26 +134,11 @@ def _compared(
     return compare_texts(first.bert, second.bert, sentences, questions, progress=progress)
 
 
-def _note_left_out(comparison: TextsComparison) -> None:
-    """State how many texts were left out or cut."""
-    if comparison.num_left_out:
-        st.caption(
-            f"{comparison.num_left_out:,} texts are left out: at most {comparison.num_sentences:,} "
-            "are compared."
-        )
-    if comparison.num_cut:
-        st.caption(
-            f"{comparison.num_cut:,} texts are longer than a checkpoint can read and were cut."
-        )
-
-
 def _show_similarity(case: Case, comparison: TextsComparison, code: str) -> None:
     """Draw the map of CKA and its diagonal."""
     similarity = comparison.similarity
     examples = f"{similarity.num_examples:,}"
     what = "tokens" if comparison.are_tokens else "words"
-    picture = st.container()
-    estimate = one_of("Estimate", ESTIMATES, ESTIMATE)
     arguments: dict[str, Any] = {
         "setup": code_of(case),
         "with_caption": False,
@@ -178,36 +146,16 @@ def _show_similarity(case: Case, comparison: TextsComparison, code: str) -> None
         "examples": examples,
         "what": what,
     }
-    with picture:
-        pair = st.container(horizontal=True, key="compare_cka_pair")
-        with pair.container():
-            drawn: dict[str, Any] = {"estimate": estimate, "names": case.names}
-            CKA.show(None, similarity, drawn=drawn, **arguments)
-        with pair.container():
-            height = map_height(len(similarity.plain))
-            drawn = {"curves": DIAGONALS[estimate], "height": height}
-            CKA_DIAGONAL.show(None, similarity, drawn=drawn, **arguments)
+    pair = st.container(horizontal=True, key="compare_cka_pair")
+    with pair.container():
+        CKA.show(None, similarity, drawn={"names": case.names}, **arguments)
+    with pair.container():
+        drawn = {"height": map_height(len(similarity.plain))}
+        CKA_DIAGONAL.show(None, similarity, drawn=drawn, **arguments)
     if similarity.num_examples < 2 * similarity.width:
         width = similarity.width
         st.warning(FEW_EXAMPLES.format(examples=examples, what=what, width=width))
     CKA.caption(examples=examples, what=what)
-
-
-def _show_heads(case: Case, comparison: TextsComparison, code: str) -> None:
-    """Draw how differently each head attends, on average over the texts."""
-    if comparison.divergence is None:
-        return
-    st.header("Heads over these texts", anchor=False)
-    best = most_changed(comparison.divergence, 1)
-    HEADS.show(
-        None,
-        comparison.divergence,
-        drawn={"opened": best[0] if best else None},
-        setup=code_of(case),
-        on_select=turn_to,
-        chosen=code,
-        sentences=f"{comparison.num_sentences:,}",
-    )
 
 
 def _show_answers(case: Case, comparison: TextsComparison, code: str) -> None:

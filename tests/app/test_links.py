@@ -35,6 +35,7 @@ REMOVED_FIELDS = {
     "map_second_seed": "1",
     "map_method": "pacmap",
     "map_source": "corpus",
+    "compare_cka": "debiased",
     "inspect_against": "1",
     "inspect_by": "1",
     "inspect_by_measure": "1",

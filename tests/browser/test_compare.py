@@ -46,7 +46,7 @@ def test_a_head_is_opened_and_linked(visit: Visit, new_visit: Callable[..., Visi
     other.picture("figure_compare-weights").hover()
     other.picture("figure_compare-others")
     view(other, "Layers over many texts")
-    for name in ("cka", "cka-diagonal", "heads-texts"):
+    for name in ("cka", "cka-diagonal"):
         other.picture(f"figure_compare-{name}")
     other.check()
 

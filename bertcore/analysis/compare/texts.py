@@ -1,17 +1,16 @@
-"""Comparison of two checkpoints on many texts: similarity of layers, heads and answers."""
+"""Comparison of two checkpoints on many texts: similarity of layers, answers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from bertcore.analysis.compare.before_after import check_finite
 from bertcore.analysis.compare.checkpoints import Question, with_mask_of
 from bertcore.analysis.compare.cka import LayerSimilarity, layer_similarity
 from bertcore.analysis.compare.decision import LayerDecisions, layer_decisions
-from bertcore.analysis.compare.shared_units import head_divergence, shared_units
+from bertcore.analysis.compare.shared_units import shared_units
 from bertcore.analysis.shared.collect import Progress
 from bertcore.data.texts_file import Sentence
 from bertcore.model import Model
@@ -59,9 +58,6 @@ class TextsComparison:
     """CKA of the tokens (or words) of all texts, without [CLS] and [SEP]."""
     are_tokens: bool
     """Whether all texts were tokenised alike; otherwise words were compared where they were not."""
-    divergence: NDArray[np.float64] | None
-    """Jensen-Shannon divergence of each head, mean over the texts, in bits, [L, H]; None if the
-    shapes differ."""
     answers: tuple[TextAnswers, ...]
     """For each text and each question of KINDS that it poses."""
     num_sentences: int
@@ -97,7 +93,6 @@ def compare_texts(
     each = max(1, max_examples // len(kept))
     vectors: tuple[list[torch.Tensor], list[torch.Tensor]] = ([], [])
     answers: list[TextAnswers] = []
-    total: NDArray[np.float64] | None = None
     are_tokens, num_cut = True, 0
     for number, sentence in enumerate(kept):
         traces = tuple(_trace(bert, sentence) for bert in (first, second))
@@ -113,9 +108,6 @@ def compare_texts(
         for side, trace in enumerate(traces):
             merged = units.merged_vectors(trace.hidden_states, side)
             vectors[side].append(merged[:, text_units].clone())
-        if traces[0].attentions.shape[:2] == traces[1].attentions.shape[:2]:
-            divergence = head_divergence(traces[0], traces[1], units).astype(np.float64)
-            total = divergence if total is None else total + divergence
         for question in (question for question in all_questions if question.kind in KINDS):
             answer = _answers((first, second), (traces[0], traces[1]), sentence, question)
             if answer is not None:
@@ -126,7 +118,6 @@ def compare_texts(
     return TextsComparison(
         similarity=layer_similarity(one, two),
         are_tokens=are_tokens,
-        divergence=None if total is None else total / len(kept),
         answers=tuple(answers),
         num_sentences=len(kept),
         num_left_out=len(sentences) - len(kept),
