@@ -72,7 +72,6 @@ SEPARATION = Picture(
         title="Where do the labels separate?",
         unit="fraction; silhouette",
         chance_name="purity by chance",
-        is_name_below=True,
     ),
     how=(
         "Measured on the full vectors by cosine, not on the map. The first curve is the fraction "

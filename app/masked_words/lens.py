@@ -8,7 +8,9 @@ import streamlit as st
 
 from bertcore.analysis.words.lens import Lens, Trajectories, layer_predictions, word_trajectories
 
-from ..plots.charts import Lines, TokenMap, layer_names
+from ..plots import ON_AXIS, Figure, percent, shorten, theme
+from ..plots.cells import cell_text
+from ..plots.charts import layer_names, lines
 from ..shell import Field, Picture, frame, one_of
 
 LENS_ROWS = 24  # tokens of the lens that are drawn at a time
@@ -49,36 +51,79 @@ def _ranks(path: Trajectories) -> pd.DataFrame:
     )
 
 
-def _layers(words: pd.DataFrame) -> list[str]:
-    names = layer_names(int(words.layer.max()) + 1)
-    return [names[layer] for layer in words.layer]
+def lens_map(lens: Lens, *, is_whole: bool = False) -> Figure:
+    """Draw words in cells, coloured by probability: the best few of each layer at one position.
+
+    Args:
+        is_whole: The best word of each token and layer instead.
+    """
+    layers = layer_names(len(lens.words))
+    if is_whole:
+        words, values = lens.words[..., 0].T, lens.probabilities[..., 0].T  # [N, L+1]
+        columns, rows = layers, list(lens.tokens)
+    else:
+        words, values = lens.words[:, 0], lens.probabilities[:, 0]  # [L+1, k]
+        places = {1: "best", 2: "2nd", 3: "3rd"}
+        columns = [places.get(rank, f"{rank}th") for rank in range(1, words.shape[1] + 1)]
+        rows = layers
+    letters = max(6, 70 // len(columns))
+    hover = [
+        [
+            f"<b>{theme.escape(word)}</b>  {percent(float(p))}<br>"
+            f"{theme.escape(row)}, {theme.escape(name)}"
+            for word, p, name in zip(line, numbers, columns, strict=True)
+        ]
+        for line, numbers, row in zip(words, values, rows, strict=True)
+    ]
+    fig = Figure()
+    bar = theme.bar_above("probability", tickformat=".0%")
+    fig.heat(values, theme.FRACTIONS, "%{customdata}", gap=2, colorbar=bar, customdata=hover)
+    texts = [[theme.escape(shorten(word, letters)) for word in line] for line in words]
+    fig.add_trace(cell_text(values, texts, 12 if len(columns) < 8 else 10))
+    theme.plot_layout(fig, "", "", "", 30 * len(rows) + 100)
+    fig.update_layout(margin={"l": 0, "r": 0, "t": 54, "b": 0})
+    short = [name.replace("layer ", "") for name in columns] if len(columns) > 7 else columns
+    fig.update_xaxes(
+        range=[-0.5, len(columns) - 0.5],
+        tickvals=list(range(len(columns))),
+        ticktext=[theme.escape(name) for name in short],
+        tickangle=0,
+        showgrid=False,
+    )
+    upwards = [-0.5, len(rows) - 0.5]
+    fig.update_yaxes(
+        range=upwards[::-1] if is_whole else upwards,
+        tickvals=list(range(len(rows))),
+        ticktext=[theme.escape(shorten(name, ON_AXIS)) for name in rows],
+        showgrid=False,
+    )
+    return fig
 
 
-def _places(words: pd.DataFrame) -> list[str]:
-    names = {1: "best", 2: "2nd", 3: "3rd"}
-    return [names.get(rank, f"{rank}th") for rank in words["rank"]]
+def rank_curves(path: Trajectories, *, accent: str | None = None) -> Figure:
+    """Draw the rank of each word from layer to layer, on a logarithmic scale, 1 on top."""
+    table = _ranks(path)
+    hover = "<b>{name}</b>: rank %{y:,}, %{customdata:.3%}"
+    columns = {"x": "layer", "y": "rank", "by": "word", "detail": "p"}
+    fig = lines(table, **columns, hover=hover, accent=accent or "")
+    theme.plot_layout(fig, "", "", "rank (1 = best)", 330)
+    num_states, worst = len(path.ranks), table["rank"].max() if len(table) else 10
+    powers = list(range(int(np.ceil(np.log10(max(worst, 2)))) + 1))
+    fig.update_xaxes(tickvals=list(range(num_states)), ticktext=layer_names(num_states))
+    fig.update_yaxes(
+        type="log",
+        range=[float(np.log10(max(worst, 10))) + 0.15, -0.15],
+        tickvals=[10**e for e in powers],
+        ticktext=[f"{10**e:,}" for e in powers],
+    )
+    fig.update_layout(hovermode="x unified", showlegend=True)
+    return fig
 
 
-SENTENCE: dict[str, Any] = {
-    "x": "layer",
-    "x_name": _layers,
-    "y": "position",
-    "y_name": "token",
-    "is_upwards": False,
-}
-"""How the lens of a whole sentence is drawn: the best word of each token and layer."""
 LENS = Picture(
     name="lens",
-    chart=TokenMap(
-        table=_lens_words,
-        text="piece",
-        value="p",
-        x="rank",
-        x_name=_places,
-        y="layer",
-        y_name=_layers,
-        is_upwards=True,
-    ),
+    figure=lens_map,
+    table=_lens_words,
     needs=frozenset({"lens"}),
     how=(
         "The word that BERT would predict if it stopped after this layer, from the embeddings to "
@@ -96,15 +141,8 @@ lens.words, lens.probabilities              # [L+1, N, k]
 )
 RANKS = Picture(
     name="ranks",
-    chart=Lines(
-        table=_ranks,
-        y="rank",
-        by="word",
-        hover=["<b>{name}</b>: rank %{y:,}, %{customdata:.3%}"],
-        detail="p",
-        is_rank=True,
-        y_title="rank (1 = best)",
-    ),
+    figure=rank_curves,
+    table=_ranks,
     needs=frozenset({"lens"}),
     how=(
         "Rank 1 is the most probable word of the vocabulary. The curves follow the hidden word, "
@@ -125,7 +163,7 @@ def show_lens(page: frame.Page, masked: tuple[int, ...], position: int) -> None:
     is_whole = one_of("Lens", VIEWS, VIEW) == WHOLE_SENTENCE
     positions = choose_window(page.trace.num_tokens) if is_whole else (position,)
     values: dict[str, Any] = {"masked": masked, "positions": positions}
-    values["drawn"] = SENTENCE if is_whole else {}
+    values["drawn"] = {"is_whole": is_whole}
     LENS.show(
         page, page.compute(layer_predictions, *page.texts, masked, positions, TOP_K), **values
     )

@@ -7,8 +7,8 @@ from bertcore.analysis.words.epoch_masks import Corruption, corrupt
 from bertcore.analysis.words.predictions import tracked_words
 from bertcore.analysis.words.surprise import example_mask, suggest_mask
 
-from ..plots import plain, theme
-from ..plots.charts import KindBoxes
+from ..plots import Figure, plain, theme, token_flow
+from ..plots.charts import box_bars
 from ..shell import LAST_SEED, Field, Picture, capabilities, draw_again, frame, one_of
 from ..shell.links import MASKED
 from ..token_strip.token_strip import token_strip
@@ -17,6 +17,8 @@ from .lens import LENS, show_lens, show_ranks
 from .predictions import choose_mask, show_candidates, show_predictions
 from .surprise import show_next, show_replaced, show_surprise
 
+PALE = "rgba(127, 134, 152, 0.16)"
+"""Colour of a token that was not chosen."""
 PERCENTAGES = (5, 10, 15, 25, 40)
 
 SEED = Field("mask_seed", 1)
@@ -44,31 +46,47 @@ def _tokens(drawn: Corruption) -> pd.DataFrame:
     return pd.DataFrame(columns, dtype=object)  # a token that was not chosen keeps its None
 
 
-def _below(tokens: pd.DataFrame) -> list[str]:
-    second = {None: "", "kept": "kept"}
-    return [second.get(row.action, f"was {row.token}") for row in tokens.itertuples()]
+def masking_strip(drawn: Corruption, *, mask: str = "[MASK]") -> Figure:
+    """Draw the tokens in the colour of what became of each; those that were not chosen are pale.
 
-
-def _hover(tokens: pd.DataFrame) -> list[str]:
-    return [
-        WHAT_HAPPENED[row.action].format(
-            token=theme.escape(row.token), shown=theme.escape(row.shown)
+    Args:
+        mask: The checkpoint's mask token, for the legend.
+    """
+    tokens = list(zip(drawn.tokens, drawn.input_tokens, drawn.actions, strict=True))
+    said = {None: "", "kept": "kept"}
+    below = [said.get(action, f"was {token}") for token, _, action in tokens]
+    boxes = token_flow.place(drawn.input_tokens, below)
+    fig = Figure()
+    kinds: dict[str | None, tuple[str, str]] = {**actions(mask), None: ("not chosen", PALE)}
+    for kind, (name, colour) in kinds.items():
+        members = [i for i, (_, _, action) in enumerate(tokens) if action == kind]
+        hover = [
+            WHAT_HAPPENED[kind].format(token=theme.escape(token), shown=theme.escape(shown))
+            for token, shown, _ in (tokens[i] for i in members)
+        ]
+        fig.add_trace(
+            box_bars(
+                [boxes[i] for i in members],
+                name=name,
+                text=[token_flow.two_lines(tokens[i][1], below[i]) for i in members],
+                textposition="none" if kind is None else "inside",
+                insidetextfont={"size": 13, "color": theme.WHITE},
+                marker={"color": colour, "line_width": 0, "cornerradius": 5},
+                customdata=hover,
+            )
         )
-        for row in tokens.itertuples()
-    ]
+    pale = [i for i, (_, _, action) in enumerate(tokens) if action is None]
+    texts = [token_flow.two_lines(tokens[i][1]) for i in pale]
+    token_flow.write(fig, [boxes[i] for i in pale], texts)
+    token_flow.draw(fig, boxes, legend_height=34)
+    fig.update_layout(legend={"itemclick": False, "itemdoubleclick": False})
+    return fig
 
 
 MASKING = Picture(
     name="masking",
-    chart=KindBoxes(
-        table=_tokens,
-        text="shown",
-        below=_below,
-        kind="action",
-        kinds=actions(),
-        no_kind="not chosen",
-        hover=_hover,
-    ),
+    figure=masking_strip,
+    table=_tokens,
     how=(
         "The sentence as a pretraining example: {chosen} of its {num_tokens} tokens (\\[CLS\\] and "
         "\\[SEP\\] counted, but never chosen) must be predicted. Each becomes \\[MASK\\] with "
@@ -107,7 +125,7 @@ def show_masking(page: frame.Page) -> None:
         MASKING.show(
             page,
             drawn,
-            drawn={"kinds": actions(page.marks.mask)},
+            drawn={"mask": page.marks.mask},
             seed=seed,
             probability=probability,
             chosen=drawn.num_chosen,

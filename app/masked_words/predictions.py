@@ -14,8 +14,8 @@ from bertcore.analysis.words.predictions import (
     predict_masks,
 )
 
-from ..plots import percent, plain, records, shorten, theme
-from ..plots.charts import Bars, Dots
+from ..plots import Figure, percent, plain, records, shorten, theme
+from ..plots.charts import Bars
 from ..shell import Field, Picture, capabilities, frame
 from ..shell.links import MASK
 
@@ -46,15 +46,76 @@ def _scores(scored: Sequence[Candidate]) -> pd.DataFrame:
     return table.assign(pieces=table["pieces"].map(" ".join))
 
 
-def _pieces(scores: pd.DataFrame) -> list[str]:
-    return [pieces if " " in pieces else "" for pieces in scores.pieces]
+FLOOR = 1e-12  # A logarithmic axis has no zero
 
 
-def _with_rank(scores: pd.DataFrame) -> list[str]:
-    return [
+def candidate_dots(scored: Sequence[Candidate]) -> Figure:
+    """Draw a dot for each word with a score, and a ring for the mean of several pieces."""
+    frame = _scores(scored)
+    frame = frame[frame["ln_p"].notna()].sort_values("ln_p", ascending=False, kind="stable")
+    below = [pieces if " " in pieces else "" for pieces in frame["pieces"]]
+    # Names may repeat once shortened, so rows are numbers with tick texts.
+    rows, names = list(range(len(frame))), [*map(_two_lines, frame["word"], below)]
+    dots, rings = (frame[of].clip(lower=FLOOR).tolist() for of in ("p", "p_per_piece"))
+    several = [row for row in rows if below[row]]
+    labels = [
         percent(p) if pd.isna(rank) else f"{percent(p)}, rank {int(rank):,}"
-        for p, rank in zip(scores.p, scores["rank"], strict=True)
+        for p, rank in zip(frame["p"], frame["rank"], strict=True)
     ]
+    fig = Figure()
+    fig.add(
+        "bar",
+        x=dots,
+        y=rows,
+        orientation="h",
+        width=0.12,
+        marker_color=theme.SEGMENT_A,
+        opacity=0.35,
+        hoverinfo="skip",
+        showlegend=False,
+    )
+    if several:
+        fig.add(
+            "scatter",
+            x=[rings[row] for row in several],
+            y=several,
+            mode="markers",
+            marker={"symbol": "circle-open", "size": 12, "color": theme.SEGMENT_B},
+            marker_line_width=2,
+            name="mean per piece",
+            hovertemplate="%{x:.3%} per piece<extra></extra>",
+        )
+    fig.add(
+        "scatter",
+        x=dots,
+        y=rows,
+        mode="markers+text",
+        marker={"size": 12, "color": theme.SEGMENT_A},
+        text=[f"  {label}" for label in labels],
+        textposition="middle right",
+        cliponaxis=False,
+        name="whole word",
+        customdata=names,
+        hovertemplate="%{customdata}: %{x:.3%}<extra></extra>",
+        showlegend=bool(several),
+    )
+    theme.plot_layout(fig, "", "probability (logarithmic)", "", 36 * len(rows) + 90)
+    lowest = int(np.floor(np.log10(min([1e-4, *dots]))))
+    powers = range(lowest - lowest % 2, 1, 2 if lowest < -6 else 1)
+    fig.update_xaxes(
+        type="log",
+        range=[lowest - 0.2, -0.22 * lowest],  # room for the label of a certain word
+        tickvals=[10.0**e for e in powers],
+        ticktext=[percent(10.0**e) if e >= -5 else f"10<sup>{e}</sup>" for e in powers],
+    )
+    fig.update_yaxes(**theme.named_rows(names, 0.4))
+    return fig
+
+
+def _two_lines(name: str, below: str) -> str:
+    first = f"<b>{theme.escape(shorten(name))}</b>"
+    small = f'<span style="font-size:10.5px">{theme.escape(shorten(below, 30))}</span>'
+    return f"{first}<br>{small}" if below else first
 
 
 BEST_WORDS = Bars(
@@ -82,19 +143,8 @@ predictions.words, predictions.probabilities            # [M, k]
 )
 CANDIDATES = Picture(
     name="candidates",
-    chart=Dots(
-        table=_scores,
-        value="p",
-        order="ln_p",
-        name="word",
-        below=_pieces,
-        label=_with_rank,
-        value_name="whole word",
-        ring="p_per_piece",
-        ring_name="mean per piece",
-        ring_hover="%{x:.3%} per piece",
-        x_title="probability (logarithmic)",
-    ),
+    figure=candidate_dots,
+    table=_scores,
     how=(
         "A one-piece word has its probability from the bars above and its rank among all pieces of "
         "the vocabulary; 1 is the best guess. A word of several pieces gets as many masks, and its "

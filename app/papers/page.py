@@ -11,7 +11,7 @@ from bertcore.papers import Ablation, Claim, GlueRow, Literature, Way, read_pape
 
 from ..navigation import PAGES
 from ..plots import Figure, Properties, theme
-from ..plots.charts.label_curve import LABEL_CURVE
+from ..plots.charts import label_curve, label_table
 from ..plots.diagram import BODY, QUIET, READ, add_box, add_text, lay_out
 from ..plots.source_tables import contrasts, links, markdown_table
 from ..shell import Field, Picture, frame, one_of, open_page
@@ -184,7 +184,8 @@ ablation.columns, ablation.rows, ablation.differences()
 
 PARTS = Picture(
     name="parts-and-labels",
-    chart=LABEL_CURVE,
+    figure=label_curve,
+    table=label_table,
     how=(
         "Not of a paper: 45 fine-tunings of *default* on reviews of one sentence, recorded here. A "
         "point is the median accuracy of three seeds on 290 dev sentences, and its bar goes from "

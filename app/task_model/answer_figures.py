@@ -24,8 +24,7 @@ from ..plots import (
     theme,
     token_flow,
 )
-from ..plots.charts import Chart, Column
-from ..plots.charts.chart import column
+from ..plots.charts import Chart, Column, column
 
 MOST_LABELS = 12
 """Most labels that are drawn; the data has all."""

@@ -11,7 +11,7 @@ from bertcore.finetuning.run import rank
 
 from ..access import checkpoints, places
 from ..plots import METRIC_NAMES, Figure, plain
-from ..plots.charts.label_curve import LABEL_CURVE
+from ..plots.charts import label_curve, label_table
 from ..run_folders.finetune_runs import checkpoint_of, current_trial, dev_errors, metric_of
 from ..run_folders.run import Run, Trial
 from ..shell import Picture, open_page, sidebar
@@ -75,7 +75,8 @@ table[{columns!r}]
 
 SERIES = Picture(
     name="label-curve",
-    chart=LABEL_CURVE,
+    figure=label_curve,
+    table=label_table,
     how=(
         "A point is the median {metric} on the dev data after the last step, and its bar goes from "
         "the least to the most over the seeds. *Pretrained*: the whole network learns.{frozen} "

@@ -11,7 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from app.masked_words.lens import LENS, RANKS, SENTENCE
+from app.masked_words.lens import LENS, RANKS
 from app.masked_words.page import MASKING, actions
 from app.masked_words.predictions import CANDIDATES, PREDICTIONS, mask_names, mask_titles
 from app.masked_words.surprise import CERTAIN_BITS, SURPRISE
@@ -49,8 +49,10 @@ def predictions(num_masks: int, original: str | None = "river") -> MaskPredictio
 
 
 def drawn(picture: Picture, result: Any, **changes: Any) -> Figure:
-    assert picture.chart is not None
-    return picture.chart.figure(result, **changes)
+    if picture.chart is not None:
+        return picture.chart.figure(result, **changes)
+    assert picture.figure is not None
+    return picture.figure(result, **changes)
 
 
 def top_words(found: MaskPredictions) -> Figure:
@@ -134,7 +136,7 @@ def test_the_lens_at_a_mask_has_layers_as_rows(bert: Bert) -> None:
 
 def test_the_lens_of_a_sentence_has_tokens_as_rows_downwards(bert: Bert) -> None:
     found = layer_predictions(bert, TEXT, None, (2,))
-    fig = drawn(LENS, found, **SENTENCE)
+    fig = drawn(LENS, found, is_whole=True)
     np.testing.assert_array_equal(fig.plotly().data[0].z, found.probabilities[..., 0].T)
     assert fig.plotly().layout.yaxis.ticktext == found.tokens
     assert fig.plotly().layout.yaxis.range == (len(found.tokens) - 0.5, -0.5)
@@ -163,7 +165,7 @@ def test_lens_words_are_text() -> None:
     )
     for fig in (
         drawn(LENS, hostile),
-        drawn(LENS, hostile, **SENTENCE),
+        drawn(LENS, hostile, is_whole=True),
     ):
         assert "<img" not in markup(fig)
         assert "&lt;" in markup(fig)

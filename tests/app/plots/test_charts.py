@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from app.plots import theme
-from app.plots.charts import Bars, Boxes, Chart, Dots, Intervals, KindBoxes, Line, Lines, TokenMap
+from app.plots.charts import Bars, Boxes, Chart, Intervals, lines
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 FRAME = pd.DataFrame(
@@ -35,33 +35,7 @@ def escaped(rows: pd.DataFrame) -> list[str]:
 CHARTS: list[Chart] = [
     Bars(table=frame, value="p", name="word", by="group", accent=lambda rows: rows.p > 0.3),
     Boxes(table=frame, text="word", below="word", value="p", hover=escaped, scale_title="p"),
-    KindBoxes(
-        table=frame,
-        text="word",
-        below="word",
-        kind="kind",
-        kinds={"a": ("first", "#123456")},
-        no_kind="none",
-        hover=escaped,
-    ),
-    Dots(
-        table=frame,
-        value="p",
-        order="p",
-        name="word",
-        below="word",
-        label=escaped,
-        value_name="p",
-        ring="p_high",
-        ring_name="high",
-        ring_hover="%{x}",
-        x_title="p",
-    ),
     Intervals(table=frame, name="word", number="group", value="p", by="layer"),
-    Lines(table=frame, y="p", by="word", hover=["{name}: %{y}"]),
-    TokenMap(
-        table=frame, text="word", value="p", x="layer", x_name="word", y="group", y_name="word"
-    ),
 ]
 
 
@@ -73,7 +47,9 @@ def test_names_are_text(chart: Chart) -> None:
 
 
 def test_a_line_for_each_name_has_its_interval() -> None:
-    first, second = Lines(table=frame, y="p", by="word", hover=["{name}"]).figure(FRAME).traces
+    fig = lines(FRAME, x="layer", y="p", by="word", detail="group", hover="{name}: %{y}")
+    first, second = fig.traces
+    assert "<img" not in str(fig.plotly().to_plotly_json())
     assert [*first["y"]] == [0.1, 0.2]
     assert [*second["y"]] == [0.3, 0.4]
     assert second["error_y"]["array"] == pytest.approx([0.4, 0.4])
@@ -101,29 +77,8 @@ def test_rows_without_a_value_keep_their_place_and_others_may_be_left_out() -> N
     assert (missing["x"], missing["y"]) == ([0.4], [1])
 
 
-def test_a_line_for_each_column_stands_in_its_panel() -> None:
-    lines = [Line("low", "p_low", "#111111"), Line("high", "p_high", "#222222", panel=1)]
-    chart = Lines(table=frame, lines=lines, panels=("a", "b"), hover=["{name}", "{name}!"])
-    low, high = chart.figure(FRAME).traces
-    assert (low["xaxis"], high["xaxis"]) == ("x", "x2")
-    assert high["hovertemplate"].startswith("high!")
-    assert [*high["y"]] == FRAME.p_high.tolist()
-
-
 def test_each_group_has_its_bars_and_the_accent() -> None:
     chart = CHARTS[0]
     first, second = chart.figure(FRAME).traces
     assert [*first["x"], *second["x"]] == FRAME.p.tolist()
     assert second["marker"]["color"] == [theme.SEGMENT_A, theme.ACCENT]
-
-
-def test_cells_go_by_their_numbers_and_the_first_row_of_a_cell_is_drawn() -> None:
-    shuffled = FRAME.iloc[[3, 0, 2, 1, 1]]
-    values = CHARTS[-1].figure(shuffled).traces[0]["z"]
-    assert values.tolist() == [[0.1, 0.2], [0.3, 0.4]]
-
-
-def test_fields_may_differ_for_a_figure() -> None:
-    chart = CHARTS[-1]
-    upwards = chart.figure(FRAME, is_upwards=True).settings["yaxis"]["range"]
-    assert upwards == chart.figure(FRAME).settings["yaxis"]["range"][::-1]
