@@ -13,7 +13,7 @@ GROUPS = {
         "masked_words",
         "sentence_pairs",
     ),
-    "What if": ("what_if", "minimal_pair", "grammar"),
+    "What if": ("what_if", "minimal_pair"),
     "Many texts": ("heads", "layer_map", "probes", "bias"),
     "Checkpoints": ("checkpoints", "inspect_checkpoint", "compare"),
     "Training": ("training_example", "objectives", "architectures", "training"),
@@ -31,6 +31,11 @@ REMOVED = {
         "attention",
         "*How tokens mix* was removed in 0.3.0. The heat map of *Attention* shows norms, value "
         "zeroing and rollout, beside the weights.",
+    ),
+    "grammar": (
+        "minimal_pair",
+        "*Grammar exam* was removed in 0.3.0. *Minimal pair* scores our 200 pairs; "
+        "`bertscope evaluate --task minimal-pairs` scores a file.",
     ),
 }
 """By name in the address: the folder of the page that took over, and what is said there."""

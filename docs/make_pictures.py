@@ -2,10 +2,9 @@
 
     python docs/make_pictures.py [--treebank FILE.conllu[.xz]] [NAME ...]
 
-Pictures go to `docs/pictures`, numbers between the marks in `docs/find-a-head.md`
-and `docs/find-the-layer.md`. It needs what `make install` installs (Playwright and a
-Chromium). `--treebank` also measures the direct object on
-a file of trees; without it, the numbers of the last time stay.
+Pictures go to `docs/pictures`, numbers between the marks in `docs/find-a-head.md`. It needs what
+`make install` installs (Playwright and a Chromium). `--treebank` also measures the direct object
+on a file of trees; without it, the numbers of the last time stay.
 """
 
 from __future__ import annotations
@@ -44,13 +43,11 @@ from bertcore.analysis.heads.texts import (  # noqa: E402
     bundled_trees,
     read_texts,
 )
-from bertcore.analysis.patching import REGIONS, bundled_texts, patch_texts  # noqa: E402
 from tests.support.browser.running import running_app  # noqa: E402
 from tests.support.browser.setup_browser import LAUNCH_FLAGS, find_browser  # noqa: E402
 from tests.support.browser.visit import TIMEOUT_MS, Visit  # noqa: E402
 
 GUIDE = ROOT / "docs" / "find-a-head.md"
-LAYER_GUIDE = ROOT / "docs" / "find-the-layer.md"
 FOLDER = ROOT / "docs" / "pictures"
 MAX_BYTES = 150_000
 COLOURS = 200
@@ -81,38 +78,6 @@ def own_numbers() -> str:
     """Return the answers of the shipped checkpoint on our own sentences and trees."""
     report = report_heads(bertcore.load("default"), bundled_sentences(), bundled_trees())
     return answers(report, (PREVIOUS, OBJECT, TO_VERB))
-
-
-def layer_numbers() -> str:
-    """Return where the shipped checkpoint decides the number of the verb, on our forty pairs."""
-    bert, texts = bertcore.load("default"), bundled_texts()
-    found = {part: patch_texts(bert, texts, part) for part in ("state", "head")}
-    state, heads = found["state"], found["head"].shares
-    needed = patch_texts(bert, texts, "state", "noising").shares
-    mask, subject = REGIONS.index("the mask"), REGIONS.index("what differs")
-    rows = ["| layer | the subject | the mask | the mask is needed |", "| :-- | --: | --: | --: |"]
-    for layer in range(len(state.shares.mean)):
-        cells = [
-            f"{interval.mean[layer, place]:.1%} ({interval.low[layer, place]:.1%} to "
-            f"{interval.high[layer, place]:.1%})"
-            for interval, place in ((state.shares, subject), (state.shares, mask), (needed, mask))
-        ]
-        rows.append(f"| {layer or 'embeddings'} | {' | '.join(cells)} |")
-    best = int(heads.mean.argmax())
-    layer, head = divmod(best, heads.mean.shape[1])
-    half = int((state.shares.mean[:, mask] > state.shares.mean[:, subject]).argmax())
-    return "\n".join(
-        [
-            f"{state.num_pairs} of {len(texts)} pairs; on average the logit differences of the two "
-            f"versions are {float(state.difference.mean):.1f} apart.",
-            "",
-            *rows,
-            "",
-            f"From layer {half} on, the mask carries more of the number than the subject. The head "
-            f"that restores most is {layer}.{head}: {heads.mean[layer, head]:.1%} "
-            f"({heads.low[layer, head]:.1%} to {heads.high[layer, head]:.1%}).",
-        ]
-    )
 
 
 def treebank_numbers(path: Path) -> str:
@@ -408,8 +373,6 @@ def main() -> None:
     if arguments.treebank is not None:
         text = write_between(text, "treebank", treebank_numbers(arguments.treebank))
     GUIDE.write_text(text, encoding="utf-8")
-    layers = write_between(LAYER_GUIDE.read_text(encoding="utf-8"), "layers", layer_numbers())
-    LAYER_GUIDE.write_text(layers, encoding="utf-8")
     if not arguments.numbers:
         draw(arguments.names or list(PICTURES))
 

@@ -37,9 +37,8 @@ from bertcore.checkpoints.source import SHIPPED  # noqa: E402
 
 CHECKPOINTS = [name for name in SHIPPED if not name.startswith("toy-")]
 """Toys are computed in no time."""
-PAGES = ("heads", "grammar", "probes", "bias")
+PAGES = ("heads", "probes", "bias")
 STORED = (
-    "app.grammar.exam:_taken",
     "app.heads.job:_report",
     "app.probes.work:_probed",
     "bertcore.analysis.heads.sinks:find_sinks",

@@ -14,9 +14,6 @@ import pytest
 from app.canvas.overview.overview import NAMES
 from app.heads.grid import OPEN_EXAMPLE
 from app.heads.names import QUESTIONS
-from app.minimal_pair.compared import EXAMPLES
-from app.minimal_pair.page import VIEWS
-from app.minimal_pair.patching import DIRECTION_NAMES, PART_NAMES
 from app.navigation import PAGES
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -65,20 +62,6 @@ def test_the_numbers_of_the_guide_are_those_of_the_shipped_checkpoint(maker: Mod
     )
     assert found == pytest.approx(wanted, abs=0.11)
     assert len(found) > 15
-
-
-@pytest.mark.skipif(not SHIPPED.is_file(), reason="the shipped checkpoint is not here")
-@pytest.mark.exhaustive
-def test_the_layers_of_the_guide_are_those_of_the_shipped_checkpoint(maker: ModuleType) -> None:
-    guide = (DOCS / "find-the-layer.md").read_text(encoding="utf-8")
-    written = re.search(r"<!-- layers -->\n(.*?)<!-- end -->", guide, re.DOTALL)
-    assert written is not None
-    found, wanted = (
-        [float(number) for number in re.findall(r"-?\d+(?:\.\d+)?", text)]
-        for text in (written[1], maker.layer_numbers())
-    )
-    assert found == pytest.approx(wanted, abs=0.11)
-    assert len(found) > 30
 
 
 @pytest.mark.skipif(not SHIPPED.is_file(), reason="the shipped checkpoint is not here")
@@ -152,14 +135,6 @@ def test_the_guide_names_what_the_app_shows() -> None:
     )
     for name in shown:
         assert name in guide
-
-
-def test_the_guide_of_layers_names_what_the_app_shows() -> None:
-    guide = " ".join((DOCS / "find-the-layer.md").read_text(encoding="utf-8").split())
-    assert f"**{PAGES['minimal_pair'].title}**" in guide
-    for name in (*VIEWS[1:], *list(PART_NAMES.values())[1:], DIRECTION_NAMES["noising"]):
-        assert f"*{name}*" in guide
-    assert f"*{EXAMPLES[0].title}*" in guide
 
 
 def test_the_guides_of_checkpoints_name_what_the_app_shows() -> None:

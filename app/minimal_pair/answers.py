@@ -140,7 +140,7 @@ LIKELIHOOD = Picture(
     table=_table,
     how=(
         "The log-probability of each token, in nats: {scored}. Yellow is expected, dark "
-        "surprising. A version's score is the sum, as on **Grammar exam**; one with more tokens "
+        "surprising. A version's score is the sum; one with more tokens "
         "sums more terms. Below is the difference of aligned tokens: blue where the first version "
         "is ahead."
     ),

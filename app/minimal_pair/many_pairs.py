@@ -1,185 +1,125 @@
-"""Patching over many pairs: the mean share by layer and region, with its interval."""
+"""Many pairs: of our 200, in how many BERT finds the good sentence more probable."""
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
-from bertcore.analysis.patching import (
-    REGIONS,
-    Direction,
-    ManyPatched,
-    PatchText,
-    bundled_texts,
-    patch_texts,
-    read_texts,
-)
+from bertcore import Model
 from bertcore.data.files import BadRows
-from bertcore.data.tables import TABLE_FILES
+from bertcore.grammar import PairScore, accuracies, bundled_pairs, reads_from_left, score_pairs
 
-from ..plots import Figure, cell_table, plain, theme
-from ..plots.before_after import head_grid
-from ..plots.cells import cell_text
-from ..shell import Compute, Field, Picture, UploadSource, capabilities, frame, one_of
-from ..shell.uploads import Copy
-from .patching import UNIT, choose_way
+from ..plots import records
+from ..plots.charts import Intervals
+from ..shell import Compute, Field, Picture, capabilities, frame
+from ..shell.links import short_address
 
-SOURCES = {"own": "Our 40: subject number", "file": "Upload a file"}
-SOURCE = Field("patch_source", "own", tuple(SOURCES))
-MOST_PAIRS = 500
-"""Most pairs of a file that the page patches."""
-ABOUT_FILES = (
-    f"A table ({TABLE_FILES}) with the columns `first`, `second`, `word_first` and `word_second`: "
-    "two versions with \\[MASK\\], and the word that fits each."
+COLUMN = "phenomenon"
+WORST = " "
+"""Stands for the phenomenon that the checkpoint fails most; none has a space at its ends."""
+GROUP = Field("pair_group", WORST)
+
+HIDDEN = (
+    "its pseudo-log-likelihood: each piece is hidden in turn, with the pieces after it in its "
+    "word, and the log-probabilities are summed (Kauf and Ivanova 2023)"
 )
-_MOVES: dict[Direction, str] = {"denoising": "comes back", "noising": "is lost"}
+FROM_LEFT = (
+    "its log-likelihood: the sum of the log-probabilities of its pieces, each given those before it"
+)
 
 
-def mean_map(patched: ManyPatched, *, is_dark: bool = False) -> Figure:
-    """Draw the mean share over many pairs, of each layer and region or of each head."""
-    shades, mean = theme.around_zero(1, is_dark), patched.shares.mean.astype(np.float32)
-    if patched.part == "head":
-        return head_grid(mean, (), "%{z:+.1%}", shades, UNIT)
-    rows = list(range(len(mean)))
-    texts = [[_with_interval(patched, row, n) for n in range(len(REGIONS))] for row in rows]
-    fig = Figure()
-    bar = theme.bar_above(UNIT, tickformat=".0%")
-    fig.heat(mean, shades, "layer %{y}: %{customdata}", gap=2, colorbar=bar, customdata=texts)
-    text = [
-        ["" if np.isnan(share) else f"{round(100 * share)}%".replace("-", "−") for share in row]
-        for row in mean.tolist()
-    ]
-    fig.add_trace(cell_text(mean, text, 13, shades))
-    below = "layer (0: embeddings)" if patched.part == "state" else "layer"
-    theme.plot_layout(fig, "", "", below, 34 * len(rows) + 104)
-    fig.update_layout(margin={"l": 0, "r": 0, "t": 56, "b": 0})
-    fig.update_xaxes(
-        tickvals=list(range(len(REGIONS))),
-        ticktext=list(REGIONS),
-        tickangle=0,
-        tickfont={"size": 14},
-        showgrid=False,
-        range=[-0.5, len(REGIONS) - 0.5],
+def scored(bert: Model, *, on_fraction: Callable[[float], None]) -> tuple[PairScore, ...]:
+    """Return the scores of our pairs that fit the checkpoint; ValueError if none does."""
+    bad_rows = BadRows(skip=True)
+    parts = score_pairs(bert, bundled_pairs().pairs, bad_rows=bad_rows, progress=on_fraction)
+    scores = tuple(score for part in parts for score in part)
+    if not scores:
+        raise ValueError(f"no pair can be scored. {bad_rows.first}")
+    return scores
+
+
+def accuracy_table(scores: Sequence[PairScore]) -> pd.DataFrame:
+    """Return a row for each phenomenon, those that the checkpoint knows best first."""
+    groups = [g for g in accuracies(scores, bundled_pairs().columns) if g.column == COLUMN]
+    groups.sort(key=lambda group: -group.accuracy)
+    return records(groups, "group", "num_pairs", "num_right", "num_ties", "accuracy", "low", "high")
+
+
+def pair_table(scores: Sequence[PairScore]) -> pd.DataFrame:
+    """Return a row for each pair, the worst first."""
+    pairs = [score.pair for score in scores]
+    table = pd.DataFrame(
+        {
+            COLUMN: [pair.groups[-1] for pair in pairs],
+            "good − bad": [score.margin for score in scores],
+            "good sentence": [pair.good for pair in pairs],
+            "bad sentence": [pair.bad for pair in pairs],
+        }
     )
-    fig.update_yaxes(range=[len(rows) - 0.5, -0.5], tickvals=rows, showgrid=False)
-    return fig
-
-
-def _with_interval(patched: ManyPatched, row: int, column: int) -> str:
-    low, high = patched.shares.low[row, column], patched.shares.high[row, column]
-    return f"{patched.shares.mean[row, column]:+.1%} (95%: {low:+.1%} to {high:+.1%})"
-
-
-def mean_table(patched: ManyPatched) -> pd.DataFrame:
-    """Return a row for each layer and region or head, with its interval."""
-    shares = patched.shares
-    columns: dict[str, Any] = {"region": REGIONS}
-    if patched.part == "head":
-        columns = {"head": range(shares.mean.shape[1])}
-    layers = {"layer": range(len(shares.mean))}
-    return cell_table(layers, columns, share=shares.mean, low=shares.low, high=shares.high)
+    return table.sort_values("good − bad", kind="stable")
 
 
 MANY = Picture(
     name="minimal-pair-many",
-    figure=mean_map,
-    table=mean_table,
-    needs=frozenset({"mlm"}),
+    chart=Intervals(
+        table=accuracy_table,
+        name="group",
+        number="num_pairs",
+        value="accuracy",
+        line=0.5,
+    ),
     how=(
-        "The mean over {number} pairs of the share that {moves} when one part is patched at all "
-        "tokens{where}; 95% bootstrap intervals are in the hover text and the table. On average "
-        "the logit differences of the two versions are {apart} apart."
+        "A sentence's score is {scored}. A pair is right if its good sentence scores higher; a tie "
+        "counts as wrong. Lines are 95% intervals (Wilson); dotted is chance."
     ),
     code="""
-from pathlib import Path
-from bertcore.analysis.patching import bundled_texts, patch_texts, read_texts
-from bertcore.data.files import BadRows
-from bertcore.data.tables import TABLE_FILES
+from bertcore.grammar import accuracies, bundled_pairs, score_pairs
 
-found = patch_texts(bert, {texts}, {part!r}, {direction!r})
-found.shares.mean, found.shares.low, found.shares.high
+file = bundled_pairs()
+scores = [score for part in score_pairs(bert, file.pairs) for score in part]
+accuracies(scores, file.columns)
 """,
 )
 
 
-class PairSource(NamedTuple):
-    """Pairs, a short key of them, and the Python that makes them."""
-
-    texts: tuple[PatchText, ...]
-    key: str
-    code: str
-    notes: tuple[str, ...] = ()
-
-
 def show_many(page: frame.Page) -> None:
-    """Draw the choice of pairs and the mean shares."""
-    st.header("Which activations carry the difference, on average", anchor=False)
-    if not MANY.is_available(page):
+    """Draw the accuracy by phenomenon, and the pairs of one of them."""
+    is_causal = reads_from_left(page.bert)
+    if not is_causal and capabilities.tells(page, "mlm"):
         return
-    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
-    if one_of("Pairs", SOURCES, SOURCE, where=row, with_label=True) == "own":
-        chosen: PairSource | None = PairSource(bundled_texts(), "own", "bundled_texts()")
-    else:
-        chosen = _FILE.choose()
-    direction, part = choose_way(row, has_parts="parts" in page.bert.capabilities)
-    capabilities.note(page, "parts")
-    if chosen is None:
-        st.caption(frame.own_tokens(ABOUT_FILES))
-        return
-    compute = Compute(name="many-pairs", stage="Patching each pair")
-    found = compute(patch_texts, page.bert_key, chosen.texts, part, direction)
-    read: dict[str, Any] = {
-        "number": found.num_pairs,
-        "apart": f"{float(found.difference.mean):.1f}",
-        "moves": _MOVES[direction],
-        "where": "" if part == "head" else " of a region (empty where no pair has one)",
-    }
-    MANY.show(
-        page,
-        found,
-        drawn={"is_dark": page.is_dark},
-        with_caption=False,
-        texts=chosen.code,
-        part=part,
-        direction=direction,
-        **read,
+    scores = Compute(name="many-pairs", stage="Scoring each pair")(scored, page.bert_key)
+    everything = accuracies(scores)[0]
+    st.markdown(
+        f"The good sentence is more probable in **{everything.accuracy:.1%}** of our "
+        f"{everything.num_pairs} pairs (95%: {everything.low:.1%} to {everything.high:.1%}). "
+        "`bertscope evaluate --task minimal-pairs` scores a file, such as one of BLiMP."
     )
-    for note in (*chosen.notes, _left_out(found)):
-        if note:
-            st.caption(plain(note))
-    MANY.caption(**read)
-
-
-def _left_out(patched: ManyPatched) -> str:
-    number = len(patched.left_out)
-    if not number:
-        return ""
-    pairs = "1 pair is" if number == 1 else f"{number} pairs are"
-    return f"{pairs} left out. {patched.left_out[0]}"
-
-
-def _read(copies: Sequence[Copy]) -> PairSource:
-    """Return the pairs of a file, at most MOST_PAIRS."""
-    (copy,) = copies
-    bad_rows = BadRows(skip=True)
-    texts = copy.apart(read_texts, bad_rows=bad_rows)
-    notes = tuple(map(copy.named, bad_rows.notes()))
-    if len(texts) > MOST_PAIRS:
-        notes += (f"The first {MOST_PAIRS} of {len(texts):,} pairs are patched here.",)
-    code = f"read_texts(Path({copy.name!r}), bad_rows=BadRows(skip=True))"
-    if len(texts) > MOST_PAIRS:
-        code += f"[:{MOST_PAIRS}]"
-    return PairSource(texts[:MOST_PAIRS], copy.digest, code, notes)
-
-
-_FILE = UploadSource(
-    key="patch_upload",
-    label="Pairs to patch",
-    read=_read,
-    about=lambda chosen: f"{len(chosen.texts):,} pairs",
-    most=10_000_000,
-    instead="Give a smaller file.",
-    shows_label=False,
-)
+    MANY.show(page, scores, scored=FROM_LEFT if is_causal else HIDDEN)
+    order = accuracy_table(scores)["group"].tolist()
+    chosen = st.selectbox(
+        "Pairs of",
+        [WORST, *order],
+        key=GROUP.key(options=[WORST, *order]),
+        format_func=lambda name: f"{order[-1]} (most wrong)" if name == WORST else name,
+        width=360,
+    )
+    table = pair_table(scores)
+    table = table[table[COLUMN] == (order[-1] if chosen == WORST else chosen)]
+    links = [
+        short_address("minimal-pair", page.bert_key, good, other_a=bad)
+        for good, bad in zip(table["good sentence"], table["bad sentence"], strict=True)
+    ]
+    column = st.column_config
+    st.dataframe(
+        table.assign(**{"Minimal pair": links}),
+        hide_index=True,
+        width="stretch",
+        # The sentences last: they may be cut off in a narrow window.
+        column_order=["good − bad", "Minimal pair", "good sentence", "bad sentence"],
+        column_config={
+            "good − bad": column.NumberColumn(
+                format="%+.2f", help="How much more probable the good sentence is, in nats"
+            ),
+            "Minimal pair": column.LinkColumn(display_text="open", width=90),
+        },
+    )

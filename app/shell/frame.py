@@ -26,6 +26,7 @@ from . import cache, consent, fetch, in_view, sidebar, state
 from .compute import Compute
 from .jobs.waiting import Pending
 from .sentence_box import TEXT_B, example_box, sentence_box
+from .state import Field
 
 log = logging.getLogger("bertscope.app")
 
@@ -319,6 +320,30 @@ def fragment(draw: Callable[P, None]) -> Callable[P, None]:
             draw(*args, **kwargs)
 
     return st.fragment(guarded)
+
+
+def closed(question: str, opened: Field[bool]) -> Callable[[Callable[P, None]], Callable[P, None]]:
+    """Return what makes a function a `fragment` under a heading that is closed at first.
+
+    Nothing is computed for it until a visitor, or a link, opens it.
+
+    Args:
+        question: The heading, which it answers.
+        opened: Whether it is open; its default is False.
+    """
+
+    def as_closed(draw: Callable[P, None]) -> Callable[P, None]:
+        @fragment
+        @functools.wraps(draw)
+        def shown(*args: P.args, **kwargs: P.kwargs) -> None:
+            room = st.expander(question, key=opened.key(), on_change="rerun")
+            if room.open:
+                with room, guard():
+                    draw(*args, **kwargs)
+
+        return shown
+
+    return as_closed
 
 
 def section(title: str = "") -> Callable[[Callable[P, None]], Callable[P, None]]:

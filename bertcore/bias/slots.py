@@ -49,7 +49,7 @@ def slot_log_probabilities(bert: Model, slots: Sequence[Slot]) -> NDArray[np.flo
             owners.append(number)
     scores = np.zeros(len(slots))
     for chosen, log_p in hidden_log_probabilities(bert, asked):
-        np.add.at(scores, [owners[i] for i in chosen], log_p[0])
+        np.add.at(scores, [owners[i] for i in chosen], log_p)
     return scores
 
 

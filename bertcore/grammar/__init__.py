@@ -2,10 +2,15 @@
 
 from bertcore.base.public import imported
 from bertcore.grammar.exam import (
+    BUNDLED,
     GroupAccuracy,
+    MinimalPair,
+    PairFile,
     PairScore,
     PretrainingExam,
     accuracies,
+    bundled_pairs,
+    read_pairs,
     score_pairs,
 )
 from bertcore.grammar.log_likelihood import (
@@ -16,15 +21,6 @@ from bertcore.grammar.log_likelihood import (
     reads_from_left,
     token_log_likelihoods,
 )
-from bertcore.grammar.pairs import (
-    BUNDLED,
-    MinimalPair,
-    PairFile,
-    bundled_pairs,
-    pairs_of_list,
-    read_pairs,
-)
-from bertcore.grammar.score_file import ScoreFile, file_fingerprint
 from bertcore.grammar.word_frequency import TokenCounts
 
 __all__ = imported(globals())

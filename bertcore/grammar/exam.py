@@ -1,59 +1,211 @@
-"""Score minimal pairs and count, by group, how often the good sentence is more probable."""
+"""Minimal pairs: read them, score both sentences, and count how often the good one is ahead."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bertcore.bert import Bert
-from bertcore.data.files import BadRows
+from bertcore.data.files import BadRows, listed_columns
+from bertcore.data.tables import always, column_place, open_table
 from bertcore.evaluation.intervals import wilson_interval
 from bertcore.grammar.log_likelihood import (
-    Scoring,
     log_likelihoods,
     longest_sentence,
     pseudo_log_likelihoods,
     reads_from_left,
 )
-from bertcore.grammar.pairs import MinimalPair, bundled_pairs
-from bertcore.grammar.word_frequency import TokenCounts
 from bertcore.model import Model
 from bertcore.network import Network
-from bertcore.tokenizer import Encoding, Tokenizer
+from bertcore.tokenizer import Tokenizer
 
+BUNDLED = Path(__file__).parent / "data" / "minimal_pairs.tsv"
+"""Twenty phenomena of English, ten pairs each, written for this project. It is not BLiMP."""
+GOOD = ("sentence_good", "good", "good_sentence", "grammatical", "acceptable")
+"""Usual names of the column of good sentences."""
+BAD = ("sentence_bad", "bad", "bad_sentence", "ungrammatical", "unacceptable")
+MOST_GROUPS = 500
+"""Different values of a column that groups pairs; of more it is a number or a text."""
 PAIRS_AT_ONCE = 256
-"""Pairs that are scored together: batches by length are full, and a stopped exam loses little."""
+"""Pairs that are scored together, so that batches by length are full."""
 TIE = 1e-5
 """Nats. Two sentences whose scores differ by no more are a tie: float32 sums are no closer."""
 
 
 @dataclass(frozen=True, slots=True)
-class PairScore:
-    """The scores of a pair's two sentences.
+class MinimalPair:
+    """Two minimally different sentences: one is acceptable, the other is not."""
 
-    `good` and `bad` have one number, or L+1 by layer, where index 0 is the embeddings' output and
-    the last is the model's own answer.
+    good: str
+    bad: str
+    groups: tuple[str, ...]
+    """Its value in each grouping column of its file, [G]."""
+    row: int
+    """Number of its row in the file, from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairFile:
+    """The pairs of a file."""
+
+    pairs: tuple[MinimalPair, ...]
+    columns: tuple[str, ...]
+    """Names of the grouping columns, coarse ones first, [G]."""
+
+
+def read_pairs(path: Path, *, bad_rows: BadRows | None = None) -> PairFile:
+    """Read the minimal pairs of a table or of JSON lines, such as those of BLiMP.
+
+    The sentences are in columns with one of the usual names (GOOD, BAD). Every other column with 2
+    to MOST_GROUPS values, at least one of them on several rows, groups the pairs.
+
+    Args:
+        path: .csv, .tsv or .jsonl, optionally compressed as .gz or .xz.
+        bad_rows: Collects rows that cannot be used; None rejects them.
+
+    ValueError if a column is missing (the message lists the columns), a row cannot be used, no row
+    is left, or the file cannot be read.
     """
+    bad_rows = BadRows() if bad_rows is None else bad_rows
+    with open_table(path, bad_rows, has_header=always) as table:
+        names = table.columns
+        places = [_place(names, usual, path) for usual in (GOOD, BAD)]
+        others = [place for place in range(len(names)) if place not in places]
+        pairs = []
+        for row in table.rows:
+            good, bad = (_as_text(row.cells[place]) for place in places)
+            if good and bad:
+                groups = tuple(_as_text(row.cells[place]) for place in others)
+                pairs.append(MinimalPair(good, bad, groups, row.number))
+            else:
+                column = names[places[bool(good)]]
+                bad_rows.add(
+                    f"row {row.number} of {str(path)!r} has no sentence in column {column!r}."
+                )
+    if not pairs:
+        raise ValueError(f"{str(path)!r} has no minimal pair to score. {bad_rows.first}".rstrip())
+    sizes = [len({pair.groups[place] for pair in pairs}) for place in range(len(others))]
+    most = min(MOST_GROUPS, len(pairs) - 1)
+    kept = sorted((n for n, size in enumerate(sizes) if 2 <= size <= most), key=sizes.__getitem__)
+    return PairFile(
+        tuple(
+            MinimalPair(pair.good, pair.bad, tuple(pair.groups[n] for n in kept), pair.row)
+            for pair in pairs
+        ),
+        tuple(names[others[n]] for n in kept),
+    )
+
+
+def _place(names: Sequence[str], usual: Sequence[str], path: Path) -> int:
+    """Return the place of the first usual name that a table has."""
+    lowered = [name.lower() for name in names]
+    found = next((name for name in usual if name in lowered), None)
+    if found is None:
+        raise ValueError(
+            f"{str(path)!r} has no column {usual[0]!r}; it has {listed_columns(names)}. Name the "
+            f"columns of the sentences {GOOD[0]!r} and {BAD[0]!r}."
+        )
+    return column_place(lowered, found, path)
+
+
+def _as_text(cell: object) -> str:
+    return "" if cell is None or isinstance(cell, dict | list) else str(cell).strip()
+
+
+@lru_cache(maxsize=1)
+def bundled_pairs() -> PairFile:
+    """Return our own pairs: 20 phenomena of English, 10 pairs each."""
+    return read_pairs(BUNDLED)
+
+
+@dataclass(frozen=True, slots=True)
+class PairScore:
+    """The scores of a pair's two sentences."""
 
     pair: MinimalPair
-    good: tuple[float, ...]
-    """Pseudo-log-likelihood of the good sentence, nats, [1] or [L+1]; by a causal model its
-    log-likelihood, [1]."""
-    bad: tuple[float, ...]
+    good: float
+    """Pseudo-log-likelihood of the good sentence, nats; by a causal model its log-likelihood."""
+    bad: float
     num_unknown: int = 0
     """[UNK] in the two sentences together."""
-    frequency: tuple[float, float] | None = None
-    """Log-likelihood of the good and the bad sentence by word frequency alone, nats."""
 
-    def margin(self, state: int = -1) -> float:
-        """Return how much more probable the good sentence is, in nats; a tie is 0."""
-        difference = self.good[state] - self.bad[state]
+    @property
+    def margin(self) -> float:
+        """How much more probable the good sentence is, in nats; a tie is 0."""
+        difference = self.good - self.bad
         return 0.0 if abs(difference) <= TIE else difference
 
-    def is_right(self, state: int = -1) -> bool:
-        """Return whether the good sentence is more probable; False for a tie."""
-        return self.margin(state) > 0
+    @property
+    def is_right(self) -> bool:
+        """Whether the good sentence is more probable; False for a tie."""
+        return self.margin > 0
+
+
+def score_pairs(
+    bert: Model,
+    pairs: Sequence[MinimalPair],
+    *,
+    bad_rows: BadRows | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Iterator[list[PairScore]]:
+    """Yield the scores of pairs, PAIRS_AT_ONCE at a time, in order.
+
+    Args:
+        bert: A checkpoint with a masked-word or next-token head.
+        pairs: At least one.
+        bad_rows: Collects pairs with a sentence that is too long; None rejects them.
+        progress: Called with the fraction done.
+
+    ValueError if there is neither a masked-word nor a next-token head, a sentence has no token or
+    too many, or its score is not finite.
+    """
+    score = log_likelihoods if reads_from_left(bert) else pseudo_log_likelihoods
+    bad_rows = BadRows() if bad_rows is None else bad_rows
+    unknown, limit = bert.tokenizer.unk_token, longest_sentence(bert)
+    for start in range(0, len(pairs), PAIRS_AT_ONCE):
+        part = pairs[start : start + PAIRS_AT_ONCE]
+        read = []
+        for pair in part:
+            both = bert.tokenize(pair.good), bert.tokenize(pair.bad)
+            lengths = [
+                len(each) if each.truncation is None else each.truncation.num_tokens_before
+                for each in both
+            ]
+            if max(lengths) > limit:
+                bad_rows.add(
+                    f"row {pair.row} has a sentence of {max(lengths):,} tokens, and this "
+                    f"checkpoint reads at most {limit:,}."
+                )
+            elif any(all(each.special_tokens_mask) for each in both):
+                bad_rows.add(f"row {pair.row} has a sentence without a token.")
+            else:
+                read.append((pair, *both))
+
+        def report(fraction: float, start: int = start, number: int = len(part)) -> None:
+            if progress is not None:
+                progress((start + fraction * number) / len(pairs))
+
+        encodings = [encoding for _, *both in read for encoding in both]
+        scores = score(bert, encodings, progress=report)
+        if not np.isfinite(scores).all():
+            raise ValueError(
+                "the scores contain NaN or infinity, so the sentences cannot be compared. The "
+                "checkpoint's weights may contain NaN, or its precision may be too low: choose "
+                "float32, or another checkpoint."
+            )
+        yield [
+            PairScore(
+                pair,
+                float(scores[2 * i]),
+                # The same tokens are a tie: in other batches they would differ by rounding.
+                float(scores[2 * i + int(good.input_ids != bad.input_ids)]),
+                good.tokens.count(unknown) + bad.tokens.count(unknown),
+            )
+            for i, (pair, good, bad) in enumerate(read)
+        ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,176 +222,44 @@ class GroupAccuracy:
     low: float
     """The lower end of the 95% interval (Wilson) of the accuracy."""
     high: float
-    frequency_right: int | None
-    """Pairs that word frequency alone gets right; None where it is not known."""
-    frequency_ties: int | None
-    """Pairs it cannot decide, such as those with the same words in a different order."""
 
     @property
     def accuracy(self) -> float:
         """The fraction of right pairs."""
         return self.num_right / self.num_pairs
 
-    @property
-    def frequency_accuracy(self) -> float | None:
-        """The fraction that word frequency alone gets right; ties count as wrong."""
-        return None if self.frequency_right is None else self.frequency_right / self.num_pairs
 
-
-def score_pairs(
-    bert: Model,
-    pairs: Sequence[MinimalPair],
-    *,
-    scoring: Scoring = "within-word",
-    by_layer: bool = False,
-    counts: TokenCounts | None = None,
-    bad_rows: BadRows | None = None,
-    progress: Callable[[float], None] | None = None,
-) -> Iterator[list[PairScore]]:
-    """Yield the scores of pairs, PAIRS_AT_ONCE at a time, in order.
-
-    Args:
-        bert: A checkpoint with a masked-word or next-token head.
-        pairs: At least one.
-        scoring, by_layer: As for `pseudo_log_likelihoods`; a causal model has no choice
-            of scoring.
-        counts: Counts for the word-frequency baseline; None leaves it out.
-        bad_rows: Collects pairs with a sentence that is too long; None rejects them.
-        progress: Called with the fraction done.
-
-    ValueError if there is neither a masked-word nor a next-token head, layers cannot be read, a
-    sentence has no token or too many, or its score is not finite.
-    """
-    is_causal = reads_from_left(bert)
-    if by_layer or not is_causal:
-        bert.require("lens" if by_layer else "mlm")
-    bad_rows = BadRows() if bad_rows is None else bad_rows
-    for start in range(0, len(pairs), PAIRS_AT_ONCE):
-        part = pairs[start : start + PAIRS_AT_ONCE]
-        read = [(pair, *_encode(bert, pair)) for pair in part]
-        kept = []
-        for pair, good, bad in read:
-            problem = _problem(pair, good, bad, longest_sentence(bert))
-            if problem is None:
-                kept.append((pair, good, bad))
-            else:
-                bad_rows.add(problem)
-
-        def report(fraction: float, start: int = start, number: int = len(part)) -> None:
-            if progress is not None:
-                progress((start + fraction * number) / len(pairs))
-
-        encodings = [encoding for _, good, bad in kept for encoding in (good, bad)]
-        if is_causal:
-            scores = log_likelihoods(bert, encodings, progress=report)
-        else:
-            scores = pseudo_log_likelihoods(
-                bert,
-                encodings,
-                scoring=scoring,
-                by_layer=by_layer,
-                progress=report,
-            )
-        states = np.atleast_2d(scores)  # [S, 2 N]
-        if not np.isfinite(states).all():
-            raise ValueError(
-                "the scores contain NaN or infinity, so the sentences cannot be compared. The "
-                "checkpoint's weights may contain NaN, or its precision may be too low: choose "
-                "float32, or another checkpoint."
-            )
-        yield [
-            PairScore(
-                pair,
-                tuple(states[:, 2 * i].tolist()),
-                # The same tokens are a tie: in other batches they would differ by rounding.
-                tuple(states[:, 2 * i + int(good.input_ids != bad.input_ids)].tolist()),
-                _num_unknown(bert, good) + _num_unknown(bert, bad),
-                None
-                if counts is None
-                else (counts.log_likelihood(good), counts.log_likelihood(bad)),
-            )
-            for i, (pair, good, bad) in enumerate(kept)
-        ]
-
-
-def accuracies(
-    scores: Sequence[PairScore], columns: Sequence[str], *, state: int = -1
-) -> list[GroupAccuracy]:
+def accuracies(scores: Sequence[PairScore], columns: Sequence[str] = ()) -> list[GroupAccuracy]:
     """Return the accuracy on all pairs, then by each column in order of its groups' names.
 
     Args:
         scores: At least one.
         columns: Names of the grouping columns, [G].
-        state: For scores by layer, which one to read.
 
     ValueError if there is no score.
     """
     if not scores:
         raise ValueError("there is no pair to count. Give at least one.")
-    margins = np.array([score.margin(state) for score in scores])
-    frequency = None
-    if all(score.frequency is not None for score in scores):
-        frequency = np.array([_frequency_margin(score) for score in scores])
-    everything = np.ones(len(scores), dtype=bool)
-    found = [_accuracy("", "all", everything, margins, frequency)]
+    margins = np.array([score.margin for score in scores])
+    found = [_accuracy("", "all", margins)]
     for place, column in enumerate(columns):
         names = np.array([score.pair.groups[place] for score in scores])
-        found += [
-            _accuracy(column, str(name), names == name, margins, frequency)
-            for name in np.unique(names)
-        ]
+        found += [_accuracy(column, str(name), margins[names == name]) for name in np.unique(names)]
     return found
 
 
-def _accuracy(
-    column: str,
-    group: str,
-    chosen: NDArray[np.bool_],
-    margins: NDArray[np.float64],
-    frequency: NDArray[np.float64] | None,
-) -> GroupAccuracy:
-    number, num_right = int(chosen.sum()), int((margins[chosen] > 0).sum())
-    interval = wilson_interval(num_right, number)
+def _accuracy(column: str, group: str, margins: NDArray[np.float64]) -> GroupAccuracy:
+    num_right = int((margins > 0).sum())
+    interval = wilson_interval(num_right, len(margins))
     return GroupAccuracy(
         column=column,
         group=group,
-        num_pairs=number,
+        num_pairs=len(margins),
         num_right=num_right,
-        num_ties=int((margins[chosen] == 0).sum()),
+        num_ties=int((margins == 0).sum()),
         low=float(interval.low),
         high=float(interval.high),
-        frequency_right=None if frequency is None else int((frequency[chosen] > 0).sum()),
-        frequency_ties=None if frequency is None else int((frequency[chosen] == 0).sum()),
     )
-
-
-def _frequency_margin(score: PairScore) -> float:
-    assert score.frequency is not None  # the caller's check
-    good, bad = score.frequency
-    return 0.0 if abs(good - bad) <= TIE else good - bad
-
-
-def _encode(bert: Model, pair: MinimalPair) -> tuple[Encoding, Encoding]:
-    return bert.tokenize(pair.good), bert.tokenize(pair.bad)
-
-
-def _problem(pair: MinimalPair, good: Encoding, bad: Encoding, limit: int) -> str | None:
-    """Return why a pair cannot be scored; None if it can."""
-    for name, encoding in (("good", good), ("bad", bad)):
-        cut = encoding.truncation
-        num_tokens = len(encoding) if cut is None else cut.num_tokens_before
-        if num_tokens > limit:
-            return (
-                f"row {pair.row}: the {name} sentence has {num_tokens:,} tokens, and this "
-                f"checkpoint reads at most {limit:,}."
-            )
-        if all(encoding.special_tokens_mask):
-            return f"row {pair.row}: the {name} sentence has no token."
-    return None
-
-
-def _num_unknown(bert: Model, encoding: Encoding) -> int:
-    return encoding.tokens.count(bert.tokenizer.unk_token)
 
 
 class PretrainingExam:
@@ -280,4 +300,4 @@ class PretrainingExam:
             scores = [score for part in score_pairs(bert, self._pairs) for score in part]
         finally:
             network.train(was_training)
-        return accuracies(scores, [])[0].accuracy
+        return accuracies(scores)[0].accuracy

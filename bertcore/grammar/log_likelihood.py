@@ -75,7 +75,6 @@ def pseudo_log_likelihoods(
     encodings: Sequence[Encoding],
     *,
     scoring: Scoring = "within-word",
-    by_layer: bool = False,
     positions: Sequence[Sequence[int]] | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> NDArray[np.float64]:
@@ -91,20 +90,17 @@ def pseudo_log_likelihoods(
         scoring: "single" hides one piece at a time. In a word of several pieces the others then
             give it away, so rare words score too high; "within-word" hides the pieces after it in
             the same word as well.
-        by_layer: Read every layer's states through the masked-word head: [L+1, N], where index 0 is
-            the embeddings' output. The head was trained only on the last layer.
         positions: The tokens of each text that are hidden and counted, such as those that two
             texts share; None: all of them.
         progress: Called with the fraction done after each batch.
 
-    ValueError if there is no masked-word head, or layers cannot be read.
+    ValueError if there is no masked-word head.
 
     Sources: Salazar et al. 2020, "Masked Language Model Scoring", for "single"; Kauf and Ivanova
         2023, "A Better Way to Do Masked Language Model Scoring", for "within-word".
     """
-    bert.require("lens" if by_layer else "mlm")
-    num_layers = bert.config.num_hidden_layers + 1 if by_layer else 1
-    scores = np.zeros((num_layers, len(encodings)))
+    bert.require("mlm")
+    scores = np.zeros(len(encodings))
     hidden = [_hidden_positions(encoding, bert.tokenizer.mask_id) for encoding in encodings]
     if positions is not None:
         hidden = [
@@ -119,13 +115,12 @@ def pseudo_log_likelihoods(
             for position in hidden[number]:
                 copies.append(_copy(encodings[number], position, bert.tokenizer.mask_id, scoring))
                 owners.append(number)
-        for chosen, log_p in hidden_log_probabilities(bert, copies, by_layer=by_layer):
-            for layer, values in zip(scores, log_p, strict=True):
-                np.add.at(layer, [owners[i] for i in chosen], values)
+        for chosen, log_p in hidden_log_probabilities(bert, copies):
+            np.add.at(scores, [owners[i] for i in chosen], log_p)
             done += len(chosen)
             if progress is not None:
                 progress(done / total)
-    return scores if by_layer else scores[0]
+    return scores
 
 
 def _copy(encoding: Encoding, position: int, mask_id: int, scoring: Scoring) -> HiddenToken:

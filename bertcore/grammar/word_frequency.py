@@ -1,7 +1,5 @@
 """A baseline without grammar: the frequency of a sentence's pieces in a corpus."""
 
-import hashlib
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -18,7 +16,6 @@ COUNTS_FILE = "token_counts.txt"
 training text, a number a line."""
 _MAX_BYTES = 50_000_000
 _BLOCK = 2**20
-_TEXTS_AT_ONCE = 1000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,23 +37,6 @@ class TokenCounts:
         for start in range(0, len(ids), _BLOCK):
             block = ids[start : start + _BLOCK].astype(np.int64)
             counts += np.bincount(block, minlength=vocab_size)
-        return cls(counts)
-
-    @classmethod
-    def of_texts(cls, texts: Iterable[str], tokenizer: Tokenizer) -> Self:
-        counts = np.zeros(tokenizer.vocab_size, dtype=np.int64)
-        part: list[str] = []
-
-        def add() -> None:
-            for ids in tokenizer.encode_ids(part):
-                np.add.at(counts, ids, 1)
-            part.clear()
-
-        for text in texts:
-            part.append(text)
-            if len(part) == _TEXTS_AT_ONCE:
-                add()
-        add()
         return cls(counts)
 
     @classmethod
@@ -97,11 +77,6 @@ class TokenCounts:
         """Write the counts to a checkpoint's folder."""
         lines = "".join(f"{count}\n" for count in self.counts.tolist())
         (folder / COUNTS_FILE).write_text(lines, encoding="ascii")
-
-    @property
-    def fingerprint(self) -> str:
-        """The sha256 of the counts."""
-        return hashlib.sha256(self.counts.astype("<i8").tobytes()).hexdigest()
 
     @property
     def entropy(self) -> float:

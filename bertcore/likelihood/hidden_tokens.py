@@ -38,10 +38,7 @@ class HiddenToken(NamedTuple):
 
 @torch.inference_mode()
 def hidden_log_probabilities(
-    bert: Model,
-    asked: Sequence[HiddenToken],
-    *,
-    by_layer: bool = False,
+    bert: Model, asked: Sequence[HiddenToken]
 ) -> Iterator[tuple[list[int], NDArray[np.float64]]]:
     """Yield the log-probabilities of tokens at hidden positions, in batches of similar length.
 
@@ -51,16 +48,13 @@ def hidden_log_probabilities(
     Args:
         bert: A model with a masked-word head.
         asked: The requests, [N].
-        by_layer: Read every layer's states through the masked-word head.
 
     Yields:
-        The indices of the requests of a batch, [n], and their log-probabilities in nats: [1, n], or
-        by layer [L+1, n], of which index 0 is the embeddings' output.
+        The indices of the requests of a batch, [n], and their log-probabilities in nats, [n].
 
-    ValueError if there is no masked-word head, no reading by layer, or a segment id is not in the
-    checkpoint's table.
+    ValueError if there is no masked-word head, or a segment id is not in the checkpoint's table.
     """
-    bert.require("lens" if by_layer else "mlm")
+    bert.require("mlm")
     numbers: dict[tuple[object, ...], list[int]] = {}
     for number, each in enumerate(asked):
         key = tuple(each.row.input_ids), tuple(each.row.segment_ids), each.position
@@ -69,18 +63,11 @@ def hidden_log_probabilities(
     rows = [asked[group[0]].row for group in groups]
     for chosen, ids, segments, mask in padded_batches(bert, rows):
         places = torch.tensor([asked[groups[i][0]].position for i in chosen], device=ids.device)
-        if by_layer:
-            attention_mask = torch.ones_like(ids, dtype=torch.bool) if mask is None else mask
-            every = bert.module.every_state(ids, segments, attention_mask)
-            early = every[:, torch.arange(len(ids), device=ids.device), places]
-            states = bert.module.read_early(early)
-        else:
-            states = bert.module.word_states_at(ids, segments, mask, places)[None]
+        states = bert.module.word_states_at(ids, segments, mask, places)
         found = [number for i in chosen for number in groups[i]]
         owners = torch.tensor([row for row, i in enumerate(chosen) for _ in groups[i]])
         wanted = torch.tensor([asked[number].token_id for number in found])
-        log_p = [token_log_probabilities(bert, state, wanted, owners) for state in states]
-        yield found, torch.stack(log_p).cpu().numpy()
+        yield found, token_log_probabilities(bert, states, wanted, owners).cpu().numpy()
 
 
 def hits_at_masks(bert: Model, asked: Sequence[HiddenToken]) -> NDArray[np.bool_]:

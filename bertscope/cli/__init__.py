@@ -5,6 +5,6 @@ Heavy libraries are imported inside the commands, so that `bertscope --help` ans
 
 __all__ = (
     "audit bias encode entry errors evaluate export files finetune "
-    "inspect_checkpoint label_curve main minimal_pairs open_app options output pretrain "
+    "inspect_checkpoint label_curve main open_app options output pretrain "
     "probe progress removed show_training text train_tokenizer"
 ).split()

@@ -17,17 +17,11 @@ from typer import Option
 from bertcore.base.json_data import plain_data
 from bertcore.configs import Columns
 from bertscope.cli.finetune import TASKS_HELP, metrics_table
-from bertscope.cli.minimal_pairs import (
-    MINIMAL_PAIRS,
-    MinimalPairOptions,
-    evaluate_minimal_pairs,
-)
 from bertscope.cli.options import (
     DATA,
     chosen,
     config_options,
     field_names,
-    is_typed,
     refuse_options,
 )
 from bertscope.cli.output import counted, make_table, plain, print_json, print_table
@@ -40,6 +34,7 @@ if TYPE_CHECKING:
     from bertcore.bert import Bert
     from bertcore.configs import DataConfig
     from bertcore.evaluation.breakdown import Breakdown
+    from bertcore.grammar import GroupAccuracy
     from bertcore.model import Model
     from bertcore.pretraining import Batch, CausalScores, PackedCorpus, PretrainingScores
     from bertcore.tasks import Scored, TaskData, TaskModel
@@ -48,6 +43,10 @@ MASKED_WORDS = "mlm"
 """The task of held-out text for a checkpoint that fills in masks."""
 NEXT_TOKENS = "causal"
 """The task of held-out text for a checkpoint that predicts the next token."""
+MINIMAL_PAIRS = "minimal-pairs"
+"""The task of pairs of a good and a bad sentence."""
+MOST_GROUPS = 80
+"""Maximum number of groups of minimal pairs that are printed, the worst ones; JSON has all."""
 MOST_LABELS = 20
 """Maximum number of labels whose accuracy is printed, the worst ones; JSON has all."""
 MACHINE = "Machine"
@@ -104,11 +103,6 @@ class TaskOptions:
     (DATA, Subject, "checkpoint allow_pickle max_seq_length"),
     (DATA, TaskOptions, "skip_bad_rows predictions"),
     ("mlm, causal: held-out text", MaskedWordOptions, "objective rows"),
-    (
-        "minimal-pairs: a grammar exam",
-        MinimalPairOptions,
-        "scoring good bad groups by_layer counts_from resume",
-    ),
     ("Fine-tuned checkpoints", Columns, "text text_pair label label_map"),
     ("Fine-tuned checkpoints", TaskOptions, "null_threshold"),
     (MACHINE, Subject, "device"),
@@ -147,14 +141,13 @@ def evaluate(
       bertscope evaluate --data held-out.txt --checkpoint runs/mine/checkpoints/step-1000 --json
       bertscope evaluate --task causal --data held-out.txt --checkpoint causal
       bertscope evaluate --task minimal-pairs
-      bertscope evaluate --task minimal-pairs --data blimp.jsonl --predictions scores.jsonl
+      bertscope evaluate --task minimal-pairs --data blimp.jsonl --json
       bertscope evaluate --task classify --checkpoint sst2 --data dev.tsv
       bertscope evaluate --task multilabel --checkpoint toxicity --data test.csv
         --label toxic,insult,threat
       bertscope evaluate --task qa --checkpoint squad --data dev.json --predictions answers.jsonl
     """
     subject = Subject(**chosen(Subject, settings))
-    exam = field_names(MinimalPairOptions)
     if task == MINIMAL_PAIRS:
         ours = field_names(Columns) | {"null_threshold"}
         refuse_options(context, ours, "it is for fine-tuned checkpoints")
@@ -162,19 +155,8 @@ def evaluate(
         refuse_options(context, {"max_seq_length"}, "a pair is scored whole or not at all")
         words = MaskedWordOptions(**chosen(MaskedWordOptions, settings))
         writing = TaskOptions(**chosen(TaskOptions, settings))
-        evaluate_minimal_pairs(
-            data,
-            subject.checkpoint,
-            MinimalPairOptions(**chosen(MinimalPairOptions, settings)),
-            device=subject.device,
-            dtype=words.dtype,
-            predictions=writing.predictions,
-            skip_bad_rows=writing.skip_bad_rows,
-            as_json=as_json,
-            scoring_is_typed=is_typed(context, "scoring"),
-        )
+        evaluate_minimal_pairs(data, subject, words, writing, as_json=as_json)
         return
-    refuse_options(context, exam, f"it is for --task {MINIMAL_PAIRS}")
     if data is None:
         raise ValueError("--data is missing. Name the file to score.")
     if task in (MASKED_WORDS, NEXT_TOKENS):
@@ -209,6 +191,80 @@ def _open(subject: Subject, options: MaskedWordOptions) -> Model:
         dtype=options.dtype,
         allow_pickle=subject.allow_pickle,
     )
+
+
+def evaluate_minimal_pairs(
+    data: Path | None,
+    subject: Subject,
+    options: MaskedWordOptions,
+    writing: TaskOptions,
+    *,
+    as_json: bool,
+) -> None:
+    """Score the minimal pairs of a file, or our own 200, and print the accuracy by group.
+
+    ValueError if the checkpoint has neither a masked-word head nor a next-token head, or the file
+    cannot be used.
+    """
+    from bertcore.data.files import BadRows
+    from bertcore.grammar import BUNDLED, accuracies, read_pairs, score_pairs
+    from bertscope.cli.files import write_whole
+
+    bad_rows = BadRows(skip=writing.skip_bad_rows)
+    with stages() as on_stage:
+        on_stage("reading the pairs", None)
+        file = read_pairs(data or BUNDLED, bad_rows=bad_rows)
+        model, what = _open(subject, options), f"scoring {len(file.pairs):,} pairs"
+        parts = score_pairs(
+            model, file.pairs, bad_rows=bad_rows, progress=lambda done: on_stage(what, done)
+        )
+        scores = [score for part in parts for score in part]
+    if not scores:
+        raise ValueError(f"no pair can be scored. {bad_rows.first}")
+    if writing.predictions is not None:
+        lines = ({"row": score.pair.row, "good": score.good, "bad": score.bad} for score in scores)
+        text = "".join(json.dumps(line) + "\n" for line in lines)
+        write_whole(writing.predictions, lambda file: file.write(text.encode()))
+    notes, unknown = bad_rows.notes(), sum(score.num_unknown > 0 for score in scores)
+    if unknown:
+        notes.append(f"{counted(unknown, 'pair')} have a word that the vocabulary lacks.")
+    results = accuracies(scores, file.columns)
+    if as_json:
+        everything, *groups = [asdict(one) | {"accuracy": one.accuracy} for one in results]
+        about = {
+            "task": MINIMAL_PAIRS,
+            "checkpoint": subject.checkpoint,
+            "data": data and str(data),
+        }
+        print_json({**about, "all": everything, "groups": groups, "notes": notes})
+        return
+    for column in ("", *file.columns):
+        print_table(pairs_table([one for one in results if one.column == column]))
+    for note in notes:
+        typer.echo(f"Note: {note}")
+
+
+def pairs_table(groups: Sequence[GroupAccuracy]) -> Table:
+    """Return the accuracies of the groups of a column; of many, the worst MOST_GROUPS."""
+    column, title = groups[0].column, ""
+    if not column:
+        title = "Minimal pairs: the good sentence is the more probable one (chance: 50%)"
+    elif len(groups) > MOST_GROUPS:
+        groups = sorted(groups, key=lambda group: group.accuracy)[:MOST_GROUPS]
+        title = f"the worst {MOST_GROUPS} groups"
+    rows = (
+        [
+            group.group,
+            f"{group.num_right:,}",
+            f"{group.num_pairs:,}",
+            f"{group.accuracy:.1%}",
+            f"{group.low:.1%} to {group.high:.1%}",
+            f"{group.num_ties:,}",
+        ]
+        for group in groups
+    )
+    names = ("right", "of", "accuracy", "95% interval", "ties")
+    return make_table(column or "pairs", *names, right=names, title=title, rows=rows)
 
 
 def evaluate_masked_words(

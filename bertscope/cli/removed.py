@@ -6,13 +6,25 @@ COMMANDS = {
     "heads": "The page Heads shows the same, and `bertcore.analysis.heads.report` computes it.",
     "ablate": "What if? ranks heads, and `bertcore.analysis.heads.importance` computes it.",
     "prune": "What if? switches heads off; no file without them is written any more.",
-    "patch": "Minimal pair patches a pair, and `bertcore.analysis.patching.patch_texts` many.",
+    "patch": "Minimal pair patches a pair, and `bertcore.analysis.patching.patch_pairs` many.",
     "compare": "The page Compare shows it, and `bertcore.analysis.compare` computes it.",
     "tuned-lens": "Masked words draws the prediction at each layer by the plain lens.",
     "search": "Search what `bertscope encode` writes with usearch: docs/scale.md has ten lines.",
 }
 """By name of the command."""
 OPTIONS = {
+    "evaluate": {
+        **dict.fromkeys(
+            ("--good", "--bad"), "Name the columns `sentence_good` and `sentence_bad`."
+        ),
+        "--groups": "Every column that groups pairs is counted.",
+        **dict.fromkeys(
+            ("--scoring", "--by-layer"),
+            "`bertcore.grammar.pseudo_log_likelihoods` has both ways of scoring.",
+        ),
+        "--counts-from": "No baseline of word frequency is computed any more.",
+        "--resume": "`--predictions` writes the scores when all pairs are scored.",
+    },
     "export": {
         "--atlas": "Open what `bertscope encode` writes in embedding-atlas: docs/scale.md.",
     },

@@ -155,7 +155,7 @@ def test_rotary_positions_are_drawn(open_page):
     ]
 
 
-@pytest.mark.parametrize("page", ["glance", "minimal_pair", "grammar"])
+@pytest.mark.parametrize("page", ["glance", "minimal_pair"])
 def test_modernbert_on_the_other_pages(open_page, page):
     open_page("ModernBertForMaskedLM", page)
 

@@ -46,7 +46,16 @@ VIEWS: dict[str, tuple[str, dict[str, str | list[str]], int]] = {
         },
         4,
     ),
-    "minimal pair": ("minimal_pair", {"other_a": "the 'other' bank", "pair_head": "1"}, 2),
+    "minimal pair": (
+        "minimal_pair",
+        {
+            "other_a": "the 'other' bank",
+            "pair_head": "1",
+            "pair_attention": "1",
+            "pair_states": "1",
+        },
+        5,
+    ),
     "heads": ("heads", {"heads_open": "1.2"}, 4),
     "masked words": ("masked_words", {}, 3),
     "sentence pairs": ("sentence_pairs", {}, 3),
@@ -114,7 +123,7 @@ def run(checkpoint: str, monkeypatch: pytest.MonkeyPatch):
 
 FIRST = list({page: view for view, (page, _, _) in reversed(VIEWS.items())}.values())
 """The first view of each page."""
-LONG = ("probes", "grammar")
+LONG = ("probes",)
 """Pages whose own tests execute their Python, on less."""
 
 

@@ -181,7 +181,7 @@ def use(visit: Visit, name: str) -> None:
         visit.page.locator(".st-key-other_a textarea").fill(f"{SCRIPT} {SIGNS} {MARKUP}")
         visit.wait_for_query("other_a", f"{SCRIPT} {SIGNS} {MARKUP}")
         visit.settle()
-        visit.picture("figure_minimal-pair-attention").hover()
+        visit.picture("figure_minimal-pair-vectors").hover()
     elif name == "compare":
         visit.picture("figure_compare-answers").hover()
         visit.page.get_by_role("radio", name="Heads").click()

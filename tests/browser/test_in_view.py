@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.support.browser.visit import TEXT_A, TEXT_B, Visit
+from tests.support.browser.visit import TEXT_A, Visit
 
 pytestmark = pytest.mark.browser
 
@@ -52,17 +52,4 @@ def test_an_edit_computes_what_is_in_the_window(new_visit: Callable[..., Visit])
     expect(note_in(visit.page.locator("body"))).to_have_count(0)
     visit.go_to("sentence-pairs")
     expect(visit.page.locator(".st-key-section_several").get_by_role("textbox")).to_be_attached()
-    visit.check()
-
-
-@pytest.mark.exhaustive  # ten seconds of rest
-def test_after_a_rest_all_of_the_page_is_there(visit: Visit) -> None:
-    visit.open("minimal-pair", text_a=TEXT_A, text_b=TEXT_B)
-    vectors = visit.page.locator(".st-key-section_vectors")
-    expect(vectors.locator(".js-plotly-plot")).to_be_attached()
-    visit.box("A").focus()
-    visit.page.wait_for_timeout(1500)
-    visit.write(OTHER)
-    expect(note_in(vectors)).to_be_attached()
-    expect(vectors.locator(".js-plotly-plot")).to_be_attached()  # nobody scrolled
     visit.check()

@@ -28,6 +28,7 @@ def shown_map(tab: Visit) -> str:
 
 def test_versions_are_compared_and_linked(visit: Visit, new_visit: Callable[..., Visit]) -> None:
     visit.open("minimal-pair", text_a=FIRST, text_b=TEXT_B, other_a=SECOND)
+    visit.page.get_by_text("What does each token attend to?").click()
     for name in FIGURES:
         visit.picture(f"figure_minimal-pair-{name}")
     strip = visit.page.get_by_role("group", name="The tokens of both versions, aligned")
@@ -54,7 +55,8 @@ def test_versions_are_compared_and_linked(visit: Visit, new_visit: Callable[...,
 
 @pytest.mark.exhaustive
 def test_hostile_versions_are_shown_as_text(visit: Visit) -> None:
-    visit.open("minimal-pair", text_a=HOSTILE, text_b=TEXT_B, other_a=f"{HOSTILE} \u202eolleh")
+    versions = {"text_a": HOSTILE, "other_a": f"{HOSTILE} \u202eolleh"}
+    visit.open("minimal-pair", text_b=TEXT_B, pair_attention="1", **versions)
     figure = visit.picture("figure_minimal-pair-attention")
     cells = figure.locator(".heatmaplayer image").first
     cells.scroll_into_view_if_needed()

@@ -1,33 +1,20 @@
-"""Activation patching: how much of a minimal pair's difference each activation carries."""
+"""Activation patching: how much of a minimal pair's difference each hidden state carries."""
 
-from bertcore.analysis.patching.answers import (
-    Answer,
-    class_answer,
-    common_masks,
-    telling_token,
-    word_answer,
-)
-from bertcore.analysis.patching.many import (
-    REASONS,
+from bertcore.analysis.patching.states import (
     REGIONS,
-    LeftOut,
-    ManyPatched,
+    Answer,
+    Direction,
+    PairsPatched,
+    Patched,
+    PatchPair,
     PatchText,
     bundled_texts,
-    patch_texts,
-    read_texts,
-)
-from bertcore.analysis.patching.pair import PatchPair, patch_pair
-from bertcore.analysis.patching.patch import (
-    DIRECTIONS,
-    PARTS,
-    Direction,
-    Part,
-    Patched,
-    PathPatched,
-    Place,
+    common_masks,
     patch,
-    patch_path,
+    patch_pair,
+    patch_pairs,
+    telling_token,
+    word_answer,
 )
 from bertcore.base.public import imported
 

@@ -135,7 +135,6 @@ LINKS = [
     ("tokens", "checkpoint"),
     ("checkpoints", "checkpoint"),
     ("compare", "compare_with"),
-    ("grammar", "grammar_with"),
 ]
 
 
@@ -161,7 +160,7 @@ def test_a_link_to_another_page_opens_no_folder(place: Place, page: str, name: s
     refused_link(place, page, name, str(place.secret))
 
 
-WIDGETS = [("checkpoint", "tokens"), ("compare_with", "compare"), ("grammar_with", "grammar")]
+WIDGETS = [("checkpoint", "tokens"), ("compare_with", "compare")]
 
 
 @pytest.mark.parametrize(("key", "page"), all_but(WIDGETS[:2], WIDGETS))
@@ -800,9 +799,7 @@ REFUSING = [
     ("inspect", "checkpoint=sentiment&inspect_view=file", "inspect_upload", "a.csv.gz"),
     ("inspect", "checkpoint=sentiment&inspect_view=file", "inspect_upload", "a.csv"),
     ("layer-map", "map_source=file&map_method=pca", "map_upload", "a.csv"),
-    ("grammar", "grammar_source=file", "grammar_upload", "a.csv"),
     ("heads", "heads_source=file", "heads_upload", "a.csv"),
-    ("minimal-pair", "pair_view=Over+many+pairs&patch_source=file", "patch_upload", "a.csv"),
     ("bias", "bias_view=published", "bias_upload", "a.csv"),
     ("probes", "probe_source=file", "probe_upload", "a.csv"),
     ("training", f"{TRAIN}&training_kind=pretrain&corpus=upload", "corpus_upload", "a.txt"),

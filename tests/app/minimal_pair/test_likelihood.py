@@ -47,7 +47,7 @@ def opened(checkpoint: str, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ap
 
 def exam(bert: Bert) -> tuple[float, float]:
     (score,) = next(score_pairs(bert, [MinimalPair(FIRST, SECOND, (), 1)]))
-    return score.good[0], score.bad[0]
+    return score.good, score.bad
 
 
 def test_tokens_sum_to_the_exams_scores(bert: Bert, causal: Bert) -> None:

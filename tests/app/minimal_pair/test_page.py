@@ -13,7 +13,6 @@ from streamlit.testing.v1 import AppTest
 from app.minimal_pair import compared as minimal_pair
 from app.minimal_pair.compared import MOST_DRAWN
 from bertcore import Bert
-from bertcore.analysis.compare.agreement import agreement
 from bertcore.analysis.compare.minimal_pair import align, aligned_attention, compare_pair
 from bertcore.analysis.words.training_example import example_version
 from bertcore.network import ALL_HEADS
@@ -27,7 +26,8 @@ OTHER = "the dogs [MASK] not on the mat"
 @pytest.fixture
 def page(checkpoint: str, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv("BERTSCOPE_CHECKPOINT", checkpoint)
-    return page_of("minimal_pair", seconds=120, text_a=A, text_b=B, other_a=OTHER)
+    texts = {"text_a": A, "text_b": B, "other_a": OTHER}
+    return page_of("minimal_pair", seconds=120, pair_attention="1", **texts)
 
 
 def charts(app: AppTest) -> dict[str, Any]:
@@ -43,13 +43,8 @@ def test_every_picture_is_the_cores(page: AppTest, bert: Bert) -> None:
     found = charts(app)
     first, second = bert.trace(A, B), bert.trace(OTHER, B)
     true = compare_pair(bert, first, second)
-    names = ["words", "next-sentence", "agreement", "attention", "heads", "vectors"]
+    names = ["words", "next-sentence", "vectors", "attention", "heads"]
     assert list(found) == names
-    layers = agreement(bert, first, second).layers
-    curves = {trace["name"]: numbers(trace["y"]) for trace in found["agreement"]}
-    np.testing.assert_allclose(curves["[MASK]"], [1 - layer.mask for layer in layers], atol=1e-6)
-    bits = [layer.divergence for layer in layers]
-    np.testing.assert_allclose(curves["divergence of the predictions"], bits, atol=1e-6)
     one, two = aligned_attention(first, second, true.columns, 1)
     drawn = numbers(found["attention"][0]["z"])
     np.testing.assert_allclose(drawn, 100 * (two - one).numpy(), atol=1e-4)
@@ -146,7 +141,7 @@ def test_of_a_long_pair_the_tokens_that_change_most_are_drawn(page: AppTest, ber
     assert vectors.max() == pytest.approx(change.max(), abs=1e-6)
     left = np.sort(change)[: total - MOST_DRAWN]
     assert np.nanmax(vectors, axis=0).min() >= left.max() - 1e-6
-    names = app.get("plotly_chart")[-1].proto.spec
+    names = next(c.proto.spec for c in app.get("plotly_chart") if "vectors" in c.proto.id)
     assert "the → dog · 41" in json.dumps(json.loads(names), ensure_ascii=False)
     app = ok(app.toggle(key="pair_all").set_value(True).run())
     assert numbers(charts(app)["attention"][0]["z"]).shape == (total, total)
@@ -202,7 +197,7 @@ def test_a_checkpoint_without_heads_shows_what_differs_inside(
     monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(bare))
     app = ok(page.run())
     assert "no masked-word (MLM) head" in said(app)
-    assert list(charts(app)) == ["agreement", "attention", "heads", "vectors"]
+    assert list(charts(app)) == ["vectors", "attention", "heads"]
 
 
 def test_nan_weights_are_told(
@@ -238,13 +233,13 @@ def test_the_newcomers_version_goes_with_its_text(
     assert app.text_area(key="other_a").value == ""
 
 
-def test_a_mask_hides_what_differs(page: AppTest, bert: Bert) -> None:
-    page.query_params.update({"text_a": "the cat [MASK]", "other_a": "the dog [MASK]"})
+def test_nothing_is_computed_for_a_closed_heading(
+    page: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del page.query_params["pair_attention"]
     app = ok(page.run())
-    assert "their states agree up to" in said(app)
-    app.toggle(key="pair_hides").set_value(True).run()
-    assert "their states agree exactly" in said(ok(app))
-    code = next(block.value for block in app.code if "hides_differing=True" in block.value)
-    names: dict[str, Any] = {}
-    exec(compile(code, "shown", "exec"), names)
-    assert names["found"].layers[-1].largest == 0
+    assert set(charts(app)) == {"words", "next-sentence", "vectors"}
+    app.session_state["pair_attention"] = True  # as a click does
+    app = ok(app.run())
+    assert set(charts(app)) >= {"attention", "heads"}
+    assert app.query_params["pair_attention"] == "1"

@@ -17,7 +17,6 @@ from bertcore import Bert, load
 from bertcore.analysis.words.next_sentence import CHANGES, pair_rates
 from bertcore.bias import StereotypePair, score_crows_pairs, stereotype_shares
 from bertcore.data.sentence_list import read_sentence_list
-from bertcore.grammar import accuracies, pairs_of_list, score_pairs
 from tests.support.opened import (
     charts,
     complaints,
@@ -34,7 +33,6 @@ PAGES = {
     "heads": {"heads_source": my_sentences.MINE},
     "layer_map": {"map_source": my_sentences.MINE, "map_method": "pca"},
     "sentence_pairs": {"sentences_source": my_sentences.MINE},
-    "grammar": {"grammar_source": my_sentences.MINE},
     "bias": {"bias_view": "published", "bias_pairs": my_sentences.MINE},
 }
 PAIRS = "the river bank was steep\tthe dog bank was steep\nhe was late ||| she was late\n"
@@ -105,16 +103,6 @@ def test_how_often_b_follows_a(bert: Bert) -> None:
     names_of_code: dict[str, object] = {}
     exec(compile(code, "shown", "exec"), names_of_code)
     assert names_of_code["rates"] == pair_rates(bert, read_sentence_list(PAIRS).pairs)
-
-
-def test_its_pairs_are_graded(bert: Bert) -> None:
-    app = ok(opened("grammar", f"alone\n{PAIRS}"))
-    pairs = pairs_of_list(read_sentence_list(PAIRS)).pairs
-    scores = [score for part in score_pairs(bert, pairs, by_layer=True) for score in part]
-    everything = accuracies(scores, ())[0]
-    assert f"{everything.num_right} of 2 pairs right" in said(app)
-    assert "1 line has one sentence" in said(app)
-    assert "No line of the list has two" in complaints(opened("grammar", "alone"))
 
 
 def test_its_pairs_are_scored_as_those_of_crows_pairs(bert: Bert) -> None:

@@ -151,7 +151,7 @@ def test_other_readers_give_the_same_apart(table, tmp_path):
     assert READING.call(read_probe_data, BUNDLED, "dep") == read_probe_data(BUNDLED, "dep")
     pairs = tmp_path / "pairs.csv"
     pairs.write_text("good,bad,kind\n" + "a b,b a,x\n" * 300, encoding="utf-8")
-    assert READING.call(read_pairs, pairs, most=100) == read_pairs(pairs, most=100)
+    assert READING.call(read_pairs, pairs) == read_pairs(pairs)
 
 
 def test_bad_rows_are_collected_here(table):

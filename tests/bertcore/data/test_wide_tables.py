@@ -16,7 +16,7 @@ from bertcore.data.corpus import open_corpus
 from bertcore.data.guess import guess
 from bertcore.data.read_tags import read_tags
 from bertcore.data.tables import FIRST_CELLS
-from bertcore.grammar.pairs import read_pairs
+from bertcore.grammar import read_pairs
 
 WIDE = 100_000
 READERS: dict[str, Callable[[Path], Any]] = {

@@ -85,16 +85,6 @@ def test_the_scorings_differ_where_a_word_has_several_pieces(bert: Bert) -> None
     assert abs(one[1] - other[1]) > 1e-3
 
 
-@pytest.mark.parametrize("scoring", SCORINGS)
-def test_the_last_layer_is_the_model(bert: Bert, scoring: Scoring) -> None:
-    encodings = [*map(bert.tokenize, TEXTS)]
-    layers = pseudo_log_likelihoods(bert, encodings, scoring=scoring, by_layer=True)
-    assert layers.shape == (bert.config.num_hidden_layers + 1, len(TEXTS))
-    final = pseudo_log_likelihoods(bert, encodings, scoring=scoring)
-    np.testing.assert_allclose(layers[-1], final, atol=1e-4)
-    assert (np.abs(layers[0] - final)[:3] > 1e-3).all()
-
-
 def test_company_does_not_matter(bert: Bert, monkeypatch: pytest.MonkeyPatch) -> None:
     encodings = [*map(bert.tokenize, TEXTS)] * 3
     together = pseudo_log_likelihoods(bert, encodings)

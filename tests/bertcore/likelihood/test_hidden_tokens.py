@@ -52,7 +52,7 @@ def by_hand(model: Model, asked: list[HiddenToken]) -> list[float]:
 def scored(model: Model, asked: list[HiddenToken]) -> np.ndarray:
     scores = np.full(len(asked), np.nan)
     for chosen, log_p in hidden_log_probabilities(model, asked):
-        scores[chosen] = log_p[0]
+        scores[chosen] = log_p
     return scores
 
 

@@ -373,8 +373,6 @@ def test_evaluate_causal_refuses_with_a_sentence(texts: Path, tmp_path: Path) ->
         (["--task", "causal", "--data", tmp_path / "no", "--checkpoint", causal], "does not exist"),
         (["--task", "causal", "--data", empty, "--checkpoint", causal], "no token"),
         (["--task", "causal", "--checkpoint", causal], "--data is missing"),
-        (["--task", "minimal-pairs", "--checkpoint", causal, "--by-layer"], "lens"),
-        (["--task", "minimal-pairs", "--checkpoint", causal, "--scoring", "single"], "--scoring"),
     ):
         assert sentence in refusal("evaluate", *words)
 
@@ -384,7 +382,6 @@ def test_the_grammar_exam_of_a_causal_checkpoint(tmp_path: Path) -> None:
     told = json.loads(
         succeed("evaluate", "--task", "minimal-pairs", "--checkpoint", causal, "--json")
     )
-    assert told["scoring"] == "left-to-right"
     bert = load(causal, device="cpu")
     scores = [score for part in score_pairs(bert, bundled_pairs().pairs) for score in part]
     assert told["all"]["num_right"] == accuracies(scores, [])[0].num_right

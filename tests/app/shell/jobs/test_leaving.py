@@ -15,7 +15,7 @@ def test_who_leaves_a_page_never_waits_for_its_work() -> None:
     with running_app() as app, Session(app.url) as visitor:
         visitor.open("probes", "probe_sentences=500")  # a minute of work, none of it stored
         assert visitor.progress
-        visitor.open("grammar", "grammar_scoring=single")
+        visitor.open("minimal-pair", "pair_many=1")
         seen = {visitor.progress}
         end = time.monotonic() + 120
         while visitor.progress and time.monotonic() < end and len(seen) < 4:
@@ -24,6 +24,6 @@ def test_who_leaves_a_page_never_waits_for_its_work() -> None:
             seen.add(visitor.progress)
         assert not visitor.errors
         assert not [text for text in seen if "before you" in text]
-        assert any("pairs" in text for text in seen), seen  # it began
+        assert any("Scoring each pair" in text for text in seen), seen  # it began
         visitor.open("probes", "probe_sentences=500")  # its work begins anew
         assert visitor.progress

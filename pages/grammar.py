@@ -1,3 +1,0 @@
-from app.grammar import page
-
-page.draw()
