@@ -7,7 +7,6 @@ __all__ = (
     "json_data",
     "links",
     "memory",
-    "moved",
     "process_limits",
     "quantize",
     "spare_memory",
