@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import torch
@@ -163,15 +163,6 @@ def _drift(
         mis_shaped=mis_shaped,
         not_finite=tuple(not_finite),
     )
-
-
-def drift_of(pairs: Sequence[tuple[Tensor, Tensor]]) -> Drift:
-    """Return the drift of tensors taken together as one vector.
-
-    Args:
-        pairs: Tensors of the first checkpoint and of the second, of equal shapes.
-    """
-    return sum((_sums(first, second) for first, second in pairs), _Sums()).drift()
 
 
 def relative_change(drifts: Iterable[Drift]) -> float:
