@@ -20,6 +20,6 @@ from bertcore.tasks.scoring import Scored, score_model
 from bertcore.tasks.tag import Tag, TagAnswer
 from bertcore.tasks.task import Task
 from bertcore.tasks.task_data import TaskData
-from bertcore.tokenizer.words import Word
+from bertcore.tokenizer.encoding import Word
 
 __all__ = imported(globals())

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertcore.tokenizer import Encoding, Truncation
-from bertcore.tokenizer.encoding import Template
-from bertcore.tokenizer.words import Word, words_of
+from bertcore.tokenizer.encoding import Template, Word, words_of
 
 Span = tuple[int, int, int]
 """Where a word stands: its row, its first token there, and one past its last token."""

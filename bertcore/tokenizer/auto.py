@@ -189,37 +189,30 @@ def _refused(
     usual = auto.TOKENIZER_MAPPING_NAMES.get(named.model_type)
     name = named.class_name or usual or TokenizersBackend.__name__
     known = auto.tokenizer_class_from_name(name) if made is None else type(made)
-    found = known or TokenizersBackend
+    is_backend = isinstance(known, type) and issubclass(known, TokenizersBackend)
+    is_program = known is not None and not is_backend
     reason = " ".join(str(error or "its ids differ").split()).replace(place, str(files.path))[:300]
-    cause = getattr(error, "__cause__", None)
-    needs = f" ({reason})" if made is not None or isinstance(cause, ImportError) else ""
-    is_program = not (isinstance(found, type) and issubclass(found, TokenizersBackend))
+    needs_more = made is not None or isinstance(getattr(error, "__cause__", None), ImportError)
     start = f"the tokenizer of {files.path} is of the class {name[:100]}, which"
-    correct = f"write the class that made these files into {CONFIG_FILE} (tokenizer_class)."
-    there = " and ".join(files.vocabularies)
-    if known is None and not files.has(TOKENIZER_FILE):
+    there, has_rules = " and ".join(files.vocabularies), files.has(TOKENIZER_FILE)
+    reads = _reads(known or TokenizersBackend)
+    if not is_program and not has_rules and (known is None or not files.has(*reads)):
+        what = f"reads {TOKENIZER_FILE} or {' with '.join(reads)}, but"
+        what = what if known else "transformers does not have, and"
         return FileNotFoundError(
-            f"{start} transformers does not have, and there is no {TOKENIZER_FILE} to follow "
-            f"instead, but {there}. Copy that file from the source of the checkpoint, or {correct}"
+            f"{start} {what} there is only {there}. Copy {TOKENIZER_FILE} from the source of "
+            f"the checkpoint, or write the class that made these files into {CONFIG_FILE} "
+            "(tokenizer_class)."
         )
-    if not is_program and not files.has(TOKENIZER_FILE) and not files.has(*_reads(found)):
-        return FileNotFoundError(
-            f"{start} reads {TOKENIZER_FILE} or {' with '.join(_reads(found))}, but there is "
-            f"{there}. Copy that file from the source of the checkpoint, or {correct}"
-        )
-    if is_program or needs:
+    if is_program or needs_more:
         return RuntimeError(
-            f"{start} does more than the tokenizers library{needs} and "
+            f"{start} does more than the tokenizers library{f' ({reason})' * needs_more} and "
             f"cannot be run here: a plain reading would give other tokens. {_WAY_OUT}"
-        )
-    if "instantiate the backend tokenizer" in reason and not files.has(TOKENIZER_FILE):
-        return FileNotFoundError(
-            f"transformers builds the tokenizer of this architecture from {TOKENIZER_FILE}, but "
-            f"{files.path} has only {there}. Save the tokenizer into it with transformers."
         )
     return RuntimeError(
         f"{files / files.vocabularies[0]} cannot be read ({reason}) by {name[:100]} of "
-        f"transformers. Copy it again, with {CONFIG_FILE}."
+        f"transformers. Copy it again, with {CONFIG_FILE}, or save a {TOKENIZER_FILE} there with "
+        "transformers."
     )
 
 
@@ -228,17 +221,12 @@ def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
 
     ValueError or TypeError if a setting is not of its type.
     """
-    kinds: dict[str, type] = {"extra_ids": int}
-    kinds |= {**dict.fromkeys(_SWITCHES, bool), **dict.fromkeys(_NAMES, str)}
-    settings: dict[str, Any] = {
-        name: config[name] for name in kinds if config.get(name) is not None
-    }
-    for name, kind in kinds.items():
-        if name in settings and not isinstance(settings[name], kind):
-            given = str(settings[name])[:100]
-            raise ValueError(f"its {name} is {given!r}; expected {kind.__name__}")
-    if settings.get("extra_ids", 0) > _MOST_EXTRA:
-        raise ValueError(f"its extra_ids are more than {_MOST_EXTRA:,}")
+    kinds = {"extra_ids": int, **dict.fromkeys(_SWITCHES, bool), **dict.fromkeys(_NAMES, str)}
+    settings = {name: config[name] for name in kinds if config.get(name) is not None}
+    for name, value in settings.items():
+        if not isinstance(value, kinds[name]) or (name == "extra_ids" and value > _MOST_EXTRA):
+            kind = kinds[name].__name__
+            raise ValueError(f"its {name} is {str(value)[:100]!r}; expected {kind}")
     settings |= _tokens(config)
     if "added_tokens_decoder" in config:
         added = config["added_tokens_decoder"] or {}

@@ -1,6 +1,8 @@
 """The files of a tokenizer folder, as Hugging Face's libraries write and read them."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,12 +19,8 @@ ADDED_TOKENS_FILE = "added_tokens.json"
 VOCAB_JSON_FILE = "vocab.json"
 MERGES_FILE = "merges.txt"
 MODEL_CONFIG_FILE = "config.json"
-SENTENCEPIECE_FILES = (
-    "spiece.model",
-    "sentencepiece.bpe.model",
-    "tokenizer.model",
-    "spm.model",
-    "sentencepiece.model",
+SENTENCEPIECE_FILES = tuple(
+    f"{name}.model" for name in ("spiece", "sentencepiece.bpe", "tokenizer", "spm", "sentencepiece")
 )
 VOCABULARIES = (*SENTENCEPIECE_FILES, VOCAB_JSON_FILE, MERGES_FILE, VOCAB_FILE)
 """Vocabularies beside or instead of tokenizer.json."""
@@ -32,15 +30,7 @@ MAX_BYTES = 200_000_000
 DEFAULT_MAX_LENGTH = 512
 """Positions of every published BERT; the default if no file states it."""
 
-MALFORMED = (
-    KeyError,
-    TypeError,
-    AttributeError,
-    IndexError,
-    ValueError,
-    OverflowError,
-    RecursionError,
-)
+_MALFORMED = (LookupError, TypeError, AttributeError, ValueError, OverflowError, RecursionError)
 """Errors raised by JSON of an unexpected form, such as a list instead of names."""
 
 ROLES = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
@@ -83,9 +73,8 @@ class TokenizerFolder:
     @property
     def max_length(self) -> int:
         """The longest input that tokenizer_config.json and config.json allow, in tokens."""
-        names = ("max_position_embeddings", "n_positions")
-        counts = (self.model_config.get(name) for name in names)
-        positions = int(next((number for number in counts if number), DEFAULT_MAX_LENGTH))
+        positions = self.model_config.get("max_position_embeddings")
+        positions = int(positions or self.model_config.get("n_positions") or DEFAULT_MAX_LENGTH)
         stated = self.config.get("model_max_length")
         if not stated:
             return positions
@@ -139,12 +128,16 @@ def read_json(path: Path) -> dict[str, Any]:
     return content
 
 
-def malformed(folder: str | Path, error: BaseException) -> RuntimeError:
-    """Return the error for a folder whose files raised one of MALFORMED."""
-    return RuntimeError(
-        f"the tokenizer's files in {folder} have an unexpected form "
-        f"({type(error).__name__}: {str(error)[:300]}). Copy them again."
-    )
+@contextmanager
+def well_formed(folder: str | Path) -> Iterator[None]:
+    """Turn errors that JSON of an unexpected form causes into RuntimeError with the folder."""
+    try:
+        yield
+    except _MALFORMED as error:
+        raise RuntimeError(
+            f"the tokenizer's files in {folder} have an unexpected form "
+            f"({type(error).__name__}: {str(error)[:300]}). Copy them again."
+        ) from error
 
 
 def read_max_length(folder: Path) -> int:
@@ -152,7 +145,5 @@ def read_max_length(folder: Path) -> int:
 
     RuntimeError if they are damaged.
     """
-    try:
+    with well_formed(folder):
         return TokenizerFolder(folder).max_length
-    except MALFORMED as error:
-        raise malformed(folder, error) from error

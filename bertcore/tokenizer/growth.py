@@ -6,11 +6,11 @@ equal those of the `tokenizers` library's BPE trainer.
 
 from __future__ import annotations
 
-import heapq
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from heapq import nsmallest
+from itertools import chain, pairwise
 from typing import Literal, TypeAlias
 
 from tokenizers import normalizers, pre_tokenizers
@@ -24,8 +24,6 @@ RULES: tuple[Rule, ...] = ("count", "likelihood")
 
 NUM_CANDIDATES = 8
 """Number of pairs that each step lists for either rule."""
-
-_Key: TypeAlias = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +106,7 @@ def grow_vocabulary(
         min_frequency: Rarer pairs are not candidates.
         num_candidates: Length of the two lists of candidates, 1 or more.
 
-    ValueError if the texts contain no word, or `rule` or a number is out of range.
+    ValueError if the texts contain no word, or the rule is unknown.
 
     Source: Sennrich et al. 2016, algorithm 1; for the likelihood, Schuster and Nakajima 2012,
         section 3. Google's WordPiece trainer is not public; that of `tokenizers`, which
@@ -116,11 +114,6 @@ def grow_vocabulary(
     """
     if rule not in RULES:
         raise ValueError(f"rule is {rule!r}; expected one of {', '.join(RULES)}.")
-    if num_merges < 0 or min_frequency < 1 or num_candidates < 1:
-        raise ValueError(
-            f"num_merges is {num_merges}, min_frequency {min_frequency} and num_candidates "
-            f"{num_candidates}; expected at least 0, 1 and 1."
-        )
     counts = count_words(texts, do_lower_case=do_lower_case)
     if not counts:
         raise ValueError("the text contains no word. Give a text with letters in it.")
@@ -137,17 +130,14 @@ def grow_vocabulary(
 
 def count_words(texts: Iterable[str], *, do_lower_case: bool = True) -> Counter[str]:
     """Return how often each word and punctuation mark occurs in texts, split as by BERT."""
-    counts: Counter[str] = Counter()
-    for text in texts:
-        counts.update(split_words(text, do_lower_case=do_lower_case))
-    return counts
+    words = (split_words(text, do_lower_case=do_lower_case) for text in texts)
+    return Counter(chain.from_iterable(words))
 
 
 def split_words(text: str, *, do_lower_case: bool = True) -> list[str]:
     """Return the words and punctuation marks of a text in order, split as by BERT's tokenizer."""
     normalized = normalizers.BertNormalizer(lowercase=do_lower_case).normalize_str(text)
-    words = pre_tokenizers.BertPreTokenizer().pre_tokenize_str(normalized)
-    return [word for word, _ in words]
+    return [word for word, _ in pre_tokenizers.BertPreTokenizer().pre_tokenize_str(normalized)]
 
 
 def split_by_merges(word: str, merges: Sequence[Pair]) -> list[str]:
@@ -156,9 +146,9 @@ def split_by_merges(word: str, merges: Sequence[Pair]) -> list[str]:
     >>> split_by_merges("that", [Pair("t", "##h", 2, 3, 2), Pair("th", "##a", 1, 2, 1)])
     ['tha', '##t']
     """
-    pieces = _characters(word)
+    pieces = [word[0], *(PREFIX + character for character in word[1:])]
     for pair in merges:
-        pieces = _merged(pieces, pair.left, pair.right, pair.merged)
+        pieces = _merged(pieces, pair)
     return pieces
 
 
@@ -167,34 +157,37 @@ class _State:
 
     def __init__(self, counts: Counter[str]) -> None:
         self._counts = list(counts.values())
-        self._words = [_characters(word) for word in counts]
-        self.pieces: Counter[str] = Counter()
-        self._pairs: Counter[_Key] = Counter()
-        self._places: dict[_Key, set[int]] = defaultdict(set)
+        self._words = [split_by_merges(word, ()) for word in counts]
+        self._pieces: Counter[str] = Counter()
+        self._pairs: Counter[tuple[str, str]] = Counter()
+        self._places: dict[tuple[str, str], set[int]] = defaultdict(set)
         """Words in which a pair occurs, or occurred."""
         for number in range(len(self._words)):
             self._add(number, 1)
-        characters = {piece.removeprefix(PREFIX) for piece in self.pieces}
-        continuing = {
-            piece for piece in self.pieces if piece.startswith(PREFIX) and piece != PREFIX
-        }
-        self.alphabet = (*sorted(continuing), *sorted(characters))
+        characters = {piece.removeprefix(PREFIX) for piece in self._pieces}
         # As train_vocabulary numbers them: continuing characters, characters, merges.
+        self.alphabet = (*sorted({*self._pieces} - characters), *sorted(characters))
         self._ages = {piece: age for age, piece in enumerate(self.alphabet)}
 
     def step(self, min_frequency: int, num_candidates: int) -> Step:
         """Return the candidates by both rules."""
-        pieces, ages = self.pieces, self._ages
-        enough = [item for item in self._pairs.items() if item[1] >= min_frequency]
-        by_count = [(-count, ages[key[0]], ages[key[1]], key) for key, count in enough]
-        by_likelihood = [
-            (-count / (pieces[key[0]] * pieces[key[1]]), ages[key[0]], ages[key[1]], key)
-            for key, count in enough
+        pieces, ages = self._pieces, self._ages
+        enough = [
+            (pair, count, (ages[pair[0]], ages[pair[1]]))
+            for pair, count in self._pairs.items()
+            if count >= min_frequency
         ]
+
+        def first(by: Callable[[tuple[str, str], int], float]) -> tuple[Pair, ...]:
+            best = nsmallest(num_candidates, ((-by(one, n), age, one) for one, n, age in enough))
+            return tuple(
+                Pair(*one, self._pairs[one], pieces[one[0]], pieces[one[1]]) for *_, one in best
+            )
+
         return Step(
-            tuple(self._pair(one[-1]) for one in heapq.nsmallest(num_candidates, by_count)),
-            tuple(self._pair(one[-1]) for one in heapq.nsmallest(num_candidates, by_likelihood)),
-            self.pieces.total(),
+            first(lambda pair, count: count),
+            first(lambda pair, count: count / (pieces[pair[0]] * pieces[pair[1]])),
+            pieces.total(),
         )
 
     def merge(self, pair: Pair) -> None:
@@ -202,18 +195,14 @@ class _State:
         self._ages.setdefault(pair.merged, len(self._ages))
         for number in self._places.pop((pair.left, pair.right)):
             self._add(number, -1)
-            self._words[number] = _merged(self._words[number], pair.left, pair.right, pair.merged)
+            self._words[number] = _merged(self._words[number], pair)
             self._add(number, 1)
-
-    def _pair(self, key: _Key) -> Pair:
-        left, right = key
-        return Pair(left, right, self._pairs[key], self.pieces[left], self.pieces[right])
 
     def _add(self, number: int, sign: int) -> None:
         """Add the pieces and pairs of a word to the counts, or subtract them."""
         pieces, count = self._words[number], sign * self._counts[number]
         for piece in pieces:
-            self.pieces[piece] += count
+            self._pieces[piece] += count
         for key in pairwise(pieces):
             self._pairs[key] += count
             if not self._pairs[key]:
@@ -222,21 +211,16 @@ class _State:
                 self._places[key].add(number)
 
 
-def _characters(word: str) -> list[str]:
-    return [word[0], *(PREFIX + character for character in word[1:])]
-
-
-def _merged(pieces: list[str], left: str, right: str, merged: str) -> list[str]:
-    """Return the pieces with each `left`, `right` joined, from left to right."""
-    if left not in pieces or right not in pieces:
+def _merged(pieces: list[str], pair: Pair) -> list[str]:
+    """Return the pieces with each occurrence of the pair joined, from left to right."""
+    if pair.left not in pieces or pair.right not in pieces:
         return pieces
     joined: list[str] = []
-    place = 0
-    while place < len(pieces):
-        if pieces[place] == left and pieces[place + 1 : place + 2] == [right]:
-            joined.append(merged)
-            place += 2
+    previous = ""
+    for piece in pieces:
+        if (previous, piece) == (pair.left, pair.right):
+            joined[-1] = previous = pair.merged
         else:
-            joined.append(pieces[place])
-            place += 1
+            joined.append(piece)
+            previous = piece
     return joined

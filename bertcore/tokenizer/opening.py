@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +10,8 @@ from tokenizers import Tokenizer as FastTokenizer
 
 from bertcore.tokenizer.auto import Named, build, read_names, read_vocabulary
 from bertcore.tokenizer.files import (
+    ADDED_TOKENS_FILE,
     CONFIG_FILE,
-    MALFORMED,
     MERGES_FILE,
     ROLES,
     SENTENCEPIECE_FILES,
@@ -20,14 +20,12 @@ from bertcore.tokenizer.files import (
     VOCAB_FILE,
     VOCAB_JSON_FILE,
     TokenizerFolder,
-    malformed,
+    well_formed,
 )
 from bertcore.tokenizer.library import LibraryTokenizer
-from bertcore.tokenizer.remarks import foreign_pieces, remarks
 from bertcore.tokenizer.tokenizer import BERTS_ROLES, Tokenizer
-from bertcore.tokenizer.training import SPECIAL_TOKENS
+from bertcore.tokenizer.training import PREFIX, SPECIAL_TOKENS
 
-BERTS = "BertTokenizer"
 _READ_AS_BERTS = ("Bert", "Electra", "LayoutLM", "Lxmert", "MobileBert", "SqueezeBert")
 """Families whose tokenizers `transformers` reads with BertTokenizer."""
 _OF_BERT = ("bert", "distilbert", "electra")
@@ -45,6 +43,15 @@ _DEFAULTS: Mapping[str, Any] = {
     "strip_accents": None,
     "tokenize_chinese_chars": True,
 }
+_MARKS = {
+    "▁": "SentencePiece",
+    "Ġ": "byte-level BPE",
+    PREFIX: "WordPiece",
+    "@@": "fastBPE or subword-nmt",
+    "</w>": "BPE with ends of words",
+}
+"""Mark at the start of pieces, or for the last two at their end -> the kind of tokenizer."""
+_OWN_MARKS = {"WordPiece": PREFIX, "Unigram": "▁", "byte-level BPE": "Ġ"}
 
 
 def open_tokenizer(
@@ -68,7 +75,7 @@ def open_tokenizer(
     files = TokenizerFolder(folder)
     if not files.path.is_dir():
         raise FileNotFoundError(f"{files.path} is not a folder. Pass the folder of a checkpoint.")
-    try:
+    with well_formed(folder):
         named = read_names(files, model_type)
         if not files.vocabularies:
             raise FileNotFoundError(
@@ -77,14 +84,11 @@ def open_tokenizer(
                 f"{SENTENCEPIECE_FILES[0]}). Copy the tokenizer's files into it "
                 "(tokenizer.save_pretrained writes them)."
             )
-        tokenizer, read_by = _plain(files, _berts_pieces(files, named)), BERTS
-        if tokenizer is None:
-            tokenizer, read_by = _built(files, named, tokens)
-        tokenizer.foreign = foreign_pieces(tokenizer)
-        tokenizer.remarks = tuple(remarks(files, named, read_by, tokenizer))
-    except MALFORMED as error:
-        raise malformed(folder, error) from error
-    return tokenizer
+        plain = _plain(files, _berts_pieces(files, named))
+        tokenizer = _built(files, named, tokens) if plain is None else plain
+        tokenizer.foreign = _foreign_pieces(tokenizer)
+        tokenizer.remarks = tuple(_remarks(files, tokenizer))
+        return tokenizer
 
 
 def open_wordpiece(folder: str | Path) -> Tokenizer:
@@ -171,10 +175,8 @@ def _is_one(token: Any, expected: Collection[str | None]) -> bool:
     return not has_rare and flags.get("normalized") is False and flags.get("content") in expected
 
 
-def _built(
-    files: TokenizerFolder, named: Named, tokens: Mapping[str, str] | None
-) -> tuple[Tokenizer, str]:
-    """Return the tokenizer that `transformers` builds, and the name of its class."""
+def _built(files: TokenizerFolder, named: Named, tokens: Mapping[str, str] | None) -> Tokenizer:
+    """Return the tokenizer that `transformers` builds."""
     made, settings = build(files, named)
     roles = {role: settings[role] for role in ROLES if role in settings}
     fast = made.backend_tokenizer
@@ -188,7 +190,7 @@ def _built(
     except ValueError as error:
         file = files / files.vocabularies[0]
         raise RuntimeError(f"{file}: {str(error)[:1000]}") from error
-    return tokenizer.explained() if tokenizer.is_berts else tokenizer, type(made).__name__
+    return tokenizer.explained() if tokenizer.is_berts else tokenizer
 
 
 def _roles(
@@ -212,3 +214,53 @@ def _roles(
             f"{', '.join(untold)}. Copy the complete checkpoint."
         )
     return special
+
+
+def _remarks(files: TokenizerFolder, tokenizer: Tokenizer) -> Iterator[str]:
+    """Yield what is odd, although the ids are those of `transformers`."""
+    if unused := sorted({*range(tokenizer.vocab_size)} - {*tokenizer.ids.values()}):
+        first = ", ".join(map(str, unused[:3])) + ", ..." * (len(unused) > 3)
+        yield (
+            f"Ids that no text has, as in transformers: {len(unused):,} ({first}). They were left "
+            f"out, or their line of {VOCAB_FILE} is blank or repeated by a later one."
+        )
+    decoder = files.config.get("added_tokens_decoder") or {}
+    stated = {token: (id, ADDED_TOKENS_FILE) for token, id in files.added.items()}
+    stated |= {entry["content"]: (int(id), CONFIG_FILE) for id, entry in decoder.items()}
+    ids = {token: tokenizer.token_to_id(token) for token in stated}
+    moved = [token for token in stated if ids[token] not in (None, stated[token][0])]
+    if moved:
+        token, (id, name) = moved[0], stated[moved[0]]
+        yield (
+            f"Warning: the added token {token!r} has the id {id} in {name}, but transformers gives "
+            f"it {ids[token]}, and so here (such tokens: {len(moved):,}). If the checkpoint was "
+            f"trained with {id}, the files do not belong together, or ids were left out."
+        )
+    if tokenizer.foreign:
+        yield tokenizer.foreign
+    elif tokenizer.kind == "WordPiece" and not any(
+        len(piece) > len(PREFIX) and piece.startswith(PREFIX) for piece in tokenizer.vocab
+    ):
+        yield f"No piece begins with {PREFIX}: a word that is not a piece as a whole is unknown."
+
+
+def _foreign_pieces(tokenizer: Tokenizer) -> str:
+    """Return a warning if the pieces are those of another kind of tokenizer; else ""."""
+    own = next((mark for kind, mark in _OWN_MARKS.items() if tokenizer.kind.startswith(kind)), "")
+    text = "\n".join(["", *tokenizer.vocab, ""])
+    at_end = ("@@", "</w>")
+    counts = {
+        mark: text.count(f"{mark}\n" if mark in at_end else f"\n{mark}") - text.count(f"\n{mark}\n")
+        for mark in _MARKS
+    }
+    mark = max(counts, key=counts.__getitem__)
+    if own in ("", mark) or counts[mark] <= counts[own]:
+        return ""
+    return (
+        f"Warning: {counts[mark]:,} pieces {'end' if mark in at_end else 'begin'} with {mark} and "
+        f"{counts[own]:,} with {own}: the vocabulary belongs to {_MARKS[mark]}, but it is read as "
+        f"{tokenizer.kind}, in transformers too, so that most words are "
+        f"{tokenizer.unk_token or 'unknown'} or in other pieces than in training. Put the "
+        f"{TOKENIZER_FILE} of its training there, and write PreTrainedTokenizerFast into "
+        f"{CONFIG_FILE} (tokenizer_class)."
+    )

@@ -1,12 +1,9 @@
 """Training a WordPiece vocabulary from text."""
 
-import tempfile
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from functools import partial
 from itertools import accumulate
-from typing import IO
 
 from tokenizers import Tokenizer as FastTokenizer
 from tokenizers import models, normalizers, pre_tokenizers, trainers
@@ -46,8 +43,8 @@ def train_vocabulary(
     not in the alphabet is [UNK].
 
     Args:
-        texts: The corpus, in parts of any length. An iterator is written to a temporary file,
-            because the corpus is read twice; a list, or an object that reopens its files, is not.
+        texts: The corpus, in parts of any length. It is read twice: an iterator is kept in memory,
+            a list, or an object that reopens its files, is not.
         vocab_size: Number of entries, including special tokens.
         do_lower_case: True for a vocabulary of lower-case pieces.
         strip_accents: Remove accents first, as BERT does: Russian й becomes и. None: if
@@ -60,110 +57,59 @@ def train_vocabulary(
             text has enough pairs to merge.
 
     Raises:
-        ValueError: If the corpus is empty or too small for that many pieces, if `vocab_size`
-            leaves no room for the alphabet, or if a number is out of range.
+        ValueError: If the corpus is empty or too small for that many pieces, or `vocab_size` leaves
+            no room for the alphabet.
         TypeError: If `texts` is a single string.
 
     Source: the WordPiece trainer of the `tokenizers` library (pairs are merged by frequency, as
         in BPE). Differs: that trainer numbers the continuing characters in random order and
         breaks ties by number, so that two runs differ; here they are numbered beforehand.
     """
-    if vocab_size <= len(SPECIAL_TOKENS):
-        raise ValueError(
-            f"vocab_size is {vocab_size}, but the special tokens alone take "
-            f"{len(SPECIAL_TOKENS)}. Ask for a larger vocabulary."
-        )
-    if min_frequency < 1:
-        raise ValueError(f"min_frequency is {min_frequency}; it must be 1 or more.")
-    if alphabet is not None and alphabet < 1:
-        raise ValueError(
-            f"alphabet is {alphabet}; it must be 1 or more, or None to choose by coverage."
-        )
     if isinstance(texts, str):
         raise TypeError("texts is one string; pass a list of strings, or an open file.")
+    if isinstance(texts, Iterator):
+        texts = list(texts)
     normalizer = normalizers.BertNormalizer(
         lowercase=do_lower_case,
         strip_accents=strip_accents,
         handle_chinese_chars=tokenize_chinese_chars,
     )
-    learn = partial(
-        _train,
-        normalizer=normalizer,
-        vocab_size=vocab_size,
-        min_frequency=min_frequency,
-        num_wanted=alphabet,
-    )
-    if not isinstance(texts, Iterator):
-        return learn(texts)
-    with tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n") as spool:
-        # WordPiece treats all white space alike, so a text can be stored as one line.
-        spool.writelines(text.replace("\n", " ") + "\n" for text in texts)
-        return learn(_Reread(spool))
-
-
-class _Reread:
-    """The lines of an open file, from its beginning each time."""
-
-    def __init__(self, file: IO[str]) -> None:
-        self._file = file
-
-    def __iter__(self) -> Iterator[str]:
-        self._file.seek(0)
-        return iter(self._file)
-
-
-def _train(
-    texts: Iterable[str],
-    *,
-    normalizer: normalizers.BertNormalizer,
-    vocab_size: int,
-    min_frequency: int,
-    num_wanted: int | None,
-) -> list[str]:
-    pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     counts = _count_characters(texts, normalizer)
     # Those of ASCII first, then by frequency.
     characters = sorted(counts, key=lambda c: (not c.isascii(), -counts[c], c))
-    continues = {c: _can_continue(c, normalizer, pre_tokenizer) for c in characters}
+    continues = {c: _can_continue(c, normalizer) for c in characters}
     entries = [1 + continues[c] for c in characters]
-    most = _num_covering([counts[c] for c in characters]) if num_wanted is None else num_wanted
+    most = _num_covering([counts[c] for c in characters]) if alphabet is None else alphabet
     most = min(most, len(characters))
     num_characters = most
-    if num_wanted is None:
+    if alphabet is None:
         room = int(LARGEST_PART * vocab_size) - len(SPECIAL_TOKENS)
         fitting = bisect_right(list(accumulate(entries[:most])), room)
         num_characters = min(most, max(fitting, LEAST_ALPHABET))
     while True:
-        alphabet = sorted(characters[:num_characters])
-        vocab = _learn(
-            texts,
-            alphabet,
-            [PREFIX + c for c in alphabet if continues[c]],
-            normalizer=normalizer,
-            vocab_size=vocab_size,
-            min_frequency=min_frequency,
-        )
+        letters = sorted(characters[:num_characters])
+        continuing = [PREFIX + c for c in letters if continues[c]]
+        vocab = _learn(texts, letters, continuing, normalizer, vocab_size, min_frequency)
         # If the text has too few pairs to merge, as in Chinese, characters fill the rest.
         missing = vocab_size - len(vocab)
         further = bisect_right(list(accumulate(entries[num_characters:most])), missing)
-        if not missing or not further:
+        if not missing:
+            return vocab
+        if not further:
             break
         num_characters += further
-    if missing:
-        has_more = num_wanted is not None and num_wanted < len(characters)
-        more = f", or for more than {num_wanted} characters (--alphabet)" if has_more else ""
-        raise ValueError(
-            f"the corpus gave only {len(vocab)} WordPieces, but vocab_size is {vocab_size}. "
-            f"Ask for {len(vocab)} or fewer{more}, or add text."
-        )
-    return vocab
+    has_more = alphabet is not None and alphabet < len(characters)
+    more = f", or for more than {alphabet} characters (--alphabet)" if has_more else ""
+    raise ValueError(
+        f"the corpus gave only {len(vocab)} WordPieces, but vocab_size is {vocab_size}. "
+        f"Ask for {len(vocab)} or fewer{more}, or add text."
+    )
 
 
 def _learn(
     texts: Iterable[str],
     alphabet: list[str],
     continuing: list[str],
-    *,
     normalizer: normalizers.BertNormalizer,
     vocab_size: int,
     min_frequency: int,
@@ -219,11 +165,7 @@ def _num_covering(counts: list[int]) -> int:
     return max(LEAST_ALPHABET, bisect_left(sums, COVERED * sums[-1]) + 1)
 
 
-def _can_continue(
-    character: str,
-    normalizer: normalizers.BertNormalizer,
-    pre_tokenizer: pre_tokenizers.BertPreTokenizer,
-) -> bool:
+def _can_continue(character: str, normalizer: normalizers.BertNormalizer) -> bool:
     """True if the character can continue a word."""
     normalized = normalizer.normalize_str(f"a{character}")
-    return len(pre_tokenizer.pre_tokenize_str(normalized)) == 1
+    return len(pre_tokenizers.BertPreTokenizer().pre_tokenize_str(normalized)) == 1

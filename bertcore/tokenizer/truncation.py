@@ -114,19 +114,17 @@ def describe_cut(
         num_special: Number of special tokens added.
         is_counted: Whether the parts are those of whole texts.
     """
-    cut = [len(part) - count for part, count in zip(parts, kept, strict=True)]
+    pairs = list(zip(parts, kept, strict=True))
+    cut = [len(part) - count for part, count in pairs]
     if not any(cut):
         return None
-    starts = [
-        part[count][0] if count < len(part) else None
-        for part, count in zip(parts, kept, strict=True)
-    ]
+    starts = [part[count][0] if count < len(part) else None for part, count in pairs]
     return Truncation(
         limit=limit,
-        num_tokens_before=sum(len(part) for part in parts) + num_special,
+        num_tokens_before=sum(map(len, parts)) + num_special,
         num_cut_a=cut[0],
-        num_cut_b=cut[1] if len(cut) == 2 else 0,
+        num_cut_b=sum(cut[1:]),
         cut_from_a=starts[0],
-        cut_from_b=starts[1] if len(starts) == 2 else None,
+        cut_from_b=starts[-1] if len(starts) == 2 else None,
         is_counted=is_counted,
     )

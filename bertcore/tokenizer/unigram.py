@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 from bertcore.tokenizer.growth import count_words
@@ -44,10 +45,8 @@ class Unigram:
         """Return the `num` most probable segmentations of a word, the best first.
 
         The best one is what the tokenizer does (Viterbi); () if the word has a character that is
-        not in the vocabulary, or more than MAX_WORD_LENGTH. ValueError if `num` is below 1.
+        not in the vocabulary, or more than MAX_WORD_LENGTH.
         """
-        if num < 1:
-            raise ValueError(f"num is {num}; expected at least 1.")
         if len(word) > MAX_WORD_LENGTH:
             return ()
         text = WORD_START + word
@@ -55,16 +54,15 @@ class Unigram:
         best: list[list[tuple[float, tuple[str, ...]]]] = [[(0.0, ())]]
         totals = [0.0]  # log of the summed probabilities of all segmentations up to each character
         for end in range(1, len(text) + 1):
-            found, parts = [], []
+            ways, parts = [], []
             for start in range(max(0, end - longest), end):
                 piece = text[start:end]
                 score = self.scores.get(piece)
-                if score is None or not best[start]:
-                    continue
-                parts.append(totals[start] + score)
-                found += [(value + score, (*pieces, piece)) for value, pieces in best[start]]
-            best.append(sorted(found, key=lambda one: -one[0])[:num])
-            totals.append(_log_sum(parts))
+                if score is not None and best[start]:
+                    parts.append(totals[start] + score)
+                    ways += [(value + score, (*pieces, piece)) for value, pieces in best[start]]
+            best.append(sorted(ways, key=lambda way: -way[0])[:num])
+            totals.append(float(np.logaddexp.reduce(parts)) if parts else -math.inf)
         return tuple(
             Segmentation(pieces, math.exp(value - totals[-1])) for value, pieces in best[-1]
         )
@@ -99,7 +97,14 @@ def train_unigram(texts: Iterable[str], vocab_size: int, *, do_lower_case: bool 
         special_tokens=[_UNKNOWN],
     )
     try:
-        tokenizer.train_from_iterator(_repeated(counts), trainer=trainer)
+        tokenizer.train_from_iterator(
+            (
+                " ".join([WORD_START + word] * min(_AT_ONCE, count - start))
+                for word, count in counts.items()
+                for start in range(0, count, _AT_ONCE)
+            ),
+            trainer=trainer,
+        )
     except Exception as error:
         if _EXPECTED not in str(error):
             raise
@@ -109,16 +114,3 @@ def train_unigram(texts: Iterable[str], vocab_size: int, *, do_lower_case: bool 
         ) from error
     vocab = json.loads(tokenizer.to_str())["model"]["vocab"]
     return Unigram({piece: score for piece, score in vocab if piece != _UNKNOWN})
-
-
-def _repeated(counts: Mapping[str, int]) -> Iterable[str]:
-    for word, count in counts.items():
-        for start in range(0, count, _AT_ONCE):
-            yield " ".join([WORD_START + word] * min(_AT_ONCE, count - start))
-
-
-def _log_sum(values: list[float]) -> float:
-    if not values:
-        return -math.inf
-    top = max(values)
-    return top + math.log(sum(math.exp(value - top) for value in values))

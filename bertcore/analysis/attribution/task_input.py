@@ -15,7 +15,7 @@ from bertcore.tasks.inputs import choice_input
 from bertcore.tasks.model import TaskModel
 from bertcore.tasks.targets import Target
 from bertcore.tokenizer import Encoding
-from bertcore.tokenizer.words import words_of
+from bertcore.tokenizer.encoding import words_of
 
 OCCLUSIONS = ("mask", "drop")
 """Ways to remove a word: replace each of its pieces with [MASK], or drop the pieces."""

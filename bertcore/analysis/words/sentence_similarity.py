@@ -13,7 +13,7 @@ from scipy.spatial.distance import squareform
 from bertcore.model import Model
 from bertcore.sentences.modules import MEAN
 from bertcore.sentences.pooling import token_parts
-from bertcore.tokenizer.words import words_of
+from bertcore.tokenizer.encoding import words_of
 
 
 @dataclass(frozen=True, slots=True)

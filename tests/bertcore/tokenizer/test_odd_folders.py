@@ -100,7 +100,7 @@ VOCABULARIES: dict[str, tuple[Callable[[Path], Path], str]] = {
     "capitals": (lambda path: made(path, [*W, "Paris", "NATO", "##A"]), ""),
     "Chinese words": (
         lambda path: made(path, [*W, "今天", "天气", "今", "天"]),
-        "so never occur: 2 ('今天', '天气')",
+        "",
     ),
     "no [PAD]": (lambda path: made(path, W[1:]), ""),
     "no [MASK]": (lambda path: made(path, [*S[:4], *W[5:]]), ""),
@@ -124,12 +124,11 @@ def test_a_vocabulary_gives_the_ids_of_transformers(name: str, tmp_path: Path) -
     assert said(ours, remark) if remark else not ours.remarks, ours.remarks
 
 
-@opens("Tokenizers", "a byte order mark", "`EF BB BF` before `[PAD]`", "left out, and said")
+@opens("Tokenizers", "a byte order mark", "`EF BB BF` before `[PAD]`", "left out")
 @pytest.mark.parity
-def test_a_byte_order_mark_is_left_out_and_named(tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_left_out(tmp_path: Path) -> None:
     ours = open_tokenizer(made(tmp_path / "a", start=b"\xef\xbb\xbf"))
     assert ours.vocab == W
-    assert said(ours, "vocab.txt begins with a byte order mark")
     theirs = transformers.AutoTokenizer.from_pretrained(made(tmp_path / "b"))
     for text in TEXTS:
         assert ours.encode(text, max_length=10_000).input_ids == theirs(text)["input_ids"]

@@ -18,7 +18,7 @@ from tokenizers import models, normalizers, pre_tokenizers, processors, trainers
 from bertcore.data.examples import QuestionExample
 from bertcore.data.questions import find_answers, question_rows
 from bertcore.tokenizer import LibraryTokenizer
-from bertcore.tokenizer.words import words_of
+from bertcore.tokenizer.encoding import words_of
 
 CORPUS = ["The castle of Amsterdam is near the river. It was 1984, naïve Éva's 42 cats!"] * 3
 TEXTS = [
