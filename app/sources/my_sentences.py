@@ -10,7 +10,8 @@ from pathlib import Path
 import streamlit as st
 
 from bertcore.data.sentence_list import MOST_LINES, SentenceList, list_text, read_sentence_list
-from bertcore.data.texts_file import MAX_CHARACTERS, Texts, read_upload
+from bertcore.data.texts_file import Texts, read_upload
+from bertcore.tokenizer.truncation import MOST_CHARACTERS
 
 from ..access import visits
 from ..access.policy import policy
@@ -103,7 +104,7 @@ def _put(text: str, notes: Sequence[str] = ()) -> None:
 
     The whole is as long as a box may send back, or the next click would lose it.
     """
-    lines = [line[: 2 * MAX_CHARACTERS] for line in text.splitlines()]
+    lines = [line[: 2 * MOST_CHARACTERS] for line in text.splitlines()]
     filled = [number for number, line in enumerate(lines) if line.strip()]
     if len(filled) > MOST_LINES:
         lines = lines[: filled[MOST_LINES]]

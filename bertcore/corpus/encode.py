@@ -23,8 +23,9 @@ from bertcore.corpus.parts import (
 from bertcore.corpus.precision import SAMPLE_CHARACTERS, Precision, choose_precision
 from bertcore.corpus.run import PART_BYTES, EncodeProgress, LocalRun, PartRun, Watch
 from bertcore.corpus.size import check_room, estimate_size
-from bertcore.data.corpus import LONGEST_SENTENCE, Corpus, open_corpus
+from bertcore.data.corpus import Corpus, open_corpus
 from bertcore.model import Model
+from bertcore.tokenizer.truncation import MOST_CHARACTERS
 from bertcore.training.provenance import (
     check_files,
     record_files,
@@ -232,7 +233,7 @@ def _notes(corpus: Corpus, manifest: Manifest) -> list[str]:
         )
     if corpus.num_cut:
         texts = "1 sentence" if corpus.num_cut == 1 else f"{corpus.num_cut:,} sentences"
-        notes.append(f"{texts} of more than {LONGEST_SENTENCE:,} characters had to be split.")
+        notes.append(f"{texts} of more than {MOST_CHARACTERS:,} characters had to be split.")
     if corpus.num_blank:
         rows = "1 row" if corpus.num_blank == 1 else f"{corpus.num_blank:,} rows"
         notes.append(f"{rows} without a text left out.")

@@ -5,16 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from itertools import chain
 
 from bertcore.data.encodings import UTF8
 from bertcore.data.files import MAX_WORDS
 
-_NUM_COLUMNS = 10
-_ID, _FORM, _TAG, _HEAD, _RELATION, _MISC = 0, 1, 3, 6, 7, 9
-_WORD = re.compile(r"[1-9][0-9]*")
+_FORM, _TAG, _HEAD, _RELATION, _MISC = 1, 3, 6, 7, 9
 _HEAD_NUMBER = re.compile(r"[0-9]{1,9}")
-_RANGE = re.compile(r"([1-9][0-9]*)-([1-9][0-9]*)")
+_RANGE = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})")
 _EMPTY = re.compile(r"[0-9]+\.[1-9][0-9]*")
 NO_HEAD = -2
 
@@ -36,23 +34,6 @@ class ParsedSentence:
     none."""
     tags: tuple[str, ...]
     """Universal part of speech of each word (column 4): "NOUN"; "_" where there is none."""
-
-
-class _Word(NamedTuple):
-    form: str
-    head: int
-    relation: str
-    tag: str
-
-
-@dataclass(slots=True)
-class _Open:
-    """A sentence that is being read."""
-
-    line: int
-    words: list[_Word]
-    surface: list[tuple[str, bool, int, int]]
-    """Form, whether a space follows, and the first and the last of its words, from 1."""
 
 
 def _refuse(sentence: str) -> None:
@@ -83,30 +64,19 @@ def read_conllu(
     Source: universaldependencies.org/format.html, version 2.
     """
     sentences: list[ParsedSentence] = []
-    current: _Open | None = None
-    is_bad = False  # the rest of an invalid sentence is skipped
-
-    def finish(done: _Open) -> None:
-        try:
-            sentences.append(_finish(done, needs_trees=needs_trees))
-        except ValueError as error:
-            on_bad(f"line {done.line} of {name}: {error}")
-
-    for number, raw in enumerate(lines, start=1):
+    block: list[tuple[int, list[str]]] = []
+    for number, raw in enumerate(chain(lines, [""]), start=1):
         line = raw.rstrip("\r\n").removeprefix("\ufeff" if number == 1 else "")
-        if not line.strip():
-            if current is not None:
-                finish(current)
-            current, is_bad = None, False
-        elif not line.startswith("#") and not is_bad:
-            current = current or _Open(number, [], [])
-            try:
-                _read(line, current, needs_trees=needs_trees)
-            except ValueError as error:
-                current, is_bad = None, True
-                on_bad(f"line {number} of {name}: {error}")
-    if current is not None:
-        finish(current)
+        if line.strip():
+            if not line.startswith("#") and len(block) < 2 * MAX_WORDS:
+                block.append((number, line.split("\t")))
+        elif block:
+            found = _sentence(block, needs_trees=needs_trees)
+            if isinstance(found, ParsedSentence):
+                sentences.append(found)
+            else:
+                on_bad(f"line {found[0]} of {name}: {found[1]}")
+            block = []
     if not sentences:
         raise ValueError(
             f"{name} has no sentence. CoNLL-U has one word per line, in 10 tab-separated columns, "
@@ -115,98 +85,90 @@ def read_conllu(
     return tuple(sentences)
 
 
-def _read(line: str, current: _Open, *, needs_trees: bool) -> None:
-    columns = line.split("\t")
-    read = (_FORM, _TAG, _RELATION)
-    if damage := UTF8.damage([columns[place] for place in read if place < len(columns)]):
-        raise ValueError(f"it {damage}.")
-    if len(columns) != _NUM_COLUMNS:
-        raise ValueError(
-            f"it has {len(columns)} column{'s' * (len(columns) != 1)}; expected {_NUM_COLUMNS}, "
-            "separated by tabs. Spaces do not count."
-        )
-    place, form, space = columns[_ID], columns[_FORM], "SpaceAfter=No" not in _features(columns)
-    num_words = len(current.words)
-    if _EMPTY.fullmatch(place):
-        return
-    if not form.strip():
-        raise ValueError("the word (column 2) is empty. Write its form there.")
-    covered = current.surface[-1][3] if current.surface else 0
-    pair = _RANGE.fullmatch(place)
-    if pair:
-        first, last = int(pair[1]), int(pair[2])
-        if first != num_words + 1 or last < first or first <= covered:
-            raise ValueError(
-                f"the multiword token {_quoted(place)} does not begin at the next word, "
-                f"{num_words + 1}. Number the words 1, 2, 3, ..."
-            )
-        current.surface.append((form, space, first, last))
-        return
-    if num_words == MAX_WORDS:
-        raise ValueError(
-            f"the sentence has more than {MAX_WORDS:,} words; expected an empty line after each "
-            "sentence."
-        )
-    if not _WORD.fullmatch(place) or int(place) != num_words + 1:
-        raise ValueError(
-            f"the word's number is {_quoted(place)}; expected {num_words + 1}. "
-            "Number the words of a sentence 1, 2, 3, ..."
-        )
-    head, relation = columns[_HEAD], columns[_RELATION] or "_"
-    has_head = bool(_HEAD_NUMBER.fullmatch(head)) and int(head) != num_words + 1
-    if needs_trees and not has_head:
-        raise ValueError(
-            f"the head of word {place} (column 7) is {_quoted(head)}; expected the number of "
-            "another word, or 0 for the root."
-        )
-    if needs_trees and relation == "_":
-        raise ValueError("the relation (column 8) is empty. Write its name, such as nsubj.")
-    number = int(head) if has_head else NO_HEAD + 1
-    current.words.append(_Word(form, number, relation, columns[_TAG] or "_"))
-    if num_words + 1 > covered:
-        current.surface.append((form, space, num_words + 1, num_words + 1))
-
-
-def _features(columns: Sequence[str]) -> list[str]:
-    return columns[_MISC].split("|")
-
-
-def _quoted(value: str) -> str:
-    return repr(value if len(value) <= 40 else f"{value[:40]}…")
-
-
-def _finish(current: _Open, *, needs_trees: bool) -> ParsedSentence:
-    """Return the sentence with its text assembled."""
-    num_words = len(current.words)
-    if not num_words:
-        raise ValueError("the sentence has no word. Give each word a line.")
-    for number, word in enumerate(current.words, start=1):
-        if needs_trees and word.head > num_words:
-            raise ValueError(
-                f"in the sentence that begins here, word {number} has the head {word.head}, but "
-                f"there are {num_words} words."
-            )
-    if current.surface[-1][3] > num_words:
-        raise ValueError(
-            f"the sentence that begins here ends within a multiword token: word "
-            f"{current.surface[-1][3]} is missing."
-        )
+def _sentence(
+    block: Sequence[tuple[int, list[str]]], *, needs_trees: bool
+) -> ParsedSentence | tuple[int, str]:
+    """Return a sentence from its lines, or the number of a wrong one and what is wrong."""
+    words: list[list[str]] = []
+    surface: list[tuple[str, str, int, int]] = []
+    """Form of each token, the space behind it, and the first and the last of its words, from 1."""
+    for number, columns in block:
+        last = surface[-1][3] if surface else 0
+        if wrong := _wrong(columns, len(words) + 1, last, needs_trees=needs_trees):
+            return number, wrong
+        if _EMPTY.fullmatch(columns[0]):
+            continue
+        space = " " * ("SpaceAfter=No" not in columns[_MISC].split("|"))
+        if pair := _RANGE.fullmatch(columns[0]):
+            surface.append((columns[_FORM], space, int(pair[1]), int(pair[2])))
+            continue
+        words.append(columns)
+        if len(words) > last:
+            surface.append((columns[_FORM], space, len(words), len(words)))
+    start, num = block[0][0], len(words)
+    begins = "the sentence that begins here"
+    if not num:
+        return start, f"{begins} has no word. Give each word a line."
+    if surface[-1][3] > num:
+        return start, f"{begins} ends within a multiword token: word {surface[-1][3]} is missing."
+    heads = [int(w[_HEAD]) if _HEAD_NUMBER.fullmatch(w[_HEAD]) else num + 1 for w in words]
+    if needs_trees and max(heads) > num:
+        word, head = next((n, head) for n, head in enumerate(heads, start=1) if head > num)
+        return start, f"in {begins}, word {word} has the head {head}, but there are {num} words."
     text, spans = "", []
-    for form, space, first, last in current.surface:
-        start = len(text)
-        parts = [word.form for word in current.words[first - 1 : last]]
-        if "".join(parts) == form:
-            for part in parts:
-                spans.append((start, start + len(part)))
-                start += len(part)
-        else:
-            spans += [(start, start + len(form))] * len(parts)
-        text += form + " " * space
+    for form, space, first, last in surface:
+        place, parts = len(text), [word[_FORM] for word in words[first - 1 : last]]
+        is_split = "".join(parts) == form
+        for part in parts:
+            spans.append((place, place + len(part if is_split else form)))
+            place += len(part) * is_split
+        text += form + space
     return ParsedSentence(
         text=text.rstrip(" "),
-        words=tuple(word.form for word in current.words),
+        words=tuple(word[_FORM] for word in words),
         spans=tuple(spans),
-        heads=tuple(word.head - 1 if word.head <= num_words else NO_HEAD for word in current.words),
-        relations=tuple(word.relation for word in current.words),
-        tags=tuple(word.tag for word in current.words),
+        heads=tuple(
+            NO_HEAD if head > num or head == number else head - 1
+            for number, head in enumerate(heads, start=1)
+        ),
+        relations=tuple(word[_RELATION] or "_" for word in words),
+        tags=tuple(word[_TAG] or "_" for word in words),
     )
+
+
+def _wrong(columns: Sequence[str], number: int, covered: int, *, needs_trees: bool) -> str:
+    """Return what is wrong with a line whose word should have this number; "" for nothing.
+
+    Args:
+        covered: The last word of the multiword tokens before it.
+    """
+    place = columns[0][:40] + "…" * (len(columns[0]) > 40)
+    read = [columns[at] for at in (_FORM, _TAG, _RELATION) if at < len(columns)]
+    if damage := UTF8.damage(read):
+        return f"it {damage}."
+    if len(columns) != 10:
+        return (
+            f"it has {len(columns)} column{'s' * (len(columns) != 1)}; expected 10, separated by "
+            "tabs. Spaces do not count."
+        )
+    if _EMPTY.fullmatch(columns[0]):
+        return ""
+    if not columns[_FORM].strip():
+        return "the word (column 2) is empty. Write its form there."
+    if pair := _RANGE.fullmatch(columns[0]):
+        is_next = int(pair[1]) == number > covered and int(pair[2]) >= number
+        said = f"the multiword token {place!r} does not begin at the next word, {number}. "
+        return "" if is_next else said + "Number the words 1, 2, 3, ..."
+    if number > MAX_WORDS:
+        return f"more than {MAX_WORDS:,} words; expected an empty line after each sentence."
+    if columns[0] != str(number):
+        said = f"the word's number is {place!r}; expected {number}. "
+        return said + "Number the words of a sentence 1, 2, 3, ..."
+    head = columns[_HEAD]
+    if needs_trees and (not _HEAD_NUMBER.fullmatch(head) or int(head) == number):
+        shown = head[:40] + "…" * (len(head) > 40)
+        said = f"the head of word {number} (column 7) is {shown!r}; expected the number of "
+        return said + "another word, or 0 for the root."
+    if needs_trees and columns[_RELATION] in ("", "_"):
+        return "the relation (column 8) is empty. Write its name, such as nsubj."
+    return ""

@@ -146,29 +146,22 @@ def find_answers(questions: Questions, logits: Sequence[NDArray[np.float32]]) ->
     for window in questions.windows:
         of_question[window.question].append(window)
     for window, values in zip(questions.windows, logits, strict=True):
-        number = window.question
+        number, shift = window.question, window.first_token
         null[number] = min(null[number], float(values[window.cls_place].sum()))
         text = values[window.row_offset : window.row_offset + window.num_tokens]
         owned = _owned(window, of_question[number])
-        starts = [int(i) for i in _largest(text[:, 0]) if owned[i]]
         ends = _largest(text[:, 1])
-        for start in starts:
-            for end in ends:
-                if start <= end < start + MAX_ANSWER_TOKENS:
-                    score = float(text[start, 0] + text[end, 1])
-                    known = best[number]
-                    if known is None or score > known[0]:
-                        first = window.first_token
-                        best[number] = (score, first + start, first + int(end))
+        for start in _largest(text[:, 0]):
+            for end in ends[(start <= ends) & (ends < start + MAX_ANSWER_TOKENS)]:
+                score, known = float(text[start, 0] + text[end, 1]), best[number]
+                if owned[start] and (known is None or score > known[0]):
+                    best[number] = score, shift + int(start), shift + int(end)
     answers = []
-    for example, offsets, best_span, null_score in zip(
+    for example, offsets, found, null_score in zip(
         questions.examples, questions.offsets, best, null, strict=True
     ):
-        if best_span is None:
-            answers.append(Answer("", 0.0, null_score))
-            continue
-        score, first, last = best_span
-        text_of = example.context[offsets[first, 0] : offsets[last, 1]]
+        score, first, last = found or (0.0, 0, -1)
+        text_of = example.context[offsets[first, 0] : offsets[last, 1]] if found else ""
         answers.append(Answer(text_of, score, null_score))
     return answers
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from bertcore.data.texts_file import MAX_CHARACTERS, Sentence, cut_note
+from bertcore.data.texts_file import Sentence, cut_note
+from bertcore.tokenizer.truncation import MOST_CHARACTERS
 
 MOST_LINES = 500
 """Maximum number of sentences; the rest is left out, which the notes state."""
@@ -83,9 +84,11 @@ def read_sentence_list(text: str) -> SentenceList:
     notes = []
     if len(found) > MOST_LINES:
         notes.append(f"There are {len(found):,} sentences: the first {MOST_LINES} were taken.")
-    lines = found[:MOST_LINES]
+    lines, most = found[:MOST_LINES], MOST_CHARACTERS
     notes += cut_note(max(len(line.text), len(line.other)) for line in lines)
-    lines = [_cut(line) for line in lines]
+    for number, line in enumerate(lines):
+        marks = tuple(span for span in line.marks if span.end <= most)
+        lines[number] = Line(line.text[:most], line.other[:most], line.is_pair, marks)
     num_repeated = len(lines) - len({(line.text, line.other) for line in lines})
     if num_repeated:
         some = "1 line repeats" if num_repeated == 1 else f"{num_repeated} lines repeat"
@@ -99,16 +102,14 @@ def list_text(sentences: Iterable[Sentence]) -> str:
     >>> list_text([Sentence("It rained.", None, "weather"), Sentence("He ran.", "He was late.")])
     'It rained.\\tweather\\nHe ran. ||| He was late.'
     """
-    return "\n".join(map(_as_line, sentences))
-
-
-def _as_line(sentence: Sentence) -> str:
-    # Other white space would end the line, or separate what belongs together.
-    text, other, label = (
-        re.sub(r"\s", " ", part or "")
-        for part in (sentence.text, sentence.text_pair, sentence.label)
-    )
-    return f"{text} {PAIR_MARK} {other}" if other else f"{text}\t{label}" if label else text
+    lines = []
+    for sentence in sentences:
+        # Other white space would end the line, or separate what belongs together.
+        text, pair, label = (re.sub(r"\s", " ", part or "") for part in sentence)
+        lines.append(
+            f"{text} {PAIR_MARK} {pair}" if pair else f"{text}\t{label}".removesuffix("\t")
+        )
+    return "\n".join(lines)
 
 
 def _line(line: str) -> Line:
@@ -127,24 +128,15 @@ def _line(line: str) -> Line:
 
 def _without_marks(text: str) -> tuple[str, tuple[Span, ...]]:
     """Return a text without the asterisks of its marks, and what they enclosed."""
-    parts: list[str] = []
-    marks, length, end = [], 0, 0
-    for found in _MARKED.finditer(text):
-        if _is_of_word(text[: found.start()][-1:]) or _is_of_word(text[found.end() :][:1]):
-            continue
-        parts += [text[end : found.start()], found[1]]
-        length += len(parts[-2])
-        marks.append(Span(length, length + len(found[1])))
-        length, end = length + len(found[1]), found.end()
-    return "".join([*parts, text[end:]]), tuple(marks)
-
-
-def _is_of_word(character: str) -> bool:
-    return character.isdigit() or character.lower() != character.upper()
-
-
-def _cut(line: Line) -> Line:
-    marks = tuple(span for span in line.marks if span.end <= MAX_CHARACTERS)
-    return line._replace(
-        text=line.text[:MAX_CHARACTERS], other=line.other[:MAX_CHARACTERS], marks=marks
+    found = [mark for mark in _MARKED.finditer(text) if not _is_in_word(text, *mark.span())]
+    marks = tuple(
+        Span(mark.start(1) - 2 * number - 1, mark.end(1) - 2 * number - 1)
+        for number, mark in enumerate(found)
     )
+    signs = {place for mark in found for place in (mark.start(), mark.end() - 1)}
+    return "".join(c for place, c in enumerate(text) if place not in signs), marks
+
+
+def _is_in_word(text: str, start: int, end: int) -> bool:
+    around = text[start - 1 : start] + text[end : end + 1]
+    return any(one.isdigit() or one.lower() != one.upper() for one in around)

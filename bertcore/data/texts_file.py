@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from itertools import islice
@@ -15,13 +15,12 @@ from bertcore.data.files import BadRows, kind_of, lines_of, listed_columns, open
 from bertcore.data.read_texts import as_text
 from bertcore.data.tables import ENDINGS, Table, form_of, open_table
 from bertcore.data.usual_columns import LABELS, PAIRS, TEXTS, find, summarize
+from bertcore.tokenizer.truncation import MOST_CHARACTERS
 
 MAX_FILE_BYTES = 50 * 2**20
 """Larger files are rejected."""
 MAX_ROWS = 2000
 """Maximum number of sentences; the rest is left out, which the notes state."""
-MAX_CHARACTERS = 20_000
-"""Maximum number of characters of a sentence; BERT reads at most 512 tokens of them."""
 
 
 class Sentence(NamedTuple):
@@ -81,46 +80,49 @@ def read_upload(
             f"{str(path)!r} has {len(data) / 2**20:.0f} MB; the limit is {MAX_FILE_BYTES >> 20} "
             "MB. Cut out the rows you want."
         )
-    bad_rows, notes = BadRows(skip=True), []
-    chosen: tuple[str, str, str] = "", "", ""
+    bad_rows, where = BadRows(skip=True), repr(str(path))
+    columns: tuple[str, ...] = ()
+    chosen = "", "", ""
+    num_empty = 0
     if form_of(path, file) == "text" and kind_of(path).lstrip(".") not in {*ENDINGS} - {"txt"}:
-        columns: tuple[str, ...] = ()
         encoding = find_encoding(path, file)
         if encoding.is_guessed:
-            notes.append(f"{path.name!r} is read as {encoding.title}.")
+            bad_rows.note(f"{path.name!r} is read as {encoding.title}.")
         with open_text(path, file, encoding) as text:
-            lines = lines_of(text, path, bad_rows=bad_rows)
-            sentences = list(islice(_of_lines(lines), max_rows + 1))
-        where = repr(str(path))
+            lines = (line.strip("\ufeff \r\n") for line in lines_of(text, path, bad_rows=bad_rows))
+            cells = (line.partition("\t")[::2] for line in lines)
+            every = (Sentence(own.strip(), None, label.strip()) for own, label in cells)
+            found = [*islice((one for one in every if one.text), max_rows + 1)]
     else:
         with open_table(path, bad_rows, file=file) as table:
-            columns = table.columns
+            columns, found = table.columns, []
             chosen = _choose(table, (text_column, pair_column, label_column), path)
             places = [columns.index(name) if name else -1 for name in chosen]
             table.use(*places)
-            sentences, num_empty = [], 0
-            for row in table.rows:
-                cells = [as_text(row.cells[i]) if 0 <= i < len(row.cells) else "" for i in places]
-                num_empty += not cells[0]
-                if cells[0]:
-                    sentences.append(Sentence(cells[0], cells[1] or None, cells[2]))
-                if len(sentences) > max_rows:
+            for _, row in table.rows:
+                own, pair, label = (as_text(row[i]) if 0 <= i < len(row) else "" for i in places)
+                found += [Sentence(own, pair or None, label)] if own else []
+                num_empty += not own
+                if len(found) > max_rows:
                     break
-        if num_empty:
-            some = "1 row" if num_empty == 1 else f"{num_empty} rows"
-            notes.append(f"{some} without a text left out.")
-        where = f"column {chosen[0]!r} of {str(path)!r}"
-    if not sentences and bad_rows.first:
-        raise ValueError(f"there is no sentence in {where}: {bad_rows.first}")
-    kept = _bounded(sentences, max_rows, notes, where)
-    return Texts(kept, columns, *chosen, (*bad_rows.notes(), *notes))
-
-
-def _of_lines(lines: Iterable[str]) -> Iterator[Sentence]:
-    for line in lines:
-        text, _, label = line.strip("\ufeff \r\n").partition("\t")
-        if text.strip():
-            yield Sentence(text.strip(), None, label.strip())
+        where = f"column {chosen[0]!r} of {where}"
+    if not found:
+        why = bad_rows.first or "Give one sentence per line or row."
+        raise ValueError(f"there is no sentence in {where}: {why}")
+    notes = bad_rows.notes()
+    if num_empty:
+        notes.append(f"{num_empty} row{'s' * (num_empty > 1)} without a text left out.")
+    if len(found) > max_rows:
+        notes.append(
+            f"There are more than {max_rows:,} sentences: the first {max_rows:,} were taken."
+        )
+    most, found = MOST_CHARACTERS, found[:max_rows]
+    notes += cut_note(len(one.text) for one in found)
+    kept = (
+        Sentence(one.text[:most], one.text_pair and one.text_pair[:most], one.label[:most])
+        for one in found
+    )
+    return Texts(tuple(kept), columns, *chosen, tuple(notes))
 
 
 def shown_name(name: str) -> str:
@@ -163,29 +165,8 @@ def _choose(
     return text, pair, usual(LABELS) if label is None else label
 
 
-def _bounded(
-    sentences: Sequence[Sentence], max_rows: int, notes: list[str], where: str
-) -> tuple[Sentence, ...]:
-    if not sentences:
-        raise ValueError(f"there is no sentence in {where}. Give one sentence per line or row.")
-    if len(sentences) > max_rows:
-        notes.append(
-            f"There are more than {max_rows:,} sentences: the first {max_rows:,} were taken."
-        )
-    kept = sentences[:max_rows]
-    notes += cut_note(len(sentence.text) for sentence in kept)
-    return tuple(
-        Sentence(
-            sentence.text[:MAX_CHARACTERS],
-            sentence.text_pair and sentence.text_pair[:MAX_CHARACTERS],
-            sentence.label[:MAX_CHARACTERS],
-        )
-        for sentence in kept
-    )
-
-
 def cut_note(lengths: Iterable[int]) -> list[str]:
     """Return a note on texts that are cut, given their characters; [] if there are none."""
-    num = sum(length > MAX_CHARACTERS for length in lengths)
+    num = sum(length > MOST_CHARACTERS for length in lengths)
     some = "1 sentence was" if num == 1 else f"{num} sentences were"
-    return [f"{some} cut at {MAX_CHARACTERS:,} characters."] if num else []
+    return [f"{some} cut at {MOST_CHARACTERS:,} characters."] if num else []

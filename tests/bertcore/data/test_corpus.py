@@ -8,7 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from bertcore.data.corpus import LONGEST_SENTENCE, CorpusText, open_corpus, sampled
+from bertcore.data.corpus import CorpusText, open_corpus, sampled
+from bertcore.tokenizer.truncation import MOST_CHARACTERS
 
 
 def write(path: Path, content: str | bytes) -> Path:
@@ -103,10 +104,10 @@ def test_bad_rows_are_refused_or_counted(tmp_path: Path) -> None:
 
 
 def test_an_endless_sentence_becomes_several(tmp_path: Path) -> None:
-    words = "river " * (LONGEST_SENTENCE // 2)
+    words = "river " * (MOST_CHARACTERS // 2)
     corpus = open_corpus([write(tmp_path / "a.txt", words + "\n" + "x" * 50_000)])
     texts = [text.text for text in corpus.texts()]
-    assert max(map(len, texts)) <= LONGEST_SENTENCE
+    assert max(map(len, texts)) <= MOST_CHARACTERS
     assert corpus.num_cut == 2
     assert "".join(texts).replace(" ", "") == words.replace(" ", "") + "x" * 50_000
 

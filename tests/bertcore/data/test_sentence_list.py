@@ -3,7 +3,8 @@
 import pytest
 
 from bertcore.data.sentence_list import Line, SentenceList, Span, list_text, read_sentence_list
-from bertcore.data.texts_file import MAX_CHARACTERS, Sentence
+from bertcore.data.texts_file import Sentence
+from bertcore.tokenizer.truncation import MOST_CHARACTERS
 
 
 @pytest.mark.parametrize(
@@ -55,8 +56,8 @@ def test_long_lists_and_lines_are_cut_and_it_is_said() -> None:
     equal = read_sentence_list("the same\n" * 500)
     assert len(equal.lines) == 500
     assert equal.notes[0].startswith("499 lines repeat an earlier one")
-    long = read_sentence_list("x " * MAX_CHARACTERS + "*y*")
-    assert long.lines == (Line(("x " * MAX_CHARACTERS)[:MAX_CHARACTERS]),)
+    long = read_sentence_list("x " * MOST_CHARACTERS + "*y*")
+    assert long.lines == (Line(("x " * MOST_CHARACTERS)[:MOST_CHARACTERS]),)
     assert long.notes == ("1 sentence was cut at 20,000 characters.",)
 
 

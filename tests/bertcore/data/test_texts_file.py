@@ -6,6 +6,7 @@ import pytest
 
 from bertcore.data import texts_file
 from bertcore.data.texts_file import Sentence, read_upload, shown_name
+from bertcore.tokenizer.truncation import MOST_CHARACTERS
 
 TABLE = 'id,text,label\n1,"The bank, again",money\n2,Crème brûlée,food\n'
 
@@ -125,7 +126,7 @@ def test_the_first_sentences_of_fifty_megabytes_are_read() -> None:
 
 def test_one_endless_line_is_cut_and_it_is_said() -> None:
     texts = read_upload(("é" * 10**6).encode(), "a.txt")
-    assert texts.sentences[0].text == "é" * texts_file.MAX_CHARACTERS
+    assert texts.sentences[0].text == "é" * MOST_CHARACTERS
     assert "1 sentence was cut at 20,000 characters" in texts.notes[-1]
 
 
