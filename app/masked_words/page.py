@@ -57,8 +57,8 @@ def masking_strip(drawn: Corruption, *, mask: str = "[MASK]") -> Figure:
     below = [said.get(action, f"was {token}") for token, _, action in tokens]
     boxes = token_flow.place(drawn.input_tokens, below)
     fig = Figure()
-    kinds: dict[str | None, tuple[str, str]] = {**actions(mask), None: ("not chosen", PALE)}
-    for kind, (name, colour) in kinds.items():
+    kinds = [*actions(mask).items(), (None, ("not chosen", PALE))]
+    for kind, (name, colour) in kinds:
         members = [i for i, (_, _, action) in enumerate(tokens) if action == kind]
         hover = [
             WHAT_HAPPENED[kind].format(token=theme.escape(token), shown=theme.escape(shown))

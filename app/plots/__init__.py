@@ -2,8 +2,17 @@
 
 from .cell_table import cell_table, records, tabulate
 from .cells import numbered
-from .error_bars import error_bars, with_interval
-from .figure import Figure, Properties, Shades, bar, heatmap, scatter, subplots
+from .figure import (
+    Figure,
+    Properties,
+    Shades,
+    bar,
+    error_bars,
+    heatmap,
+    scatter,
+    subplots,
+    with_interval,
+)
 from .formats import (
     METRIC_NAMES,
     ON_AXIS,

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 
 from . import theme, token_flow
-from .error_bars import error_bars, with_interval
-from .figure import Figure, Properties, bar, scatter, subplots
+from .figure import Figure, Properties, bar, error_bars, scatter, subplots, with_interval
 from .formats import percent, shorten
 
 Column: TypeAlias = str | Callable[[pd.DataFrame], Iterable[Any]]

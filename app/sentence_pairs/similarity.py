@@ -20,7 +20,7 @@ from bertcore.sentences.modules import MEAN
 from ..html_file.chart import Data
 from ..plots import Figure, cell_table, exactly, plain, shorten, theme, token_flow
 from ..plots.cells import add_clicks, cell_text
-from ..plots.token_axis import MAX_LABELS
+from ..plots.token_flow import MAX_LABELS
 from ..shell import Field, Picture, frame, one_of
 
 WRITTEN, TOGETHER = "As written", "Similar ones together"

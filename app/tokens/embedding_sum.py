@@ -20,7 +20,7 @@ from bertcore.analysis.space.embeddings import (
 )
 
 from ..plots import Figure, plain, subplots, theme
-from ..plots.token_axis import MAX_LABELS, axis_name, label_height, token_axis, token_frame
+from ..plots.token_flow import MAX_LABELS, axis_name, label_height, token_axis, token_frame
 from ..shell import Picture, capabilities, frame
 
 Matrix = NDArray[np.float32]

@@ -16,8 +16,8 @@ from app.inside_layer import drawing
 from app.inside_layer.drawing import Sheet, all_tokens
 from app.inside_layer.one_token import pair_sheet, token_sheet, word_sheet
 from app.inside_layer.run import AskedWord, Run
+from app.inside_layer.who_wrote import token_shares, tokens_table
 from app.plots import theme
-from app.plots.logit_shares import token_shares, tokens_table
 from app.shell import cache
 from bertcore import Bert, Model, Trace
 from bertcore.analysis.mixing.layer_parts import layer_parts

@@ -15,10 +15,10 @@ from app.layer_map.points import (
     colouring,
     display_places,
     hover_texts,
+    label_places,
     point_labels,
 )
 from app.layer_map.view import measure
-from app.plots import label_places
 from app.plots.charts import Chart
 from app.plots.figure import Figure
 from app.shell.picture import Picture
@@ -181,14 +181,14 @@ def test_names_are_written_for_few_points_only() -> None:
 
 def test_names_do_not_cover_each_other() -> None:
     spread = np.array([[[0, 0], [0.05, 0], [5, 5], [10, 0]]], dtype=float)
-    sides = label_places.label_places(spread, ["word"] * 4, width=600, height=400)
+    sides = label_places(spread, ["word"] * 4, width=600, height=400)
     assert None not in sides
     assert sides[0] != sides[1]  # two points on almost one place: each its own side
     heap = np.zeros((3, 30, 2))
     heap[:, 0] = 100
-    sides = label_places.label_places(heap, ["word"] * 30, width=600, height=400)
+    sides = label_places(heap, ["word"] * 30, width=600, height=400)
     assert 1 <= sum(side is not None for side in sides) <= 5
-    assert label_places.label_places(heap * np.nan, ["w"] * 30, width=1, height=1) == [None] * 30
+    assert label_places(heap * np.nan, ["w"] * 30, width=1, height=1) == [None] * 30
 
 
 def test_hostile_text_is_escaped_wherever_plotly_reads_html() -> None:

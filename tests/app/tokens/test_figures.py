@@ -7,7 +7,7 @@ import pytest
 
 from app.checkpoints.page import parameter_bars
 from app.plots import theme
-from app.plots.token_axis import MAX_LABELS, token_axis
+from app.plots.token_flow import MAX_LABELS, token_axis
 from app.tokens import embedding_sum, page
 from bertcore.analysis.space import embeddings as numbers
 from tests.support.tiny import tiny_bert
