@@ -31,6 +31,7 @@ from bertcore.loading import load_bert
 from bertcore.network import Network
 from bertcore.objectives.row import IGNORED
 from bertcore.others.network import OtherNetwork
+from bertcore.pretraining import train_tokenizer
 from bertcore.pretraining.data.corpus import (
     PackedCorpus,
     open_corpus,
@@ -153,7 +154,6 @@ word vectors of the shipped `default`, reduced to {hidden} dimensions. All toys 
 of {vocab:,} pieces {sentinels}and are made by one script of BertScope's source:
 
 ```
-bertscope train-tokenizer --corpus toys-train.txt --vocab-size {vocab} --out runs/toys/tokenizer
 python docs/make_toys.py toys-train.txt toys-valid.txt runs/toys {minutes:g} {name}
 ```
 """
@@ -162,7 +162,10 @@ python docs/make_toys.py toys-train.txt toys-valid.txt runs/toys {minutes:g} {na
 def trained(folder: Path, recipe: Recipe, corpus: Path, valid: Path, minutes: float) -> Pretraining:
     """Return the run of a folder, continued if it was begun."""
     objective = objective_named(recipe.objective)
-    plain = open_wordpiece(folder.parent / "tokenizer")
+    vocabulary = folder.parent / "tokenizer"
+    if not vocabulary.is_dir():
+        train_tokenizer([corpus], vocab_size=VOCAB_SIZE).save(vocabulary)
+    plain = open_wordpiece(vocabulary)
     tokenizer = objective.tokenizer(plain)
     shape = shape_of(
         recipe.family,

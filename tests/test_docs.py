@@ -42,6 +42,14 @@ def maker() -> ModuleType:
     return script("make_pictures")
 
 
+@pytest.mark.parametrize("page", ["command-line.md", "training.md"])
+def test_the_tables_of_options_are_those_of_the_commands(page: str) -> None:
+    written = (DOCS / page).read_text(encoding="utf-8")
+    made = script("make_options").with_tables(written)
+    assert made.count("\n| ") > 10
+    assert written == made, "run `python docs/make_options.py` and commit docs"
+
+
 def test_the_table_of_what_opens_is_that_of_the_tests() -> None:
     made = script("make_what_opens").page()
     assert made.count("\n| ") > 100

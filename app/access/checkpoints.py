@@ -24,7 +24,7 @@ OWN = "own:"
 MAX_FOUND = 200
 """Most checkpoints that are listed below a folder."""
 PATTERNS = ("*", "*/checkpoints/*", "*/runs/*/checkpoints/*")
-"""A checkpoint; those of a run; those kept by `bertscope finetune --keep-epochs`."""
+"""A checkpoint; those of a run; those kept by a fine-tuning with `keep_epochs`."""
 _OWN_PATTERNS = ("saved/*", *(f"runs/{pattern}" for pattern in PATTERNS))
 """Where the app writes a visitor's; what visitors send is in other folders."""
 

@@ -94,7 +94,7 @@ def check_start(
     if not is_allowed():
         raise ValueError(
             "this server does not let visitors start training runs. Whoever runs it can allow them "
-            "with --allow-training."
+            "with --training-minutes."
         )
     limit = limits()
     if limit is None:

@@ -143,12 +143,13 @@ SAME_WEIGHTS = (
     "only a classifier's own layer, which is not part of the fingerprint, may differ."
 )
 HELP_FOLDER = (
-    "A folder of pretraining runs, or of fine-tunings made with --keep-epochs, on the machine "
+    "A folder of pretraining runs, or of fine-tunings with keep_epochs, on the machine "
     "where BertScope runs."
 )
 NO_RUNS = (
     "No run in this folder has two saved checkpoints. The Training page starts runs and shows "
-    "their folder; `bertscope finetune --keep-epochs` keeps the checkpoint of each epoch."
+    "their folder; with `keep_epochs = true` in its recipe, `bertscope finetune` keeps the "
+    "checkpoint of each epoch."
 )
 
 

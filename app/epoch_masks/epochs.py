@@ -86,7 +86,7 @@ EPOCHS = Picture(
         "masks repeat below the line, after {copies} epochs: {static_never} of {num_text} tokens "
         "are never predicted; with dynamic ones, {dynamic_never}. BERT used static masks, RoBERTa "
         "dynamic ones; on its own this changes little (SQuAD 2.0: 78.3 to 78.7 F1, MNLI: 84.3 to "
-        "84.0; Liu et al. 2019, table 1). Drawn by the code that trains (--dupe-factor)."
+        "84.0; Liu et al. 2019, table 1). Drawn by the code that trains (dupe_factor)."
     ),
     code="""
 from bertcore.analysis.words.epoch_masks import epoch_masks

@@ -9,10 +9,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
+
+from bertcore.configs.recipe import write_recipe
 
 from ..access import training, visits
 from ..access.policy import TrainingLimits
@@ -34,7 +36,13 @@ PREPARING_SECONDS = 300.0
 _CHECK_SECONDS = 2.0
 _PATIENCE_SECONDS = 30.0  # time to save, between the signal to stop and the one that kills
 
-Kind = Literal["pretrain", "finetune", "label-curve"]  # commands that are started
+Kind = Literal["pretrain", "finetune", "label-curve"]
+COMMANDS: dict[Kind, str] = {
+    "pretrain": "pretrain",
+    "finetune": "finetune",
+    "label-curve": "finetune",
+}
+"""That start and resume each kind of run."""
 
 _children: dict[Path, subprocess.Popen[bytes]] = {}  # processes that this server started
 _ended: dict[Path, int] = {}
@@ -52,6 +60,11 @@ def log_file(run: Path) -> Path:
     return run.with_name(f"{run.name}.log")
 
 
+def recipe_file(run: Path) -> Path:
+    """Return the recipe with which a page started a run: beside its folder."""
+    return run.with_name(f"{run.name}.toml")
+
+
 def check_name(name: str) -> None:
     """Refuse a name that is not a plain folder name.
 
@@ -64,18 +77,15 @@ def check_name(name: str) -> None:
         )
 
 
-def start(
-    run: Path, options: Sequence[str], *, command: Kind = "pretrain", append: bool = False
-) -> None:
-    """Start `bertscope pretrain --out RUN` with more options, as a process of its own.
+def start(run: Path, settings: Mapping[str, Any] | None, *, kind: Kind = "pretrain") -> None:
+    """Start or resume a run, as a process of its own: `bertscope pretrain --out RUN ...`.
 
     It outlives this server, unless it is a visitor's; its output goes to `log_file`.
 
     Args:
         run: The run's folder.
-        options: Options of the command, without --out.
-        command: The command.
-        append: Append to the log; else it is overwritten.
+        settings: Written to `recipe_file`, which the process reads; None resumes the run.
+        kind: Of the run.
 
     ValueError if this server does not let visitors train. OSError if the folder or the log cannot
     be written.
@@ -83,21 +93,24 @@ def start(
     if not may_start():
         raise ValueError(
             f"this server starts no training runs ({NO_TRAINING} is set). Start them in a "
-            f"terminal with bertscope {command}."
+            f"terminal with bertscope {COMMANDS[kind]}."
         )
     if not training.is_own(run):
         raise ValueError(
             "runs of visitors have their own folder on this server. Do not give another."
         )
     limits = training.limits()
-    words = [command, "--out", str(run), *options]
+    how = ["--resume"] if settings is None else ["--recipe", str(recipe_file(run))]
+    words = [COMMANDS[kind], "--out", str(run), *how]
     # A visitor's ends also with a server that is killed: its standard input ends then.
     modules = ["bertscope"] if limits is None else ["bertcore.base.tied", "bertscope"]
     run.parent.mkdir(parents=True, exist_ok=True)
+    if settings is not None:
+        write_recipe(recipe_file(run), settings)
     # The package may be importable only from this server's working directory.
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     env = os.environ | {"PYTHONPATH": os.pathsep.join(paths), "PYTHONUNBUFFERED": "1"}
-    with log_file(run).open("ab" if append else "wb") as log:
+    with log_file(run).open("ab" if settings is None else "wb") as log:
         log.write(f"$ {shlex.join(['bertscope', *words])}\n".encode())
         log.flush()
         child = subprocess.Popen(
@@ -177,14 +190,17 @@ def how_killed(run: Path) -> str:
 
 
 def kind_of(run: Path) -> Kind:
-    """Return the command that a run's log begins with."""
+    """Return the kind of a run that has no folder yet: by its log, which begins with a command."""
     try:
         with log_file(run).open("rb") as log:
             words = log.read(200).split()
-    except OSError:
+        recipe = recipe_file(run).read_text(encoding="utf-8") if recipe_file(run).exists() else ""
+    except (OSError, UnicodeDecodeError):
         return "pretrain"
-    known: tuple[Kind, ...] = get_args(Kind)
     named = words[2].decode("utf-8", "replace") if words[:2] == [b"$", b"bertscope"] else ""
+    if named == "finetune" and re.search("^label_curve = ", recipe, re.M):
+        return "label-curve"
+    known: tuple[Kind, ...] = get_args(Kind)
     return next((kind for kind in known if kind == named), "pretrain")
 
 

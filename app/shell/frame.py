@@ -185,7 +185,7 @@ def _note_unreadable(page: Page, read: Trace | Encoding) -> None:
     if shipped in (None, page.bert_key.source):
         st.warning(
             f"{problem}Open a checkpoint for its language, such as `bert-base-multilingual-cased`, "
-            "or train one on such text: `bertscope pretrain`, with `--alphabet` for its characters."
+            "or train one on such text: `bertscope pretrain`, with an `alphabet` in its recipe."
         )
         return
     st.warning(f"{problem}A small checkpoint for {LANGUAGES[shipped]} ships with BertScope.")

@@ -156,7 +156,7 @@ def known_sources() -> list[str]:
 def local_checkpoints() -> list[str]:
     """Return checkpoint folders in `checkpoints` and `runs` of the folder we were started in."""
     folders = ("checkpoints/*", "runs/*", "runs/*/checkpoints/*")
-    # What `bertscope finetune --keep-epochs` keeps.
+    # What a fine-tuning with `keep_epochs` keeps.
     epochs = ("checkpoints/*/runs/*/checkpoints/*", "runs/*/runs/*/checkpoints/*")
     checkpoints = [
         path

@@ -1,7 +1,8 @@
-"""The options of a new run: text, length, model and optimizer."""
+"""The settings of a new run: text, length, model and optimizer."""
 
 from collections import deque
 from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -20,7 +21,8 @@ from ..shell import UploadSource, frame, one_of, sidebar
 from ..shell.uploads import Copy
 from .fields import LENGTH_UNIT, LENGTH_UNITS, OBJECTIVE, SOURCE, SOURCES, START_FROM, STARTS
 
-Options = dict[str, str]  # of the command: option -> its value
+Settings = dict[str, Any]
+"""Of a recipe of `bertscope pretrain`, by name."""
 HIDDEN_SIZES = (64, 128, 192, 256, 384, 512)
 PIECE_COUNTS = (1000, 2000, 4000, 8000, 16000, 30000)
 ROW_LENGTHS = (32, 64, 128, 256, 512)
@@ -98,8 +100,8 @@ def choose_text() -> str:
     return source
 
 
-def choose_length() -> Options:
-    """Draw the choice of length; return it as an option of the command."""
+def choose_length() -> Settings:
+    """Draw the choice of length; return it as a setting."""
     row = st.container(horizontal=True, vertical_alignment="bottom")
     limits = training.limits()
     if limits is not None:
@@ -107,13 +109,13 @@ def choose_length() -> Options:
         minutes = row.number_input(
             "Minutes", 0.1, limits.minutes, usual, 0.5, key="length_minutes", width=150
         )
-        return {"--minutes": f"{minutes:g}"}
+        return {"minutes": float(minutes)}
     unit = one_of("How long", LENGTH_UNITS, LENGTH_UNIT, where=row, with_label=True)
     if unit == "steps":
         steps = row.number_input("Steps", 10, 1_000_000, 500, 100, key="length_steps", width=150)
-        return {"--steps": str(steps)}
+        return {"steps": int(steps)}
     minutes = row.number_input("Minutes", 0.5, 1440.0, 3.0, 0.5, key="length_minutes", width=150)
-    return {"--minutes": f"{minutes:g}"}
+    return {"minutes": float(minutes)}
 
 
 def choose_kind() -> tuple[str, str]:
@@ -147,12 +149,12 @@ def kept_checkpoints() -> int:
     return KEPT_CHECKPOINTS if training.limits() is None else KEPT_OF_VISITOR
 
 
-def choose_model(start: str, objective: str) -> Options:
-    """Draw the choice of shape and schedule; return all as options of the command."""
-    options: dict[str, object] = {"--objective": objective}
+def choose_model(start: str, objective: str) -> Settings:
+    """Draw the choice of shape and schedule; return all settings."""
+    settings: Settings = {"objective": objective}
     learned = objective_named(objective)
     if start == "checkpoint":
-        options |= {"--from-checkpoint": _choose_checkpoint(), "--max-seq-length": _choose_row()}
+        settings |= {"checkpoint": _choose_checkpoint(), "max_seq_length": _choose_row()}
     else:
         left, right = st.columns(2)
         with left:
@@ -169,16 +171,15 @@ def choose_model(start: str, objective: str) -> Options:
             hidden = st.selectbox("Width", HIDDEN_SIZES, index=1, key="shape_hidden")
             row = _choose_row()
         if learned.family != "bert":
-            options |= {"--family": learned.family}
-        options |= {
-            "--start": start if learned.is_ours else "noise",
-            "--layers": layers,
-            "--hidden": hidden,
-            "--vocab-size": pieces,
+            settings |= {"family": learned.family}
+        settings |= {
+            "start": start if learned.is_ours else "noise",
+            "layers": layers,
+            "hidden": hidden,
+            "vocab_size": pieces,
+            "max_seq_length": row,
         }
-        options |= {"--max-seq-length": row}
-    options |= _choose_schedule(objective)
-    return {option: str(value) for option, value in options.items()}
+    return settings | _choose_schedule(objective)
 
 
 def _choose_row() -> int:
@@ -208,7 +209,7 @@ def _choose_checkpoint() -> str:
     return source or chosen
 
 
-def _choose_schedule(objective: str) -> dict[str, object]:
+def _choose_schedule(objective: str) -> Settings:
     with st.expander("More: batch, optimiser, schedule"):
         left, right = st.columns(2)
         batch = left.selectbox("Rows per step", BATCH_SIZES, index=2, key="shape_batch")
@@ -237,18 +238,18 @@ def _choose_schedule(objective: str) -> dict[str, object]:
         share = _choose_share(right, objective)
     return {
         **share,
-        "--batch-size": batch,
-        "--optimizer": optimizer,
-        "--learning-rate": f"{rate:g}",
-        **({"--muon-learning-rate": f"{rate:g}"} if optimizer == "muon" else {}),
-        "--evaluate-every": every,
-        "--save-every": save,
-        "--keep-checkpoints": kept_checkpoints(),
+        "batch_size": batch,
+        "optimizer": optimizer,
+        "learning_rate": rate,
+        **({"muon_learning_rate": rate} if optimizer == "muon" else {}),
+        "evaluate_every": every,
+        "save_every": save,
+        "keep_checkpoints": kept_checkpoints(),
     }
 
 
-def _choose_share(where: DeltaGenerator, objective: str) -> Options:
-    """Draw the share of hidden tokens, if the objective has one; an option if it is changed."""
+def _choose_share(where: DeltaGenerator, objective: str) -> Settings:
+    """Draw the share of hidden tokens, if the objective has one; a setting if it is changed."""
     if not objective_named(objective).has_shares:
         return {}
     usual = round(100 * OWN_SHARES.get(objective, MASKED_LM_PROB))
@@ -260,4 +261,4 @@ def _choose_share(where: DeltaGenerator, objective: str) -> Options:
         key=f"shape_share_{objective}",
         help=f"Hidden, removed or predicted tokens; the paper has {usual}.",
     )
-    return {} if percentage == usual else {"--masked-lm-prob": f"{percentage / 100:g}"}
+    return {} if percentage == usual else {"masked_lm_prob": percentage / 100}

@@ -1,11 +1,11 @@
 """The form that fine-tunes the chosen checkpoint on a table, once or by number of labels."""
 
 import math
-import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -30,7 +30,7 @@ from ..shell import Compute, cache, frame, one_of, sidebar, waiting
 from ..task_model.file_choice import choose_label_map, show_notes
 from . import fields, tables
 from .finetune_plan import Plan, SeriesPlan, read_numbers, rounded, sample_sizes, usual_numbers
-from .new_run import choose_name, copied, copy_data, new_run, show_command, start_or_wait
+from .new_run import choose_name, copied, copy_data, new_run, show_recipe, start_or_wait
 from .tables import Reading, TableFile
 
 TASK_NAMES = {
@@ -523,7 +523,7 @@ def _start_box(folder: Path, key: cache.BertKey, chosen: FinetuneChoices) -> Non
     run = folder / name
     must_skip = bool(chosen.found.num_bad) and not chosen.skip_bad_rows
     is_series = isinstance(chosen.plan, SeriesPlan)
-    command: process.Kind = "label-curve" if is_series else "finetune"
+    kind: process.Kind = "label-curve" if is_series else "finetune"
     is_asked = row.button(
         f"Fine-tune {plain(sidebar.brief_name(key.source))}",
         type="primary",
@@ -539,12 +539,11 @@ def _start_box(folder: Path, key: cache.BertKey, chosen: FinetuneChoices) -> Non
         for file, part in ((chosen.table, "train"), (chosen.dev, "dev")):
             if file is not None and file.is_upload:
                 copy_data(file.path, run, part)
-        process.start(run, _options(run, key, chosen), command=command)
+        process.start(run, _settings(run, key, chosen), kind=kind)
         return run
 
-    start_or_wait(command, folder, is_asked, start)
-    line = ["bertscope", command, "--out", str(run), *_options(run, key, chosen)]
-    show_command(shlex.join(line))
+    start_or_wait(kind, folder, is_asked, start)
+    show_recipe(run, "finetune", _settings(run, key, chosen))
 
 
 def _check_length(minutes: float | None) -> None:
@@ -591,40 +590,37 @@ def _tell_time(chosen: FinetuneChoices, speed: Speed, config: FinetuneConfig) ->
         st.caption(f"A sample of {size:,} examples takes about {time}: choose it above.")
 
 
-def _options(run: Path, key: cache.BertKey, chosen: FinetuneChoices) -> list[str]:
-    """Return the options of the command, `finetune` or `label-curve`, but for --out.
+def _settings(run: Path, key: cache.BertKey, chosen: FinetuneChoices) -> dict[str, Any]:
+    """Return the settings of the run's recipe; uploads are read from beside the run."""
 
-    Uploads are read from beside the run.
-    """
-
-    def place(file: TableFile, part: str) -> str:
-        return str(copied(file.path, run, part) if file.is_upload else file.path.absolute())
+    def place(file: TableFile, part: str) -> Path:
+        return copied(file.path, run, part) if file.is_upload else file.path.absolute()
 
     reading, plan = chosen.reading, chosen.plan
-    options = ["--task", reading.task, "--train", place(chosen.table, "train")]
-    if chosen.dev is None:
-        options += ["--held-out", f"{plan.held_out:g}"]
-    else:
-        options += ["--dev", place(chosen.dev, "dev")]
-    if plan.sample:
-        options += ["--sample", str(plan.sample)]
-    for flag, column in (
-        ("--text", reading.columns.text),
-        ("--text-pair", reading.columns.text_pair),
-        ("--label", reading.columns.label),
-        ("--label-map", reading.columns.label_map),
-    ):
-        options += [flag, column] if column else []
-    options += ["--skip-bad-rows"] if chosen.skip_bad_rows else []
-    options += ["--checkpoint", key.place]
+    settings: dict[str, Any] = {
+        "task": reading.task,
+        "train": place(chosen.table, "train"),
+        "dev": None if chosen.dev is None else place(chosen.dev, "dev"),
+        "held_out": plan.held_out,
+        **asdict(reading.columns),
+        "skip_bad_rows": chosen.skip_bad_rows,
+        "checkpoint": key.place,
+        "learning_rate": chosen.rate,
+    }
     if isinstance(plan, SeriesPlan):
-        numbers = ",".join(map(str, plan.numbers))
-        options += ["--labels", numbers, "--seeds", str(plan.num_seeds)]
-        return [*options, "--steps", str(plan.least_steps), "--lr", f"{chosen.rate:g}"]
+        return settings | {
+            "label_curve": plan.numbers,
+            "seeds": plan.num_seeds,
+            "least_steps": plan.least_steps,
+        }
     labels = tuple(chosen.found.labels)
-    if not head_fits(key.place, task=reading.task, labels=labels, pooling=chosen.pooling):
-        options.append("--new-head")
-    options += ["--epochs", str(plan.epochs), "--lr", f"{chosen.rate:g}"]
-    options += ["--trained", chosen.trained] if chosen.trained != ALL else []
-    options += ["--pooling", chosen.pooling] if chosen.pooling != CLS else []
-    return [*options, "--seed", str(chosen.seed), "--evaluate-every", str(plan.evaluate_every)]
+    fits = head_fits(key.place, task=reading.task, labels=labels, pooling=chosen.pooling)
+    return settings | {
+        "sample": plan.sample or None,
+        "new_head": not fits,
+        "epochs": plan.epochs,
+        "trained": chosen.trained,
+        "pooling": chosen.pooling,
+        "seed": chosen.seed,
+        "evaluate_every": plan.evaluate_every,
+    }

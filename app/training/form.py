@@ -1,6 +1,5 @@
 """The form that starts a pretraining run."""
 
-import shlex
 import shutil
 from dataclasses import dataclass
 from functools import partial
@@ -25,10 +24,9 @@ from ..plots import plain
 from ..run_folders import process
 from ..shell import frame
 from . import choices
-from .new_run import choose_name, new_run, show_command, start_or_wait
+from .new_run import choose_name, new_run, show_recipe, start_or_wait
 
 SUFFIXES = (".txt", ".xz", ".gz")
-FROM = "--from-checkpoint"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +47,8 @@ def show_form(folder: Path) -> None:
         name = choose_name(folder)
         length = choices.choose_length()
     with right:
-        options = {**length, **choices.choose_model(start, objective)}
-    reason = why_not(options)
+        settings = {**length, **choices.choose_model(start, objective)}
+    reason = why_not(settings)
     if reason is not None:
         st.warning(plain(reason), icon=":material/block:")
     is_asked = st.button(
@@ -59,10 +57,9 @@ def show_form(folder: Path) -> None:
         icon=":material/play_arrow:",
         disabled=reason is not None,
     )
-    begin = partial(_start, folder, name, source, options)
+    begin = partial(_start, folder, name, source, settings)
     start_or_wait("pretrain", folder, is_asked, begin)
-    line = shlex.join(["bertscope", "pretrain", "--out", str(folder / name), *_arguments(options)])
-    show_command(f"{line} --corpus ... --valid ...")
+    show_recipe(folder / name, "pretrain --corpus ... --valid ...", settings)
 
 
 def _read_choice(source: str) -> Corpus:
@@ -107,7 +104,7 @@ def corpus_of_path(typed: str, valid: str) -> Corpus:
     return Corpus(tuple(files), held_out)
 
 
-def _start(folder: Path, name: str, source: str, options: choices.Options) -> Path:
+def _start(folder: Path, name: str, source: str, settings: choices.Settings) -> Path:
     """Prepare the text and start the process; return the run's folder.
 
     Raises:
@@ -115,15 +112,14 @@ def _start(folder: Path, name: str, source: str, options: choices.Options) -> Pa
         OSError: If something cannot be written.
     """
     corpus = _read_choice(source)
-    if FROM in options:
-        options = {**options, FROM: checkpoints.place(options[FROM])}
-    minutes = float(options["--minutes"]) if "--minutes" in options else None
+    if "checkpoint" in settings:
+        settings = {**settings, "checkpoint": checkpoints.place(settings["checkpoint"])}
     run = new_run(
         folder,
         name,
-        minutes=minutes,
-        num_bytes=written_bytes(options),
-        num_parameters=new_parameters(options),
+        minutes=settings.get("minutes"),
+        num_bytes=written_bytes(settings),
+        num_parameters=new_parameters(settings),
     )
     train, valid = corpus.train, corpus.valid
     if valid is None:
@@ -139,71 +135,65 @@ def _start(folder: Path, name: str, source: str, options: choices.Options) -> Pa
                 choices.UPLOAD.refuse(error)
             raise
         train, valid = (text_folder / "train.txt",), text_folder / "valid.txt"
-    files = [part for path in train for part in ("--corpus", str(path))]
-    process.start(run, [*files, "--valid", str(valid), *_arguments(options)])
+    process.start(run, {"corpus": train, "valid": valid, **settings})
     return run
 
 
-def _arguments(options: choices.Options) -> list[str]:
-    return [part for option in options.items() for part in option]
-
-
-def why_not(given: choices.Options) -> str | None:
+def why_not(given: choices.Settings) -> str | None:
     """Return the sentence with which the command would refuse the objective; None if it would not.
 
     Nothing is known about a checkpoint that is not on this machine before it is fetched.
     """
-    share = given.get("--masked-lm-prob")
     config = DataConfig.for_length(
-        int(given["--max-seq-length"]),
-        objective=given["--objective"],
-        masked_lm_prob=None if share is None else float(share),
+        given["max_seq_length"],
+        objective=given["objective"],
+        masked_lm_prob=given.get("masked_lm_prob"),
     )
     try:
         shape = _shape(given)
         if shape is not None:
-            check_objective(shape, config, goes_on=FROM in given)
+            check_objective(shape, config, goes_on="checkpoint" in given)
     except (ValueError, RuntimeError, OSError) as reason:
         return frame.sentence_of(reason)
     return None
 
 
-def _shape(given: choices.Options) -> BertConfig | None:
+def _shape(given: choices.Settings) -> BertConfig | None:
     """Return the shape of the network that is asked for; None for a checkpoint to be fetched.
 
     Raises:
         ValueError: If the checkpoint is not offered, is none, or of another architecture.
         RuntimeError: If its files are damaged.
     """
-    if FROM not in given:
+    if "checkpoint" not in given:
         return shape_of(
-            given.get("--family", "bert"),
-            vocab_size=int(given["--vocab-size"]),
-            num_hidden_layers=int(given["--layers"]),
-            hidden_size=int(given["--hidden"]),
+            given.get("family", "bert"),
+            vocab_size=given["vocab_size"],
+            num_hidden_layers=given["layers"],
+            hidden_size=given["hidden"],
         )
-    source = checkpoints.place(given[FROM])
+    source = checkpoints.place(given["checkpoint"])
     if is_remote(source):
         return None
     return shape_from_hf(open_folder(resolve(source), allow_pickle=True).config)
 
 
-def new_parameters(given: choices.Options) -> int:
+def new_parameters(given: choices.Settings) -> int:
     """Estimate the number of parameters of a model that a run begins; 0 if it goes on with one."""
-    if FROM in given:
+    if "checkpoint" in given:
         return 0
-    hidden, layers = int(given["--hidden"]), int(given["--layers"])
-    vectors = int(given["--vocab-size"]) + int(given["--max-seq-length"])
+    hidden, layers = int(given["hidden"]), int(given["layers"])
+    vectors = int(given["vocab_size"]) + int(given["max_seq_length"])
     # A decoder's layer has a second attention: 16 matrices of D x D, and 12 of an encoder's.
-    is_encoder = objective_named(given["--objective"]).is_ours
+    is_encoder = objective_named(given["objective"]).is_ours
     return hidden * (vectors + (12 if is_encoder else 28) * hidden * layers)
 
 
-def written_bytes(given: choices.Options) -> int:
+def written_bytes(given: choices.Settings) -> int:
     """Estimate what a run writes: its checkpoints, each with the optimizer's two moments."""
-    if FROM in given:
-        num_bytes = visits.bytes_below(resolve(given[FROM]))
+    if "checkpoint" in given:
+        num_bytes = visits.bytes_below(resolve(given["checkpoint"]))
     else:
         num_bytes = 4 * new_parameters(given)
     # One more is there while the oldest is deleted.
-    return 3 * num_bytes * (int(given["--keep-checkpoints"]) + 1)
+    return 3 * num_bytes * (int(given["keep_checkpoints"]) + 1)

@@ -1,13 +1,16 @@
-"""What both forms do with a new run: its name, place and command, and showing it once started."""
+"""What both forms do with a new run: its name, place and recipe, and showing it once started."""
 
+import shlex
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
 from bertcore.base.device import choose_device, compute_format
+from bertcore.configs.recipe import recipe_text
 from bertcore.training.run_checkpoints import why_not_written
 
 from ..access import places, training
@@ -41,11 +44,16 @@ def free_name(folder: Path) -> str:
     return next(f"run-{n}" for n in range(1, 10**6) if f"run-{n}" not in taken)
 
 
-def show_command(line: str) -> None:
-    """Draw the command that starts the same run, and in which number format it computes."""
+def show_recipe(run: Path, command: str, settings: Mapping[str, Any]) -> None:
+    """Draw the recipe and the command of the same run, and in which number format it computes."""
     compute = compute_format("auto", choose_device())
-    st.caption(f"{compute.sentence} The same in a terminal:")
+    line = f"bertscope {command} --out {shlex.quote(str(run))} --recipe {run.name}.toml"
+    st.caption(
+        f"{compute.sentence} The same in a terminal, with these settings in {run.name}.toml:"
+    )
     st.code(places.hide(line), language="shell", wrap_lines=True)
+    with st.expander(f"{run.name}.toml"):
+        st.code(places.hide(recipe_text(settings)), language="toml", wrap_lines=True)
 
 
 def start_or_wait(

@@ -21,13 +21,12 @@ from .replay import show_replay
 from .watch import watch
 
 HELP_FOLDER = (
-    "Each run is a folder in it. `bertscope pretrain --out`, `bertscope finetune --out` and "
-    "`bertscope label-curve --out` write such folders too: give the folder that contains them, or "
-    "a run's own."
+    "Each run is a folder in it. `bertscope pretrain --out` and `bertscope finetune --out` write "
+    "such folders too: give the folder that contains them, or a run's own."
 )
 NO_FOLDER = (
     "This server shows no runs and does not let visitors start any. Its operator can allow runs "
-    "with `--allow-training`, and show those of a folder with `--checkpoints`."
+    "with `--training-minutes`, and show those of a folder with `--checkpoints`."
 )
 FORBIDDEN = (
     "This server starts no runs from the browser. They can be watched here; `bertscope pretrain` "

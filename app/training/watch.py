@@ -176,7 +176,7 @@ def _resume(run: Run) -> None:
         active=sum(other.is_active for other in known),
     )
     check_room(known)
-    process.start(run.path, ["--resume"], command=run.kind, append=True)
+    process.start(run.path, None, kind=run.kind)
     st.rerun(scope="app")
 
 

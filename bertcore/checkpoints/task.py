@@ -104,7 +104,7 @@ def read_task(values: Mapping[str, Any], weights: OpenWeights, family: Family) -
         facts.pooling = MEAN
         tasks = {"sequence": tasks["sequence"].over_mean()} if "sequence" in tasks else {}
         facts.note = (
-            "Its head reads the mean of all tokens (bertscope finetune --pooling mean), as no "
+            'Its head reads the mean of all tokens (fine-tuned with pooling = "mean"), as no '
             f"class of {family.name} in transformers does: transformers opens the encoder alone."
         )
     forms = {

@@ -164,12 +164,8 @@ class DataConfig:
             masked_lm_prob = OWN_SHARES.get(str(fields.get("objective")), MASKED_LM_PROB)
         # A fraction out of its range is refused by name, and not here.
         most = round(masked_lm_prob * max_seq_length) + 1 if 0 < masked_lm_prob < 1 else 1
-        return cls(
-            max_seq_length=max_seq_length,
-            max_predictions_per_seq=most,
-            masked_lm_prob=masked_lm_prob,
-            **fields,
-        )
+        fields = {"max_predictions_per_seq": most, **fields}
+        return cls(max_seq_length=max_seq_length, masked_lm_prob=masked_lm_prob, **fields)
 
 
 def read_shares(text: str) -> tuple[float, float, float]:

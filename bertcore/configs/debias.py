@@ -23,7 +23,7 @@ class DebiasConfig:
     (debiased focal loss). A checkpoint fine-tuned for the task that knows little but the bias;
     classify and pair only."""
     bias_focus: float = 2.0
-    """FOCUS of --bias-model; 0 weighs all alike."""
+    """FOCUS of `bias_model`; 0 weighs all alike."""
     direction_penalty: float | None = None
     """Weight of a loss that penalises hidden states along a direction: their mean squared cosine
     with it. Default: none."""

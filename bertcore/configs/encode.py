@@ -30,7 +30,7 @@ class EncodeSettings:
         default=None, metadata={"flag": "--split/--no-split", "show_default": False}
     )
     """Split texts into sentences. Default: yes for lines of text, no for table cells."""
-    text_column: str | None = None
+    text_column: str | None = field(default=None, metadata={"flag": "--text"})
     """Text column of a table. Default: the first with a usual name. The other columns are kept."""
     sample: float = 1.0
     """Share of the sentences to encode."""

@@ -76,7 +76,7 @@ class FinetuneConfig:
     or bottom N (so many layers, without the embeddings), attention, feed-forward, biases (BitFit),
     or none."""
     feature_based: bool = False
-    """tag and classify: train a BiLSTM over --features; the encoder stays as it is."""
+    """tag and classify: train a BiLSTM over `features`; the encoder stays as it is."""
     features: str = "concat-last-four"
     """What the BiLSTM reads: embeddings, second-to-last, last, weighted-last-four, concat-last-four
     or weighted-all."""

@@ -1,137 +1,164 @@
-"""Recipes of pretraining and fine-tuning: settings that belong together, by one name."""
+"""Recipes: TOML files with the settings of a pretraining or fine-tuning, by name of the field."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import Any, TypeVar
+import difflib
+import json
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
-from bertcore.configs.data import DataConfig
-from bertcore.configs.distill import DistillConfig
-from bertcore.configs.optimizer import OptimizerConfig
-from bertcore.configs.train import TrainConfig
+from bertcore.configs.numbers import check_numbers
 
-T = TypeVar("T")
+FOLDER = Path(__file__).with_name("recipes")
+SUFFIX = ".toml"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+class Setting(NamedTuple):
+    """A known setting."""
+
+    type: Any
+    least: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Recipe:
-    """The settings in which a recipe differs from the defaults."""
+    """The settings of recipes."""
 
-    shape: Mapping[str, Any] = field(default_factory=dict)
-    """Of a new network: `layers`, `hidden`, `heads`, and the `vocab_size` of a new vocabulary."""
-    train: Mapping[str, Any] = field(default_factory=dict)
-    data: Mapping[str, Any] = field(default_factory=dict)
-    optimizer: Mapping[str, Any] = field(default_factory=dict)
-    losses: Mapping[str, Any] = field(default_factory=dict)
-    """With a teacher, which a recipe with losses needs and another has not."""
-
-    def __post_init__(self) -> None:
-        # A wrong name or value is refused here and not in the middle of a start.
-        TrainConfig(**{"steps": 1, **self.train})
-        DataConfig.for_length(**self.data)
-        OptimizerConfig(**self.optimizer)
-        DistillConfig(**self.losses)
+    settings: Mapping[str, Any]
+    """Of all of them."""
+    shipped: Mapping[str, Any]
+    """Of those that ship."""
+    own: frozenset[str]
+    """Names in files of the user's."""
 
 
-OURS = Recipe()
-"""The defaults: what brings a small network furthest in hours of two CPU cores (EXPERIMENTS.md)."""
+def shipped_recipes(command: str) -> dict[str, Path]:
+    """Return the recipes that ship for "pretrain" or "finetune", by name."""
+    start = f"{command}-"
+    return {p.stem.removeprefix(start): p for p in sorted(FOLDER.glob(f"{start}*{SUFFIX}"))}
 
-PAPER = Recipe(
-    shape={"vocab_size": 30_522, "layers": 12, "hidden": 768, "heads": 12},
-    train={
-        "steps": 1_000_000,
-        "start": "noise",
-        "dropout": 0.1,
-        "gradient_accumulation": 8,
-    },
-    data={
-        "batch_size": 256,
-        "dupe_factor": 10,
-        "long_ratio": 0.1,
-        "long_seq_length": 512,
-        "long_batch_size": 256,
-    },
-    optimizer={
-        "optimizer": "adamw",
-        "learning_rate": 1e-4,
-        "adam_beta2": 0.999,
-        "warmup_ratio": 0.01,
-    },
-)
-"""BERT-base as it was pretrained.
 
-Source: Devlin et al. 2019, sections 3.1 and A.2; google-research/bert create_pretraining_data.py
-(dupe_factor 10), optimization.py (epsilon 1e-6, clipping at 1, no decay of biases and LayerNorm).
-Differs: AdamW corrects its bias, as torch's does; one pass walks over the text of the corpus before
-the next of its ten versions begins, where Google's shuffles all ten together. The text is yours.
-"""
+def read_recipes(names: Iterable[str], command: str, known: Mapping[str, Setting]) -> Recipe:
+    """Return the settings of recipes, a later one of which overrides those before it.
 
-TINYBERT = Recipe(
-    losses={"soft_weight": 0.0, "hard_weight": 0.0, "cosine_weight": 0.0, "layer_weight": 1.0}
-)
-"""The first of TinyBERT's two stages: a student copies its teacher's layers on plain text.
+    Args:
+        names: Names of shipped ones, or files that end in .toml.
+        command: "pretrain" or "finetune".
+        known: The settings that there are.
 
-Source: Jiao et al. 2020, section 3.2.
-"""
+    ValueError if there is no such recipe, or as `read_recipe`. OSError if a file cannot be read.
+    """
+    shipped = shipped_recipes(command)
+    settings: dict[str, Any] = {}
+    ships: dict[str, Any] = {}
+    own: set[str] = set()
+    for name in names:
+        path = shipped.get(name) or Path(name).expanduser()
+        if path.suffix != SUFFIX:
+            raise ValueError(
+                f"recipe is {name!r}; expected {', '.join(shipped)}, or a file that ends in .toml."
+            )
+        read = read_recipe(path, known)
+        settings |= read
+        if name in shipped:
+            ships |= read
+        else:
+            own |= read.keys()
+    return Recipe(settings, ships, frozenset(own))
 
-FINETUNING: Mapping[str, Mapping[str, Any]] = MappingProxyType(
-    {
-        "ours": MappingProxyType({}),
-        "paper": MappingProxyType(
-            {
-                "lr": [5e-5, 3e-5, 2e-5],
-                "batch_size": 32,
-                "epochs": 3,
-                "dropout": 0.1,
-                "warmup_ratio": 0.1,
-                "weight_decay": 0.01,
-            }
-        ),
-        "tinybert": MappingProxyType(
-            {
-                "epochs": 13,
-                "temperature": 1.0,
-                "soft_weight": 1.0,
-                "hard_weight": 0.0,
-                "layer_weight": 1.0,
-                "layer_phase": 10 / 13,
-            }
-        ),
+
+def read_recipe(path: Path, known: Mapping[str, Setting]) -> dict[str, Any]:
+    """Return the settings of a TOML file, each as its dataclass has it.
+
+    ValueError if it is not TOML, or a setting is unknown, of another type or out of range. OSError
+    if it cannot be read.
+    """
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:  # not TOML, or not UTF-8
+        raise ValueError(f"{str(path)!r} is no recipe: {error}. Write it in TOML.") from error
+    settings = {}
+    for name, value in values.items():
+        if name not in known:
+            near = difflib.get_close_matches(name.replace("-", "_"), known, 1, 0.5)
+            instead = f"Did you mean {near[0]}?" if near else "Leave it out."
+            raise ValueError(f"{str(path)!r} has the unknown setting {name[:60]!r}. {instead}")
+        setting = known[name]
+        try:
+            settings[name] = _as_typed(value, setting.type)
+        except TypeError as error:
+            shown = json.dumps(value, default=str)[:60]
+            raise ValueError(f"{str(path)!r}: {name} is {shown}; expected {error}.") from error
+        if setting.least is not None and value < setting.least:
+            raise ValueError(f"{name} is {value}; expected at least {setting.least}.")
+    check_numbers(settings.items())
+    return settings
+
+
+def write_recipe(path: Path, settings: Mapping[str, Any]) -> None:
+    """Write settings to a file for `read_recipe`; OSError if it cannot be written."""
+    path.write_text(recipe_text(settings), encoding="utf-8")
+
+
+def recipe_text(settings: Mapping[str, Any]) -> str:
+    """Return settings in TOML; those that are None are left out.
+
+    >>> recipe_text({"layers": 2, "corpus": [Path("a.txt")], "start": "noise", "heads": None})
+    'layers = 2\\ncorpus = ["a.txt"]\\nstart = "noise"\\n'
+    """
+    lines = (
+        f"{name} = {json.dumps(value, ensure_ascii=False, default=str)}\n"
+        for name, value in settings.items()
+        if value is not None
+    )
+    return "".join(lines).replace("\x7f", "\\u007f")  # which JSON leaves as it is
+
+
+def settings_of_configs(configs: Iterable[type], without: str = "") -> dict[str, Setting]:
+    """Return the fields of dataclasses by name, but for those of a space-separated list."""
+    return {
+        field.name: Setting(hints[field.name], field.metadata.get("min"))
+        for config in configs
+        for hints in [get_type_hints(config)]
+        for field in fields(config)
+        if field.name not in without.split()
     }
-)
-"""Recipes of fine-tuning. paper: the best of three rates on the dev data. tinybert: the second of
-its two stages, with a teacher that was fine-tuned for the task, whose layers are copied for 10
-epochs and whose answers for 3.
-
-Source: Devlin et al. 2019, sections 4.1 and A.3 (which also tries batches of 16, and 2 and 4
-epochs); google-research/bert run_classifier.py (warm-up over a tenth of the steps). Jiao et al.
-2020, sections 3.2 and 4.2, and the commands of their code. Differs: one schedule of rates for both
-parts, the epochs of larger sets for all, and the data are not augmented.
-"""
-
-RECIPES = {"ours": OURS, "paper": PAPER, "tinybert": TINYBERT}
-
-
-def recipe_named(name: str) -> Recipe:
-    """Return a recipe of pretraining; ValueError if there is none of that name."""
-    return _named(RECIPES, name)
-
-
-def finetuning_recipe(name: str) -> Mapping[str, Any]:
-    """Return a recipe of fine-tuning; ValueError if there is none of that name."""
-    return _named(FINETUNING, name)
-
-
-def _named(recipes: Mapping[str, T], name: str) -> T:
-    if name not in recipes:
-        raise ValueError(f"recipe is {name!r}; expected one of {', '.join(recipes)}.")
-    return recipes[name]
 
 
 def changes_of(recipe: Mapping[str, Any], given: Mapping[str, Any]) -> list[str]:
     """Return where given settings leave a recipe, such as "layers 4 instead of 12"."""
     return [
-        f"{name.replace('_', '-')} {given[name]} instead of {value}"
+        f"{name} {given[name]} instead of {value}"
         for name, value in recipe.items()
         if name in given and given[name] != value
     ]
+
+
+def _as_typed(value: Any, hint: Any) -> Any:
+    """Return a value of TOML as an annotated type; TypeError, which says what is expected."""
+    origin = get_origin(hint)
+    if origin in (Union, UnionType):
+        expected = []
+        for part in get_args(hint):
+            try:
+                return _as_typed(value, part)
+            except TypeError as error:
+                expected.append(str(error))
+        raise TypeError(" or ".join(filter(None, expected)))
+    if origin in (list, tuple):
+        part = get_args(hint)[0]
+        try:
+            values = value if isinstance(value, list) else [value]
+            return tuple(_as_typed(each, part) for each in values)
+        except TypeError as error:
+            raise TypeError(f"{error}, or a list of such") from error
+    if hint is NoneType:
+        raise TypeError("")
+    is_text = hint in (str, Path) or origin is Literal
+    kind = str if is_text else hint
+    if type(value) is not kind and not (kind is float and type(value) is int):
+        names = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
+        raise TypeError(names[kind])
+    return hint(value) if hint in (Path, float) else value

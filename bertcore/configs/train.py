@@ -39,7 +39,7 @@ class TrainConfig:
     """Parts into which each process divides its batch, to save memory; the batch is the same."""
     average_weights: bool = False
     """Keep a running mean of the weights while the learning rate falls, and write it to averaged/
-    in the run folder at the end; with --long-ratio, of the long rows' steps only."""
+    in the run folder at the end; with `long_ratio`, of the long rows' steps only."""
     log_every: int = 20
     """Steps between lines of metrics."""
     evaluate_every: int = 500

@@ -229,7 +229,7 @@ def _choose(columns: Sequence[tuple[str, pa.DataType]], wanted: str | None, path
     if wanted is None and len(usual) > 1 and usual is names:
         raise ValueError(
             f"{str(path)!r} has no column with a usual name for a text "
-            f"({', '.join(TEXT_COLUMNS)}). It has {_listed(columns)}. Name one with --text-column."
+            f"({', '.join(TEXT_COLUMNS)}). It has {_listed(columns)}. Name one with --text."
         )
     wanted = usual[0] if wanted is None else wanted
     if wanted not in names:

@@ -158,7 +158,7 @@ def start_penalty(
     if len(known) < 2:
         raise ValueError(
             f"this vocabulary can write {len(known)} of the {len(settings.pairs)} pairs of "
-            f"{settings.name!r}; a direction needs two. Give other --direction-words."
+            f"{settings.name!r}; a direction needs two. Give other direction_words."
         )
     first, second = (_states(encode, tokenizer, [pair[side] for pair in known]) for side in (0, 1))
     direction = find_direction(first, second)

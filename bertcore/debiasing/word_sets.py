@@ -216,7 +216,7 @@ class Augmenter(Generic[T]):
         if not self.num_with_words:
             raise ValueError(
                 f"none of the {self.num_texts:,} {what} has a word of the pairs {name!r}, so there "
-                "is nothing to swap. Give other pairs, or leave --swap-words out."
+                "is nothing to swap. Give other pairs, or leave swap_words out."
             )
         done = "were added" if self._mode == "augment" else "were taken in their place"
         return (

@@ -73,12 +73,12 @@ def reweigh(
     if len(values) < 2:
         raise ValueError(
             f"the column {column!r} has one value, {str(values[0])[:40]!r}, so there is nothing to "
-            "balance. Name another column with --balance."
+            "balance. Name another column with balance."
         )
     if len(values) > MOST_GROUPS:
         raise ValueError(
             f"the column {column!r} has {len(values):,} values; expected at most {MOST_GROUPS} "
-            "groups. Give --balance a column of groups, not one of texts or numbers."
+            "groups. Give balance a column of groups, not one of texts or numbers."
         )
     counts = np.zeros((len(values), len(names)), dtype=np.int64)
     np.add.at(counts, (numbers, labels), 1)
@@ -86,7 +86,7 @@ def reweigh(
     if ((counts > 0).sum(1) == 1).all():
         raise ValueError(
             f"each value of the column {column!r} has only one label, so no weights can make them "
-            "independent. Name another column with --balance."
+            "independent. Name another column with balance."
         )
     expected = np.outer(counts.sum(1), of_label) / counts.sum()
     table = np.divide(expected, counts, out=np.zeros_like(expected), where=counts > 0)

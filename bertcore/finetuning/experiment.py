@@ -367,7 +367,7 @@ def _divide(
     groups = None
     if settings.balance is not None:
         columns, column = settings.columns, settings.balance
-        groups = column_values(path, settings.task, column, columns=columns, option="--balance")
+        groups = column_values(path, settings.task, column, columns=columns, option="balance")
     try:
         return write(
             path,
@@ -455,10 +455,10 @@ def open_models(
         allow_pickle=settings.allow_pickle,
     )
     if settings.layers is not None:
-        module = model.require_parts("--layers")
+        module = model.require_parts("--student-layers")
         module.network = keep_layers(module.network, settings.layers)
     if settings.config.dropout is not None:
-        model.require_parts("--dropout").set_dropout(settings.config.dropout)
+        model.require_parts("dropout").set_dropout(settings.config.dropout)
     return model, teacher
 
 
@@ -598,7 +598,7 @@ def _balance(settings: Settings, path: Path, columns: Columns) -> Balance | None
     if settings.balance is None:
         return None
     column = settings.balance if settings.division is None else GROUP
-    groups = column_values(path, settings.task, column, columns=columns, option="--balance")
+    groups = column_values(path, settings.task, column, columns=columns, option="balance")
     return Balance(settings.balance, groups, skip_bad_rows=settings.skip_bad_rows)
 
 

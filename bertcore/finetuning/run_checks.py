@@ -222,5 +222,5 @@ def check_not_swapped(*, is_swapped: bool) -> None:
     if is_swapped:
         raise ValueError(
             "a text with swapped words belongs to another group than its row states, so balance "
-            "would weigh it wrongly. Leave --balance or --swap-words out."
+            "would weigh it wrongly. Leave balance or swap_words out."
         )

@@ -154,7 +154,7 @@ def make_settings(
     )
     if settings.is_untrained and (layers is not None or feature_based):
         raise ValueError(
-            "random weights cannot be combined with --student-layers or --feature-based, which "
+            "random weights cannot be combined with --student-layers or feature_based, which "
             "use what a checkpoint has learned. Leave one of them out."
         )
     if settings.distill and settings.distill.layer_phase and settings.config.patience is not None:
@@ -163,7 +163,7 @@ def make_settings(
             "nothing meanwhile. Leave patience or layer_phase out."
         )
     if config.get("features") and not feature_based:
-        raise ValueError("features name what a BiLSTM reads. Give --feature-based, too.")
+        raise ValueError("features name what a BiLSTM reads. Set feature_based, too.")
     check_windows(settings.config, chosen)
     check_direction(settings.direction, settings.config, has_teacher=teacher is not None)
     swap = settings.swap

@@ -220,7 +220,7 @@ class Pretraining:
             raise ValueError(
                 f"the newest checkpoint was trained with the objective {trained!r}, but the run "
                 f"resumes with {self.objective.name!r}. Restore the run's config.json, or start "
-                "a new run from the checkpoint with --from-checkpoint."
+                "a new run from the checkpoint with --checkpoint."
             )
         self._check_corpus(state["data_fingerprint"])
         self.network.load_state_dict(state["network"])

@@ -268,7 +268,7 @@ def resume_run(folder: Path) -> Pretraining:
         raise ValueError(
             f"{str(run.path)!r} is no pretraining run: its config.json is that of a checkpoint. A "
             "fine-tuning run is continued with `bertscope finetune --resume`; to train a "
-            "checkpoint further, name it with --from-checkpoint and give --out a new folder."
+            "checkpoint further, name it with --checkpoint and give --out a new folder."
         )
     try:
         shape = shape_from_hf(settings["model"])

@@ -36,13 +36,6 @@ class Outputs(NamedTuple):
     """Mean over the batch."""
 
 
-class ScoreOptions(NamedTuple):
-    null_threshold: float
-    """Of "qa": withhold an answer where "none" leads by more than this, in logits."""
-    in_full: bool
-    """Whether to add bootstrap intervals and a breakdown by confidence, length and label."""
-
-
 class Scored(NamedTuple):
     """Scores, and the prediction for each example."""
 
@@ -169,11 +162,11 @@ def logits_of_rows(outputs: Iterable[Outputs], num: int) -> tuple[NDArray[np.flo
 
 
 def breakdown_fields(
-    options: ScoreOptions, answers: JudgedAnswers, labels: Sequence[str]
+    answers: JudgedAnswers, labels: Sequence[str], *, in_full: bool
 ) -> dict[str, Any]:
     """Return the fields of Scores that break answers down; {} if not requested."""
     num, sure = len(answers.gold), answers.confidence
-    if not options.in_full or not num:
+    if not in_full or not num:
         return {}
     gold, predicted = answers.gold.astype(np.int64), answers.predicted.astype(np.int64)
     breakdown = break_down(gold, predicted, sure, answers.lengths.astype(np.int64), labels)

@@ -234,8 +234,8 @@ def start_task_model(
         own = stored.facts.pooling
         if own != pooling:
             raise ValueError(
-                f"the head of {str(source)!r} was trained with --pooling {own}, not {pooling}. "
-                f"Give --pooling {own}, or learn a new head with --new-head."
+                f"the head of {str(source)!r} was trained with pooling {own!r}, not {pooling}. "
+                f"Set pooling to {own!r}, or learn a new head with --new-head."
             )
     if stored is not None and chosen.has_labels:
         if not _know(stored.labels, chosen, labels):

@@ -43,7 +43,6 @@ from bertcore.tasks.judged import (
     MetricTable,
     Outputs,
     Scored,
-    ScoreOptions,
     WrongAnswer,
 )
 from bertcore.tasks.targets import SpanTarget
@@ -199,7 +198,7 @@ class Extract(Task):
         losses = [soft_target_loss(a, b, temperature).sum() for a, b in ends]
         return torch.stack(losses).sum() / 2
 
-    def score(self, outputs: Iterable[Outputs], data: TaskData, options: ScoreOptions) -> Scored:
+    def score(self, outputs: Iterable[Outputs], data: TaskData, *, in_full: bool) -> Scored:
         """Return exact match and F1 of SQuAD; if some questions have no answer, those of 2.0."""
         questions = data.questions
         assert questions is not None
@@ -212,13 +211,11 @@ class Extract(Task):
             loss += out.loss * len(out.examples)
         # Where every question has an answer, none is withheld.
         may_be_none = any(not example.answers for example in questions.examples)
-        answers, golds, texts, values = _found(
-            questions, logits, options.null_threshold, may_be_none=may_be_none
-        )
+        answers, golds, texts, values = _found(questions, logits, may_be_none=may_be_none)
         metrics, intervals = mean_metrics(
-            {"f1": values[:, 1], "exact_match": values[:, 0]}, with_intervals=options.in_full
+            {"f1": values[:, 1], "exact_match": values[:, 0]}, with_intervals=in_full
         )
-        notes = Inputs.of(data.rows.hashes).notes() if options.in_full else []
+        notes = Inputs.of(data.rows.hashes).notes() if in_full else []
         if may_be_none:
             metrics |= _metrics_of_2_0(answers, golds, values)
             notes.append(
@@ -308,7 +305,7 @@ class Extract(Task):
         """Score answers as SQuAD does; none is withheld unless `may_be_none`."""
         questions = part.data.questions
         assert questions is not None
-        answers, golds, texts, values = _found(questions, logits, 0.0, may_be_none=may_be_none)
+        answers, golds, texts, values = _found(questions, logits, may_be_none=may_be_none)
         scores = [
             one.score if text else one.null_score for one, text in zip(answers, texts, strict=True)
         ]
@@ -355,7 +352,6 @@ class Extract(Task):
 def _found(
     questions: Questions,
     logits: Sequence[NDArray[np.float32]],
-    threshold: float,
     *,
     may_be_none: bool,
 ) -> tuple[list[Answer], list[list[str]], list[str], NDArray[np.float64]]:
@@ -364,12 +360,11 @@ def _found(
     Args:
         questions: N of them, with their windows.
         logits: Of each window, [T, 2].
-        threshold: "none" is answered where it leads by more than this.
-        may_be_none: Whether it ever is.
+        may_be_none: Whether "none" is answered where it leads.
     """
     answers = find_answers(questions, logits)
     golds = [[text for text, _ in example.answers] for example in questions.examples]
-    texts = ["" if may_be_none and a.null_difference > threshold else a.text for a in answers]
+    texts = ["" if may_be_none and a.null_difference > 0 else a.text for a in answers]
     values = np.array([score_answer(text, g) for text, g in zip(texts, golds, strict=True)])
     return answers, golds, texts, values
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from bertcore.data.rows import IGNORED, ordered_batches
 from bertcore.network.task_module import TaskModule
 from bertcore.tasks.features import Features
-from bertcore.tasks.judged import Outputs, Scored, ScoreOptions, logits_of_rows
+from bertcore.tasks.judged import Outputs, Scored, logits_of_rows
 from bertcore.tasks.task import Task
 from bertcore.tasks.task_data import TaskData
 
@@ -28,7 +28,6 @@ def score_model(
     task: Task,
     *,
     batch_size: int = SCORE_BATCH,
-    null_threshold: float = 0.0,
     in_full: bool = True,
     on_fraction: OnFraction = lambda fraction: None,
     features: Features | None = None,
@@ -40,7 +39,6 @@ def score_model(
         data: The data, with labels numbered as the model's classes.
         task: The task of both.
         batch_size: Number of examples per batch.
-        null_threshold: For "qa": answer "none" if it leads by more than this, in logits.
         in_full: Whether to bootstrap (slower than the model on small data) and to break the answers
             down by confidence, length and label.
         on_fraction: Called with the fraction done.
@@ -50,7 +48,7 @@ def score_model(
     module.eval()
     try:
         outputs = _run(module, data, task, batch_size, on_fraction, features)
-        return task.score(outputs, data, ScoreOptions(null_threshold, in_full))
+        return task.score(outputs, data, in_full=in_full)
     finally:
         module.train(was_training)
 

@@ -37,7 +37,6 @@ from bertcore.tasks.judged import (
     MetricTable,
     Outputs,
     Scored,
-    ScoreOptions,
     WrongAnswer,
 )
 from bertcore.tasks.targets import TagTarget
@@ -164,7 +163,7 @@ class Tag(Task):
         kept = batch.targets != IGNORED
         return soft_target_loss(logits[kept], wanted[kept], temperature).sum()
 
-    def score(self, outputs: Iterable[Outputs], data: TaskData, options: ScoreOptions) -> Scored:
+    def score(self, outputs: Iterable[Outputs], data: TaskData, *, in_full: bool) -> Scored:
         """Return F1 of entities by seqeval, or the mean F1 of tags without entities."""
         best_of_row: list[NDArray[np.int64]] = [np.empty(0, dtype=np.int64)] * len(data.rows)
         sure_of_row: list[NDArray[np.float32]] = [np.empty(0, dtype=np.float32)] * len(data.rows)
@@ -182,7 +181,7 @@ class Tag(Task):
             for tags in (answers.gold.astype(np.int64), answers.predicted.astype(np.int64))
         )
         predictions = [{"gold": a, "predicted": b} for a, b in zip(*sentences, strict=True)]
-        return self.scored(answers, predictions, data, loss / max(1, len(best)), options)
+        return self.scored(answers, predictions, data, loss / max(1, len(best)), in_full=in_full)
 
     def _answers(
         self,

@@ -37,7 +37,6 @@ from bertcore.tasks.judged import (
     MetricTable,
     Outputs,
     Scored,
-    ScoreOptions,
     WrongAnswer,
     breakdown_fields,
     class_answers,
@@ -281,18 +280,19 @@ class Task(ABC):
             )
         ]
 
-    def score(self, outputs: Iterable[Outputs], data: TaskData, options: ScoreOptions) -> Scored:
+    def score(self, outputs: Iterable[Outputs], data: TaskData, *, in_full: bool) -> Scored:
         """Return scores and predictions.
 
         Args:
             outputs: Outputs of all batches, each used once.
             data: The data that were run.
-            options: The scoring options.
+            in_full: Whether to add bootstrap intervals and a breakdown by confidence, length and
+                label.
         """
         logits, loss = logits_of_rows(outputs, len(data.rows))
         answers = self.answers_of(data, logits)
         predictions = self.predictions(answers, logits, data.labels)
-        return self.scored(answers, predictions, data, loss / len(data.rows), options)
+        return self.scored(answers, predictions, data, loss / len(data.rows), in_full=in_full)
 
     def scored(
         self,
@@ -300,16 +300,17 @@ class Task(ABC):
         predictions: list[dict[str, Any]],
         data: TaskData,
         loss: float,
-        options: ScoreOptions,
+        *,
+        in_full: bool,
     ) -> Scored:
         """Return the scores of answers; `loss` is the mean."""
-        table = self.file_metrics(answers, data.labels, with_intervals=options.in_full)
+        table = self.file_metrics(answers, data.labels, with_intervals=in_full)
         names = data.labels or tuple(map(str, range(data.rows.group)))
         broken_down: dict[str, Any] = {}
         if self.has_confidence and answers.gold.ndim == 1:
-            broken_down = breakdown_fields(options, answers, names)
+            broken_down = breakdown_fields(answers, names, in_full=in_full)
         notes = broken_down.pop("notes", ())
-        if options.in_full and not notes:
+        if in_full and not notes:
             inputs = Inputs.of(data.rows.hashes)
             notes = tuple(self.file_notes(answers, data.labels, inputs))
         scores = Scores(

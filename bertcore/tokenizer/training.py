@@ -99,7 +99,7 @@ def train_vocabulary(
             break
         num_characters += further
     has_more = alphabet is not None and alphabet < len(characters)
-    more = f", or for more than {alphabet} characters (--alphabet)" if has_more else ""
+    more = f", or for more than {alphabet} characters (alphabet)" if has_more else ""
     raise ValueError(
         f"the corpus gave only {len(vocab)} WordPieces, but vocab_size is {vocab_size}. "
         f"Ask for {len(vocab)} or fewer{more}, or add text."

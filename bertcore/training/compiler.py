@@ -52,5 +52,5 @@ def choose_compile(
     if missing is None:
         return True, None
     if choice == "on":
-        raise ValueError(f"--compile on cannot work: {missing}. Install it, or leave it to auto.")
+        raise ValueError(f'compile = "on" cannot work: {missing}. Install it, or leave it to auto.')
     return False, f"not compiled, so training is slower: {missing}."

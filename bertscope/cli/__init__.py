@@ -5,6 +5,5 @@ Heavy libraries are imported inside the commands, so that `bertscope --help` ans
 
 __all__ = (
     "audit bias encode entry errors evaluate export files finetune "
-    "inspect_checkpoint label_curve main open_app options output pretrain "
-    "probe progress removed show_training text train_tokenizer"
+    "inspect_checkpoint main open_app options output pretrain probe progress removed text"
 ).split()

@@ -12,11 +12,9 @@ import typer
 from bertcore.base.durations import duration
 from bertcore.configs import EncodeSettings
 from bertscope.cli.options import (
-    NUMBERS,
     config_options,
     field_names,
     is_typed,
-    layer_numbers,
     refuse_options,
 )
 from bertscope.cli.output import print_json
@@ -26,19 +24,19 @@ from bertscope.cli.text import AsJson, Checkpoint, Device
 if TYPE_CHECKING:
     from bertcore.corpus import Cluster, EncodeProgress, Manifest
 
-FOLDER, LINES = "A corpus, into a folder", "One vector per line, into a .npy file"
+FOLDER = "A corpus, into a folder"
 _RECORDED = field_names(EncodeSettings) - {"tokens_per_batch"}  # options that the folder records
-_ONLY_FOLDER = field_names(EncodeSettings) - {"pooling", "dtype"} | {"resume", "cluster", "workers"}
-_ONLY_LINES = ("layer", "batch_size")
+_OF_BOTH = {"pooling", "dtype", "layers"}
+_ONLY_FOLDER = field_names(EncodeSettings) - _OF_BOTH | {"resume", "cluster", "workers"}
 
 
 @config_options(
     (
         FOLDER,
         EncodeSettings,
-        "unit special_tokens split text_column sample seed skip_bad_rows tokens_per_batch",
+        "unit text_column split sample seed skip_bad_rows tokens_per_batch",
     ),
-    (LINES, EncodeSettings, ""),
+    ("", EncodeSettings, "layers"),
 )
 def encode(
     context: typer.Context,
@@ -49,14 +47,11 @@ def encode(
     dtype: str = "auto",
     pooling: str | None = None,
     as_json: AsJson = False,
-    layers: Annotated[str | None, typer.Option(metavar=NUMBERS, rich_help_panel=FOLDER)] = None,
     resume: Annotated[bool, typer.Option(rich_help_panel=FOLDER)] = False,
     cluster: Annotated[
         str | None, typer.Option(metavar="local|ADDRESS", rich_help_panel=FOLDER)
     ] = None,
     workers: Annotated[int | None, typer.Option(min=1, rich_help_panel=FOLDER)] = None,
-    layer: Annotated[int, typer.Option(rich_help_panel=LINES)] = -1,
-    batch_size: Annotated[int, typer.Option(min=1, rich_help_panel=LINES)] = 32,
     **values: Any,
 ) -> None:
     """Encode a corpus as vectors of its tokens, words or sentences, at chosen layers.
@@ -73,13 +68,10 @@ def encode(
         pooling: Of a word's pieces: mean, first, last or max; of a sentence: mean (of all tokens),
             cls, max, ... Default for a .npy file: the checkpoint's own modules (modules.json), or
             mean.
-        layers: 0: the embeddings' output; -1: the last layer, the default.
         resume: Resume what was stopped or killed; CORPUS and options come from the folder.
         cluster: Use Ray workers (pip install 'bertscope[scale]'): on this machine, or on the
             cluster at host:port.
         workers: Number of Ray workers. Default: one per GPU, or else one per processor core.
-        layer: 0: the embeddings' output; -1: the last layer.
-        batch_size: Texts per batch.
 
     \b
     Examples:
@@ -87,7 +79,7 @@ def encode(
       bertscope encode reviews.csv --unit sentence --sample 0.1 --out reviews
       bertscope encode --out vectors --resume
       bertscope encode books.txt --out vectors --cluster local --workers 4
-      bertscope encode sentences.txt --out vectors.npy
+      bertscope encode sentences.txt --layers 2 --out vectors.npy
     """
     if out.suffix.lower() == ".npy":
         reason = "--out is a .npy file; name a folder for a corpus"
@@ -97,11 +89,13 @@ def encode(
                 f"--out is {str(out)!r}, which takes the lines of one text file, but "
                 f"{len(corpus or ())} were given."
             )
-        encode_lines(
-            corpus[0], out, checkpoint, device, dtype, layer, pooling, batch_size, as_json=as_json
-        )
+        layers = values.get("layers", (-1,))
+        if len(layers) > 1:
+            raise ValueError(
+                f"--layers names {len(layers)} layers, but a .npy file takes one. Name a folder."
+            )
+        encode_lines(corpus[0], out, checkpoint, device, dtype, layers[0], pooling, as_json=as_json)
         return
-    refuse_options(context, _ONLY_LINES, "--out is a folder; it takes --layers, --tokens-per-batch")
     from bertcore.corpus.cluster import Cluster
 
     if cluster is None:
@@ -112,9 +106,7 @@ def encode(
         return
     if not corpus:
         raise ValueError("no corpus was given. Name at least one file.")
-    settings = EncodeSettings(
-        layers=layer_numbers(layers), pooling=pooling or "mean", dtype=dtype, **values
-    )
+    settings = EncodeSettings(pooling=pooling or "mean", dtype=dtype, **values)
     encode_folder(out, corpus, checkpoint, device, settings, many, resume=False, as_json=as_json)
 
 
@@ -234,7 +226,6 @@ def encode_lines(
     dtype: str,
     layer: int,
     pooling: str | None,
-    batch_size: int,
     *,
     as_json: bool,
 ) -> None:
@@ -249,10 +240,10 @@ def encode_lines(
     lines, num_blank = read_lines(file)
     bert = load(checkpoint, device=device, dtype=dtype)
     # Sorting by length happens inside a call of `encode`: give it enough texts to sort.
-    size = 16 * batch_size
+    size = 512
     with progress_bar(transient=True) as bar:
         parts = [
-            bert.encode(lines[i : i + size], layer=layer, pooling=pooling, batch_size=batch_size)
+            bert.encode(lines[i : i + size], layer=layer, pooling=pooling)
             for i in bar.track(range(0, len(lines), size), description="encoding")
         ]
     vectors = torch.cat(parts).numpy()

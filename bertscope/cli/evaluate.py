@@ -16,7 +16,7 @@ from typer import Option
 
 from bertcore.base.json_data import plain_data
 from bertcore.configs import Columns
-from bertscope.cli.finetune import TASKS_HELP, metrics_table
+from bertscope.cli.finetune import metrics_table
 from bertscope.cli.options import (
     DATA,
     chosen,
@@ -70,13 +70,8 @@ class Subject:
 class MaskedWordOptions:
     """Options of masked words and next sentences alone."""
 
-    objective: str = "auto"
-    """For mlm only. mlm+nsp: on sentence pairs; mlm: masked words alone, on rows packed full of
-    text; auto: whichever the checkpoint's heads allow."""
     rows: int = field(default=512, metadata={"min": 1})
     """Maximum number of rows to score."""
-    dtype: str = "auto"
-    """mlm, causal, minimal-pairs: auto (float32), bfloat16, float16."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -85,8 +80,6 @@ class TaskOptions:
 
     skip_bad_rows: bool = False
     """Leave out rows that cannot be used; not for mlm or causal."""
-    null_threshold: float = 0.0
-    """qa: answer "none" if it leads by more than this, in logits."""
     predictions: Path | None = None
     """Write a JSON line for each example, with its row, to this file; not for mlm or causal."""
 
@@ -102,11 +95,9 @@ class TaskOptions:
 @config_options(
     (DATA, Subject, "checkpoint allow_pickle max_seq_length"),
     (DATA, TaskOptions, "skip_bad_rows predictions"),
-    ("mlm, causal: held-out text", MaskedWordOptions, "objective rows"),
+    ("mlm, causal: held-out text", MaskedWordOptions, "rows"),
     ("Fine-tuned checkpoints", Columns, "text text_pair label label_map"),
-    ("Fine-tuned checkpoints", TaskOptions, "null_threshold"),
     (MACHINE, Subject, "device"),
-    (MACHINE, MaskedWordOptions, "dtype"),
 )
 def evaluate(
     context: typer.Context,
@@ -115,7 +106,8 @@ def evaluate(
         str,
         Option(
             help="mlm: masked words and next sentences; causal: next tokens; minimal-pairs: is "
-            f"the good sentence of a pair the more probable one? {TASKS_HELP}",
+            "the good sentence of a pair the more probable one? classify, pair, multilabel, "
+            "regress, tag, qa, choice: as for bertscope finetune.",
             rich_help_panel=DATA,
         ),
     ] = MASKED_WORDS,
@@ -149,13 +141,11 @@ def evaluate(
     """
     subject = Subject(**chosen(Subject, settings))
     if task == MINIMAL_PAIRS:
-        ours = field_names(Columns) | {"null_threshold"}
-        refuse_options(context, ours, "it is for fine-tuned checkpoints")
-        refuse_options(context, {"objective", "rows"}, "it is for held-out text")
+        refuse_options(context, field_names(Columns), "it is for fine-tuned checkpoints")
+        refuse_options(context, {"rows"}, "it is for held-out text")
         refuse_options(context, {"max_seq_length"}, "a pair is scored whole or not at all")
-        words = MaskedWordOptions(**chosen(MaskedWordOptions, settings))
         writing = TaskOptions(**chosen(TaskOptions, settings))
-        evaluate_minimal_pairs(data, subject, words, writing, as_json=as_json)
+        evaluate_minimal_pairs(data, subject, writing, as_json=as_json)
         return
     if data is None:
         raise ValueError("--data is missing. Name the file to score.")
@@ -164,7 +154,6 @@ def evaluate(
         refuse_options(context, ours, "it is for fine-tuned checkpoints")
         score = evaluate_masked_words
         if task == NEXT_TOKENS:
-            refuse_options(context, {"objective"}, "it is for --task mlm")
             score = evaluate_causal
         options = MaskedWordOptions(**chosen(MaskedWordOptions, settings))
         score(data, subject, options, as_json=as_json)
@@ -175,28 +164,20 @@ def evaluate(
         names = ", ".join((MASKED_WORDS, NEXT_TOKENS, MINIMAL_PAIRS, *TASKS))
         raise ValueError(f"--task is {task!r}; this version scores {names}.")
     refuse_options(context, field_names(MaskedWordOptions), "it is for held-out text")
-    if task != "qa":
-        refuse_options(context, {"null_threshold"}, "it is for --task qa")
     columns = Columns(**chosen(Columns, settings))
     task_options = TaskOptions(**chosen(TaskOptions, settings))
     evaluate_task(task, data, subject, task_options, columns, as_json=as_json)
 
 
-def _open(subject: Subject, options: MaskedWordOptions) -> Model:
+def _open(subject: Subject) -> Model:
     from bertcore import load
 
-    return load(
-        subject.checkpoint,
-        device=subject.device,
-        dtype=options.dtype,
-        allow_pickle=subject.allow_pickle,
-    )
+    return load(subject.checkpoint, device=subject.device, allow_pickle=subject.allow_pickle)
 
 
 def evaluate_minimal_pairs(
     data: Path | None,
     subject: Subject,
-    options: MaskedWordOptions,
     writing: TaskOptions,
     *,
     as_json: bool,
@@ -214,7 +195,7 @@ def evaluate_minimal_pairs(
     with stages() as on_stage:
         on_stage("reading the pairs", None)
         file = read_pairs(data or BUNDLED, bad_rows=bad_rows)
-        model, what = _open(subject, options), f"scoring {len(file.pairs):,} pairs"
+        model, what = _open(subject), f"scoring {len(file.pairs):,} pairs"
         parts = score_pairs(
             model, file.pairs, bad_rows=bad_rows, progress=lambda done: on_stage(what, done)
         )
@@ -284,7 +265,7 @@ def evaluate_masked_words(
     from bertcore.pretraining.run import HELD_OUT_SEED
 
     next(read_sentences([data]), None)  # before the checkpoint is opened
-    model = _open(subject, options)
+    model = _open(subject)
     bert = _with_berts_masks(model)
     limit, length = bert.config.max_length, subject.max_seq_length
     length = min(128, limit) if length is None else length
@@ -292,25 +273,12 @@ def evaluate_masked_words(
         raise ValueError(
             f"--max-seq-length is {length}, but this checkpoint has {limit} positions. Lower it."
         )
-    objective = options.objective
-    if objective == "auto":
-        can_pair = "nsp" in bert.capabilities and bert.config.type_vocab_size >= 2
-        objective = "mlm+nsp" if can_pair else "mlm"
-    if objective not in ("mlm+nsp", "mlm"):
-        raise ValueError(
-            f"objective is {objective!r}; expected auto, mlm+nsp or mlm: masked words are scored "
-            "on BERT's masks, whatever a checkpoint was trained on."
-        )
-    config = DataConfig.for_length(length, objective=objective)
-    if config.has_pairs and bert.config.type_vocab_size < 2:
-        raise ValueError(
-            "this checkpoint has no second segment, so it cannot be given pairs. "
-            "Leave --objective out, or set it to mlm."
-        )
+    can_pair = "nsp" in bert.capabilities and bert.config.type_vocab_size >= 2
+    config = DataConfig.for_length(length, objective="mlm+nsp" if can_pair else "mlm")
     with stages() as on_stage:
         on_stage("reading the text", None)
         corpus = pack_corpus(read_sentences([data]), bert.tokenizer)
-        config, note = _rows_of(corpus, config, is_chosen=options.objective == "auto")
+        config, note = _rows_of(corpus, config)
         rows = options.rows
         batches = list(
             fixed_batches(corpus, bert.tokenizer, config, seed=HELD_OUT_SEED, num_rows=rows)
@@ -352,26 +320,23 @@ def _with_berts_masks(model: Model) -> Bert:
     return with_parts(model)
 
 
-def _rows_of(
-    corpus: PackedCorpus, config: DataConfig, *, is_chosen: bool
-) -> tuple[DataConfig, str | None]:
+def _rows_of(corpus: PackedCorpus, config: DataConfig) -> tuple[DataConfig, str | None]:
     """Return the settings of the rows that a text allows, and a note on them or None.
 
     Args:
-        corpus: The held-out text.
-        config: The rows that the checkpoint's heads allow, or that were requested.
-        is_chosen: Whether they were not requested; a text without pairs then gives packed rows.
+        corpus: The held-out text; one without pairs gives packed rows.
+        config: The rows that the checkpoint's heads allow.
 
-    ValueError if the text has no pairs but they were requested.
+    ValueError if the text has no sentence.
     """
     from bertcore.pretraining import DataConfig
     from bertcore.pretraining.data.read_corpus import check_counts, note_on_halves
 
-    if config.has_pairs and is_chosen and corpus.most_sentences < 2:
+    if config.has_pairs and corpus.most_sentences < 2:
         packed = DataConfig.for_length(config.max_seq_length, objective="mlm")
         return packed, (
             "no document of the text has two sentences, so there are no pairs: masked words alone "
-            "are scored, on packed rows (--objective mlm)."
+            "are scored, on packed rows."
         )
     check_counts("valid", corpus.num_documents, corpus.most_sentences, rows=config.rows)
     return config, note_on_halves(corpus, config.rows)
@@ -388,7 +353,7 @@ def evaluate_causal(
     from bertcore.pretraining.run import HELD_OUT_SEED
 
     next(read_documents([data]), None)  # before the checkpoint is opened
-    bert = _open(subject, options)
+    bert = _open(subject)
     bert.require("next")
     length, limit = subject.max_seq_length, bert.max_length
     length = min(128, limit) if length is None else length
@@ -511,7 +476,6 @@ def evaluate_task(
             model.module,
             examples,
             model.task,
-            null_threshold=options.null_threshold,
             on_fraction=lambda fraction: on_stage("scoring", fraction),
         )
     if not math.isfinite(scored.scores.loss):

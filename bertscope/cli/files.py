@@ -6,7 +6,7 @@ import errno
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 import typer
 
@@ -14,12 +14,6 @@ from bertcore.base.whole_files import whole_file
 from bertcore.data import packed_files
 from bertcore.data.encodings import find_encoding
 from bertcore.data.files import lines_of, open_text
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from bertcore import Trace
 
 
 def read_lines(path: Path) -> tuple[list[str], int]:
@@ -95,31 +89,3 @@ def write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
         if error.strerror is None:  # numpy's words for a write that the system cut short
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path)) from error
         raise
-
-
-def trace_arrays(trace: Trace) -> dict[str, NDArray[np.generic]]:
-    """Return a whole trace as named arrays, activations in float32, without Python objects.
-
-    Arrays that a family lacks are left out, such as `embeddings_segment` without segments.
-    """
-    import numpy as np
-
-    parts = trace.embeddings
-    lists = ("input_ids", "segment_ids", "position_ids", "offsets", "text_ids", "word_ids")
-    tensors = {
-        "embeddings_token": parts.token,
-        "embeddings_segment": parts.segment,
-        "embeddings_position": parts.position,
-        "embeddings_sum": parts.sum,
-        "embeddings_output": parts.output,
-        "hidden_states": trace.hidden_states,
-        "attentions": trace.attentions,
-        "queries": trace.activations.queries,
-        "keys": trace.activations.keys,
-        "values": trace.activations.values,
-    }
-    return {
-        "tokens": np.array(trace.tokens, dtype=np.str_),
-        **{name: np.array(getattr(trace, name), dtype=np.int64) for name in lists},
-        **{name: t.float().numpy() for name, t in tensors.items() if t is not None},
-    }

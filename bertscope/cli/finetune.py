@@ -1,4 +1,4 @@
-"""`bertscope finetune`: fine-tune a checkpoint for a task."""
+"""`bertscope finetune`: fine-tune a checkpoint for a task, once or by number of labels."""
 
 from __future__ import annotations
 
@@ -9,17 +9,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer import Argument, Option
+from typer import Option
 
 from bertcore.base.durations import duration
 from bertcore.configs import Columns, DistillConfig, FinetuneConfig
 from bertcore.configs.debias import DebiasConfig
-from bertcore.configs.recipe import changes_of, finetuning_recipe
+from bertcore.configs.recipe import settings_of_configs
 from bertscope.cli.options import (
     DATA,
     chosen,
     config_options,
+    field_names,
+    read_settings,
     refuse_options,
+    refuse_without_effect,
 )
 from bertscope.cli.output import counted, make_table, plain, print_json, print_table
 from bertscope.cli.progress import progress_bar, stages, stop_signals
@@ -28,24 +31,20 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from bertcore.finetuning import Experiment, Settings
+    from bertcore.finetuning.label_curve import LabelCurve
     from bertcore.training.loop import Progress
 
-TRAINING, MODEL, TEACHER = "Training", "Model", "Teacher"
-BIAS = "Bias mitigation"
-RECORDS, MACHINE = "Scores and checkpoints", "Machine"
-_LOSSES = "temperature soft_weight hard_weight layer_weight layer_phase"
-_FOR_TEACHER = {"student_layers", *_LOSSES.split()}
+TRAINING, MODEL, MACHINE = "Training", "Model", "Machine"
 _RESUME_TAKES = {"out", "resume", "as_json"}
-TASKS_HELP = (
-    "classify (a text), pair (two texts), multilabel (any number of labels), regress (a score), "
-    "tag (each word), qa (an answer in a text), choice."
-)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Files:
     """The data to learn from and to score on."""
 
+    task: str = "classify"
+    """classify (a text), pair (two texts), multilabel (any number of labels), regress (a score),
+    tag (each word), qa (an answer in a text), choice."""
     train: Path | None = None
     """Examples to learn from: a file, or hub:DATASET."""
     dev: Path | None = None
@@ -65,12 +64,10 @@ class Start:
 
     checkpoint: str = "default"
     """'default', a folder, a zip file of one, or a hub id."""
-    allow_pickle: bool = False
-    """Read a pytorch_model.bin (weights only) if there is no safetensors file."""
     new_head: bool = False
     """Start with a new head on a fine-tuned checkpoint."""
     untrained: bool = False
-    """Start with random weights in the shape of --checkpoint, to see what pretraining adds."""
+    """Start with random weights in the shape of the checkpoint, to see what pretraining adds."""
     max_seq_length: int | None = None
     """Longest input in tokens; default 128, qa 384."""
     teacher: str | None = None
@@ -82,61 +79,47 @@ class Start:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Trials:
-    """The settings to try, one run each, and the weights of labels."""
+    """The settings to try, one run each."""
 
-    lr: list[float] = field(default_factory=list)
+    learning_rate: tuple[float, ...] = ()
     """Peak learning rate; several are tried in turn. Default by the network's width: 3e-5 from 768,
     else 1e-4."""
-    seeds: int = field(default=1, metadata={"min": 1})
-    """Number of seeds, from --seed on; medians are reported."""
-    class_weights: str | None = None
-    """balanced, or a number for each label: 1,2.5"""
+    seeds: int = field(default=1, metadata={"min": 1, "show_default": False})
+    """Number of seeds, from --seed on; medians are reported. Default: 1, and 3 of a label curve."""
+    label_curve: tuple[int, ...] = ()
+    """Numbers of labelled examples: learn from so many at random, from the checkpoint in full, from
+    it frozen (a peak rate of 1e-3), and from random weights, all in the same number of steps, and
+    compare the scores."""
+    least_steps: int = field(default=200, metadata={"min": 1})
+    """Minimum number of steps of each fine-tuning of a label curve."""
 
-    def weights(self) -> str | tuple[float, ...] | None:
-        """Return `class_weights` as FinetuneConfig takes it."""
-        text = self.class_weights
-        if text is None or text == "balanced":
-            return text
-        try:
-            return tuple(float(part) for part in text.split(","))
-        except ValueError as error:
-            raise ValueError(
-                f"--class-weights is {text!r}; expected balanced, or numbers such as 1,2.5."
-            ) from error
+
+CONFIGS = (FinetuneConfig, Files, Columns, Start, Trials, DistillConfig, DebiasConfig)
+RECIPE = settings_of_configs(CONFIGS, without="cosine_weight")
+"""Settings that a recipe may have."""
 
 
 @config_options(
-    (DATA, Files, "train dev held_out sample"),
+    (DATA, Files, "task train dev held_out sample skip_bad_rows"),
     (DATA, Columns, "text text_pair label label_map"),
-    (DATA, Files, "skip_bad_rows"),
-    (TRAINING, Trials, "lr seeds class_weights"),
-    (TRAINING, FinetuneConfig, "epochs batch_size seed warmup_ratio weight_decay dropout"),
-    (MODEL, Start, "checkpoint allow_pickle new_head untrained max_seq_length"),
-    (MODEL, FinetuneConfig, "frozen trained pooling feature_based features doc_stride"),
-    (RECORDS, FinetuneConfig, "metric evaluate_every patience save_every keep_epochs"),
-    (
-        BIAS,
-        DebiasConfig,
-        "swap_words swap_mode balance bias_model bias_focus direction_penalty direction_words",
-    ),
-    (TEACHER, Start, "teacher student_layers"),
-    (TEACHER, DistillConfig.for_task(), _LOSSES),
+    (TRAINING, Trials, "learning_rate seeds label_curve"),
+    (TRAINING, FinetuneConfig, "epochs batch_size seed"),
+    (MODEL, Start, "checkpoint new_head max_seq_length teacher student_layers"),
+    (MODEL, FinetuneConfig, "trained"),
     (MACHINE, FinetuneConfig, "dtype device"),
 )
 def finetune(
     context: typer.Context,
     out: Annotated[Path, Option(rich_help_panel=DATA)],
-    task: Annotated[str, Option(help=TASKS_HELP, rich_help_panel=DATA)] = "classify",
     resume: Annotated[bool, Option(rich_help_panel=DATA)] = False,
-    approaches: Annotated[bool, Option("--approaches", rich_help_panel=MODEL)] = False,
-    recipe: Annotated[str, Option(metavar="<str>", rich_help_panel=TRAINING)] = "ours",
-    more_rates: Annotated[list[float] | None, Argument(metavar="RATE")] = None,
-    as_json: Annotated[bool, Option("--json", rich_help_panel=RECORDS)] = False,
-    **settings: Any,
+    recipe: Annotated[
+        list[str] | None, Option(metavar="<name|file.toml>", rich_help_panel=TRAINING)
+    ] = None,
+    allow_pickle: Annotated[bool, Option(rich_help_panel=MODEL)] = False,
+    as_json: Annotated[bool, Option("--json", rich_help_panel=DATA)] = False,
+    **typed: Any,
 ) -> None:
     """Fine-tune a checkpoint on labelled data; the result opens in transformers.
-
-    With --feature-based or --pooling mean, transformers opens the encoder, without the head.
 
     Epochs, batch size and schedule default to those of Devlin et al. 2019. Networks narrower than
     BERT-base get a higher learning rate; dropout is the checkpoint's (the default one has none).
@@ -144,18 +127,16 @@ def finetune(
     Reads CSV, TSV, JSON lines, GLUE's files, CoNLL columns and SQuAD's JSON, also as .xz and .gz,
     and data sets of the hub by name (hub:nyu-mll/glue:sst2@train) if datasets is installed.
     The folder gets the best model, report.md and report.json. Ctrl+C saves; --resume continues.
-    With --teacher, a student with fewer layers learns a larger model's probabilities as well.
+    With --teacher, a student with fewer layers learns a larger model's probabilities as well. All
+    other settings are written in a recipe: docs/training.md lists them.
 
     Args:
         out: Folder for the result; new, or existing with --resume.
-        resume: Continue the fine-tuning in --out with its own settings.
-        approaches: Compare fine-tuning in full, a frozen encoder, and a BiLSTM on each of the six
-            --features (table 7 of the paper), in one table; tag and classify. The same line again
-            continues a stopped comparison.
-        recipe: Settings for all options not given here. ours: the defaults. paper: BERT's, the best
-            of the rates 5e-5, 3e-5 and 2e-5, batch 32, 3 epochs, dropout 0.1. tinybert: with
-            --teacher, its layers are copied for 10 epochs, then its answers for 3.
-        more_rates: More rates after --lr.
+        resume: Continue what is in --out with its own settings.
+        recipe: Settings for all options not given here: a TOML file, or paper (BERT's: the best of
+            three rates) or tinybert (with --teacher, whose layers are copied first). Of several, a
+            later one overrides those before it.
+        allow_pickle: Read a pytorch_model.bin (weights only) if there is no safetensors file.
         as_json: Print the report as JSON.
 
     \b
@@ -164,151 +145,120 @@ def finetune(
       bertscope finetune --task pair --train a.csv --dev b.csv --text question --text-pair answer
         --label good --out pairs
       bertscope finetune --task classify --train reviews.csv --held-out 0.1 --out reviews
-      bertscope finetune --task multilabel --train comments.csv --held-out 0.1
-        --label toxic,insult,threat --out toxicity
       bertscope finetune --task tag --train eng.train --dev eng.testa --out ner
       bertscope finetune --task qa --train train-v2.0.json --dev dev-v2.0.json --out squad
-      bertscope finetune --task pair --train train.tsv --dev dev.tsv --out mrpc --metric f1
-        --seeds 5 --lr 5e-5 1e-4 3e-4
+      bertscope finetune --task pair --train train.tsv --dev dev.tsv --out mrpc --recipe mine.toml
+        --seeds 5 --learning-rate 5e-5 1e-4 3e-4
       bertscope finetune --teacher sst2 --student-layers 2 --train train.tsv --dev dev.tsv
         --out sst2-small
-      bertscope finetune --train train.tsv --dev dev.tsv --swap-words gender --out fair
-      bertscope finetune --task tag --train eng.train --dev eng.testa --approaches --out table
+      bertscope finetune --label-curve 50 500 5000 --train train.tsv --dev dev.tsv --out curve
       bertscope finetune --out mrpc --resume
     """
     if resume:
-        refuse_options(
-            context,
-            set(context.params) - _RESUME_TAKES,
-            "a fine-tuning resumes with its own settings",
-        )
-        resume_experiment_in(out, as_json=as_json)
+        taken = set(context.params) - _RESUME_TAKES
+        refuse_options(context, taken, "a fine-tuning resumes with its own settings")
+        resume_in(out, as_json=as_json)
         return
-    if "train" not in settings or not {"dev", "held_out"} & settings.keys():
+    settings, given = read_settings("finetune", recipe or (), typed, RECIPE)
+    _refuse_without_effect(settings, given)
+    files, trials = Files(**chosen(Files, settings)), Trials(**chosen(Trials, settings))
+    if files.train is None or (files.dev is None) == (files.held_out is None):
         raise ValueError(
-            "no examples to learn from. Give --train FILE and --dev FILE, or --held-out 0.1 "
-            "instead of --dev."
+            "give --train FILE to learn from, and to score on either --dev FILE or --held-out "
+            "with a fraction, such as 0.1."
         )
-    if {"dev", "held_out"} <= settings.keys():
-        raise ValueError("--dev and --held-out are both given. Leave one of them out.")
-    if "teacher" not in settings:
-        if recipe == "tinybert":
-            raise ValueError("the recipe 'tinybert' copies a teacher. Name one with --teacher.")
-        refuse_options(context, _FOR_TEACHER, "it is for a fine-tuning with --teacher")
-    elif "student_layers" in settings:
-        refuse_options(context, {"checkpoint"}, "the student starts with --student-layers")
-    if "swap_words" not in settings:
-        refuse_options(context, {"swap_mode"}, "it is for a fine-tuning with --swap-words")
-    if "direction_penalty" not in settings:
-        refuse_options(context, {"direction_words"}, "it is for --direction-penalty")
-    if "bias_model" not in settings:
-        refuse_options(context, {"bias_focus"}, "it is for a fine-tuning with --bias-model")
-    if task != "qa":
-        refuse_options(context, {"doc_stride"}, "it is for --task qa")
-    if more_rates and "lr" not in settings:
-        raise ValueError(f"{more_rates[0]} belongs to no option. Write rates after --lr.")
-    if more_rates:
-        settings["lr"] = [*settings["lr"], *more_rates]
-    whole = finetuning_recipe(recipe)
-    if changes := changes_of(whole, settings):
-        typer.echo(f"Note: differs from the recipe {recipe!r}: {', '.join(changes)}.", err=True)
-    chosen_settings = {**whole, **settings}
-    if approaches:
-        compare_approaches_in(out, task, chosen_settings, as_json=as_json)
-    else:
-        start_experiment_in(out, task, chosen_settings, as_json=as_json)
-
-
-def start_experiment_in(out: Path, task: str, settings: dict[str, Any], *, as_json: bool) -> None:
-    """Prepare a new folder and run the experiment.
-
-    Args:
-        out: The folder.
-        task: Name of a fine-tuning task.
-        settings: The fields of the dataclasses above and of the configs that were typed.
-        as_json: Print the report as JSON.
-
-    ValueError if the folder is in use, or a setting, the data or a checkpoint cannot be used.
-    """
+    if trials.label_curve:
+        made = _make_settings(files, trials, settings, allow_pickle=allow_pickle)
+        _run_curve(out, made, trials, as_json=as_json)
+        return
     from bertcore.finetuning import start_experiment
     from bertcore.finetuning.settings import SETTINGS_FILE, check_new_folder
     from bertcore.training.processes import launched_rank, wait_for_file
 
     if launched_rank() > 0:  # of several processes, the main one prepares the folder
         wait_for_file(out / SETTINGS_FILE)
-        resume_experiment_in(out, as_json=as_json)
+        resume_in(out, as_json=as_json)
         return
     check_new_folder(out)
     with stages() as on_stage:
         on_stage("reading the data", None)
-        experiment = start_experiment(out, settings_of_words(task, settings))
-    run_experiment(experiment, as_json=as_json)
+        made = _make_settings(files, trials, settings, allow_pickle=allow_pickle)
+        experiment = start_experiment(out, made)
+    _run_experiment(experiment, as_json=as_json)
 
 
-def compare_approaches_in(out: Path, task: str, settings: dict[str, Any], *, as_json: bool) -> None:
-    """Run each approach in a folder of its own, and print their table.
+def _refuse_without_effect(settings: dict[str, Any], given: dict[str, str]) -> None:
+    """Reject settings that contradict each other, or that another one makes ineffective."""
+    teacher = settings.get("teacher")
+    losses = field_names(DistillConfig)
+    if teacher is None and losses & settings.keys() - given.keys():
+        raise ValueError("the recipe tinybert copies a teacher. Name one with --teacher.")
+    curve = settings.get("label_curve")
+    of_one_run = [
+        "sample", "trained", "frozen", "feature_based", "features", "keep_epochs", "patience",
+        "evaluate_every", "untrained", "new_head", "teacher", "swap_words", "balance", "bias_model",
+        "direction_penalty",
+    ]  # fmt: skip
+    refuse_without_effect(
+        given,
+        [
+            (curve, of_one_run, "a label curve has three starts of its own"),
+            (not curve, ["least_steps"], "it is for --label-curve"),
+            (not teacher, ["student_layers", *losses], "it is for a fine-tuning with --teacher"),
+            (
+                "student_layers" in settings,
+                ["checkpoint"],
+                "the student starts with --student-layers",
+            ),
+            ("swap_words" not in settings, ["swap_mode"], "it is for one with swap_words"),
+            (
+                "direction_penalty" not in settings,
+                ["direction_words"],
+                "it is for direction_penalty",
+            ),
+            ("bias_model" not in settings, ["bias_focus"], "it is for one with bias_model"),
+            (settings.get("task") != "qa", ["doc_stride"], "it is for --task qa"),
+        ],
+    )
 
-    Arguments as for `start_experiment_in`. ValueError as `run_approaches`.
-    """
-    from bertcore.finetuning.approaches import run_approaches
 
-    made = settings_of_words(task, settings)
-    with stop_signals() as should_stop, progress_bar() as bar:
-        shown = bar.add_task("starting", total=1.0)
-        table = run_approaches(
-            out,
-            made,
-            on_progress=lambda done, what: bar.update(shown, completed=done, description=what),
-            on_note=lambda note: bar.console.print(note, highlight=False, soft_wrap=True),
-            should_stop=should_stop,
-        )
-    if table is None:
-        typer.echo("Stopped and saved. The same line again continues.")
-    elif as_json:
-        print_json(table.to_dict())
-    else:
-        typer.echo(table.to_markdown())
-        typer.echo(f"Done. This table is in {out}")
-
-
-def settings_of_words(task: str, settings: dict[str, Any]) -> Settings:
-    """Return the settings of a fine-tuning from what was typed.
-
-    ValueError if a setting or a checkpoint cannot be used.
-    """
+def _make_settings(
+    files: Files, trials: Trials, settings: dict[str, Any], *, allow_pickle: bool
+) -> Settings:
+    """Return the settings of a fine-tuning; ValueError if one or a checkpoint cannot be used."""
     from bertcore.debiasing import PenalisedDirection, Swapping
     from bertcore.distillation.student import named_layers
     from bertcore.finetuning import make_settings
     from bertcore.loading import load
 
-    files, start = Files(**chosen(Files, settings)), Start(**chosen(Start, settings))
-    trials = Trials(**chosen(Trials, settings))
+    assert files.train is not None  # the caller has made sure
+    start = Start(**chosen(Start, settings))
     debias = DebiasConfig(**chosen(DebiasConfig, settings))
     config = chosen(FinetuneConfig, settings)
+    config.pop("learning_rate", None)
     seed = config.pop("seed", 1)
-    assert files.train is not None  # the caller has made sure
+    is_curve = bool(trials.label_curve)
+    num_seeds = settings.get("seeds", 3 if is_curve else 1)
     distill = layers = None
     if start.teacher is not None:
         distill = DistillConfig.for_task(**chosen(DistillConfig, settings))
     if start.teacher is not None and start.student_layers is not None:
-        num_layers = load(
-            start.teacher, device="cpu", allow_pickle=start.allow_pickle
-        ).config.num_hidden_layers
-        layers = named_layers(start.student_layers, num_layers)
+        teacher = load(start.teacher, device="cpu", allow_pickle=allow_pickle)
+        layers = named_layers(start.student_layers, teacher.config.num_hidden_layers)
     return make_settings(
-        task=task,
+        task=files.task,
         train=files.train,
         dev=files.dev,
         checkpoint=start.checkpoint if layers is None else str(start.teacher),
-        learning_rates=trials.lr,
-        seeds=range(seed, seed + trials.seeds),
+        learning_rates=trials.learning_rate,
+        seeds=range(seed, seed + num_seeds),
         held_out=files.held_out,
         sample=files.sample,
         columns=Columns(**chosen(Columns, settings)),
         skip_bad_rows=files.skip_bad_rows,
-        new_head=start.new_head,
+        new_head=start.new_head or is_curve,
         is_untrained=start.untrained,
-        allow_pickle=start.allow_pickle,
+        allow_pickle=allow_pickle,
         command=shlex.join(["bertscope", *sys.argv[1:]]),
         layers=layers,
         teacher=start.teacher,
@@ -318,25 +268,72 @@ def settings_of_words(task: str, settings: dict[str, Any]) -> Settings:
         bias_model=debias.bias_model,
         bias_focus=debias.bias_focus,
         direction=PenalisedDirection.chosen(debias),
-        **{
-            **config,
-            "max_seq_length": start.max_seq_length,
-            "class_weights": trials.weights(),
-        },
+        **{**config, "max_seq_length": start.max_seq_length},
     )
 
 
-def resume_experiment_in(out: Path, *, as_json: bool) -> None:
-    """Open a folder and continue its experiment."""
+def resume_in(out: Path, *, as_json: bool) -> None:
+    """Open a folder and continue its fine-tuning or label curve."""
     from bertcore.finetuning import resume_experiment
+    from bertcore.finetuning.label_curve import CURVE_FILE
 
+    if (out / CURVE_FILE).is_file():
+        _run_curve(out, None, Trials(), as_json=as_json)
+        return
     with stages() as on_stage:
         on_stage("reading the data", None)
         experiment = resume_experiment(out)
-    run_experiment(experiment, as_json=as_json)
+    _run_experiment(experiment, as_json=as_json)
 
 
-def run_experiment(experiment: Experiment, *, as_json: bool) -> None:
+def _run_curve(out: Path, made: Settings | None, trials: Trials, *, as_json: bool) -> None:
+    """Start or continue a label curve, with a progress bar, and print it."""
+    from bertcore.finetuning.label_curve import run_label_curve
+
+    with stop_signals() as should_stop, progress_bar() as bar:
+        shown = bar.add_task("starting", total=1.0)
+        curve = run_label_curve(
+            out,
+            made,
+            num_labels=trials.label_curve,
+            least_steps=trials.least_steps,
+            on_progress=lambda done, what: bar.update(shown, completed=done, description=what),
+            on_note=lambda note: bar.console.print(note, highlight=False, soft_wrap=True),
+            should_stop=should_stop,
+        )
+    if as_json:
+        print_json(curve.to_dict())
+    else:
+        print_table(curve_table(curve))
+        for note in curve.notes:
+            typer.echo(f"Note: {note}")
+    if len(curve.points) < curve.num_planned:
+        typer.echo(
+            f"Stopped and saved: {len(curve.points)} of {curve.num_planned} are done. Continue "
+            f"with: bertscope finetune --out {shlex.quote(str(out))} --resume",
+            err=True,
+        )
+
+
+def curve_table(curve: LabelCurve) -> Table:
+    """Return the median, minimum and maximum over the seeds, a row for each number of labels."""
+    table = make_table("labels", *curve.starts, right=("labels", *curve.starts))
+    number = "" if curve.num_dev is None else f" on {counted(curve.num_dev, 'dev example')}"
+    table.title = plain(
+        f"{curve.metric}{number}: median of {len(curve.seeds)} seeds (least to most)"
+    )
+    for labels in curve.num_labels:
+        cells = []
+        for start in curve.starts:
+            values, median = curve.values(start, labels), curve.median(start, labels)
+            cells.append(
+                "" if median is None else f"{median:.3f} ({min(values):.3f} to {max(values):.3f})"
+            )
+        table.add_row(f"{labels:,}", *cells)
+    return table
+
+
+def _run_experiment(experiment: Experiment, *, as_json: bool) -> None:
     """Run with a progress bar; Ctrl+C ends it after the current step, a second one at once."""
     from bertcore.finetuning.settings import run_name
 

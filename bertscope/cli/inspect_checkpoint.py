@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bertscope.cli.output import counted, print_json
-from bertscope.cli.text import AsJson
+from bertscope.cli.text import AsJson, Checkpoint
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from bertcore import Model
     from bertcore.analysis.health.checkpoint_doctor import Diagnosis
 
-Checkpoint = Annotated[
-    str, typer.Argument(help="'default', a folder, or a hub id such as bert-base-uncased.")
-]
 AllowPickle = Annotated[
     bool,
     typer.Option(
@@ -40,7 +37,7 @@ Sentences = Annotated[
 
 
 def inspect(
-    checkpoint: Checkpoint,
+    checkpoint: Checkpoint = "default",
     as_json: AsJson = False,
     allow_pickle: AllowPickle = False,
     texts: Sentences = None,
@@ -50,10 +47,10 @@ def inspect(
 
     \b
     Examples:
-      bertscope inspect default
-      bertscope inspect runs/mine/checkpoints/step-1000
-      bertscope inspect ./my-fine-tuned-bert --json
-      bertscope inspect ./my-korean-bert --texts korean.txt
+      bertscope inspect
+      bertscope inspect --checkpoint runs/mine/checkpoints/step-1000
+      bertscope inspect --checkpoint ./my-fine-tuned-bert --json
+      bertscope inspect --checkpoint ./my-korean-bert --texts korean.txt
     """
     from bertcore import load
     from bertcore.analysis.heads.texts import read_texts

@@ -16,13 +16,11 @@ from bertscope.cli import (
     export,
     finetune,
     inspect_checkpoint,
-    label_curve,
     lesson,
     open_app,
     pretrain,
     probe,
     text,
-    train_tokenizer,
 )
 from bertscope.cli.errors import SentenceGroup
 from bertscope.cli.options import GroupedCommand, with_checked_numbers
@@ -33,14 +31,11 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "fill-mask": text.fill_mask,
     "loss": text.loss,
     "nsp": text.nsp,
-    "trace": text.trace,
     "encode": encode.encode,
     "export": export.export,
     "probe": probe.probe,
-    "train-tokenizer": train_tokenizer.train_tokenizer,
     "pretrain": pretrain.pretrain,
     "finetune": finetune.finetune,
-    "label-curve": label_curve.label_curve,
     "inspect": inspect_checkpoint.inspect,
     "evaluate": evaluate.evaluate,
     "bias": bias.bias,
@@ -69,10 +64,6 @@ def build_app() -> typer.Typer:
 
 def start(
     context: typer.Context,
-    port: open_app.Port = open_app.DEFAULT_PORT,
-    address: open_app.Address = open_app.DEFAULT_ADDRESS,
-    no_browser: open_app.NoBrowser = False,
-    no_training: open_app.NoTraining = False,
     version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
 ) -> None:
     """See a sentence through BERT. Without a command, open the app in the browser.
@@ -80,15 +71,13 @@ def start(
     \b
     Examples:
       bertscope
-      bertscope --port 8600
       bertscope fill-mask "He opened the [MASK] and went in."
     """
     if version:
         typer.echo(bertcore.__version__)
         raise typer.Exit
     if context.invoked_subcommand is None:
-        visitors = open_app.Visitors(no_training=no_training)
-        open_app.serve(port=port, address=address, no_browser=no_browser, visitors=visitors)
+        open_app.serve()
 
 
 app = build_app()

@@ -28,7 +28,6 @@ from bertscope.cli.school_class import SchoolClass, reached_at, school_class
 
 DEFAULT_PORT = 8501
 DEFAULT_ADDRESS = "localhost"
-DEFAULT_MINUTES, CLASS_MINUTES = 10.0, 2.0
 KEY = "BERTSCOPE_KEY"
 CLASS_KEY = "BERTSCOPE_CLASS_KEY"
 _SECRETS = ("TOKEN", "SECRET", "PASSWORD", "_KEY")
@@ -53,25 +52,6 @@ Waking a thread takes longer than a small product. If torch's threads spin brief
 each would take time from the others.
 """
 
-Port = Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")]
-Address = Annotated[
-    str,
-    typer.Option(
-        help="Address to listen on. localhost: only this computer; 0.0.0.0: the whole network, "
-        "for a class."
-    ),
-]
-NoBrowser = Annotated[
-    bool, typer.Option("--no-browser", help="Start the server without opening a browser.")
-]
-NoTraining = Annotated[
-    bool,
-    typer.Option(
-        "--no-training",
-        help="Visitors cannot start, resume or stop training runs, only watch them.",
-    ),
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Visitors:
@@ -80,9 +60,8 @@ class Visitors:
     is_open: bool | None = None
     """None: the address decides."""
     checkpoints: Path | None = None
-    training_minutes: float = 0.0
-    """0: none."""
-    no_training: bool = False
+    training_minutes: float | None = None
+    """Of a run; 0: nobody trains. None: nobody on a closed server, no limit on an open one."""
     key: str = field(default="", repr=False)
     hosts: tuple[str, ...] = ()
     school_class: SchoolClass | None = None
@@ -101,11 +80,9 @@ class Visitors:
 
         ValueError if the settings contradict each other.
         """
-        if self.no_training and self.training_minutes:
-            raise ValueError("--no-training and --allow-training contradict. Pass one of them.")
         if self.find_open(address) and (self.checkpoints or self.training_minutes):
             raise ValueError(
-                "--checkpoints and --allow-training are for a closed server, but this one is open: "
+                "--checkpoints and --training-minutes limit a closed server, but this one is open: "
                 "its visitors may open any folder and train. Leave them out, or pass --closed."
             )
         if self.checkpoints is not None and not self.checkpoints.is_dir():
@@ -116,7 +93,7 @@ class Visitors:
             "BERTSCOPE_ALLOW_TRAINING": f"{self.training_minutes:g}"
             if self.training_minutes
             else "",
-            "BERTSCOPE_NO_TRAINING": "1" if self.no_training else "",
+            "BERTSCOPE_NO_TRAINING": "1" if self.training_minutes == 0 else "",
             KEY: self.key,
             "BERTSCOPE_HOSTS": ",".join(self.hosts),
         }
@@ -134,39 +111,37 @@ def _is_this_computer(address: str) -> bool:
 
 @documented
 def open_app(
-    port: Port = DEFAULT_PORT,
-    address: Address = DEFAULT_ADDRESS,
-    no_browser: NoBrowser = False,
-    no_training: NoTraining = False,
+    port: Annotated[int, typer.Option(min=1, max=65535)] = DEFAULT_PORT,
+    address: str = DEFAULT_ADDRESS,
+    no_browser: Annotated[bool, typer.Option("--no-browser")] = False,
     is_open: Annotated[bool | None, typer.Option("--open/--closed")] = None,
     checkpoints: Path | None = None,
-    allow_training: bool = False,
-    training_minutes: Annotated[float | None, typer.Option(min=0.1)] = None,
-    key: Annotated[str, typer.Option(envvar=KEY, show_default=False)] = "",
+    training_minutes: Annotated[float | None, typer.Option(min=0)] = None,
     key_file: Path | None = None,
     host: list[str] | None = None,
     base_path: str = "",
     class_name: Annotated[str | None, typer.Option("--class", metavar="NAME")] = None,
-    class_key: Annotated[str, typer.Option(envvar=CLASS_KEY, show_default=False)] = "",
     class_key_file: Path | None = None,
     class_file: Path | None = None,
 ) -> None:
     """Open the app in the browser, or serve it to a class.
 
     On any address except localhost the server is closed: visitors can open the shipped checkpoints
-    and those of --checkpoints, by name, and train only with --allow-training.
+    and those of --checkpoints, by name, and train only with --training-minutes.
 
     Args:
+        port: Port to listen on.
+        address: Address to listen on. localhost: only this computer; 0.0.0.0: the whole network,
+            for a class.
+        no_browser: Start the server without opening a browser.
         is_open: Whether visitors may open folders of this machine and checkpoints of the hub, and
             train. Default: open on localhost, closed on any other address.
         checkpoints: Folder whose checkpoints and runs visitors of a closed server may open.
-        allow_training: Visitors of a closed server may train, one run at a time, which is deleted
-            when their visit ends.
-        training_minutes: With --allow-training: maximum minutes of a run. Default: 10, and 2 in a
-            class, where a new model has at most 1,000,000 parameters.
-        key: Key that visitors are asked for. Other users of this machine can see it in the command
-            line; the variable or --key-file hides it.
-        key_file: File with the key that visitors are asked for.
+        training_minutes: Maximum minutes of a run of a closed server's visitors, who may train one
+            at a time, deleted when their visit ends; in a class, a new model has at most 1,000,000
+            parameters. 0: nobody trains, on an open server neither. Default: no runs on a closed
+            server, no limit on an open one.
+        key_file: File with the key that visitors are asked for; or the variable BERTSCOPE_KEY.
         host: Name under which visitors reach the server, such as class.example.org; may be
             repeated. Default: any address, and the names of this machine. With one, also a server
             on localhost is closed unless --open is passed.
@@ -175,9 +150,8 @@ def open_app(
             needs none.
         class_name: Name of a class whose answers to the lessons are collected, for a page Class
             with a key of its own. The links of the lessons are printed.
-        class_key: Key of that page, the teacher's. Default: one is made and printed. Other users of
-            this machine can see it in the command line; the variable or --class-key-file hides it.
-        class_key_file: File with the key of that page.
+        class_key_file: File with the key of that page, the teacher's; or the variable
+            BERTSCOPE_CLASS_KEY. Default: one is made and printed.
         class_file: File that keeps what the class answers and hands in, and goes on with what it
             has. Default: nothing is kept after the server ends.
 
@@ -188,16 +162,13 @@ def open_app(
       bertscope app --address 0.0.0.0 --no-browser --key-file key.txt --class "NLP, group 2"
       bertscope app --address 0.0.0.0 --no-browser --open
     """
-    usual = DEFAULT_MINUTES if class_name is None else CLASS_MINUTES
-    minutes = usual if training_minutes is None else training_minutes
     visitors = Visitors(
         is_open=is_open,
         checkpoints=None if checkpoints is None else checkpoints.expanduser(),
-        training_minutes=minutes if allow_training else 0.0,
-        no_training=no_training,
-        key=_key(key, key_file),
+        training_minutes=training_minutes,
+        key=_key(KEY, key_file),
         hosts=tuple(host or ()),
-        school_class=school_class(class_name, _key(class_key, class_key_file), class_file),
+        school_class=school_class(class_name, _key(CLASS_KEY, class_key_file), class_file),
     )
     serve(
         port=port,
@@ -222,9 +193,10 @@ def _base_path(typed: str) -> str:
     return path
 
 
-def _key(key: str, file: Path | None) -> str:
+def _key(variable: str, file: Path | None) -> str:
+    """Return the key in a file, or in an environment variable; "" if there is none."""
     if file is None:
-        return key
+        return os.environ.get(variable, "")
     try:  # editors on Windows write a byte order mark
         lines = file.expanduser().read_text(encoding="utf-8-sig").strip().splitlines()
     except UnicodeDecodeError as error:
@@ -238,10 +210,10 @@ def _key(key: str, file: Path | None) -> str:
 
 def serve(
     *,
-    port: int,
-    address: str,
-    no_browser: bool,
-    visitors: Visitors,
+    port: int = DEFAULT_PORT,
+    address: str = DEFAULT_ADDRESS,
+    no_browser: bool = False,
+    visitors: Visitors | None = None,
     base_path: str = "",
 ) -> None:
     """Run the server instead of this process.
@@ -254,6 +226,7 @@ def serve(
             "the app needs Streamlit, which is not installed here. "
             "Install everything with: pip install bertscope"
         )
+    visitors = visitors or Visitors(key=_key(KEY, None))
     root = find_app_root()
     check_port(address, port)
     if visitors.school_class is not None:
@@ -333,7 +306,7 @@ def check_port(address: str, port: int) -> None:
     except PermissionError as error:
         raise ValueError(
             f"port {port} may not be opened by this user. Pass another one above 1023: "
-            f"bertscope --port {DEFAULT_PORT}"
+            f"bertscope app --port {DEFAULT_PORT}"
         ) from error
     except OSError as error:
         free = _free_port_after(address, port)
@@ -343,7 +316,7 @@ def check_port(address: str, port: int) -> None:
             ) from error
         raise ValueError(
             f"port {port} is in use by another program. Stop it, or pass a free port: "
-            f"bertscope --port {free}"
+            f"bertscope app --port {free}"
         ) from error
 
 

@@ -12,7 +12,7 @@ import inspect
 import itertools
 import re
 import textwrap
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
@@ -22,6 +22,7 @@ from typer.core import TyperCommand
 from typer.models import OptionInfo
 
 from bertcore.configs.numbers import INFINITE, check_numbers
+from bertcore.configs.recipe import Setting, changes_of, read_recipes, shipped_recipes
 
 Panel = tuple[str, Any, str]
 """Heading in --help, "" for none; dataclass, or instance with other defaults; space-separated field
@@ -34,7 +35,7 @@ NUMBERS = "N [N ...]"
 """Metavar of an option that takes several numbers."""
 WORDS = "NAME [NAME ...]"
 """Metavar of an option that takes several names."""
-_NUMBER = re.compile(r"-?\d+")
+_NUMBER = re.compile(r"-?\d[\d.]*(?:e[-+]?\d+)?")
 _SEVERAL = {NUMBERS: _NUMBER, WORDS: re.compile(r"[^-].*")}
 
 
@@ -58,6 +59,12 @@ def config_options(*panels: Panel) -> Callable[[Callable[..., None]], Callable[.
             for heading, config, names in panels
             for option in _options(heading, config, names.split())
         ]
+        several = {
+            name: kind
+            for _, config, names in panels
+            for name in names.split()
+            if (kind := _number_kind(config, name)) is not None
+        }
 
         @functools.wraps(command)
         def run(**values: Any) -> None:
@@ -65,6 +72,9 @@ def config_options(*panels: Panel) -> Callable[[Callable[..., None]], Callable[.
             for option in generated:
                 if not is_typed(context, option.name):
                     del values[option.name]
+                elif kind := several.get(option.name):
+                    flag = f"--{option.name.replace('_', '-')}"
+                    values[option.name] = numbers_of(values[option.name], flag, kind)
             command(**values)
 
         parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in declared]
@@ -129,15 +139,22 @@ def join_values(words: Iterable[str], option: str, value: re.Pattern[str] = _NUM
     return [*joined, ",".join(values)] if values else joined
 
 
-def layer_numbers(layers: str | None) -> tuple[int, ...]:
-    """Return the numbers of --layers, -1 without it; ValueError if one is not a number."""
-    if layers is None:
-        return (-1,)
-    words = [word for word in re.split(r"[,\s]+", layers) if word]
-    wrong = [word for word in words if not _NUMBER.fullmatch(word)]
-    if wrong or not words:
-        raise ValueError(f"--layers is {layers!r}; expected numbers, such as --layers 0 2 4.")
-    return tuple(map(int, words))
+def numbers_of(text: str, option: str, kind: type) -> tuple[Any, ...]:
+    """Return the numbers in the value of an option.
+
+    >>> numbers_of("0,2 -1", "--layers", int), numbers_of("1e-4", "--learning-rate", float)
+    ((0, 2, -1), (0.0001,))
+
+    ValueError if there is none, or one is not of that kind.
+    """
+    try:
+        numbers = tuple(kind(word) for word in re.split(r"[,\s]+", text) if word)
+    except ValueError:
+        numbers = ()
+    if not numbers:
+        raise ValueError(f"{option} is {text!r}; expected numbers, such as {option} 2 4.")
+    check_numbers([(option, numbers)])
+    return numbers
 
 
 def with_checked_numbers(command: Callable[..., None]) -> Callable[..., None]:
@@ -172,14 +189,47 @@ def field_names(*configs: type) -> set[str]:
 
 def refuse_options(context: typer.Context, names: Iterable[str], reason: str) -> None:
     """Raise ValueError if an option was typed that would have no effect."""
-    listed = set(names)
-    typed = sorted(
-        parameter.opts[0]
-        for parameter in context.command.params
-        if parameter.name in listed and is_typed(context, parameter.name)
-    )
-    if typed:
-        raise ValueError(f"{', '.join(typed)} would have no effect: {reason}. Leave it out.")
+    typed = {p.name: p.opts[0] for p in context.command.params if is_typed(context, p.name or "")}
+    refuse_without_effect(typed, [(True, names, reason)])
+
+
+Rule = tuple[object, Iterable[str], str]
+"""A condition, and settings that have no effect where it holds; and the reason."""
+
+
+def refuse_without_effect(given: Mapping[Any, str], rules: Iterable[Rule]) -> None:
+    """Raise ValueError if a setting was given that would have no effect.
+
+    Args:
+        given: What each setting is called, an option or a name in a recipe, by field.
+        rules: The first that is broken is named.
+    """
+    for condition, names, reason in rules:
+        if condition and (idle := sorted(given[name] for name in set(names) & given.keys())):
+            raise ValueError(f"{', '.join(idle)} would have no effect: {reason}. Leave it out.")
+
+
+def read_settings(
+    command: str,
+    recipes: Sequence[str],
+    typed: Mapping[str, Any],
+    known: Mapping[str, Setting],
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the settings of recipes and options, and what those that a user gave are called.
+
+    A note says where they differ from a recipe that ships.
+
+    ValueError as `read_recipes`.
+    """
+    recipe = read_recipes(recipes, command, known)
+    settings = {**recipe.settings, **typed}
+    given = {name: name for name in recipe.own}
+    given |= {name: f"--{name.replace('_', '-')}" for name in typed}
+    shipped = [name for name in recipes if name in shipped_recipes(command)]
+    if shipped and (changes := changes_of(recipe.shipped, settings)):
+        told = f"differs from the recipe {', '.join(shipped)}: {', '.join(changes)}"
+        typer.echo(f"Note: {told}.", err=True)
+    return settings, given
 
 
 class GroupedCommand(TyperCommand):
@@ -246,6 +296,9 @@ def _options(heading: str, config: Any, names: list[str]) -> list[inspect.Parame
         more = {"flag": f"--{name.replace('_', '-')}", **field.metadata}
         # The dataclass checks the values: its error says what to do.
         kind = str if get_origin(types[name]) is Literal else types[name]
+        if _number_kind(config, name) is not None:
+            kind, default = str | None, None
+            more["metavar"] = NUMBERS
         option = typer.Option(
             more.pop("flag"), help=texts[name], rich_help_panel=heading or None, **more
         )
@@ -258,6 +311,13 @@ def _options(heading: str, config: Any, names: list[str]) -> list[inspect.Parame
             )
         )
     return parameters
+
+
+def _number_kind(config: Any, name: str) -> type | None:
+    """Return the kind of number of a field that has several; None of any other field."""
+    hint = get_type_hints(config if isinstance(config, type) else type(config))[name]
+    kind = get_args(hint)[0] if get_origin(hint) is tuple else None
+    return kind if kind in (int, float) else None
 
 
 def field_docstrings(config: type) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""`bertscope pretrain`: pretrain a network on text."""
+"""`bertscope pretrain`: pretrain a network on text, with a progress bar and clean stops."""
 
 from __future__ import annotations
 
@@ -12,45 +12,70 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 from typer import Option
 
+from bertcore.base.durations import duration
 from bertcore.configs import DataConfig, DistillConfig, OptimizerConfig, TrainConfig
 from bertcore.configs.debias import DebiasConfig
-from bertcore.configs.recipe import Recipe, changes_of, recipe_named
+from bertcore.configs.recipe import settings_of_configs
 from bertscope.cli.options import (
     chosen,
     config_options,
     field_names,
+    read_settings,
     refuse_options,
+    refuse_without_effect,
 )
-from bertscope.cli.progress import stages
-from bertscope.cli.show_training import train
-from bertscope.cli.train_tokenizer import OF_VOCABULARY, Vocabulary
+from bertscope.cli.progress import progress_bar, stages, stop_signals
 
 if TYPE_CHECKING:
     from bertcore import Bert, BertConfig
     from bertcore.debiasing import PenalisedDirection, Swapping
+    from bertcore.pretraining import Pretraining
     from bertcore.pretraining.data.read_corpus import OnStage
     from bertcore.pretraining.loss.distillation import Teacher
     from bertcore.tokenizer import Tokenizer
+    from bertcore.training.event_files import EventFiles
+    from bertcore.training.loop import Progress
 
-TEXT, NETWORK, RECORDS = "Text and run", "Network", "Scores and checkpoints"
-TEACHER, LENGTH, BATCHES = "Teacher", "Length", "Batches"
-GENERATOR = "Generator (objective rtd)"
-OPTIMIZER, MACHINE = "Optimiser", "Machine"
-BIAS = "Bias mitigation"
-_VOCABULARY = {"tokenizer"} | field_names(Vocabulary)
-_LOSSES = {"temperature", "soft_weight", "hard_weight", "cosine_weight", "layer_weight"}
+TEXT, NETWORK, TRAINING, MACHINE = "Text and run", "Network", "Training", "Machine"
+_SCORES = {
+    "loss": "loss {:.3f}",
+    "mlm_loss": "masked-word loss {:.3f}",
+    "mlm_top1": "top-1 {:.1%}",
+    "next_top1": "next token {:.1%}",
+    "generator_top1": "generator top-1 {:.1%}",
+    "replaced_recall": "replaced tokens found {:.1%}",
+    "plm_top1": "top-1 {:.1%}",
+    "written_top1": "top-1 {:.1%}",
+    "nsp_accuracy": "next sentence {:.1%}",
+    "sop_accuracy": "sentence order {:.1%}",
+    "minimal_pairs": "minimal pairs {:.1%}",
+    "bits_per_character": "{:.3f} bits per character",
+}
+"""Held-out scores and how they are printed, in order."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Texts(Vocabulary):
-    """The training text and its tokenizer."""
+class Texts:
+    """The training text, and the vocabulary that is learned from it."""
 
     corpus: list[Path] = field(default_factory=list, metadata={"metavar": "<path>"})
-    """Training text; repeat for several files."""
+    """Training text (.txt, .xz, .gz), a blank line between documents; repeat for several files."""
     valid: Path | None = None
     """Held-out text, in the same form."""
     tokenizer: Path | None = None
     """Folder of a tokenizer to use, instead of one that is learned from the text."""
+    vocab_size: int = field(default=16384, metadata={"min": 1})
+    """Number of word pieces to learn."""
+    uncased: bool = True
+    """Lower-case the text, and strip accents unless `strip_accents` says otherwise."""
+    strip_accents: bool | None = None
+    """Strip accents (Russian й becomes и), or keep them; default: as `uncased`."""
+    tokenize_chinese_chars: bool = True
+    """Make each Chinese character a word of its own."""
+    alphabet: int | None = field(default=None, metadata={"min": 1})
+    """Number of different characters to learn, the most frequent ones; a word with any other is
+    unknown. Default: as many as cover 99.95% of the text, at least 500, if they take no more than
+    90% of the pieces."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,7 +84,7 @@ class Shape:
 
     family: str = "bert"
     """Architecture: bert, distilbert, roberta, xlm-roberta, electra (its generator), albert or
-    modernbert; all but bert learn masked words alone, unless --objective says otherwise."""
+    modernbert; all but bert learn masked words alone, unless there is an objective."""
     layers: int = field(default=4, metadata={"min": 1})
     """L: encoder layers."""
     hidden: int = field(default=256, metadata={"min": 1})
@@ -72,15 +97,23 @@ class Shape:
 class Sources:
     """Checkpoints that a run starts from or learns from."""
 
-    from_checkpoint: str | None = None
+    checkpoint: str | None = None
     """Continue from the weights of a checkpoint (default, a folder or a hub id), with its shape and
     tokenizer."""
     teacher: str | None = None
     """Checkpoint (default, a folder or a hub id) to distil from; the optimiser's defaults are then
-    DistilBERT's. Needs --student-layers or --from-checkpoint."""
+    DistilBERT's. Needs --student-layers or --checkpoint."""
     student_layers: str | None = None
     """Layers of the teacher that the student starts with: how many (spread evenly), or which,
     counted from 0, such as 0,2,3."""
+
+
+CONFIGS = (
+    Texts, Shape, Sources, TrainConfig, DataConfig, OptimizerConfig, DistillConfig, DebiasConfig
+)  # fmt: skip
+RECIPE = settings_of_configs(CONFIGS, without="layer_phase balance bias_model bias_focus")
+"""Settings that a recipe may have."""
+_VOCABULARY = field_names(Texts) - {"corpus", "valid"}
 
 
 class Plan(NamedTuple):
@@ -99,64 +132,47 @@ class Plan(NamedTuple):
 
 
 @config_options(
-    (TEXT, Texts, "corpus valid tokenizer"),
-    (TEXT, Vocabulary, OF_VOCABULARY),
-    (LENGTH, TrainConfig, "steps minutes seed"),
-    (NETWORK, Shape, "family layers hidden heads"),
-    (NETWORK, Sources, "from_checkpoint"),
-    (NETWORK, TrainConfig, "dropout start"),
-    (
-        BATCHES,
-        DataConfig,
-        "objective batch_size max_seq_length long_ratio long_seq_length long_batch_size "
-        "masked_lm_prob mask_shares dupe_factor",
-    ),
-    (GENERATOR, DataConfig, "generator_size embedding_sharing"),
-    (
-        OPTIMIZER,
-        OptimizerConfig,
-        "optimizer learning_rate muon_learning_rate adam_beta2 weight_decay warmup_ratio "
-        "flat_ratio",
-    ),
-    (BIAS, DebiasConfig, "swap_words swap_mode direction_penalty direction_words"),
-    (TEACHER, Sources, "teacher student_layers"),
-    (TEACHER, DistillConfig, "temperature soft_weight hard_weight cosine_weight layer_weight"),
-    (MACHINE, TrainConfig, "device dtype compile gradient_accumulation"),
-    (RECORDS, TrainConfig, "evaluate_every save_every keep_checkpoints average_weights"),
+    (TEXT, Texts, "corpus valid tokenizer vocab_size"),
+    (NETWORK, Shape, "layers hidden heads"),
+    (NETWORK, Sources, "checkpoint teacher student_layers"),
+    (TRAINING, TrainConfig, "steps minutes seed"),
+    (TRAINING, DataConfig, "objective batch_size max_seq_length"),
+    (TRAINING, OptimizerConfig, "learning_rate"),
+    (MACHINE, TrainConfig, "device dtype save_every"),
 )
 def pretrain(
     context: typer.Context,
     out: Annotated[Path, Option(rich_help_panel=TEXT)],
     resume: Annotated[bool, Option(rich_help_panel=TEXT)] = False,
-    tensorboard: Annotated[bool, Option(rich_help_panel=RECORDS)] = False,
-    recipe: Annotated[str, Option(metavar="<str>", rich_help_panel=TEXT)] = "ours",
-    **settings: Any,
+    recipe: Annotated[
+        list[str] | None, Option(metavar="<name|file.toml>", rich_help_panel=TEXT)
+    ] = None,
+    tensorboard: Annotated[bool, Option(rich_help_panel=MACHINE)] = False,
+    **typed: Any,
 ) -> None:
     """Pretrain a BERT: masked words, and next sentences unless --objective says otherwise.
 
     With --teacher, a smaller student learns from a larger network on the same text, with
     DistilBERT's three losses. Ctrl+C stops cleanly: the state is saved, and --resume continues
-    from there.
+    from there. All other settings are written in a recipe: docs/training.md lists them.
 
     Args:
         out: Run folder; new, or existing with --resume.
         resume: Continue the run in --out with its own settings.
+        recipe: Settings for all options not given here: a TOML file, or paper (BERT-base, meant for
+            days on accelerators) or tinybert (with --teacher, whose layers alone are copied). Of
+            several, a later one overrides those before it. Without one the settings are meant for
+            hours on a CPU.
         tensorboard: Also write TensorBoard event files into the run folder.
-        recipe: Settings for all options not given here. ours: the defaults below, meant for hours
-            on a CPU: word vectors from counts, Muon, fresh masks in every pass, no dropout. paper:
-            BERT-base, meant for days on accelerators: 12 layers of 768, 30,522 pieces, noise, AdamW
-            at 1e-4 with beta 2 0.999 and warm-up 1%, dropout 0.1, ten versions of static masks,
-            1,000,000 steps of 256 rows in 8 parts, the last 10% in rows of 512. What a laptop
-            changes are its options: --layers 4 --hidden 256 --steps 20000 --batch-size 32.
-            tinybert: with --teacher, its layers alone are copied.
 
     \b
     Examples:
       bertscope pretrain --corpus books.txt --valid held-out.txt --out runs/mine --minutes 20
       bertscope pretrain --out runs/mine --resume
+      bertscope pretrain --recipe mine.toml --out runs/mine
       bertscope pretrain --recipe paper --corpus books.txt --valid held-out.txt \\
         --out runs/paper --layers 4 --hidden 256 --steps 20000 --batch-size 32
-      bertscope pretrain --from-checkpoint default --corpus law.txt --valid law-held-out.txt \\
+      bertscope pretrain --checkpoint default --corpus law.txt --valid law-held-out.txt \\
         --out runs/law --minutes 20
       bertscope pretrain --teacher default --student-layers 2 --corpus books.txt \\
         --valid held-out.txt --out runs/small --minutes 20
@@ -169,30 +185,30 @@ def pretrain(
         )
         resume_in(out, tensorboard=tensorboard)
         return
-    chosen_recipe = recipe_named(recipe)
-    of_texts = chosen(Texts, {**chosen_recipe.shape, **settings})
-    texts, sources = Texts(**of_texts), Sources(**chosen(Sources, settings))
-    _refuse_without_effect(context, texts, sources, settings, chosen_recipe)
-    if not texts.corpus or texts.valid is None:
-        needed = {"--corpus": texts.corpus, "--valid": texts.valid}
-        missing = [option for option, given in needed.items() if not given]
+    settings, given = read_settings("pretrain", recipe or (), typed, RECIPE)
+    for name, other in (("steps", "minutes"), ("minutes", "steps")):
+        if other in given and name not in given:  # of a recipe that ships
+            settings.pop(name, None)
+    texts, sources = Texts(**chosen(Texts, settings)), Sources(**chosen(Sources, settings))
+    _refuse_without_effect(settings, given, sources)
+    missing = [name for name in ("corpus", "valid") if not getattr(texts, name)]
+    if missing:
         raise ValueError(
-            f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing. A run takes "
-            "--corpus FILE to train on and --valid FILE to score on, or continues with --resume."
+            f"--{' and --'.join(missing)} {'is' if len(missing) == 1 else 'are'} missing. A run "
+            "takes --corpus FILE to train on and --valid FILE to score on, or continues with "
+            "--resume."
         )
     from bertcore.pretraining import check_inputs, start_run
     from bertcore.training.event_files import check_tensorboard
     from bertcore.training.processes import launched_rank, wait_for_file
 
-    plan = _plan(texts, sources, settings, chosen_recipe)
+    assert texts.valid is not None
+    plan = _plan(texts, sources, settings)
     if launched_rank() > 0:  # of several processes, the main one prepares the folder
         wait_for_file(out / "config.json")
         resume_in(out, tensorboard=tensorboard)
         return
     check_inputs(out, texts.corpus, texts.valid, rows=plan.data.rows)
-    whole = {**chosen_recipe.shape, **chosen_recipe.train, **chosen_recipe.data}
-    if changes := changes_of({**whole, **chosen_recipe.optimizer}, settings):
-        typer.echo(f"Note: differs from the recipe {recipe!r}: {', '.join(changes)}.", err=True)
     if tensorboard:
         check_tensorboard()
     with stages() as on_stage:
@@ -216,70 +232,65 @@ def pretrain(
 
 
 def _refuse_without_effect(
-    context: typer.Context,
-    texts: Texts,
-    sources: Sources,
-    settings: dict[str, Any],
-    recipe: Recipe,
+    settings: dict[str, Any], given: dict[str, str], sources: Sources
 ) -> None:
-    """Reject options that contradict each other, or that another one makes ineffective."""
-    if texts.tokenizer:
-        refuse_options(context, _VOCABULARY - {"tokenizer"}, "--tokenizer brings its own")
-    if "swap_words" not in settings:
-        refuse_options(context, {"swap_mode"}, "it is for a run with --swap-words")
-    if "direction_penalty" not in settings:
-        refuse_options(context, {"direction_words"}, "it is for --direction-penalty")
-    elif sources.from_checkpoint is None or sources.teacher is not None:
+    """Reject settings that contradict each other, or that another one makes ineffective."""
+    teacher, checkpoint = sources.teacher, sources.checkpoint
+    objective, penalty = settings.get("objective"), settings.get("direction_penalty")
+    losses = field_names(DistillConfig)
+    if penalty is not None and (checkpoint is None or teacher is not None):
         raise ValueError(
-            "--direction-penalty uses a checkpoint's own direction. Give the checkpoint with "
-            "--from-checkpoint, and no --teacher."
+            "direction_penalty uses a checkpoint's own direction. Give the checkpoint with "
+            "--checkpoint, and no --teacher."
         )
-    else:
-        refuse_options(context, {"compile"}, "a run with --direction-penalty is not compiled")
-    objective = settings.get("objective")
-    if objective == "causal":
-        reason = "the objective 'causal' hides no tokens and draws nothing for a row"
-        refuse_options(context, {"masked_lm_prob", "mask_shares", "dupe_factor"}, reason)
-    if not settings.get("long_ratio", recipe.data.get("long_ratio", 0.0)):
-        of_long_rows = {"long_seq_length", "long_batch_size"}
-        refuse_options(context, of_long_rows, "it is for a run with --long-ratio")
-    if objective != "rtd":
-        of_generator = {"generator_size", "embedding_sharing"}
-        refuse_options(context, of_generator, "it is for a run with --objective rtd")
-    if sources.teacher is None:
-        refuse_options(context, {"student_layers", *_LOSSES}, "it is for a run with --teacher")
-        if recipe.losses:
-            raise ValueError(
-                "the recipe 'tinybert' copies the layers of a teacher. Name one with --teacher."
-            )
-    else:
-        if (sources.student_layers is None) == (sources.from_checkpoint is None):
-            given = "neither of --student-layers and --from-checkpoint was"
-            if sources.student_layers is not None:
-                given = "both of --student-layers and --from-checkpoint were"
-            raise ValueError(
-                f"{given} given with --teacher. The student starts with layers of "
-                "the teacher (--student-layers 2), or with a checkpoint of its own "
-                "(--from-checkpoint FOLDER)."
-            )
-        refuse_options(context, {"compile"}, "a run with --teacher is not compiled")
-        if not recipe.losses:
-            refuse_options(context, {"recipe"}, "a run with --teacher has DistilBERT's settings")
-    if sources.from_checkpoint or sources.teacher:
-        source = "--from-checkpoint" if sources.from_checkpoint else "--teacher"
-        fixed_by_source = {*_VOCABULARY, *field_names(Shape), "start"}
-        refuse_options(context, fixed_by_source, f"{source} brings its own")
-    elif settings.get("start") == "checkpoint":
+    if teacher is None and losses & settings.keys() - given.keys():
+        raise ValueError("the recipe tinybert copies a teacher. Name one with --teacher.")
+    if teacher is not None and (sources.student_layers is None) == (checkpoint is None):
+        given_ones = "neither" if checkpoint is None else "both"
         raise ValueError(
-            "--start checkpoint does not name the checkpoint. Use --from-checkpoint (default, a "
-            "folder or a hub id) instead of --start."
+            f"{given_ones} of --student-layers and --checkpoint given with --teacher. The student "
+            "starts with layers of the teacher (--student-layers 2), or with a checkpoint of its "
+            "own (--checkpoint FOLDER)."
         )
-    default = "adamw" if sources.teacher else OptimizerConfig(**recipe.optimizer).optimizer
-    if settings.get("optimizer", default) == "adamw":
-        refuse_options(context, {"muon_learning_rate"}, "AdamW does not use it")
+    if not (checkpoint or teacher) and settings.get("start") == "checkpoint":
+        raise ValueError(
+            'start = "checkpoint" does not name the checkpoint. Use --checkpoint (default, a '
+            "folder or a hub id) instead."
+        )
+    source = "--checkpoint" if checkpoint else "--teacher"
+    optimizer = settings.get("optimizer", "adamw" if teacher else OptimizerConfig().optimizer)
+    of_mask = ("masked_lm_prob", "mask_shares", "dupe_factor")
+    refuse_without_effect(
+        given,
+        [
+            ("tokenizer" in settings, _VOCABULARY - {"tokenizer"}, "--tokenizer brings its own"),
+            ("swap_words" not in settings, ["swap_mode"], "it is for a run with swap_words"),
+            (penalty is None, ["direction_words"], "it is for a run with direction_penalty"),
+            (penalty is not None, ["compile"], "a run with direction_penalty is not compiled"),
+            (objective == "causal", of_mask, "the objective 'causal' hides no tokens"),
+            (
+                not settings.get("long_ratio"),
+                ["long_seq_length", "long_batch_size"],
+                "it is for a run with long_ratio",
+            ),
+            (
+                objective != "rtd",
+                ["generator_size", "embedding_sharing"],
+                "it is for a run with --objective rtd",
+            ),
+            (not teacher, ["student_layers", *losses], "it is for a run with --teacher"),
+            (teacher, ["compile"], "a run with --teacher is not compiled"),
+            (
+                teacher or checkpoint,
+                [*_VOCABULARY, *field_names(Shape), "start"],
+                f"{source} brings its own",
+            ),
+            (optimizer == "adamw", ["muon_learning_rate"], "AdamW does not use it"),
+        ],
+    )
 
 
-def _plan(texts: Texts, sources: Sources, settings: dict[str, Any], recipe: Recipe) -> Plan:
+def _plan(texts: Texts, sources: Sources, settings: dict[str, Any]) -> Plan:
     """Check the settings and open checkpoints and tokenizer, before the text is read."""
     from bertcore.architecture.shapes import shape_of
     from bertcore.debiasing import PenalisedDirection, Swapping
@@ -290,34 +301,31 @@ def _plan(texts: Texts, sources: Sources, settings: dict[str, Any], recipe: Reci
     from bertcore.tokenizer import SPECIAL_TOKENS, Tokenizer, open_wordpiece
 
     debias = DebiasConfig(**chosen(DebiasConfig, settings))
-    data_values = {**recipe.data, **chosen(DataConfig, settings)}
+    data_values, train_values = chosen(DataConfig, settings), chosen(TrainConfig, settings)
     # Built once before the number of masks is known: it rejects an unknown objective.
     objective = objective_named(DataConfig(**data_values).objective)
     if sources.teacher is not None:
         check_has_teacher(objective)
-    if sources.from_checkpoint is not None:
+    if sources.checkpoint is not None:
         objective.check_goes_on()
-    train_values = {**recipe.train, **chosen(TrainConfig, settings)}
-    if "minutes" in settings and "steps" not in settings:
-        train_values.pop("steps", None)
     if not objective.is_ours:
         train_values = {"start": "noise", **train_values}
     make_optimizer: Callable[..., OptimizerConfig] = OptimizerConfig
     losses = None
     if sources.teacher is not None:
-        losses = DistillConfig(**{**recipe.losses, **chosen(DistillConfig, settings)})
+        losses = DistillConfig(**chosen(DistillConfig, settings))
         make_optimizer = OptimizerConfig.distilbert
         train_values["compile"] = "off"
-    if sources.teacher is not None or sources.from_checkpoint is not None:
+    if sources.teacher is not None or sources.checkpoint is not None:
         train_values["start"] = "checkpoint"
     train_config = TrainConfig(**train_values)
-    optimizer_config = make_optimizer(**{**recipe.optimizer, **chosen(OptimizerConfig, settings)})
+    optimizer_config = make_optimizer(**chosen(OptimizerConfig, settings))
     start_from, teacher = _open_checkpoints(sources)
     tokenizer: Tokenizer | None
     if start_from is not None:
         tokenizer, shape = start_from.tokenizer, start_from.config
     else:
-        size = Shape(**chosen(Shape, {**recipe.shape, **settings}))
+        size = Shape(**chosen(Shape, settings))
         tokenizer = None
         if texts.tokenizer:
             tokenizer = objective.tokenizer(open_wordpiece(texts.tokenizer))
@@ -361,7 +369,11 @@ def _learn_tokenizer(texts: Texts, data: DataConfig, on_stage: OnStage) -> Token
     try:
         tokenizer = train_tokenizer(
             texts.corpus,
-            **{**texts.arguments(), "vocab_size": texts.vocab_size - added},
+            vocab_size=texts.vocab_size - added,
+            do_lower_case=texts.uncased,
+            strip_accents=texts.strip_accents,
+            tokenize_chinese_chars=texts.tokenize_chinese_chars,
+            alphabet=texts.alphabet,
             on_stage=on_stage,
         )
     except ValueError as error:
@@ -387,8 +399,8 @@ def _open_checkpoints(sources: Sources) -> tuple[Bert | None, Bert | None]:
                 "config.json), but a student learns from a teacher's masked words. Name a teacher "
                 "that fills in masks."
             )
-    if sources.from_checkpoint is not None:
-        return _open_checkpoint("--from-checkpoint", sources.from_checkpoint), teacher
+    if sources.checkpoint is not None:
+        return _open_checkpoint("--checkpoint", sources.checkpoint), teacher
     if teacher is None or sources.student_layers is None:
         return None, teacher
     layers = named_layers(sources.student_layers, teacher.config.num_hidden_layers)
@@ -421,3 +433,88 @@ def resume_in(folder: Path, *, tensorboard: bool) -> None:
         on_stage("opening the run", None)
         run = resume_run(folder)
     train(run, tensorboard=tensorboard)
+
+
+def train(run: Pretraining, *, tensorboard: bool) -> None:
+    """Run with a progress bar; Ctrl+C ends it after the current step, a second one at once."""
+    events = _event_files(run, tensorboard=tensorboard)
+    try:
+        with stop_signals() as should_stop, progress_bar() as bar:
+            task = bar.add_task("starting", total=1.0)
+
+            def show(progress: Progress) -> None:
+                bar.update(
+                    task,
+                    completed=progress.fraction,
+                    description=_describe(progress.metrics, progress.fraction),
+                )
+                if events and (progress.is_scored or progress.step % run.config.log_every == 0):
+                    events.write(progress.metrics)
+                if progress.is_scored:
+                    bar.console.print(
+                        _describe_scores(progress.metrics), highlight=False, soft_wrap=True
+                    )
+
+            def tell(notice: str) -> None:
+                bar.console.print(notice, highlight=False, markup=False, soft_wrap=True)
+
+            scores = run.run(on_progress=show, should_stop=should_stop, on_notice=tell)
+            if scores is not None:
+                bar.update(task, completed=1.0)
+    finally:
+        if events is not None:
+            events.close()
+    run.processes.leave()
+    if not run.processes.is_main:
+        return
+    if scores is None:
+        folder = shlex.quote(str(run.folder.path))
+        typer.echo(f"Stopped and saved. Continue with: bertscope pretrain --out {folder} --resume")
+    else:
+        newest, best = run.folder.checkpoints()[-1], run.folder.best_checkpoint()
+        typer.echo(f"Done. The checkpoint is {newest}")
+        if run.average is not None and run.average.count:
+            typer.echo(f"The mean of its weights over the decay is {run.folder.average}")
+        if best is not None and best != newest:
+            typer.echo(f"An earlier checkpoint is better on held-out text: {best}")
+
+
+def _event_files(run: Pretraining, *, tensorboard: bool) -> EventFiles | None:
+    """Return the event files, if requested now or at the start of the run."""
+    from bertcore.training.event_files import EventFiles, has_events
+
+    if run.processes.is_main and (tensorboard or has_events(run.folder.path)):
+        return EventFiles(run.folder.path, after_step=run.progress.step)
+    return None
+
+
+def _describe(metrics: dict[str, float], fraction: float) -> str:
+    speed = metrics["num_tokens"] / max(metrics["seconds"], 1e-9)
+    right = "".join(
+        f"{_short_name(name)} {value:.0%}  "
+        for name, value in metrics.items()
+        if name.endswith(("_top1", "_accuracy")) and not name.startswith("valid_")
+    )
+    return f"step {metrics['step']}  loss {metrics['loss']:.2f}  {right}{speed:,.0f} tokens/s" + (
+        f"  {duration(metrics['seconds'] * (1 - fraction) / fraction)} left" if fraction else ""
+    )
+
+
+def _short_name(metric: str) -> str:
+    """Return the progress bar's name for a fraction: "words" for "mlm_top1".
+
+    >>> _short_name("mlm_top1"), _short_name("nsp_accuracy"), _short_name("next_top1")
+    ('words', 'pairs', 'next')
+    """
+    name = metric.rsplit("_", 1)[0]
+    names = {"mlm": "words", "pairs_mlm": "words", "plm": "words", "nsp": "pairs", "sop": "pairs"}
+    return names.get(name, name)
+
+
+def _describe_scores(metrics: dict[str, float]) -> str:
+    parts = [
+        form.format(metrics[f"valid_{name}"])
+        for name, form in _SCORES.items()
+        if f"valid_{name}" in metrics
+    ]
+    return f"held-out at step {metrics['step']}: {', '.join(parts)}"

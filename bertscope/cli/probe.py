@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Option
 
-from bertscope.cli.options import NUMBERS, documented, layer_numbers
+from bertscope.cli.options import NUMBERS, documented, numbers_of
 from bertscope.cli.output import make_table, plain, print_json, print_table
 from bertscope.cli.progress import stages
 from bertscope.cli.text import AsJson, Device, Dtype
@@ -79,7 +79,7 @@ def probe(
 
     wanted = check_task(task)
     settings = ProbeSettings(
-        layers=None if layers is None else layer_numbers(layers),
+        layers=None if layers is None else numbers_of(layers, "--layers", int),
         pooling=pooling,
         control=not no_control,
         twin=not no_twin,

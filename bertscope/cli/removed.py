@@ -1,6 +1,7 @@
 """What the command line no longer has, and what to use instead; docs/removed.md has the reasons."""
 
 import re
+from collections.abc import Collection
 
 COMMANDS = {
     "heads": "The page Heads shows the same, and `bertcore.analysis.heads.report` computes it.",
@@ -10,9 +11,28 @@ COMMANDS = {
     "compare": "The page Compare shows it, and `bertcore.analysis.compare` computes it.",
     "tuned-lens": "Masked words draws the prediction at each layer by the plain lens.",
     "search": "Search what `bertscope encode` writes with usearch: docs/scale.md has ten lines.",
+    "label-curve": "Use `bertscope finetune --label-curve 50 200 1000`.",
+    "train-tokenizer": "`bertscope pretrain` learns the vocabulary of a run, and "
+    "`bertcore.pretraining.train_tokenizer` one alone.",
+    "trace": "`bertcore.load(...).trace(text)` has every activation as a tensor.",
 }
 """By name of the command."""
 OPTIONS = {
+    "bertscope": {
+        name: f"Use `bertscope app {name}`." for name in ("--port", "--address", "--no-browser")
+    },
+    "app": {
+        "--allow-training": "Use --training-minutes 10.",
+        "--no-training": "Use --training-minutes 0.",
+        "--key": "Use --key-file, or the variable BERTSCOPE_KEY.",
+        "--class-key": "Use --class-key-file, or the variable BERTSCOPE_CLASS_KEY.",
+    },
+    "encode": {
+        "--layer": "Use --layers.",
+        "--text-column": "Use --text.",
+        "--batch-size": "A .npy file takes 32 texts at a time, a folder --tokens-per-batch.",
+        "--special-tokens": "`bertcore.corpus.encode_corpus` takes special_tokens.",
+    },
     "evaluate": {
         **dict.fromkeys(
             ("--good", "--bad"), "Name the columns `sentence_good` and `sentence_bad`."
@@ -22,11 +42,31 @@ OPTIONS = {
             ("--scoring", "--by-layer"),
             "`bertcore.grammar.pseudo_log_likelihoods` has both ways of scoring.",
         ),
+        "--objective": "The heads of the checkpoint and the text decide it.",
+        "--null-threshold": "The report has the best threshold and its F1.",
+        "--dtype": "Scores are computed in float32.",
         "--counts-from": "No baseline of word frequency is computed any more.",
         "--resume": "`--predictions` writes the scores when all pairs are scored.",
     },
     "export": {
         "--atlas": "Open what `bertscope encode` writes in embedding-atlas: docs/scale.md.",
+    },
+    "pretrain": {
+        "--from-checkpoint": "Use --checkpoint.",
+        "--cased": "Write `uncased = false` in a recipe.",
+        "--keep-accents": "Write `strip_accents = false` in a recipe.",
+        "--join-chinese-chars": "Write `tokenize_chinese_chars = false` in a recipe.",
+    },
+    "finetune": {
+        "--lr": "Use --learning-rate.",
+        "--frozen": "Use --trained none.",
+        "--approaches": "Run each: with --trained none, or `feature_based = true` in a recipe.",
+    },
+    "fill-mask": {"--dtype": "Texts are computed in float32."},
+    "nsp": {"--dtype": "Texts are computed in float32."},
+    "loss": {
+        "--dtype": "Texts are computed in float32.",
+        "--masked-lm-prob": "`bertcore.load(...).loss` takes masked_lm_prob.",
     },
 }
 """By command and option."""
@@ -40,10 +80,30 @@ def instead(error: Exception) -> str | None:
     """
     command = getattr(getattr(error, "ctx", None), "info_name", None) or ""
     option = getattr(error, "option_name", None)
+    message = str(getattr(error, "message", ""))
+    if command == "inspect" and (
+        extra := re.search(r"unexpected extra argument\S* \((.+)\)", message)
+    ):
+        return f"the checkpoint of `bertscope inspect` is named by --checkpoint {extra[1]}."
     if option is not None:
         advice, name = OPTIONS.get(command, {}).get(option), f"{command} {option}"
+        field = option.removeprefix("--").replace("-", "_")
+        if advice is None and field in recipe_settings(command):
+            return (
+                f"{field} is no option of `bertscope {command}` but a setting of its recipe. Write "
+                f"`{field} = ...` in a file, and give it with --recipe FILE.toml."
+            )
     else:
-        unknown = re.search(r"No such command '(.+?)'", str(getattr(error, "message", "")))
+        unknown = re.search(r"No such command '(.+?)'", message)
         name = unknown[1] if unknown else ""
         advice = COMMANDS.get(name)
-    return advice and f"`bertscope {name}` was removed in 0.3.0. {advice}"
+    named = f"bertscope {name.removeprefix('bertscope ')}"
+    return advice and f"`{named}` was removed in 0.3.0. {advice}"
+
+
+def recipe_settings(command: str) -> Collection[str]:
+    """Return the settings that the recipes of a command may have; none of another command."""
+    from bertscope.cli import finetune, pretrain
+
+    known = {"pretrain": pretrain.RECIPE, "finetune": finetune.RECIPE}
+    return known.get(command, {}).keys()

@@ -1,9 +1,8 @@
-"""Commands on a text: tokenize, fill-mask, loss, nsp, trace."""
+"""Commands on a text: tokenize, fill-mask, loss, nsp."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -47,7 +46,7 @@ def tokenize(
     from bertcore.analysis.space.embeddings import kept_text
     from bertcore.tokenizer.wordpiece import explain
 
-    bert, encoding = open_with_text(checkpoint, "cpu", "auto", text, text_b)
+    bert, encoding = open_with_text(checkpoint, "cpu", text, text_b)
     texts = [text] if text_b is None else [text, text_b]
     kind = bert.tokenizer.kind
     explained = kind == "WordPiece"
@@ -90,7 +89,6 @@ def fill_mask(
     candidates: str = "",
     checkpoint: Checkpoint = "default",
     device: Device = "auto",
-    dtype: Dtype = "auto",
     as_json: AsJson = False,
 ) -> None:
     """Predict words for each [MASK]; several masks are predicted independently.
@@ -113,7 +111,7 @@ def fill_mask(
         raise ValueError(
             f"--candidates is {candidates!r}: no candidate was given. Separate words with commas."
         )
-    bert, encoding = open_with_text(checkpoint, device, dtype, text, text_b)
+    bert, encoding = open_with_text(checkpoint, device, text, text_b)
     positions = mask_positions(encoding, bert.tokenizer.mask_id)
     if not positions:
         refuse_cut_masks(bert.tokenizer, encoding, (text, text_b))
@@ -159,10 +157,8 @@ def loss(
     words: str | None = None,
     follows: Annotated[bool | None, typer.Option("--follows/--random")] = None,
     seed: Annotated[int, typer.Option(min=0)] = 0,
-    masked_lm_prob: float = 0.15,
     checkpoint: Checkpoint = "default",
     device: Device = "auto",
-    dtype: Dtype = "auto",
     as_json: AsJson = False,
 ) -> None:
     """Print the pretraining loss of a text or pair: -ln p of each hidden token, and the mean.
@@ -173,7 +169,6 @@ def loss(
         words: The right word for each [MASK], separated by commas.
         follows: Add the next-sentence loss: B follows A, or is random.
         seed: Seed of the hidden tokens.
-        masked_lm_prob: Share of tokens to hide without a [MASK].
 
     \b
     Examples:
@@ -185,17 +180,15 @@ def loss(
             f"{'--follows' if follows else '--random'} states whether B follows A, but there is "
             "no text B. Give a pair, or leave the option out."
         )
-    bert, encoding = open_with_text(checkpoint, device, dtype, text, text_b)
+    bert, encoding = open_with_text(checkpoint, device, text, text_b)
     if bert.tokenizer.mask_id in encoding.input_ids:
-        hiding = {"seed", "masked_lm_prob"}
-        refuse_options(context, hiding, f"the text already has {bert.tokenizer.mask_token}")
+        refuse_options(context, {"seed"}, f"the text already has {bert.tokenizer.mask_token}")
     found = bert.loss(
         text,
         text_b,
         words=None if words is None else [word.strip() for word in words.split(",")],
         follows=follows,
         seed=seed,
-        masked_lm_prob=masked_lm_prob,
     )
     unknown = bert.tokenizer.unk_token
     _note_unknown(bert, encoding, f"If one is hidden, the word to predict is {unknown} itself.")
@@ -221,7 +214,6 @@ def nsp(
     text_b: Annotated[str, typer.Argument(metavar="B")],
     checkpoint: Checkpoint = "default",
     device: Device = "auto",
-    dtype: Dtype = "auto",
     as_json: AsJson = False,
 ) -> None:
     """Print the probability that B follows A.
@@ -234,7 +226,7 @@ def nsp(
     Examples:
       bertscope nsp "He went to the shop." "He bought milk."
     """
-    bert, _ = open_with_text(checkpoint, device, dtype, text_a, text_b)
+    bert, _ = open_with_text(checkpoint, device, text_a, text_b)
     score = bert.next_sentence(text_a, text_b)
     if as_json:
         print_json(score)
@@ -242,46 +234,8 @@ def nsp(
         typer.echo(f"{score.is_next:.4f}  B follows A\n{score.not_next:.4f}  B is a random text")
 
 
-@documented
-def trace(
-    text: TextA,
-    out: Path,
-    text_b: TextB = None,
-    checkpoint: Checkpoint = "default",
-    device: Device = "auto",
-    dtype: Dtype = "auto",
-    as_json: AsJson = False,
-) -> None:
-    """Write every activation of a text or pair to a file of named arrays.
-
-    Args:
-        out: NPZ file to write.
-
-    \b
-    Examples:
-      bertscope trace "The river bank was steep." "It had rained." --out bank.npz
-    """
-    import numpy as np
-
-    from bertscope.cli.files import check_target, trace_arrays, write_whole
-
-    check_target(out, ".npz")
-    bert, encoding = open_with_text(checkpoint, device, dtype, text, text_b)
-    arrays = trace_arrays(bert.trace(text, text_b, encoding=encoding))
-    write_whole(out, lambda file: np.savez(file, **arrays))  # type: ignore[arg-type]
-    shapes = {name: list(array.shape) for name, array in arrays.items()}
-    if as_json:
-        print_json({"out": str(out), "shapes": shapes})
-        return
-    table = make_table("array", "shape", right=("shape",))
-    for name, shape in shapes.items():
-        table.add_row(name, " x ".join(map(str, shape)))
-    print_table(table)
-    typer.echo(f"written to {out}")
-
-
 def open_with_text(
-    checkpoint: str, device: str, dtype: str, text: str, text_b: str | None
+    checkpoint: str, device: str, text: str, text_b: str | None
 ) -> tuple[Model, Encoding]:
     """Open the checkpoint and encode; reject blank texts, and report truncation on stderr."""
     for name, value in (("text" if text_b is None else "text A", text), ("text B", text_b)):
@@ -289,7 +243,7 @@ def open_with_text(
             raise ValueError(f"{name} is blank. Give at least one word, in quotation marks.")
     from bertcore import load
 
-    bert = load(checkpoint, device=device, dtype=dtype)
+    bert = load(checkpoint, device=device)
     encoding = bert.tokenize(text, text_b)
     if encoding.truncation is not None:
         typer.echo(f"Note: {encoding.truncation.sentence()}", err=True)

@@ -77,9 +77,8 @@ def test_pages_links_uploads_and_downloads(
 def test_the_key_opens_the_very_link_below_a_prefix(
     new_visit: Callable[..., Visit], tiny_folder: Path
 ) -> None:
-    options = ["--closed", "--key", KEY]
     with (
-        running_app(tiny_folder, arguments=options) as running,
+        running_app(tiny_folder, arguments=["--closed"], BERTSCOPE_KEY=KEY) as running,
         reverse_proxy(port_of(running), JUPYTER) as url,
     ):
         visit = new_visit(url=url)

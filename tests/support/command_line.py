@@ -1,19 +1,22 @@
 """The command line as tests use it: tiny runs, their output, and their one sentence if refused."""
 
 import json
+import tempfile
 from pathlib import Path
 from typing import Any
 
 from typer.testing import CliRunner, Result
 
+from bertcore.configs.recipe import write_recipe
 from bertscope.cli.main import app
 from tests.support.small_corpus import small_documents, write_documents
 from tests.support.tiny import tiny_tokenizer
 
 runner = CliRunner(env={"COLUMNS": "160", "TERM": "dumb"})
 
+_RECIPES = tempfile.TemporaryDirectory()  # removed when the process ends
 SHAPE = "--layers 1 --hidden 32 --heads 2 --batch-size 4 --max-seq-length 24 --device cpu".split()
-RHYTHM = "--save-every 3 --evaluate-every 20 --seed 7".split()
+RHYTHM = "--save-every 3 --seed 7".split()
 
 
 def make_texts(folder: Path) -> Path:
@@ -28,7 +31,15 @@ def words_of(texts: Path, out: Path, *more: str | Path) -> list[str]:
     """Return the command line of a tiny run on texts that `make_texts` made."""
     inputs = ["--corpus", texts / "train.txt", "--valid", texts / "valid.txt"]
     tokenizer = ["--tokenizer", texts / "tok"]
-    return [*map(str, ["pretrain", *inputs, *tokenizer, "--out", out, *SHAPE, *RHYTHM, *more])]
+    rhythm = [*RHYTHM, *recipe(evaluate_every=20)]
+    return [*map(str, ["pretrain", *inputs, *tokenizer, "--out", out, *SHAPE, *rhythm, *more])]
+
+
+def recipe(**settings: Any) -> list[str]:
+    """Return the options of a command that give it a recipe with these settings."""
+    path = Path(tempfile.mkdtemp(dir=_RECIPES.name)) / "recipe.toml"
+    write_recipe(path, settings)
+    return ["--recipe", str(path)]
 
 
 def invoke(*words: str | Path) -> Result:

@@ -131,5 +131,5 @@ def check_sentinels(tokenizer: Tokenizer, max_seq_length: int, share: float) -> 
         raise ValueError(
             f"the vocabulary has {there} sentinel{'' if there == 1 else 's'} ({sentinel(0)}, ...), "
             f"but a row of {max_seq_length} tokens needs {needed} if {share:g} of it is "
-            f"removed. Lower --max-seq-length or --masked-lm-prob{others}."
+            f"removed. Lower --max-seq-length or masked_lm_prob{others}."
         )

@@ -57,7 +57,7 @@ def penalty_of_start(
     if start_from is None:
         raise ValueError(
             "a direction penalty needs a network that has learned a direction. Start from one with "
-            "--from-checkpoint."
+            "--checkpoint."
         )
     was_training = start_from.training
     start_from.eval()

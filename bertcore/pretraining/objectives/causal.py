@@ -38,7 +38,7 @@ class NextTokens(WordObjective):
         if shape.model_type != "bert":
             raise ValueError(
                 f'the objective "causal" trains BERT itself, but the network is {shape.family.name}'
-                ". Leave --family out, or start from a BERT."
+                ". Leave family out, or start from a BERT."
             )
         super().check(shape, config)
 

@@ -90,7 +90,7 @@ class Denoising(Objective):
         if shape.model_type != "bert":
             raise ValueError(
                 f"the objective {self.name!r} trains an encoder and a decoder of its own, but the "
-                f"family {shape.family.name} was requested. Leave --family out."
+                f"family {shape.family.name} was requested. Leave family out."
             )
         if not self.uses_shares:
             refuse_mask_shares(config, f"{self.name!r} leaves no hidden token in its place")
@@ -101,9 +101,7 @@ class Denoising(Objective):
         Raises:
             ValueError: Always.
         """
-        raise ValueError(
-            f"the objective {self.name!r} starts from noise. Leave --from-checkpoint out."
-        )
+        raise ValueError(f"the objective {self.name!r} starts from noise. Leave --checkpoint out.")
 
     def network(
         self,

@@ -124,7 +124,7 @@ class MaskedWordsAndOrder(MaskedWords):
         if "sop" not in shape.family.heads:
             raise ValueError(
                 f'the objective "mlm+sop" needs a sentence-order head, which {shape.family.name} '
-                "does not have. Train an ALBERT (--family albert)."
+                'does not have. Train an ALBERT (family = "albert").'
             )
         super().check(shape, config)
         check_pairs(shape, config)
@@ -302,5 +302,5 @@ class WholeWords(WordObjective):
         """Return a sentence that words are too long for the share of a row that is hidden."""
         return (
             f"no word of it fits into {config.masked_lm_prob:.4g} of a row (masked_lm_prob). Give "
-            "a longer text, or raise --masked-lm-prob."
+            "a longer text, or raise masked_lm_prob."
         )

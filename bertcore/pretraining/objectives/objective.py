@@ -71,7 +71,7 @@ class Objective(ABC):
     parts: ClassVar[tuple[str, ...]]
     """Its parts, by their names in `bertcore.objectives.table`."""
     family: ClassVar[str] = "bert"
-    """The family that has its heads, as for `--family`."""
+    """The family that has its heads, as for `family`."""
     heads: ClassVar[frozenset[str]] = frozenset({"mlm"})
     """Heads of the network, which determine the class of a saved checkpoint."""
     draws_on_device: ClassVar[bool] = False

@@ -102,7 +102,7 @@ class ReplacedTokens(Objective):
             raise ValueError(
                 f"the objective {self.name!r} continues from an ELECTRA discriminator, but the "
                 f"checkpoint is {shape.family.name}. Name an ELECTRA checkpoint, or leave "
-                "--from-checkpoint out."
+                "--checkpoint out."
             )
 
     def companion(

@@ -29,11 +29,11 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path, list[str]]]:
-    calls: list[tuple[Path, list[str]]] = []
+def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path, dict[str, Any]]]:
+    calls: list[tuple[Path, dict[str, Any]]] = []
 
-    def start(run: Path, options: list[str], **how: Any) -> None:
-        calls.append((run, list(options)))
+    def start(run: Path, settings: dict[str, Any], **how: Any) -> None:
+        calls.append((run, settings))
         training_process.log_file(run).write_text("$ bertscope finetune\n")
 
     monkeypatch.setattr(training_process, "start", start)
@@ -73,17 +73,16 @@ def with_table() -> AppTest:
 
 
 def test_a_run_is_of_the_visitors_own_table_in_the_visitors_own_folder(
-    started: list[tuple[Path, list[str]]], visit: visits.Visit, tmp_path: Path
+    started: list[tuple[Path, dict[str, Any]]], visit: visits.Visit, tmp_path: Path
 ) -> None:
     at = with_table()
-    assert str(tmp_path) not in said(at) + at.code[0].value
+    assert str(tmp_path) not in said(at) + at.code[0].value + at.code[1].value
     button(at, "Fine-tune law").click().run()
     assert not at.exception
-    (run, options) = started[0]
+    run, given = started[0]
     assert run == visit.folder / "runs" / "run-1"
-    given = dict(zip(options[::2], options[1::2], strict=True))
-    assert given["--train"] == str(visit.folder / "runs" / "run-1-data" / "train.csv")
-    assert given["--checkpoint"] == str(tmp_path / "shared" / "law")
+    assert given["train"] == visit.folder / "runs" / "run-1-data" / "train.csv"
+    assert given["checkpoint"] == str(tmp_path / "shared" / "law")
 
 
 def test_no_file_of_the_server_is_read(tmp_path: Path) -> None:
@@ -98,7 +97,7 @@ def test_no_file_of_the_server_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["../up", "/tmp/x", "a/../b"])
 def test_no_name_leads_out_of_the_folder(
-    started: list[tuple[Path, list[str]]], visit: visits.Visit, name: str
+    started: list[tuple[Path, dict[str, Any]]], visit: visits.Visit, name: str
 ) -> None:
     at = with_table()
     at.text_input(key="run_name").set_value(name).run()
@@ -108,7 +107,7 @@ def test_no_name_leads_out_of_the_folder(
 
 
 def test_a_run_that_is_too_long_or_too_large_is_refused(
-    started: list[tuple[Path, list[str]]], monkeypatch: pytest.MonkeyPatch
+    started: list[tuple[Path, dict[str, Any]]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at = with_table()
     with monkeypatch.context() as patch:
@@ -124,7 +123,7 @@ def test_a_run_that_is_too_long_or_too_large_is_refused(
 
 
 def test_one_run_at_a_time(
-    started: list[tuple[Path, list[str]]], monkeypatch: pytest.MonkeyPatch, visit: visits.Visit
+    started: list[tuple[Path, dict[str, Any]]], monkeypatch: pytest.MonkeyPatch, visit: visits.Visit
 ) -> None:
     at = with_table()
     with monkeypatch.context() as patch:

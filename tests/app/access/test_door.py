@@ -384,14 +384,14 @@ def test_a_given_name_opens_the_door() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("environ", "said"),
     [
-        (["--host", "bad host/.."], "not the name of a host"),
-        (["--key", "short"], "5 characters"),
+        ({"BERTSCOPE_HOSTS": "bad host/.."}, "not the name of a host"),
+        ({"BERTSCOPE_KEY": "short"}, "5 characters"),
     ],
 )
-def test_a_mistake_is_said_before_the_address(arguments: list[str], said: str) -> None:
-    with pytest.raises(RuntimeError) as error, running_app(arguments=arguments):
+def test_a_mistake_is_said_before_the_address(environ: dict[str, str], said: str) -> None:
+    with pytest.raises(RuntimeError) as error, running_app(**environ):  # type: ignore[arg-type]
         pass
     assert said in str(error.value)
     assert "http://localhost" not in str(error.value)

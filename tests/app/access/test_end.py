@@ -64,7 +64,7 @@ def test_a_signal_ends_visits_and_their_runs(
     request: pytest.FixtureRequest,
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    arguments = ["--address", "0.0.0.0", "--allow-training"]
+    arguments = ["--address", "0.0.0.0", "--training-minutes", "10"]
     # The tests may run under nohup, and the server would inherit that.
     before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
     request.addfinalizer(lambda: signal.signal(signal.SIGHUP, before))
@@ -84,7 +84,7 @@ def test_a_server_that_is_killed_takes_its_visitors_runs_along(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    arguments = ["--address", "0.0.0.0", "--allow-training"]
+    arguments = ["--address", "0.0.0.0", "--training-minutes", "10"]
     with running_app(arguments=arguments) as server, Session(server.url) as visitor:
         start_training(visitor, tmp_path)
         os.kill(server.process, signal.SIGKILL)
@@ -95,7 +95,8 @@ def test_an_open_request_does_not_hold_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    with running_app(arguments=["--address", "0.0.0.0", "--key", "the river bank"]) as server:
+    arguments = ["--address", "0.0.0.0"]
+    with running_app(arguments=arguments, BERTSCOPE_KEY="the river bank") as server:
         port = int(server.url.rpartition(":")[2])
         with socket.create_connection(("127.0.0.1", port)) as slow:
             slow.sendall(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nkey=")

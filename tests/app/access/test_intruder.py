@@ -775,7 +775,7 @@ def test_others_edit_while_hostile_tables_are_read(
 def trainer() -> Iterator[Running]:
     """A closed server that lets visitors train, and closes the sessions of tabs after seconds."""
     with running_app(
-        arguments=["--address", "0.0.0.0", "--allow-training"],
+        arguments=["--address", "0.0.0.0", "--training-minutes", "10"],
         STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL="3",
     ) as server:
         yield server

@@ -213,7 +213,7 @@ def test_a_run_of_the_server_is_only_watched(visit: visits.Visit, tmp_path: Path
     for run in (tmp_path / "mine", visits.root() / "visit-2" / "runs" / "mine"):
         assert not training.is_own(run)
         with pytest.raises(ValueError, match="their own folder"):
-            process.start(run, ["--resume"], append=True)
+            process.start(run, None)
         assert not process.log_file(run).exists()
 
 

@@ -134,7 +134,7 @@ def start_stand_in(monkeypatch, path: Path, code: str) -> int:
 
     with monkeypatch.context() as patch:
         patch.setattr(training_process.subprocess, "Popen", popen)
-        training_process.start(path, ["--task", "classify"], command="finetune")
+        training_process.start(path, {"task": "classify"}, kind="finetune")
     pid = training_process.pid_of(path)
     assert pid is not None
     return pid

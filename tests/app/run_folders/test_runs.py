@@ -137,7 +137,7 @@ def test_names_that_are_no_plain_folder_are_refused(name):
     training_process.check_name("run-1_B")
 
 
-def start_stand_in(monkeypatch, run: Path, code: str, *, append: bool = False) -> None:
+def start_stand_in(monkeypatch, run: Path, code: str, *, is_resumed: bool = False) -> None:
     """Start `code` in place of the command."""
     real = subprocess.Popen
 
@@ -147,7 +147,7 @@ def start_stand_in(monkeypatch, run: Path, code: str, *, append: bool = False) -
         return real([sys.executable, "-c", code], **options)
 
     monkeypatch.setattr(subprocess, "Popen", popen)
-    training_process.start(run, ["--steps", "5"], append=append)
+    training_process.start(run, None if is_resumed else {"steps": 5})
     monkeypatch.setattr(subprocess, "Popen", real)
 
 
@@ -156,10 +156,10 @@ def test_what_a_process_says_is_in_the_log_and_its_end_is_seen(tmp_path, monkeyp
     start_stand_in(monkeypatch, run, "import sys; sys.exit('Error: no text to train on.')")
     wait_for(lambda: training_process.pid_of(run) is None)
     log = training_process.log_file(run).read_text()
-    assert log.startswith(f"$ bertscope pretrain --out {run} --steps 5\n")
+    assert log.startswith(f"$ bertscope pretrain --out {run} --recipe {run}.toml\n")
     found = training_runs.read_run(run)
     assert (found.state, found.detail) == ("not started", "no text to train on.")
-    start_stand_in(monkeypatch, run, "raise KeyError('oops')", append=True)
+    start_stand_in(monkeypatch, run, "raise KeyError('oops')", is_resumed=True)
     wait_for(lambda: training_process.pid_of(run) is None)
     assert training_process.last_error(run) == "KeyError: 'oops'"
     assert "Error: no text" in training_process.log_file(run).read_text()
@@ -198,5 +198,5 @@ def test_a_server_may_forbid_to_start(tmp_path, monkeypatch, value, may):
     assert training_process.may_start() is may
     if not may:
         with pytest.raises(ValueError, match="starts no training runs"):
-            training_process.start(tmp_path / "run", ["--steps", "5"])
+            training_process.start(tmp_path / "run", {"steps": 5})
         assert list(tmp_path.iterdir()) == []

@@ -11,7 +11,6 @@ import sys
 import threading
 import time
 import zipfile
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -70,11 +69,11 @@ def page(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest
 
 
 @pytest.fixture
-def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path, list[str], dict[str, Any]]]:
+def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path, dict[str, Any], dict[str, Any]]]:
     calls = []
 
-    def start(run: Path, options: list[str], **how: Any) -> None:
-        calls.append((run, list(options), how))
+    def start(run: Path, settings: dict[str, Any], **how: Any) -> None:
+        calls.append((run, settings, how))
         training_process.log_file(run).parent.mkdir(parents=True, exist_ok=True)
         training_process.log_file(run).write_text("$ bertscope finetune\n")
 
@@ -100,8 +99,9 @@ def finished(at: AppTest) -> AppTest:
     return at
 
 
-def given(options: list[str]) -> dict[str, str]:
-    return {name: value for name, value in pairwise(options) if name.startswith("--")}
+def given(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return what the process reads of settings."""
+    return {name: value for name, value in settings.items() if value is not None}
 
 
 def reviews(num: int = 40) -> str:
@@ -138,23 +138,25 @@ def test_a_table_is_guessed_counted_timed_and_started(
     ok(finished(at))
     button(at, "Fine-tune").click().run()
     run, options, how = started[0]
-    assert (run, how) == (tmp_path / "runs" / "mine", {"command": "finetune"})
+    assert (run, how) == (tmp_path / "runs" / "mine", {"kind": "finetune"})
     wanted = given(options)
     copy = tmp_path / "runs" / "mine-data" / "train.csv"
     assert copy.read_text() == reviews()
     assert wanted == {
-        "--task": "classify",
-        "--train": str(copy),
-        "--held-out": "0.1",
-        "--text": "text",
-        "--label": "label",
-        "--checkpoint": str(tiny),
-        "--epochs": "2",
-        "--lr": "0.0001",
-        "--trained": "top 1",
-        "--pooling": "mean",
-        "--seed": "7",
-        "--evaluate-every": "1",
+        "task": "classify",
+        "train": copy,
+        "held_out": 0.1,
+        "text": "text",
+        "label": "label",
+        "skip_bad_rows": False,
+        "checkpoint": str(tiny),
+        "new_head": False,
+        "epochs": 2,
+        "learning_rate": 0.0001,
+        "trained": "top 1",
+        "pooling": "mean",
+        "seed": 7,
+        "evaluate_every": 1,
     }
     assert at.session_state["run"] == "mine"  # and it is watched at once
     assert at.session_state["training_view"] == "Watch"
@@ -177,8 +179,7 @@ def test_a_head_over_the_mean_is_trained_on_and_not_dropped(
     assert at.selectbox(key="tune_pooling").value == "mean"
     button(at, "Fine-tune").click().run()
     options = started[0][1]
-    assert given(options)["--pooling"] == "mean"
-    assert "--new-head" not in options
+    assert (options["pooling"], options["new_head"]) == ("mean", False)
 
 
 @pytest.mark.parametrize("task", WRITERS)
@@ -191,7 +192,7 @@ def test_every_task_can_be_started(
     assert at.selectbox(key="table_task").value == task
     button(at, "Fine-tune").click().run()
     assert not at.exception
-    assert given(started[0][1])["--task"] == task
+    assert started[0][1]["task"] == task
 
 
 def test_columns_of_0_and_1_are_labels_together(page: AppTest, started: list[Any]) -> None:
@@ -203,7 +204,7 @@ def test_columns_of_0_and_1_are_labels_together(page: AppTest, started: list[Any
     assert "**3** labels: toxic (20), insult (14), threat (0)" in said(at)
     button(at, "Fine-tune").click().run()
     wanted = given(started[0][1])
-    assert (wanted["--text"], wanted["--label"]) == ("comment", "toxic,insult,threat")
+    assert (wanted["text"], wanted["label"]) == ("comment", "toxic,insult,threat")
 
 
 def test_what_is_no_column_of_labels_is_said(page: AppTest) -> None:
@@ -236,7 +237,7 @@ def test_a_checkpoint_with_a_head_for_other_labels_gets_a_new_one(
         table = reviews().replace(",b\n", f",{labels[0]}\n").replace(",g\n", f",{labels[1]}\n")
         at = ok(upload(page, "t.csv", table))
         button(at, "Fine-tune").click().run()
-        assert ("--new-head" in started[-1][1]) is is_new
+        assert started[-1][1]["new_head"] is is_new
         at.segmented_control(key="training_view").set_value("Start a run").run()
 
 
@@ -318,7 +319,7 @@ def test_rows_that_cannot_be_used_are_left_out_on_request(
     at.toggle(key="table_skip").set_value(True).run()
     finished(at)
     button(at, "Fine-tune").click().run()
-    assert "--skip-bad-rows" in started[0][1]
+    assert started[0][1]["skip_bad_rows"]
 
 
 def test_a_long_table_is_timed_and_a_sample_is_offered(
@@ -332,7 +333,7 @@ def test_a_long_table_is_timed_and_a_sample_is_offered(
     ok(finished(at))
     assert "3 epochs of 900 examples" in said(at)
     button(at, "Fine-tune").click().run()
-    assert given(started[0][1])["--sample"] == "1000"
+    assert started[0][1]["sample"] == 1000
 
 
 def test_a_run_can_be_started_while_its_speed_is_measured(
@@ -376,8 +377,8 @@ def test_a_file_to_score_on(page: AppTest, started: list[Any], tmp_path: Path) -
     assert "evaluations of 2" in said(at)
     button(at, "Fine-tune").click().run()
     wanted = given(started[0][1])
-    assert wanted["--dev"] == str(tmp_path / "runs" / "run-1-data" / "dev.csv")
-    assert "--held-out" not in wanted
+    assert wanted["dev"] == tmp_path / "runs" / "run-1-data" / "dev.csv"
+    assert "held_out" not in wanted
 
 
 def test_a_series_by_number_of_labels_is_started(
@@ -397,18 +398,19 @@ def test_a_series_by_number_of_labels_is_started(
     assert not [box for box in at.selectbox if box.label in ("Train", "Epochs")]
     button(at, "Fine-tune").click().run()
     (run, options, how), *_ = started
-    assert (run.name, how) == ("run-1", {"command": "label-curve"})
+    assert (run.name, how) == ("run-1", {"kind": "label-curve"})
     assert given(options) == {
-        "--task": "classify",
-        "--train": str(tmp_path / "runs" / "run-1-data" / "train.csv"),
-        "--held-out": "0.1",
-        "--text": "text",
-        "--label": "label",
-        "--checkpoint": str(tiny),
-        "--labels": "8,20",
-        "--seeds": "2",
-        "--steps": "5",
-        "--lr": "0.0001",
+        "task": "classify",
+        "train": tmp_path / "runs" / "run-1-data" / "train.csv",
+        "held_out": 0.1,
+        "text": "text",
+        "label": "label",
+        "skip_bad_rows": False,
+        "checkpoint": str(tiny),
+        "label_curve": (8, 20),
+        "seeds": 2,
+        "least_steps": 5,
+        "learning_rate": 0.0001,
     }
 
 
@@ -470,7 +472,7 @@ def test_a_file_of_this_machine_stays_where_it_is(
     page.query_params.update({"table": "path", "table_path": str(path)})
     at = ok(finished(page.run()))
     button(at, "Fine-tune").click().run()
-    assert given(started[0][1])["--train"] == str(path)
+    assert started[0][1]["train"] == path
     query = {"runs": str(tmp_path / "runs"), "training_view": "Start a run", "table": "path"}
     query |= {"training_kind": "finetune", "table_path": str(tmp_path / "none.csv")}
     at = page_of("training", **query).run()
@@ -490,7 +492,7 @@ def test_labelled_files_that_ship_can_be_learned_from(
     assert at.selectbox(key="table_task").value == task
     assert "Measured just now" in said(at)
     button(at, "Fine-tune").click().run()
-    assert given(started[0][1])["--train"] == str(labelled_file(name))
+    assert started[0][1]["train"] == labelled_file(name)
 
 
 def test_a_full_disk_at_the_start_is_one_sentence(
@@ -545,7 +547,8 @@ def test_the_page_and_the_command_make_the_same_weights(
     """A run started by the page, watched to its end, against the command that the page shows."""
     monkeypatch.setenv("BERTSCOPE_DEVICE", "cpu")
     at = ok(upload(page, "t.csv", reviews()))
-    shown = shlex.split(at.code[0].value)
+    shown, recipe = shlex.split(at.code[0].value), tmp_path / "run-1.toml"
+    recipe.write_text(at.code[1].value)
     button(at, "Fine-tune").click().run()
     run = tmp_path / "runs" / "run-1"
     deadline = time.monotonic() + 240
@@ -564,6 +567,7 @@ def test_the_page_and_the_command_make_the_same_weights(
     other = tmp_path / "other"
     words = shown[1:]
     words[words.index("--out") + 1] = str(other)
+    words[words.index("--recipe") + 1] = str(recipe)
     # In a process of its own: dropout draws from the random source that this one's jobs share.
     ended = subprocess.run(
         [sys.executable, "-m", "bertscope", *words],

@@ -2,8 +2,8 @@
 
 import json
 import math
-import shlex
 import shutil
+import tomllib
 
 import numpy as np
 import pytest
@@ -93,11 +93,11 @@ def page(runs):
 
 @pytest.fixture
 def started(monkeypatch):
-    """What would have been started: the run's folder, the options, and whether to append."""
+    """What would have been started: the run's folder, and the settings."""
     calls = []
 
-    def start(run, options, *, command="pretrain", append=False):
-        calls.append((run, list(options), append))
+    def start(run, settings, *, kind="pretrain"):
+        calls.append((run, settings))
         training_process.log_file(run).parent.mkdir(parents=True, exist_ok=True)
         training_process.log_file(run).write_text("$ bertscope pretrain\n")
 
@@ -348,7 +348,7 @@ def test_the_heads_of_the_recorded_run_form_in_training():
     assert all(one == named[0] for one in named)
 
 
-def test_a_start_gives_the_command_what_was_chosen(page, runs, started, monkeypatch):
+def test_a_start_gives_the_run_what_was_chosen(page, runs, started, monkeypatch):
     monkeypatch.setattr("bertcore.base.device.computes_bfloat16", lambda device: False)
     page.query_params["training_view"] = "Start a run"
     at = page.run()
@@ -361,19 +361,13 @@ def test_a_start_gives_the_command_what_was_chosen(page, runs, started, monkeypa
     at.selectbox(key="shape_hidden").set_value(64).run()
     button(at, "Start training").click().run()
     assert not at.exception
-    run, options, append = started[0]
-    assert (run, append) == (runs / "other", False)
-    given = dict(zip(options[::2], options[1::2], strict=True))
-    assert given["--corpus"] == str(NOVEL.train)
-    assert given["--valid"] == str(NOVEL.valid)
-    assert (given["--steps"], given["--layers"], given["--hidden"]) == ("30", "3", "64")
-    assert "--minutes" not in given
+    run, given = started[0]
+    assert run == runs / "other"
+    assert (given["corpus"], given["valid"]) == ((NOVEL.train,), NOVEL.valid)
+    assert (given["steps"], given["layers"], given["hidden"]) == (30, 3, 64)
+    assert "minutes" not in given
     assert at.session_state["run"] == "other"  # and it is watched at once
     assert at.session_state["training_view"] == "Watch"
-
-
-def options_of(started):
-    return dict(zip(started[-1][1][::2], started[-1][1][1::2], strict=True))
 
 
 def test_a_checkpoint_brings_shape_and_vocabulary(page, runs, started):
@@ -388,10 +382,10 @@ def test_a_checkpoint_brings_shape_and_vocabulary(page, runs, started):
     at.selectbox(key="objective").set_value("mlm").run()
     button(at, "Start training").click().run()
     assert not at.exception
-    given = options_of(started)
-    assert given["--from-checkpoint"] == begin
-    assert given["--objective"] == "mlm"
-    assert not {"--layers", "--hidden", "--vocab-size", "--start", "--tokenizer"} & set(given)
+    given = started[-1][1]
+    assert given["checkpoint"] == begin
+    assert given["objective"] == "mlm"
+    assert not {"layers", "hidden", "vocab_size", "start", "tokenizer"} & set(given)
 
 
 @pytest.mark.parametrize("start", ["warm", "noise"])
@@ -399,10 +393,10 @@ def test_a_start_from_nothing_has_a_shape(page, started, start):
     page.query_params.update({"training_view": "Start a run", "start_from": start})
     at = page.run()
     button(at, "Start training").click().run()
-    given = options_of(started)
-    assert (given["--start"], given["--objective"]) == (start, "mlm+nsp")
-    assert {"--layers", "--hidden", "--vocab-size"} <= set(given)
-    assert "--from-checkpoint" not in given
+    given = started[-1][1]
+    assert (given["start"], given["objective"]) == (start, "mlm+nsp")
+    assert {"layers", "hidden", "vocab_size"} <= set(given)
+    assert "checkpoint" not in given
 
 
 def test_every_objective_is_offered_and_starts(page, runs, started):
@@ -421,10 +415,10 @@ def test_every_objective_is_offered_and_starts(page, runs, started):
         (start,) = (one for one in at.button if one.label == "Start training")
         assert not start.disabled
         given = command_of(at)
-        assert given["--objective"] == name
-        assert given.get("--family") == ("albert" if name == "mlm+sop" else None)
+        assert given["objective"] == name
+        assert given.get("family") == ("albert" if name == "mlm+sop" else None)
         is_writer = name in ("denoise-t5", "denoise-bart", "mass")
-        assert given["--start"] == ("noise" if is_writer else "warm")
+        assert given["start"] == ("noise" if is_writer else "warm")
         said.add(" ".join(caption.value for caption in at.caption))
     assert len(said) == len(OBJECTIVES)
     assert any("begins from noise" in one for one in said)
@@ -451,15 +445,15 @@ def test_an_objective_that_cannot_go_on_from_a_checkpoint_is_refused(page, runs,
     assert not {"mlm+nsp", "mlm", "wwm", "span-sbo", "causal", "unilm", "plm"} & set(refused)
 
 
-def test_the_share_of_hidden_tokens_is_an_option_where_it_is_changed(page, started):
+def test_the_share_of_hidden_tokens_is_a_setting_where_it_is_changed(page, started):
     page.query_params.update({"training_view": "Start a run", "objective": "mass"})
     at = page.run()
     assert at.number_input(key="shape_share_mass").value == 50
-    assert "--masked-lm-prob" not in command_of(at)
+    assert "masked_lm_prob" not in command_of(at)
     at.number_input(key="shape_share_mass").set_value(30).run()
-    assert command_of(at)["--masked-lm-prob"] == "0.3"
+    assert command_of(at)["masked_lm_prob"] == 0.3
     at.selectbox(key="objective").set_value("causal").run()  # hides nothing
-    assert "--masked-lm-prob" not in command_of(at)
+    assert "masked_lm_prob" not in command_of(at)
     at.selectbox(key="objective").set_value("mlm+nsp").run()
     at.number_input(key="shape_share_mlm+nsp").set_value(90).run()
     assert "hides" in at.warning[0].value
@@ -476,9 +470,8 @@ def refusal_of(name, shape):
 
 
 def command_of(at):
-    """Return the options of the command that is shown, which Start gives too."""
-    words = shlex.split(at.code[-1].value.partition(" --corpus")[0])[2:]
-    return dict(zip(words[::2], words[1::2], strict=True))
+    """Return the settings of the recipe that is shown, which Start gives too."""
+    return tomllib.loads(at.code[-1].value)
 
 
 def test_a_server_that_forbids_training_only_shows_it(page, runs, monkeypatch):
@@ -519,9 +512,9 @@ def test_a_folder_of_texts_is_parted(page, runs, started, tmp_path):
     at.text_input(key="corpus_path").set_value(str(texts)).run()
     button(at, "Start training").click().run()
     assert not at.exception
-    run, options, _ = started[0]
+    run, given = started[0]
     own = run.with_name(f"{run.name}-text")
-    assert options[:4] == ["--corpus", str(own / "train.txt"), "--valid", str(own / "valid.txt")]
+    assert (given["corpus"], given["valid"]) == ((own / "train.txt",), own / "valid.txt")
     assert (own / "train.txt").stat().st_size > 10 * (own / "valid.txt").stat().st_size > 0
 
 
@@ -555,7 +548,7 @@ def test_an_upload_is_split_beside_the_run(page, runs, started, tmp_path):
         == words
     )
     assert {path.name for path in own.iterdir()} == {"train.txt", "valid.txt"}
-    assert started[0][1][1] == str(own / "train.txt")
+    assert started[0][1]["corpus"] == (own / "train.txt",)
 
 
 def test_no_more_than_a_few_runs_at_once(page, runs, started, monkeypatch):
@@ -585,7 +578,7 @@ def test_a_running_run_is_stopped_and_a_stopped_one_resumed(page, runs, started,
     assert any("stopped" in m.value for m in at.markdown)
     button(at, "Resume").click().run()
     assert not at.exception
-    assert started == [(runs / "mine", ["--resume"], True)]
+    assert started == [(runs / "mine", None)]
 
 
 def test_a_start_that_failed_says_why_in_plain_text(page, runs):

@@ -247,7 +247,7 @@ def test_a_file_of_pytorch_is_a_zip_without_a_checkpoint(folder: Path, tmp_path:
 @opens(
     "Folders",
     "the path of a zip file",
-    "`bertscope inspect model.zip`",
+    "`bertscope inspect --checkpoint model.zip`",
     "unpacked and opened, by every command",
 )
 def test_a_zip_opens_by_its_path(folder: Path, tmp_path: Path) -> None:
@@ -257,7 +257,7 @@ def test_a_zip_opens_by_its_path(folder: Path, tmp_path: Path) -> None:
     model = bertcore.load(file, device="cpu")
     assert torch.equal(model.trace(TEXT).hidden_states, wanted.trace(TEXT).hidden_states)
     assert model.report.source == str(file)
-    assert "Report" in command_line.succeed("inspect", file)
+    assert "Report" in command_line.succeed("inspect", "--checkpoint", file)
     assert open_task_model(str(file), device="cpu").task.name == "classify"
     table = tmp_path / "table.csv"
     table.write_text("text,label\n" + "the food was cold,LABEL_0\nfriendly waiter,LABEL_1\n" * 4)
@@ -499,7 +499,7 @@ def test_a_pickle_is_read_by_every_command_that_says_so(folder: Path, tmp_path: 
     table = tmp_path / "table.csv"
     table.write_text("text,label,of\n" + "the food was cold,0,a\nfriendly waiter,1,b\n" * 4)
     for words in (
-        ("inspect", folder),
+        ("inspect", "--checkpoint", folder),
         ("evaluate", "--task", "classify", "--checkpoint", folder, "--data", table),
         ("audit", folder, table, "--by", "of"),
     ):

@@ -290,7 +290,7 @@ def test_heads_of_public_projects(
 
 def test_every_surface_says_that_no_head_is_read(tmp_path: Path) -> None:
     own(tmp_path, "l1.", {"l3.weight": (6, 32), "l3.bias": (6,)})
-    shown = " ".join(command_line.succeed("inspect", tmp_path).split())
+    shown = " ".join(command_line.succeed("inspect", "--checkpoint", tmp_path).split())
     assert "no task head is read" in shown
     assert "l3.weight [6, 32]" in shown
     table = tmp_path / "table.csv"

@@ -117,7 +117,7 @@ def test_the_secret_comes_back_by_no_way(
         seen = shown(way)
         assert words[-1] not in seen
         assert ("cannot be read" if class_name == "AlbertTokenizer" else "tokenizer_class") in seen
-    said = runner.invoke(app, ["inspect", str(folder), "--json"])
+    said = runner.invoke(app, ["inspect", "--checkpoint", str(folder), "--json"])
     assert said.exit_code != 0
     assert words[-1] not in said.output
 

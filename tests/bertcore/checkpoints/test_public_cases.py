@@ -130,7 +130,14 @@ def test_training_of_a_checkpoint_in_float16_is_finite(tmp_path: Path) -> None:
     table = tmp_path / "table.csv"
     rows = "the food was cold,no\nour waiter friendly,yes\n" * 8
     table.write_text("text,label\n" + rows)
-    words = ("--task", "classify", "--checkpoint", tmp_path / "half", "--new-head", "--json")
+    words = (
+        "--task",
+        "classify",
+        "--checkpoint",
+        tmp_path / "half",
+        "--new-head",
+        "--json",
+    )
     words += ("--train", table, "--held-out", ".3", "--out", tmp_path / "out", "--epochs", "1")
     said = command_line.succeed("finetune", *words)
     assert "nan" not in said.lower()

@@ -64,7 +64,7 @@ def test_the_report_and_the_commands_say_it(folder: Path, bert: Bert) -> None:
     assert "149 rows" in line
     assert "2 pieces" in line
     assert examine(bert).sentences()
-    result = CliRunner().invoke(app, ["inspect", str(folder), "--json"])
+    result = CliRunner().invoke(app, ["inspect", "--checkpoint", str(folder), "--json"])
     assert result.exit_code == 0, result.output
     assert line in json.loads(result.stdout)["sentences"]
 

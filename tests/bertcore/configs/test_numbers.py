@@ -47,13 +47,17 @@ def test_values_that_are_no_numbers_pass() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["loss", "a", "--masked-lm-prob", "nan"], "--masked-lm-prob is nan"),
-        (["label-curve", "--out", "x", "--lr", "1e30"], "--lr is 1e+30"),
+        (["pretrain", "--learning-rate", "nan", "--out", "x"], "--learning-rate is nan"),
         (["encode", "x", "--out", "y", "--seed", "1" + "0" * 30], "--seed is 1e+30"),
-        (["finetune", "--task", "classify", "--out", "x", "--lr", "nan"], "--lr is nan"),
-        (["finetune", "--task", "classify", "--out", "x", "--lr", "inf"], "--lr is inf"),
+        (
+            ["finetune", "--out", "x", "--learning-rate", "nan"],
+            "--learning-rate is nan",
+        ),
+        (
+            ["finetune", "--out", "x", "--learning-rate", "inf"],
+            "--learning-rate is inf",
+        ),
         (["pretrain", "--minutes", "1e30", "--out", "x"], "--minutes is 1e+30"),
-        (["pretrain", "--adam-beta2", "nan", "--out", "x"], "--adam-beta2 is nan"),
         (["encode", "x", "--out", "y", "--sample", "nan"], "--sample is nan"),
         (["app", "--training-minutes", "1e30"], "--training-minutes is 1e+30"),
     ],

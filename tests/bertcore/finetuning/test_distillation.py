@@ -22,7 +22,7 @@ from bertcore.network.attention import attention_fused
 from bertcore.network.task_heads import TaskNetwork, initialize_head
 from bertcore.tasks import find_task
 from bertscope.cli.main import app
-from tests.support.command_line import make_texts
+from tests.support.command_line import make_texts, recipe
 from tests.support.finetuning_files import write_reviews, write_tags
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network
 
@@ -264,9 +264,9 @@ def test_the_command_line(taught: Path, tmp_path: Path) -> None:
         ([*of_task, "--student-layers", "5"], "5 of the teacher's 4 layers"),
         ([*of_task, "--student-layers", "0,7"], "has the layers 0 to 3"),
         ([*of_task, *two, "--steps", "3"], "--steps"),
-        ([*of_task, *two, "--cosine-weight", "1"], "--cosine-weight"),
+        ([*of_task, *two, *recipe(cosine_weight=1)], "cosine_weight"),
         (two, "no examples to learn from"),
-        ([*of_task, *two, "--temperature", "0"], "temperature is 0.0"),
+        ([*of_task, *two, *recipe(temperature=0)], "temperature is 0.0"),
     ):
         answer = CliRunner().invoke(app, [*words, *more])
         assert answer.exit_code == 2, (more, answer.output)
@@ -277,7 +277,7 @@ def test_the_command_line(taught: Path, tmp_path: Path) -> None:
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     assert report["settings"]["layers"] == [0, 3]
     assert report["settings"]["distill"]["soft_weight"] == 0.5
-    alone = ["finetune", "--out", str(tmp_path / "b"), *of_task, "--soft-weight", "1"]
+    alone = ["finetune", "--out", str(tmp_path / "b"), *of_task, *recipe(soft_weight=1)]
     without = CliRunner().invoke(app, alone)
     assert without.exit_code == 2
     assert "--soft-weight would have no effect" in " ".join(without.stderr.split())

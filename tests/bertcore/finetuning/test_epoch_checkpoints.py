@@ -19,6 +19,7 @@ from bertcore.tasks import open_task_model
 from bertcore.training.loop import Progress
 from bertscope.cli.main import app
 from tests.bertcore.finetuning.test_loop import make_experiment
+from tests.support.command_line import recipe
 from tests.support.full_disk import largest_file
 from tests.support.tiny import tiny_bert
 
@@ -150,10 +151,14 @@ def test_the_command_line_keeps_them_also_of_a_student(
     files = ["--train", teacher.parent / "train.tsv", "--dev", teacher.parent / "dev.tsv"]
     usual = ["--epochs", 2, "--batch-size", 16, "--max-seq-length", 32, "--device", "cpu"]
     line = ["finetune", "--teacher", teacher, "--student-layers", 1, *files, *usual]
-    done = runner.invoke(app, [*map(str, line), "--out", str(tmp_path / "s"), "--keep-epochs"])
+    done = runner.invoke(
+        app, [*map(str, line), "--out", str(tmp_path / "s"), *recipe(keep_epochs=True)]
+    )
     assert done.exit_code == 0, (done.stderr, done.exception)
-    line = ["finetune", "--checkpoint", teacher, *files, *usual, "--lr", "1e-3"]
-    done = runner.invoke(app, [*map(str, line), "--out", str(tmp_path / "f"), "--keep-epochs"])
+    line = ["finetune", "--checkpoint", teacher, *files, *usual, "--learning-rate", "1e-3"]
+    done = runner.invoke(
+        app, [*map(str, line), "--out", str(tmp_path / "f"), *recipe(keep_epochs=True)]
+    )
     assert done.exit_code == 0, (done.stderr, done.exception)
     # Seen from the folder that both lie in, as the Compare page looks.
     found = kept_epochs(tmp_path)

@@ -29,7 +29,7 @@ from bertcore.finetuning.label_curve import (
 )
 from bertcore.loading.untrained import untrained
 from bertcore.tasks import start_task_model
-from tests.support.command_line import refusal, succeed
+from tests.support.command_line import recipe, refusal, succeed
 from tests.support.finetuning_files import write_reviews
 from tests.support.tiny import tiny_bert
 
@@ -300,24 +300,25 @@ def test_the_command_prints_the_series(files: Path, tmp_path: Path) -> None:
         "cpu",
     ]
     line: list[str | Path] = [
-        "label-curve",
+        "finetune",
         *data,
         "--checkpoint",
         files / "tiny",
-        "--labels",
-        "8",
         "--seeds",
         "1",
+        "--label-curve",
+        "8",
     ]
-    found = json.loads(succeed(*line, "--steps", "3", "--out", tmp_path / "c", "--json"))
+    few = recipe(least_steps=3)
+    found = json.loads(succeed(*line, *few, "--out", tmp_path / "c", "--json"))
     curve: LabelCurve = module.read_label_curve(tmp_path / "c")
     assert found["points"] == [point._asdict() for point in curve.points]
-    table = succeed("label-curve", "--out", tmp_path / "c", "--resume")
+    table = succeed("finetune", "--out", tmp_path / "c", "--resume")
     assert f"{curve.median('pretrained', 8):.3f}" in table
-    assert "--labels" in refusal(*line[:-4], "--labels", "few", "--out", tmp_path / "d")
-    assert "--train" in refusal("label-curve", "--out", tmp_path / "d")
+    assert "--label-curve is 'few'" in refusal(*line[:-1], "few", "--out", tmp_path / "d")
+    assert "--train" in refusal("finetune", "--out", tmp_path / "d")
     assert "either --dev" in refusal(*line, "--held-out", "0.1", "--out", tmp_path / "d")
-    assert "--seeds" in refusal("label-curve", "--out", tmp_path / "c", "--resume", "--seeds", "2")
+    assert "--seeds" in refusal("finetune", "--out", tmp_path / "c", "--resume", "--seeds", "2")
     assert "not empty" in refusal(*line, "--out", tmp_path / "c")
 
 
@@ -327,8 +328,8 @@ def test_pickled_weights_are_read_when_that_is_allowed(files: Path, tmp_path: Pa
     weights = folder / "model.safetensors"
     torch.save(load_file(weights), folder / "pytorch_model.bin")
     weights.unlink()
-    line = ["label-curve", "--train", files / "train.tsv", "--dev", files / "dev.tsv"]
-    line += ["--checkpoint", folder, "--labels", "8", "--seeds", "1", "--steps", "1"]
+    line = ["finetune", "--train", files / "train.tsv", "--dev", files / "dev.tsv"]
+    line += ["--checkpoint", folder, "--label-curve", "8", "--seeds", "1", *recipe(least_steps=1)]
     line += ["--device", "cpu", "--out", tmp_path / "c"]
     assert "--allow-pickle" in refusal(*line)
     assert "pretrained" in succeed(*line, "--allow-pickle")

@@ -6,7 +6,6 @@ import json
 import math
 import os
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ from safetensors.torch import load_file
 from bertcore.configs import numbers, optimizer
 from bertcore.configs.finetune import FinetuneConfig, default_rate
 from bertcore.finetuning import Experiment, make_settings, resume_experiment, start_experiment
-from bertcore.finetuning.approaches import APPROACHES, run_approaches
 from bertcore.finetuning.task_step import TaskStep
 from bertcore.tasks import open_task_model, read_task_data, score_model
 from bertcore.training.loop import Progress
@@ -286,7 +284,7 @@ def test_feature_based_tagging_leaves_the_encoder(tiny: Path, tmp_path: Path) ->
         score_model(model.module, dev, model.task).scores.metrics["f1"] == report["best"]["value"]
     )
     transformers.BertModel.from_pretrained(tmp_path / "out")
-    with pytest.raises(ValueError, match="Give --feature-based, too"):
+    with pytest.raises(ValueError, match="Set feature_based, too"):
         make_experiment(tmp_path / "other", tiny, features="last")
 
 
@@ -299,41 +297,6 @@ def test_feature_based_classification_opens_again(tiny: Path, tmp_path: Path) ->
     dev = dev_data(report, model)
     scored = score_model(model.module, dev, model.task).scores.metrics["accuracy"]
     assert scored == report["best"]["value"]
-
-
-@pytest.mark.parametrize("task", all_but(["classify"], ["classify", "tag"]))
-def test_all_approaches_are_in_one_table(task: str, tiny: Path, tmp_path: Path) -> None:
-    """Each is a fine-tuning of its own; a stopped table continues; other settings are refused."""
-    of_one = make_experiment(tmp_path / "data", tiny, task, epochs=1).settings
-    assert run_approaches(tmp_path / "all", of_one, should_stop=lambda: True) is None
-    table = run_approaches(tmp_path / "all", of_one)
-    assert table is not None
-    assert [row.name for row in table.approaches] == list(APPROACHES)
-    for row in table.approaches:
-        report = json.loads((tmp_path / "all" / row.name / "report.json").read_text())
-        assert report["best"]["value"] == row.median
-        assert report["settings"]["config"]["frozen"] == (row.name == "frozen")
-        assert row.learning_rate == (of_one.learning_rates[0] if row.name == "full" else 1e-3)
-        assert f"| {row.name} |" in (tmp_path / "all" / "approaches.md").read_text()
-    assert json.loads((tmp_path / "all" / "approaches.json").read_text()) == json.loads(
-        json.dumps(table.to_dict())
-    )
-    auto = replace(of_one, config=replace(of_one.config, dtype="auto"))
-    notes: list[str] = []
-    assert run_approaches(tmp_path / "all", auto, on_note=notes.append) == table
-    assert len(notes) == 1
-    other = replace(of_one, config=replace(of_one.config, epochs=2))
-    with pytest.raises(ValueError, match="other settings"):
-        run_approaches(tmp_path / "all", other)
-    frozen = replace(of_one, config=replace(of_one.config, frozen=True))
-    parts = replace(of_one, config=replace(of_one.config, trained="top 1"))
-    mean = replace(of_one, config=replace(of_one.config, pooling="mean"))
-    for settings in (frozen, parts, mean):
-        with pytest.raises(ValueError, match=r"Leave --frozen.* and --pooling out"):
-            run_approaches(tmp_path / "no", settings)
-    assert not (tmp_path / "no").exists()
-    with pytest.raises(ValueError, match="not 'pair'"):
-        run_approaches(tmp_path / "no", replace(of_one, task="pair"))
 
 
 def test_class_weights_shift_what_is_predicted(tiny: Path, tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ from bertcore.tasks import (
     start_task_model,
 )
 from bertcore.tasks.checkpoint_head import read_task_head
-from bertcore.tasks.judged import Outputs, ScoreOptions
+from bertcore.tasks.judged import Outputs
 from bertcore.tasks.model import TaskModel
 from bertcore.tasks.task_data import TaskData
 from tests.support.finetuning_files import write_label_lists
@@ -398,7 +398,7 @@ def test_scores_and_predictions_of_a_model_that_adds_up_words(tmp_path: Path) ->
     loss = float(TASK.loss(logits, batch.targets))
     kept = np.ones((4, 3), dtype=np.bool_)
     outputs = Outputs(np.arange(4), logits.numpy(), batch.targets.numpy(), kept, loss)
-    scored = TASK.score([outputs], data, ScoreOptions(0.0, True))
+    scored = TASK.score([outputs], data, in_full=True)
     assert scored.scores.loss == pytest.approx(loss)
     first = scored.predictions[0]
     assert (first["gold"], first["predicted"]) == (["insult", "toxic"], ["insult"])

@@ -20,6 +20,7 @@ from bertcore.finetuning import Experiment, resume_experiment
 from bertcore.finetuning.state import load_state
 from bertcore.tasks import find_task
 from tests.bertcore.finetuning.test_loop import make_experiment
+from tests.support.command_line import recipe
 from tests.support.exhaustive import all_but
 from tests.support.finetuning_files import WRITERS
 from tests.support.ports import kept_port
@@ -74,10 +75,11 @@ def start(folder: Path, task: str, num_processes: int, *more: Any) -> dict[str, 
     files = [folder / f"{name}{ending}" for name in ("train", "dev")]
     writer(files[0], 45)
     writer(files[1], 24, seed=1)
-    usual = f"--task {task} --epochs 4 --batch-size 8 --lr 2e-3 --max-seq-length 40 --seed 3"
-    exact = "--dtype float32 --device cpu --evaluate-every 5"
+    usual = f"--task {task} --epochs 4 --batch-size 8 --max-seq-length 40 --seed 3"
+    exact = "--learning-rate 2e-3 --dtype float32 --device cpu"
     paths = ["--train", files[0], "--dev", files[1], "--out", folder / "out"]
-    words = [*usual.split(), *exact.split(), *paths, "--checkpoint", checkpoint, *more]
+    paths += ["--checkpoint", checkpoint, *recipe(evaluate_every=5)]
+    words = [*usual.split(), *exact.split(), *paths, *more]
     return finetune(num_processes, *words)
 
 
@@ -108,8 +110,8 @@ def losses(report: dict[str, Any]) -> list[float]:
 
 
 TOGETHER: list[tuple[str, list[str]]] = [
-    ("classify", ["--class-weights", "1,2.5"]),
-    ("tag", ["--frozen"]),
+    ("classify", [*recipe(class_weights=(1, 2.5))]),
+    ("tag", [*recipe(frozen=True)]),
 ]
 
 

@@ -137,7 +137,6 @@ def test_unknown_words_are_counted_and_told(folder: Path, bert: Model) -> None:
 def test_options_that_a_text_makes_ineffective(folder: Path) -> None:
     words = ["the [MASK]", "--words", "film"]
     for more, sentence in (
-        ([*words, "--masked-lm-prob", "0.3"], "--masked-lm-prob would have no effect"),
         ([*words, "--seed", "3"], "--seed would have no effect"),
         ([A, "--random"], "--random states"),
         ([A, "--follows"], "--follows states"),

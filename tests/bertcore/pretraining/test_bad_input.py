@@ -13,7 +13,7 @@ import pytest
 from bertcore.pretraining.data import corpus
 from bertcore.training import run_lock
 from bertcore.training.run_lock import LOCK_FILE
-from tests.support.command_line import invoke, make_texts, refusal, succeed, words_of
+from tests.support.command_line import invoke, make_texts, recipe, refusal, succeed, words_of
 from tests.support.small_corpus import small_documents, write_documents
 from tests.support.tiny import tiny_tokenizer
 
@@ -36,46 +36,52 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["--steps", "3", "--hidden", "33"], "hidden_size 33 is not divisible by"),
         (["--steps", "3", "--heads", "5"], "hidden_size 32 is not divisible by"),
         (
-            ["--steps", "3", "--masked-lm-prob", "0.9"],
+            ["--steps", "3", *recipe(masked_lm_prob=0.9)],
             "masked_lm_prob is 0.9, which hides 4 tokens of a row of 5, but there are only 2",
         ),
-        (["--steps", "3", "--masked-lm-prob", "0"], "masked_lm_prob is 0.0"),
-        (["--steps", "3", "--mask-shares", "80/10"], "mask_shares is '80/10'; expected three"),
-        (["--steps", "3", "--mask-shares", "80/30/-10"], "that sum to 100"),
-        (["--steps", "3", "--mask-shares", "50/nan/50"], "that sum to 100"),
-        (["--steps", "3", "--mask-shares", "mostly"], "mask_shares is 'mostly'"),
+        (["--steps", "3", *recipe(masked_lm_prob=0)], "masked_lm_prob is 0.0"),
+        (["--steps", "3", *recipe(mask_shares="80/10")], "mask_shares is '80/10'; expected three"),
+        (["--steps", "3", *recipe(mask_shares="80/30/-10")], "that sum to 100"),
+        (["--steps", "3", *recipe(mask_shares="50/nan/50")], "that sum to 100"),
+        (["--steps", "3", *recipe(mask_shares="mostly")], "mask_shares is 'mostly'"),
         (
             ["--steps", "3", "--objective", "mlm+sop"],
             "needs a sentence-order head, which BERT does not have",
         ),
         (
-            ["--steps", "3", "--objective", "mlm+nsp", "--family", "albert"],
+            ["--steps", "3", "--objective", "mlm+nsp", *recipe(family="albert")],
             "needs a next-sentence head. ALBERT has no next-sentence head",
         ),
         (
-            ["--steps", "3", "--objective", "causal", "--family", "roberta"],
+            ["--steps", "3", "--objective", "causal", *recipe(family="roberta")],
             "trains BERT itself, but the network is RoBERTa",
         ),
         (
-            ["--steps", "3", "--objective", "causal", "--masked-lm-prob", "0.2"],
-            "--masked-lm-prob would have no effect: the objective 'causal'",
+            ["--steps", "3", "--objective", "causal", *recipe(masked_lm_prob=0.2)],
+            "masked_lm_prob would have no effect: the objective 'causal'",
         ),
-        (["--steps", "3", "--objective", "causal", "--dupe-factor", "2"], "--dupe-factor would"),
+        (["--steps", "3", "--objective", "causal", *recipe(dupe_factor=2)], "dupe_factor would"),
         (
-            ["--steps", "3", "--objective", "unilm", "--family", "distilbert"],
+            ["--steps", "3", "--objective", "unilm", *recipe(family="distilbert")],
             "this DistilBERT has 0",
         ),
         (
-            ["--steps", "3", "--objective", "rtd", "--family", "albert"],
+            ["--steps", "3", "--objective", "rtd", *recipe(family="albert")],
             "a replaced-token head, which ALBERT does not have. Choose a family that has it (elec",
         ),
         (
-            ["--steps", "3", "--objective", "unilm", "--masked-lm-prob", "1"],
+            ["--steps", "3", "--objective", "unilm", *recipe(masked_lm_prob=1)],
             "masked_lm_prob is 1.0",
         ),
         (["--steps", "3", "--objective", "guessing"], "objective is 'guessing'; expected one of"),
-        (["--steps", "3", "--masked-lm-prob", "nan"], "--masked-lm-prob is nan"),
-        (["--steps", "3", "--gradient-accumulation", "3"], "expected a multiple of 3"),
+        (
+            ["--steps", "3", *recipe(masked_lm_prob="nan")],
+            'masked_lm_prob is "nan"; expected a number',
+        ),
+        (["--steps", "3", *recipe(maskedlm_prob=0.2)], "Did you mean masked_lm_prob?"),
+        (["--steps", "3", *recipe(swap=1)], "has the unknown setting 'swap'"),
+        (["--steps", "3", *recipe(layers=0)], "layers is 0; expected at least 1"),
+        (["--steps", "3", *recipe(gradient_accumulation=3)], "expected a multiple of 3"),
         (["--steps", "3", "--layers", "0"], "--layers"),
         (["--steps", "3", "--heads", "0"], "--heads"),
         (["--steps", "3", "--max-seq-length", "513"], "has positions for only 512 tokens"),
@@ -83,19 +89,19 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["--steps", "3", "--batch-size", "0"], "batch_size is 0"),
         (["--steps", "3", "--batch-size", "100000"], "fewer than one batch of 100000"),
         (["--steps", "3", "--seed", "-1"], "seed is -1"),
-        (["--steps", "3", "--dropout", "1.5"], "dropout is 1.5"),
-        (["--steps", "3", "--start", "hot"], "start is 'hot'"),
-        (["--steps", "3", "--optimizer", "sgd"], "optimizer is 'sgd'"),
-        (["--steps", "3", "--warmup-ratio", "2"], "together at most 1"),
-        (["--steps", "3", "--weight-decay", "1"], "0 up to below 1"),
+        (["--steps", "3", *recipe(dropout=1.5)], "dropout is 1.5"),
+        (["--steps", "3", *recipe(start="hot")], "start is 'hot'"),
+        (["--steps", "3", *recipe(optimizer="sgd")], "optimizer is 'sgd'"),
+        (["--steps", "3", *recipe(warmup_ratio=2)], "together at most 1"),
+        (["--steps", "3", *recipe(weight_decay=1)], "0 up to below 1"),
         (["--steps", "3", "--dtype", "int8"], "dtype is 'int8'"),
         (["--steps", "3", "--device", "abacus"], "device is 'abacus'"),
         (["--steps", "3", "--vocab-size", "99"], "--vocab-size would have no effect"),
         (["--steps", "3", "--corpus", "nowhere.txt"], "'nowhere.txt' does not exist"),
         (["--steps", "3", "--tokenizer", "nowhere"], "nowhere"),
         (
-            ["--steps", "3", "--optimizer", "adamw", "--muon-learning-rate", "1"],
-            "--muon-learning-rate would have no effect",
+            ["--steps", "3", *recipe(optimizer="adamw", muon_learning_rate=1)],
+            "muon_learning_rate would have no effect",
         ),
     ],
 )

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from bertcore import load
-from tests.support.command_line import make_texts, metrics, refusal, succeed
+from tests.support.command_line import make_texts, metrics, recipe, refusal, succeed
 from tests.support.tiny import tiny_bert
 
 
@@ -22,7 +22,7 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def words(texts: Path, out: Path, *more: str | Path) -> list[str]:
     inputs = ["--corpus", texts / "train.txt", "--valid", texts / "valid.txt"]
-    start = ["--from-checkpoint", texts / "tiny", "--out", out]
+    start = ["--checkpoint", texts / "tiny", "--out", out]
     shape = "--batch-size 4 --max-seq-length 24 --device cpu --seed 7 --save-every 3".split()
     return [*map(str, ["pretrain", *inputs, *start, *shape, *more])]
 
@@ -31,10 +31,10 @@ def words(texts: Path, out: Path, *more: str | Path) -> list[str]:
 def test_the_penalty_falls_and_a_resumed_run_is_the_same(
     objective: str, texts: Path, tmp_path: Path
 ) -> None:
-    more = ["--steps", "12", "--objective", objective, "--gradient-accumulation", "2"]
+    more = ["--steps", "12", "--objective", objective, *recipe(gradient_accumulation=2)]
     whole, free = tmp_path / "whole", tmp_path / "free"
-    for run, weight in ((whole, "50"), (free, "1e-9")):
-        succeed(*words(texts, run, *more, "--dtype", "float32", "--direction-penalty", weight))
+    for run, weight in ((whole, 50.0), (free, 1e-9)):
+        succeed(*words(texts, run, *more, "--dtype", "float32", *recipe(direction_penalty=weight)))
     assert _last_penalty(whole) < _last_penalty(free) / 2
     settings = json.loads((whole / "config.json").read_text())
     assert (settings["direction"]["name"], settings["direction"]["weight"]) == ("gender", 50.0)
@@ -55,21 +55,21 @@ def _last_penalty(run: Path) -> float:
 
 def test_refusals(texts: Path, tmp_path: Path) -> None:
     out, steps = tmp_path / "run", ["--steps", "3"]
-    assert "--direction-words would have no effect" in refusal(
-        *words(texts, out, *steps, "--direction-words", "gender")
+    assert "direction_words would have no effect" in refusal(
+        *words(texts, out, *steps, *recipe(direction_words="gender"))
     )
-    penalty = ["--direction-penalty", "1"]
-    assert "--compile would have no effect" in refusal(
-        *words(texts, out, *steps, *penalty, "--compile", "on")
+    penalty = [*recipe(direction_penalty=1)]
+    assert "compile would have no effect" in refusal(
+        *words(texts, out, *steps, *penalty, *recipe(compile="on"))
     )
     assert "direction_penalty is 0.0" in refusal(
-        *words(texts, out, *steps, "--direction-penalty", "0")
+        *words(texts, out, *steps, *recipe(direction_penalty=0))
     )
     assert "mlm+nsp, mlm or wwm" in refusal(
         *words(texts, out, *steps, *penalty, "--objective", "span-sbo")
     )
     plain = [*words(texts, out, *steps, *penalty)]
-    place = plain.index("--from-checkpoint")
+    place = plain.index("--checkpoint")
     del plain[place : place + 2]
-    assert "--from-checkpoint" in refusal(*plain)
+    assert "--checkpoint" in refusal(*plain)
     assert not out.exists()

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import shlex
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 import torch
 
 from bertcore.training.run_checkpoints import read_checkpoint
+from tests.support.command_line import recipe
 from tests.support.small_corpus import small_documents, write_documents
 from tests.support.tiny import tiny_tokenizer
 
@@ -21,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[3]
 STEPS = 60
 SETTINGS = (
     "--layers 1 --hidden 32 --heads 2 --batch-size 4 --max-seq-length 24 --device cpu --seed 7 "
-    f"--dropout 0.1 --steps {STEPS} --save-every 3 --evaluate-every 5"
+    f"--steps {STEPS} --save-every 3"
 )
 
 
@@ -64,8 +66,9 @@ def start(tmp_path: Path) -> list[str]:
     write_documents(tmp_path / "train.txt", small_documents())
     write_documents(tmp_path / "valid.txt", small_documents(8, seed=5))
     tiny_tokenizer().save(tmp_path / "tok")
+    more = shlex.join(recipe(dropout=0.1, evaluate_every=5))
     inputs = f"--corpus {tmp_path}/train.txt --valid {tmp_path}/valid.txt"
-    return f"pretrain {inputs} --tokenizer {tmp_path}/tok {SETTINGS} --out".split()
+    return f"pretrain {inputs} --tokenizer {tmp_path}/tok {SETTINGS} {more} --out".split()
 
 
 @pytest.fixture

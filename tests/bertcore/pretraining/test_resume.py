@@ -18,7 +18,15 @@ from bertcore.base.device import compute_format
 from bertcore.pretraining import Pretraining, resume_run
 from bertcore.training.provenance import versions
 from bertcore.training.run_lock import lock_holder
-from tests.support.command_line import invoke, make_texts, metrics, refusal, succeed, words_of
+from tests.support.command_line import (
+    invoke,
+    make_texts,
+    metrics,
+    recipe,
+    refusal,
+    succeed,
+    words_of,
+)
 from tests.support.exhaustive import all_but
 from tests.support.full_disk import largest_file
 from tests.support.tiny import tiny_bert
@@ -34,7 +42,7 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def whole(texts: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of 12 steps that nobody disturbed; for looking only."""
     run = tmp_path_factory.mktemp("runs") / "whole"
-    words = words_of(texts, run, "--steps", "12", "--evaluate-every", "2")
+    words = words_of(texts, run, "--steps", "12", *recipe(evaluate_every=2))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sys.argv", ["bertscope", *words])  # as typed: a run records it
         succeed(*words)
@@ -68,7 +76,7 @@ def killed(texts: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path,
 
     place = tmp_path_factory.mktemp("killed") / "place"
     shutil.copytree(texts, place / "texts")
-    words = words_of(place / "texts", place / "run", "--steps", "12", "--evaluate-every", "2")
+    words = words_of(place / "texts", place / "run", "--steps", "12", *recipe(evaluate_every=2))
     with pytest.MonkeyPatch.context() as patch:
         at_step(10, kill, patch)
         with pytest.raises(Kill):
@@ -140,7 +148,7 @@ def test_a_full_disk_stops_the_run_and_keeps_the_last_checkpoint(
     # Up to the place where the weights are half written.
     at_step(8, lambda: disk.enter_context(largest_file(20_000)), monkeypatch)
     with disk:
-        sentence = refusal(*words_of(texts, run, "--steps", "12", "--evaluate-every", "2"))
+        sentence = refusal(*words_of(texts, run, "--steps", "12", *recipe(evaluate_every=2)))
     monkeypatch.undo()
     assert "checkpoint step-9 could not be saved: the disk of" in sentence
     assert (
@@ -181,7 +189,7 @@ def test_a_run_says_what_it_is_made_of(texts: Path, whole: Path) -> None:
     settings = json.loads((whole / "config.json").read_text())
     assert settings["command"].startswith("bertscope pretrain ")
     assert f" --out {whole} " in settings["command"]
-    assert settings["command"].endswith(" --steps 12 --evaluate-every 2")
+    assert settings["command"].count(" --steps 12 --recipe ")
     assert settings["directory"] == os.getcwd()
     assert settings["train"]["seed"] == 7
     format_here = compute_format("auto", torch.device("cpu")).dtype  # --dtype is not given

@@ -8,7 +8,7 @@ import torch
 
 from bertcore import load
 from bertcore.pretraining.data.corpus import open_corpus, read_sentences
-from tests.support.command_line import make_texts, metrics, refusal, succeed, words_of
+from tests.support.command_line import make_texts, metrics, recipe, refusal, succeed, words_of
 
 PAIRS = "dog\tcat\nman, woman\n"
 
@@ -24,7 +24,7 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_documents_are_there_twice_and_a_resumed_run_is_the_same(
     texts: Path, tmp_path: Path
 ) -> None:
-    more = ["--steps", "6", "--swap-words", texts / "pairs.txt"]
+    more = ["--steps", "6", *recipe(swap_words=str(texts / "pairs.txt"))]
     succeed(*words_of(texts, tmp_path / "whole", *more))
     run = tmp_path / "whole"
     with_words = sum(
@@ -54,7 +54,7 @@ def test_documents_are_there_twice_and_a_resumed_run_is_the_same(
 
 
 def test_substitution_keeps_the_number_of_documents(texts: Path, tmp_path: Path) -> None:
-    swap = ["--swap-words", texts / "pairs.txt", "--swap-mode", "substitute"]
+    swap = [*recipe(swap_words=str(texts / "pairs.txt"), swap_mode="substitute")]
     succeed(*words_of(texts, tmp_path / "run", "--steps", "1", *swap))
     succeed(*words_of(texts, tmp_path / "plain", "--steps", "1"))
     swapped, plain = (open_corpus(tmp_path / name / "data" / "train") for name in ("run", "plain"))
@@ -66,12 +66,12 @@ def test_refusals(texts: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
     steps = ["--steps", "3"]
     assert "--swap-mode would have no effect" in refusal(
-        *words_of(texts, out, *steps, "--swap-mode", "augment")
+        *words_of(texts, out, *steps, *recipe(swap_mode="augment"))
     )
     assert "no set of words 'nothing'" in refusal(
-        *words_of(texts, out, *steps, "--swap-words", "nothing")
+        *words_of(texts, out, *steps, *recipe(swap_words="nothing"))
     )
     (tmp_path / "pairs.txt").write_text("law,order\n")
-    swap = ["--swap-words", tmp_path / "pairs.txt"]
+    swap = [*recipe(swap_words=str(tmp_path / "pairs.txt"))]
     assert "none of the 40 training documents" in refusal(*words_of(texts, out, *steps, *swap))
     assert not out.exists()

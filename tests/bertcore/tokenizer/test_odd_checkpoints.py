@@ -64,7 +64,7 @@ def test_it_opens_by_every_way_with_the_same_ids(name: str, tmp_path: Path) -> N
     texts = [text for text, _ in PAIRS[:4]]
     ids = [[model.tokenize(text).input_ids for text in texts] for model in opened]
     assert ids[0] == ids[1]
-    said = CliRunner().invoke(app, ["inspect", str(folder), "--json"])
+    said = CliRunner().invoke(app, ["inspect", "--checkpoint", str(folder), "--json"])
     assert said.exit_code == 0, said.output
     assert all(remark in said.output for remark in map(json.dumps, opened[0].tokenizer.remarks))
     cut = CliRunner().invoke(app, ["tokenize", texts[0], "--checkpoint", str(folder), "--json"])
@@ -109,7 +109,10 @@ def test_a_class_with_a_program_is_refused_alike_by_every_way(tmp_path: Path) ->
     put(folder, "tokenizer_config.json", {**CLASS, "tokenizer_class": "BertweetTokenizer"})
     with pytest.raises(RuntimeError, match="BertweetTokenizer, which does more"):
         bertcore.load(folder, device="cpu")
-    for command in (["inspect", str(folder)], ["tokenize", "a", "--checkpoint", str(folder)]):
+    for command in (
+        ["inspect", "--checkpoint", str(folder)],
+        ["tokenize", "a", "--checkpoint", str(folder)],
+    ):
         said = CliRunner().invoke(app, command)
         assert said.exit_code != 0
         assert "BertweetTokenizer, which does more" in " ".join(said.output.split())

@@ -77,7 +77,7 @@ def test_without_a_compiler_a_run_goes_on_and_says_so(tmp_path: Path, no_compile
 
 
 def test_asked_for_and_missing_is_refused(tmp_path: Path, no_compiler: None) -> None:
-    with pytest.raises(ValueError, match=r"--compile on cannot work: no C\+\+ compiler"):
+    with pytest.raises(ValueError, match=r"compile = .on. cannot work: no C\+\+ compiler"):
         build(tmp_path, compile="on")
 
 

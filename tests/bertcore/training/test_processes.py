@@ -13,12 +13,13 @@ from safetensors.torch import load_file
 from bertcore.pretraining import DataConfig, OptimizerConfig, Pretraining, RunFolder, TrainConfig
 from bertcore.training.processes import Processes, wait_for_file
 from bertcore.training.run_checkpoints import STATE_FILE
+from tests.support.command_line import recipe
 from tests.support.small_corpus import small_corpus, small_documents, write_documents
 from tests.support.tiny import tiny_config, tiny_network, tiny_tokenizer
 from tests.support.together import fork_together, run_together, run_torchrun
 
 SHAPE = "--layers 1 --hidden 32 --heads 2 --max-seq-length 24 --batch-size 8 --device cpu".split()
-EXACT = "--dtype float32 --steps 50 --evaluate-every 5 --save-every 25".split()
+EXACT = [*"--dtype float32 --steps 50 --save-every 25".split(), *recipe(evaluate_every=5)]
 
 
 @pytest.fixture(scope="module")

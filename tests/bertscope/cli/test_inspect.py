@@ -24,7 +24,7 @@ runner = CliRunner()
 
 
 def test_the_table_names_shape_heads_and_what_is_missing(folder: Path) -> None:
-    result = runner.invoke(app, ["inspect", str(folder)])
+    result = runner.invoke(app, ["inspect", "--checkpoint", str(folder)])
     assert result.exit_code == 0, result.output
     words = " ".join(result.stdout.split())
     for part in ("2 layers, 32 wide, 4 heads", "149 pieces", "bert.pooler.dense.weight [32, 32]"):
@@ -32,7 +32,7 @@ def test_the_table_names_shape_heads_and_what_is_missing(folder: Path) -> None:
 
 
 def test_json_holds_the_whole_report(folder: Path) -> None:
-    result = runner.invoke(app, ["inspect", str(folder), "--json"])
+    result = runner.invoke(app, ["inspect", "--checkpoint", str(folder), "--json"])
     assert result.exit_code == 0, result.output
     values = json.loads(result.stdout)
     assert values["heads"] == ["mlm"]
@@ -44,13 +44,15 @@ def test_json_holds_the_whole_report(folder: Path) -> None:
 def test_words_of_your_own_texts_are_guessed(tmp_path: Path) -> None:
     file = tmp_path / "own.txt"
     file.write_text("\n".join(PROBE_TEXTS))
-    found = runner.invoke(app, ["inspect", "default", "--texts", str(file), "--json"])
+    found = runner.invoke(
+        app, ["inspect", "--checkpoint", "default", "--texts", str(file), "--json"]
+    )
     assert found.exit_code == 0, found.output
     assert "of 8 given sentences the right piece is" in " ".join(
         json.loads(found.stdout)["doctor"]["sentences"]
     )
     file.write_text("One.\nTwo.\n")
-    refused = runner.invoke(app, ["inspect", "default", "--texts", str(file)])
+    refused = runner.invoke(app, ["inspect", "--texts", str(file)])
     assert refused.exit_code == 2
     assert "2 sentences given to guess words of; expected at least 8" in refused.stderr
 
@@ -58,13 +60,13 @@ def test_words_of_your_own_texts_are_guessed(tmp_path: Path) -> None:
 def test_names_from_strangers_are_no_markup(folder: Path) -> None:
     file = folder / "model.safetensors"
     save_file({**load_file(file), "[red]x[/nonsense]": torch.ones(2)}, file)
-    result = runner.invoke(app, ["inspect", str(folder)])
+    result = runner.invoke(app, ["inspect", "--checkpoint", str(folder)])
     assert result.exit_code == 0, result.output
     assert "[red]x[/nonsense] [2]" in result.stdout
 
 
 def test_wrong_input_is_one_sentence_and_exit_code_2(folder: Path) -> None:
-    result = runner.invoke(app, ["inspect", str(folder / "nowhere")])
+    result = runner.invoke(app, ["inspect", "--checkpoint", str(folder / "nowhere")])
     assert result.exit_code == 2
     assert result.stderr.startswith("Error: there is no folder")
     assert result.stderr.count("\n") == 1
@@ -74,9 +76,9 @@ def test_a_pickle_needs_the_flag(folder: Path) -> None:
     tensors = load_file(folder / "model.safetensors")
     (folder / "model.safetensors").unlink()
     torch.save(tensors, folder / "pytorch_model.bin")
-    refused = runner.invoke(app, ["inspect", str(folder)])
+    refused = runner.invoke(app, ["inspect", "--checkpoint", str(folder)])
     assert refused.exit_code == 2
     assert "--allow-pickle" in refused.stderr
-    allowed = runner.invoke(app, ["inspect", str(folder), "--allow-pickle"])
+    allowed = runner.invoke(app, ["inspect", "--checkpoint", str(folder), "--allow-pickle"])
     assert allowed.exit_code == 0
     assert "pytorch_model.bin" in allowed.stdout

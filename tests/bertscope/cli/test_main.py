@@ -149,23 +149,23 @@ def test_a_taken_port_is_one_sentence_that_offers_a_free_one() -> None:
         taken.bind(("localhost", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        for arguments in (["--port", str(port)], ["app", "--port", str(port)]):
+        for arguments in (["app", "--port", str(port)],):
             result = runner.invoke(app, arguments)
             assert result.exit_code == 2
             assert f"port {port} is in use" in result.stderr
-            offered = int(result.stderr.split("bertscope --port ")[1])
+            offered = int(result.stderr.split("bertscope app --port ")[1])
             open_app.check_port("localhost", offered)
             assert result.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("words", [["--no-training"], ["app", "--no-training"], ["app"]])
+@pytest.mark.parametrize("words", [["app", "--training-minutes", "0"], ["app"]])
 def test_no_training_reaches_the_app(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[dict[str, str]] = []
     monkeypatch.delenv("BERTSCOPE_NO_TRAINING", raising=False)
     monkeypatch.setattr(open_app, "check_port", lambda *_: None)
     monkeypatch.setattr(open_app, "_replace_process", lambda _, env: found.append(env))
     assert runner.invoke(app, words).exit_code == 0
-    expected = "1" if "--no-training" in words else None
+    expected = "1" if "0" in words else None
     assert found[0].get("BERTSCOPE_NO_TRAINING") == expected
 
 
@@ -239,7 +239,8 @@ def test_no_file_takes_the_place_of_a_closed_output() -> None:
 
 @pytest.mark.parametrize(
     "line",
-    [[name] for name in COMMANDS] + [[name, o] for name, each in OPTIONS.items() for o in each],
+    [[name] for name in COMMANDS]
+    + [[o] if name == "bertscope" else [name, o] for name, each in OPTIONS.items() for o in each],
 )
 def test_what_was_removed_names_what_to_use_instead(line: list[str]) -> None:
     result = runner.invoke(app, line)

@@ -1,4 +1,4 @@
-"""The commands pretrain, train-tokenizer and evaluate: interrupted, and what they say."""
+"""The commands pretrain and evaluate: interrupted, and what they say."""
 
 import inspect
 import json
@@ -16,9 +16,8 @@ import transformers
 from bertcore import Bert, load
 from bertcore.architecture.families import FAMILIES
 from bertcore.configs import OptimizerConfig
-from bertcore.configs.recipe import recipe_named
+from bertcore.configs.recipe import read_recipes
 from bertcore.grammar import accuracies, bundled_pairs, score_pairs
-from bertcore.network import ALL_HEADS
 from bertcore.pretraining import (
     DataConfig,
     Pretraining,
@@ -29,10 +28,18 @@ from bertcore.pretraining import (
     read_documents,
 )
 from bertcore.pretraining.evaluation import PretrainingScores
-from bertcore.tokenizer import open_wordpiece
 from bertscope.cli import pretrain
 from bertscope.cli.evaluate import scores_table
-from tests.support.command_line import invoke, make_texts, metrics, refusal, succeed, words_of
+from bertscope.cli.options import chosen
+from tests.support.command_line import (
+    invoke,
+    make_texts,
+    metrics,
+    recipe,
+    refusal,
+    succeed,
+    words_of,
+)
 from tests.support.exhaustive import all_but
 from tests.support.small_corpus import small_corpus
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
@@ -147,23 +154,6 @@ def test_settings_changed_by_hand_are_refused(texts: Path, tmp_path: Path) -> No
     )
 
 
-def test_a_vocabulary_is_learned_whole_or_not_at_all(texts: Path, tmp_path: Path) -> None:
-    out = tmp_path / "mine"
-    command = ["train-tokenizer", "--corpus", texts / "train.txt", "--out", out, "--vocab-size"]
-    assert "the corpus gave only" in refusal(*command, "9999")
-    assert "does not exist" in refusal("train-tokenizer", "--corpus", "nowhere", "--out", out)
-    assert list(tmp_path.iterdir()) == []
-    told = succeed(*command, "90")
-    characters = sum(len(piece) == 1 for piece in open_wordpiece(out).vocab)
-    assert f"90 pieces ({characters} characters) written" in told
-    assert open_wordpiece(out).vocab_size == 90
-    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
-    assert "already exists" in refusal(*command, "90")
-    command[command.index(out)] = tmp_path / "few"
-    assert "30 pieces (10 characters) written" in succeed(*command, "30", "--alphabet", "10")
-    assert "--alphabet" in refusal(*command, "30", "--alphabet", "0")
-
-
 def test_pretrain_learns_its_own_vocabulary(texts: Path, tmp_path: Path) -> None:
     words = words_of(texts, tmp_path / "run", "--steps", "2", "--vocab-size", "90")
     at = words.index("--tokenizer")
@@ -171,29 +161,24 @@ def test_pretrain_learns_its_own_vocabulary(texts: Path, tmp_path: Path) -> None
     bert = load(tmp_path / "run" / "checkpoints" / "step-2", device="cpu")
     assert bert.config.vocab_size == bert.tokenizer.vocab_size == 90
     words = words_of(texts, tmp_path / "few", "--steps", "1", "--vocab-size", "30")
-    succeed(*words[:at], *words[at + 2 :], "--alphabet", "10")
+    succeed(*words[:at], *words[at + 2 :], *recipe(alphabet=10))
     vocab = load(tmp_path / "few" / "checkpoints" / "step-1", device="cpu").tokenizer.vocab
     assert sum(len(piece) == 1 for piece in vocab) == 10
-    assert "--alphabet" in refusal(*words, "--alphabet", "10")
+    assert "alphabet" in refusal(*words, *recipe(alphabet=10))
 
 
 def test_capitals_and_accents_are_two_choices(texts: Path, tmp_path: Path) -> None:
     corpus = tmp_path / "russian.txt"
-    corpus.write_text("Ещё один Йод и ёлка.\n" * 3, encoding="utf-8")
-    line = ["train-tokenizer", "--corpus", corpus, "--vocab-size", "30"]
-    succeed(*line, "--out", tmp_path / "kept", "--keep-accents")
-    kept = open_wordpiece(tmp_path / "kept")
-    assert (kept.do_lower_case, kept.strip_accents) == (True, False)
-    assert kept.decode(kept.encode("Йод").input_ids[1:-1]) == "йод"
-    succeed(*line, "--out", tmp_path / "stripped")
-    assert "й" not in open_wordpiece(tmp_path / "stripped").vocab
-    refused = refusal(*words_of(texts, tmp_path / "run"), "--keep-accents")
-    assert "--strip-accents" in refused
-    words = words_of(texts, tmp_path / "run", "--steps", "1", "--vocab-size", "90")
+    corpus.write_text("Ещё один Йод.\nИ ёлка.\n\n" * 9, encoding="utf-8")
+    words = words_of(texts, tmp_path / "run", "--steps", "1", "--vocab-size", "30")
+    words[words.index(str(texts / "train.txt"))] = str(corpus)
+    kept = recipe(strip_accents=False)
+    assert "strip_accents would have no effect" in refusal(*words[:-2], *kept)
     at = words.index("--tokenizer")
-    succeed(*words[:at], *words[at + 2 :], "--keep-accents")
+    succeed(*words[:at], *words[at + 2 :], *kept)
     opened = load(tmp_path / "run" / "checkpoints" / "step-1", device="cpu").tokenizer
-    assert opened.strip_accents is False
+    assert (opened.do_lower_case, opened.strip_accents) == (True, False)
+    assert opened.decode(opened.encode("Йод").input_ids[1:-1]) == "йод"
 
 
 def test_unknown_words_are_counted(tmp_path: Path) -> None:
@@ -201,10 +186,10 @@ def test_unknown_words_are_counted(tmp_path: Path) -> None:
     data = tmp_path / "chinese.txt"
     data.write_text("我爱学习。\n我爱中文。\n\n" * 20, encoding="utf-8")
     line = ["evaluate", "--data", data, "--checkpoint", folder, "--device", "cpu"]
-    found = json.loads(succeed(*line, "--objective", "mlm", "--json"))
+    found = json.loads(succeed(*line, "--json"))
     assert 0.5 < found["num_unknown"] / found["num_masked"] <= 1
     share = f"{found['num_unknown'] / found['num_masked']:.1%}"
-    told = succeed(*line, "--objective", "mlm").splitlines()
+    told = succeed(*line).splitlines()
     (row,) = [row for row in told if "unknown tokens" in row]
     assert share in row
 
@@ -230,7 +215,6 @@ def test_evaluate_prints_what_the_core_computes(texts: Path, tmp_path: Path) -> 
         f"12 pairs, {expected.num_masked} hidden tokens",
     ):
         assert number in table
-    assert json.loads(succeed(*command, "--json", "--dtype", "bfloat16"))["mlm_loss"] > 0
 
 
 def test_evaluate_agrees_with_the_run(texts: Path, tmp_path: Path) -> None:
@@ -249,8 +233,6 @@ def test_evaluate_agrees_with_the_run(texts: Path, tmp_path: Path) -> None:
 
 def test_evaluate_refuses_with_a_sentence(texts: Path, tmp_path: Path) -> None:
     folder = tiny_bert().save(tmp_path / "tiny")
-    headless = tiny_bert(heads=ALL_HEADS - {"nsp"}).save(tmp_path / "headless")
-    one_segment = tiny_bert(tiny_config(type_vocab_size=1)).save(tmp_path / "one")
     data = ["--data", texts / "valid.txt", "--device", "cpu", "--checkpoint"]
     empty = tmp_path / "empty.txt"
     empty.write_text("\n\n")
@@ -258,16 +240,6 @@ def test_evaluate_refuses_with_a_sentence(texts: Path, tmp_path: Path) -> None:
         (["--task", "swim", *data, folder], "--task is 'swim'; this version scores mlm"),
         (["--data", tmp_path / "nowhere", "--checkpoint", folder], "does not exist"),
         (["--data", empty, "--checkpoint", folder], "has no text"),
-        ([*data, headless, "--objective", "mlm+nsp"], "no next-sentence"),
-        ([*data, one_segment, "--objective", "mlm+nsp"], "no second segment"),
-        (
-            [*data, folder, "--objective", "clm"],
-            "objective is 'clm'; expected auto, mlm+nsp or mlm",
-        ),
-        (
-            [*data, folder, "--objective", "wwm"],
-            "objective is 'wwm'; expected auto, mlm+nsp or mlm",
-        ),
         ([*data, tmp_path / "nowhere"], "nowhere"),
         ([*data, folder, "--max-seq-length", "65"], "this checkpoint has 64 positions"),
         ([*data, folder, "--max-seq-length", "3"], "expected at least 5"),
@@ -290,11 +262,9 @@ def test_evaluate_of_a_text_without_pairs(texts: Path, tmp_path: Path) -> None:
     assert "1 row of packed text, 1 hidden token " in succeed(
         *[w for w in line if w != "--json"], lone
     )
-    assert "two sentences" in refusal(*line, lone, "--objective", "mlm+nsp")
     result = invoke(*line, one)
     assert "single document" in result.stderr
     assert json.loads(result.stdout)["objective"] == "mlm+nsp"
-    assert invoke(*line, one, "--objective", "mlm").stderr.strip() == ""
     assert invoke(*line, texts / "valid.txt").stderr.strip() == ""
 
 
@@ -309,11 +279,11 @@ def test_masked_words_of_a_decoder_are_scored_otherwise(
     sentence = refusal("evaluate", *data)
     assert all(part in sentence for part in (family, "--task minimal-pairs", "bertscope loss"))
     inputs = ["--corpus", texts / "train.txt", "--valid", texts / "valid.txt", "--steps", "2"]
-    run = ["pretrain", *inputs, "--out", tmp_path / "run", "--from-checkpoint", folder]
+    run = ["pretrain", *inputs, "--out", tmp_path / "run", "--checkpoint", folder]
     sentence = refusal(*run)
-    assert all(part in sentence for part in (family, "--from-checkpoint", "BERT family"))
+    assert all(part in sentence for part in (family, "--checkpoint", "BERT family"))
     sentence = refusal(*run, "--objective", "denoise-t5")
-    assert "starts from noise. Leave --from-checkpoint out" in sentence
+    assert "starts from noise. Leave --checkpoint out" in sentence
 
 
 def test_a_teacher_names_the_objectives_beside_it(texts: Path, tmp_path: Path) -> None:
@@ -323,7 +293,7 @@ def test_a_teacher_names_the_objectives_beside_it(texts: Path, tmp_path: Path) -
     for objective in ("mass", "rtd", "causal"):
         sentence = refusal(*run, folder, "--objective", objective)
         assert all(name in sentence for name in (objective, "mlm+nsp", "mlm", "wwm"))
-        assert "--from-checkpoint" not in sentence
+        assert "--checkpoint" not in sentence
     sentence = refusal(*run, causal_checkpoint(tmp_path / "causal"))
     assert "predicts next tokens" in sentence
     assert "objective" not in sentence
@@ -366,7 +336,6 @@ def test_evaluate_causal_refuses_with_a_sentence(texts: Path, tmp_path: Path) ->
     for words, sentence in (
         (["--task", "causal", *data, masked], "does not predict the next token"),
         ([*data, causal], "Score it with --task causal"),
-        (["--task", "causal", *data, causal, "--objective", "mlm"], "--objective"),
         (["--task", "causal", *data, causal, "--label", "x"], "--label"),
         (["--task", "causal", *data, causal, "--max-seq-length", "65"], "takes 3 to 64"),
         (["--task", "causal", *data, causal, "--rows", "0"], "--rows"),
@@ -389,14 +358,14 @@ def test_the_grammar_exam_of_a_causal_checkpoint(tmp_path: Path) -> None:
 
 def test_the_recipe_of_the_paper(texts: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
-    words = words_of(texts, run, "--recipe", "paper", "--steps", "12", "--long-seq-length", "48")
-    more = ["--batch-size", "16", "--gradient-accumulation", "4", "--long-batch-size", "8"]
+    words = words_of(texts, run, "--recipe", "paper", "--steps", "12", *recipe(long_seq_length=48))
+    more = ["--batch-size", "16", *recipe(gradient_accumulation=4, long_batch_size=8)]
     result = invoke(*words, *more)
     assert result.exit_code == 0, (result.stderr, result.exception)
     note = " ".join(result.stderr.split())
-    assert "Note: differs from the recipe 'paper'" in note
+    assert "Note: differs from the recipe paper" in note
     assert "steps 12 instead of 1000000" in note
-    assert "batch-size 16 instead of 256" in note
+    assert "batch_size 16 instead of 256" in note
     settings = json.loads((run / "config.json").read_text())
     train, data, optimizer = (settings[name] for name in ("train", "data", "optimizer"))
     assert (train["start"], train["dropout"], data["dupe_factor"]) == ("noise", 0.1, 10)
@@ -406,8 +375,8 @@ def test_the_recipe_of_the_paper(texts: Path, tmp_path: Path) -> None:
     assert (data["batch_size"], train["gradient_accumulation"]) == (16, 4)  # what is typed wins
     assert data["long_batch_size"] == 8
     words[words.index(str(run))] = str(tmp_path / "ours")
-    words[words.index("paper")] = "ours"
-    succeed(*(word for word in words if word not in ("--long-seq-length", "48")))
+    at = words.index("paper")
+    succeed(*words[: at - 1], *words[at + 1 : -2])
     settings = json.loads((tmp_path / "ours" / "config.json").read_text())
     defaults = json.loads(json.dumps(asdict(OptimizerConfig())))
     assert settings["optimizer"] == defaults
@@ -416,10 +385,10 @@ def test_the_recipe_of_the_paper(texts: Path, tmp_path: Path) -> None:
 
 def test_the_recipe_of_the_paper_is_berts_whole_one() -> None:
     """Devlin et al. 2019, section 3 (BERT-base) and A.2."""
-    paper = recipe_named("paper")
-    assert paper.shape == {"vocab_size": 30_522, "layers": 12, "hidden": 768, "heads": 12}
-    assert paper.train["steps"] == 1_000_000
-    short = DataConfig.for_length(**paper.data)
+    paper = read_recipes(["paper"], "pretrain", pretrain.RECIPE).settings
+    size = {"vocab_size": 30_522, "layers": 12, "hidden": 768, "heads": 12, "steps": 1_000_000}
+    assert paper.items() >= size.items()
+    short = DataConfig.for_length(**chosen(DataConfig, dict(paper)))
     long = short.long_phase()
     assert long is not None
     assert (short.batch_size, short.max_seq_length) == (256, 128)
@@ -428,28 +397,17 @@ def test_the_recipe_of_the_paper_is_berts_whole_one() -> None:
 
 def test_recipes_are_refused_by_a_sentence(texts: Path, tmp_path: Path) -> None:
     words = words_of(texts, tmp_path / "run", "--steps", "3")
-    assert "expected one of ours, paper" in refusal(*words, "--recipe", "theirs")
-    sentence = refusal(*words, "--recipe", "paper", "--muon-learning-rate", "1e-3")
+    assert "expected paper, tinybert, or a file" in refusal(*words, "--recipe", "theirs")
+    sentence = refusal(*words, "--recipe", "paper", *recipe(muon_learning_rate=0.001))
     assert "AdamW does not use it" in sentence
-    sentence = refusal(*words, "--long-seq-length", "64")
-    assert "--long-seq-length would have no effect: it is for a run with --long-ratio" in sentence
+    sentence = refusal(*words, *recipe(long_seq_length=64))
+    assert "long_seq_length would have no effect: it is for a run with long_ratio" in sentence
     sentence = refusal(*words, "--recipe", "paper")  # 4 rows in 8 parts
     assert "batch" in sentence
-    teacher = [
-        *words[:1],
-        *words[1:5],
-        *words[7:9],
-        "--teacher",
-        "default",
-        "--student-layers",
-        "1",
-    ]
-    sentence = refusal(*teacher, "--steps", "3", "--recipe", "paper")
-    assert "DistilBERT's settings" in sentence
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.parametrize("command", ["pretrain", "train-tokenizer", "evaluate"])
+@pytest.mark.parametrize("command", ["pretrain", "evaluate"])
 def test_help_has_an_example(command: str) -> None:
     assert f"bertscope {command} " in succeed(command, "--help").partition("Example")[2]
 
@@ -459,9 +417,7 @@ def test_help_shows_each_setting_once_in_its_group() -> None:
     shown = succeed("pretrain", "--help")
     groups = re.split(r"^([A-Z][a-z ]+):$", shown[shown.index("Text and run:") :], flags=re.M)
     assert groups[1::2] == [
-        *("Text and run", "Length", "Network", "Batches", "Optimiser"),
-        *("Bias mitigation", "Teacher", "Machine"),
-        *("Scores and checkpoints", "Other"),
+        *("Text and run", "Network", "Training", "Machine", "Other"),
     ]
     options = [re.findall(r"^  (?:-\w, )?(--[\w-]+)", group, flags=re.M) for group in groups[2::2]]
     assert options[-1] == ["--help"]
@@ -469,7 +425,7 @@ def test_help_shows_each_setting_once_in_its_group() -> None:
     assert len(set(listed)) == len(listed)
     signature = inspect.signature(pretrain.pretrain).parameters
     assert len(listed) == len(signature)  # `context` is no option, --help no parameter
-    assert "--learning-rate" in options[4]
+    assert "--learning-rate" in options[2]
 
 
 @pytest.mark.parametrize("family", [name for name in FAMILIES if name != "bert"])
@@ -478,7 +434,7 @@ def test_every_family_is_pretrained_and_opens_in_transformers(
 ) -> None:
     """On masked words alone; interrupted, it goes on to the same end."""
     run = tmp_path / "run"
-    words = words_of(texts, run, "--family", family, "--steps", "8")
+    words = words_of(texts, run, *recipe(family=str(family)), "--steps", "8")
     step = Pretraining.take_step
 
     def interrupted(self: Pretraining) -> dict[str, Any]:
@@ -504,7 +460,13 @@ def test_every_family_is_pretrained_and_opens_in_transformers(
     torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
     sentence = refusal(
         *words_of(
-            texts, tmp_path / "x", "--family", family, "--steps", "2", "--objective", "mlm+nsp"
+            texts,
+            tmp_path / "x",
+            *recipe(family=str(family)),
+            "--steps",
+            "2",
+            "--objective",
+            "mlm+nsp",
         )
     )
     assert "needs a next-sentence head" in sentence

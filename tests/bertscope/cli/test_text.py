@@ -17,7 +17,7 @@ from bertcore.network import ALL_HEADS
 from bertscope.cli.main import app
 from tests.support.tiny import tiny_bert
 
-COMMANDS = ("tokenize", "fill-mask", "nsp", "trace", "encode")
+COMMANDS = ("tokenize", "fill-mask", "nsp", "encode")
 ROOT = Path(__file__).resolve().parents[3]
 A, B = "The river banks was steep.", "It had rained."
 runner = CliRunner(env={"COLUMNS": "160", "TERM": "dumb"})
@@ -181,32 +181,6 @@ def test_nsp_equals_the_core(bert: Bert, folder: Path) -> None:
     assert f"{expected.is_next:.4f}  B follows A" in run("nsp", A, B, checkpoint=folder)
 
 
-def test_trace_writes_every_activation(bert: Bert, folder: Path, tmp_path: Path) -> None:
-    out = tmp_path / "t.npz"
-    shapes = json.loads(run("trace", A, B, "--out", out, "--json", checkpoint=folder))["shapes"]
-    trace = bert.trace(A, B)
-    with np.load(out, allow_pickle=False) as arrays:
-        assert arrays["tokens"].tolist() == trace.tokens
-        assert arrays["offsets"].tolist() == [list(pair) for pair in trace.offsets]
-        assert arrays["segment_ids"].tolist() == trace.segment_ids
-        for name in ("hidden_states", "attentions", "queries", "keys", "values"):
-            expected = getattr(trace, name).numpy()
-            np.testing.assert_allclose(arrays[name], expected, atol=1e-6)
-            assert shapes[name] == list(expected.shape)
-        total = sum(arrays[f"embeddings_{n}"] for n in ("token", "segment", "position"))
-        np.testing.assert_allclose(arrays["embeddings_sum"], total, atol=1e-5)
-        np.testing.assert_allclose(arrays["embeddings_output"], trace.embeddings.output, atol=1e-6)
-        assert set(shapes) == set(arrays)
-    assert os.listdir(tmp_path) == ["t.npz"]
-
-
-def test_trace_in_bfloat16_is_written_as_float32(folder: Path, tmp_path: Path) -> None:
-    text = run("trace", A, "--out", tmp_path / "t.npz", "--dtype", "bfloat16", checkpoint=folder)
-    assert "3 x 9 x 32" in text
-    with np.load(tmp_path / "t.npz", allow_pickle=False) as arrays:
-        assert arrays["hidden_states"].dtype == np.float32
-
-
 @pytest.mark.parametrize("packed", [False, True])
 def test_encode_gives_a_row_for_each_line(
     bert: Bert, folder: Path, tmp_path: Path, packed: bool
@@ -214,8 +188,8 @@ def test_encode_gives_a_row_for_each_line(
     content = f"\ufeff{A}\n\n  {B} \r\nriver\n".encode()
     file = tmp_path / ("lines.txt.gz" if packed else "lines.txt")
     file.write_bytes(gzip.compress(content) if packed else content)
-    words = ("encode", file, "--out", tmp_path / "v.npy", "--layer", 1, "--pooling", "cls")
-    text = run(*words, "--batch-size", 1, checkpoint=folder)
+    words = ("encode", file, "--out", tmp_path / "v.npy", "--layers", 1, "--pooling", "cls")
+    text = run(*words, checkpoint=folder)
     assert "3 vectors of width 32" in text
     assert "1 blank line" in text
     expected = bert.encode([A, B, "river"], layer=1, pooling="cls").numpy()
@@ -225,7 +199,7 @@ def test_encode_gives_a_row_for_each_line(
 def test_encode_of_many_lines_keeps_their_order(bert: Bert, folder: Path, tmp_path: Path) -> None:
     lines = ["river " * (1 + i * 7 % 11) + "bank" for i in range(70)]
     (tmp_path / "lines.txt").write_text("\n".join(lines), encoding="utf-8")
-    words = ("encode", tmp_path / "lines.txt", "--out", tmp_path / "v.npy", "--batch-size", 2)
+    words = ("encode", tmp_path / "lines.txt", "--out", tmp_path / "v.npy")
     found = json.loads(run(*words, "--json", checkpoint=folder))
     assert found["shape"] == [70, 32]
     np.testing.assert_allclose(np.load(tmp_path / "v.npy"), bert.encode(lines), atol=1e-5)
@@ -242,10 +216,8 @@ def test_encode_of_many_lines_keeps_their_order(bert: Bert, folder: Path, tmp_pa
         (("fill-mask", "a [MASK]", "--candidates", ",,"), "no candidate was given"),
         (("nsp", "a"), "B"),
         (("nsp", "", "b"), "text A is blank"),
-        (("nsp", "a", "b", "--dtype", "float8"), "dtype is 'float8'"),
         (("nsp", "a", "b", "--device", "abacus"), "device is 'abacus'"),
-        (("trace", "a", "--out", "a.npy"), "ends in .npz"),
-        (("trace", "a", "--out", "missing-folder/a.npz"), "does not exist"),
+        (("encode", __file__, "--out", "missing-folder/v.npy"), "does not exist"),
         (("encode", "missing.txt", "--out", "v.npy"), "missing.txt"),
     ],
 )
@@ -269,9 +241,9 @@ def test_a_missing_checkpoint_says_so(tmp_path: Path) -> None:
     [
         (b"\n \n", (), "has no text"),
         (b"\x00\x01\x02\n", (), "lines.txt"),
-        (b"a\n", ("--layer", "3"), "layer is 3"),
+        (b"a\n", ("--layers", "3"), "layer is 3"),
+        (b"a\n", ("--layers", "0", "1"), "names 2 layers"),
         (b"a\n", ("--pooling", "best"), "pooling is 'best'"),
-        (b"a\n", ("--batch-size", "0"), "--batch-size"),
     ],
 )
 def test_encode_refuses_what_it_cannot_use(

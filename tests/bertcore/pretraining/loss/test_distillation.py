@@ -30,6 +30,7 @@ from bertcore.pretraining.loss.distillation import (
 )
 from bertcore.pretraining.loss.objective import to_device
 from bertscope.cli.main import app
+from tests.support.command_line import recipe
 from tests.support.small_corpus import small_corpus, small_documents, write_documents
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
 
@@ -251,10 +252,13 @@ def test_the_command_line(texts: Path, tmp_path: Path) -> None:
             ["--student-layers", "2", "--steps", "2", "--layers", "3"],
             "--layers would have no effect",
         ),
-        (["--from-checkpoint", str(other), "--steps", "2"], "different vocabularies"),
-        (["--student-layers", "3", "--steps", "2", "--layer-weight", "1"], "which is no multiple"),
-        (["--steps", "2"], "neither of --student-layers and --from-checkpoint was given"),
-        (["--student-layers", "2", "--from-checkpoint", str(teacher)], "both of --student-layers"),
+        (["--checkpoint", str(other), "--steps", "2"], "different vocabularies"),
+        (
+            ["--student-layers", "3", "--steps", "2", *recipe(layer_weight=1)],
+            "which is no multiple",
+        ),
+        (["--steps", "2"], "neither of --student-layers and --checkpoint given"),
+        (["--student-layers", "2", "--checkpoint", str(teacher)], "both of --student-layers"),
     ):
         answer = CliRunner().invoke(app, [*words, *short, *more])
         assert answer.exit_code == 2, (more, answer.output)

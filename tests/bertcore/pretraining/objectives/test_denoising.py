@@ -18,7 +18,7 @@ from bertcore.pretraining.loss.sequence_loss import SequenceTensors
 from bertcore.pretraining.objectives.objective import BatchSource
 from bertcore.tokenizer import open_wordpiece
 from tests.bertcore.pretraining.objectives.test_objectives import build
-from tests.support.command_line import make_texts, metrics, refusal, succeed, words_of
+from tests.support.command_line import make_texts, metrics, recipe, refusal, succeed, words_of
 from tests.support.tiny import tiny_tokenizer
 
 CLASSES = {
@@ -189,19 +189,19 @@ def test_what_does_not_fit_is_refused_in_a_sentence(texts: Path, tmp_path: Path)
         ("denoise-t5", ["--tokenizer", few, "--max-seq-length", "60"], ("has 2 sentinels", "3")),
         (
             "denoise-t5",
-            ["--max-seq-length", "512", "--masked-lm-prob", "0.7"],
-            ("100 sentinels", "119", "--masked-lm-prob"),
+            ["--max-seq-length", "512", *recipe(masked_lm_prob=0.7)],
+            ("100 sentinels", "119", "masked_lm_prob"),
         ),
-        ("denoise-t5", ["--mask-shares", "100/0/0"], ("mask_shares",)),
-        ("denoise-bart", ["--mask-shares", "100/0/0"], ("mask_shares",)),
-        ("mass", ["--family", "roberta"], ("RoBERTa", "--family")),
-        ("denoise-bart", ["--compile", "on"], ("compile", "not compiled")),
+        ("denoise-t5", [*recipe(mask_shares="100/0/0")], ("mask_shares",)),
+        ("denoise-bart", [*recipe(mask_shares="100/0/0")], ("mask_shares",)),
+        ("mass", [*recipe(family="roberta")], ("RoBERTa", "family")),
+        ("denoise-bart", [*recipe(compile="on")], ("compile", "not compiled")),
     ):
         line = words_of(texts, tmp_path / "run", "--steps", "2", "--objective", objective, *wrong)
         sentence = refusal(*line)
         assert all(word in sentence for word in words), sentence
     inputs = ["--corpus", texts / "train.txt", "--valid", texts / "valid.txt", "--steps", "2"]
-    more = ["--out", tmp_path / "run", "--from-checkpoint", "default", "--objective", "mass"]
+    more = ["--out", tmp_path / "run", "--checkpoint", "default", "--objective", "mass"]
     assert "starts from noise" in refusal("pretrain", *inputs, *more)
     # Of a vocabulary that is to be learned, its own tokens are taken off.
     for size, words in (("100", ("100 pieces of --vocab-size 100",)), ("120", ("120", "take 50"))):

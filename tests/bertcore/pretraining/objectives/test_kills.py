@@ -8,12 +8,12 @@ import torch
 from safetensors.torch import load_file
 
 from bertcore.pretraining import Pretraining
-from tests.support.command_line import invoke, make_texts, metrics, succeed, words_of
+from tests.support.command_line import invoke, make_texts, metrics, recipe, succeed, words_of
 
 OPTIONS = {
-    "rtd": ["--embedding-sharing", "gdes", "--dropout", "0.1"],
-    "plm": ["--dropout", "0.1"],
-    "denoise-t5": ["--dropout", "0.1"],
+    "rtd": [*recipe(embedding_sharing="gdes", dropout=0.1)],
+    "plm": [*recipe(dropout=0.1)],
+    "denoise-t5": [*recipe(dropout=0.1)],
     "denoise-bart": [],
     "mass": [],
 }
@@ -40,7 +40,14 @@ def test_a_killed_run_repeats_what_came_after_its_checkpoint(
     texts = tmp_path / "texts"
     texts.mkdir()
     make_texts(texts)
-    more = ["--objective", objective, "--steps", "8", "--evaluate-every", "2", *OPTIONS[objective]]
+    more = [
+        "--objective",
+        objective,
+        "--steps",
+        "8",
+        *recipe(evaluate_every=2),
+        *OPTIONS[objective],
+    ]
     succeed(*words_of(texts, tmp_path / "whole", *more))
     take_step = Pretraining.take_step
 

@@ -9,6 +9,7 @@ import torch
 
 from bertcore.training.compiler import missing_for_compile
 from tests.bertcore.pretraining.objectives.test_objectives import build, metrics
+from tests.support.command_line import recipe
 from tests.support.exhaustive import all_but
 from tests.support.small_corpus import small_documents, write_documents
 from tests.support.tiny import tiny_tokenizer
@@ -17,7 +18,10 @@ from tests.support.together import run_together
 OURS = ("wwm", "span-sbo", "causal", "unilm", "mlm+sop")
 """Beside BERT's own, which tests/bertcore/training compiles and spreads over processes."""
 SIZE = "--layers 1 --hidden 32 --heads 2 --max-seq-length 24 --batch-size 8 --device cpu".split()
-LENGTH = "--dtype float32 --steps 12 --evaluate-every 6 --save-every 6 --gradient-accumulation 2"
+LENGTH = [
+    *"--dtype float32 --steps 12 --save-every 6".split(),
+    *recipe(evaluate_every=6, gradient_accumulation=2),
+]
 
 
 @pytest.mark.slow
@@ -44,10 +48,10 @@ def train(folder: Path, objective: str, number: int) -> list[dict[str, Any]]:
     write_documents(folder / "valid.txt", small_documents(8, seed=5))
     tiny_tokenizer().save(folder / "tokenizer")
     text = ["--corpus", folder / "train.txt", "--valid", folder / "valid.txt"]
-    family = ["--family", "albert"] if objective == "mlm+sop" else []
+    family = [*recipe(family="albert")] if objective == "mlm+sop" else []
     out = folder / f"run-{number}"
     words = ["pretrain", *text, "--tokenizer", folder / "tokenizer", "--out", out, *SIZE]
-    run_together(number, [*words, "--objective", objective, *family, *LENGTH.split()])
+    run_together(number, [*words, "--objective", objective, *family, *LENGTH])
     return [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
 
 

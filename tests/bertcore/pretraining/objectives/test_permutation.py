@@ -12,7 +12,7 @@ import transformers
 from bertcore.pretraining import DataConfig
 from bertcore.pretraining.loss.permutation import PermutedRows, permutation_loss
 from tests.bertcore.pretraining.objectives.test_objectives import build
-from tests.support.command_line import make_texts, refusal, succeed, words_of
+from tests.support.command_line import make_texts, recipe, refusal, succeed, words_of
 
 
 def rows_of(batch: Any) -> PermutedRows:
@@ -88,13 +88,13 @@ def test_from_the_command_line(tmp_path: Path) -> None:
     texts.mkdir()
     make_texts(texts)
     out = tmp_path / "run"
-    succeed(*words_of(texts, out, "--objective", "plm", "--steps", "2", "--family", "albert"))
+    succeed(*words_of(texts, out, "--objective", "plm", "--steps", "2", *recipe(family="albert")))
     settings = json.loads((out / "config.json").read_text())
     assert settings["data"]["masked_lm_prob"] == pytest.approx(1 / 6)
     assert settings["data"]["max_predictions_per_seq"] == 5
     for wrong, words in (
-        (["--family", "modernbert"], ("'plm'", "position")),
-        (["--mask-shares", "100/0/0"], ("mask_shares", "100/0/0")),
+        ([*recipe(family="modernbert")], ("'plm'", "position")),
+        ([*recipe(mask_shares="100/0/0")], ("mask_shares", "100/0/0")),
     ):
         line = words_of(texts, tmp_path / "other", "--steps", "2", "--objective", "plm", *wrong)
         sentence = refusal(*line)

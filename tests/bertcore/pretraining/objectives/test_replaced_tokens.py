@@ -11,7 +11,7 @@ import transformers
 from bertcore import load
 from bertcore.pretraining.loss.replaced_tokens import TABLES, DeltaEmbedding, Generator
 from tests.bertcore.pretraining.objectives.test_objectives import build, metrics, trained
-from tests.support.command_line import make_texts, refusal, succeed, words_of
+from tests.support.command_line import make_texts, recipe, refusal, succeed, words_of
 from tests.support.tiny import tiny_config
 
 SHARINGS = ["es", "nes", "gdes"]
@@ -144,23 +144,23 @@ def test_from_the_command_line(tmp_path: Path) -> None:
     (tmp_path / "texts").mkdir()
     texts = make_texts(tmp_path / "texts")
     out = tmp_path / "run"
-    more = ["--objective", "rtd", "--steps", "4", "--generator-size", "0.5"]
-    succeed(*words_of(texts, out, *more, "--embedding-sharing", "gdes"))
+    more = ["--objective", "rtd", "--steps", "4", *recipe(generator_size=0.5)]
+    succeed(*words_of(texts, out, *more, *recipe(embedding_sharing="gdes")))
     data = json.loads((out / "config.json").read_text())["data"]
     assert (data["generator_size"], data["embedding_sharing"]) == (0.5, "gdes")
     assert (out / "checkpoints" / "step-4" / "generator" / "config.json").is_file()
     for wrong, words in (
-        (["--objective", "rtd", "--generator-size", "2"], ("generator_size", "2.0")),
-        (["--objective", "rtd", "--embedding-sharing", "some"], ("embedding_sharing", "gdes")),
-        (["--objective", "rtd", "--mask-shares", "80/20/0"], ("mask_shares", "80/20/0")),
-        (["--objective", "rtd", "--family", "roberta"], ("'rtd'", "RoBERTa")),
-        (["--objective", "mlm", "--generator-size", "0.5"], ("--generator-size", "rtd")),
-        (["--embedding-sharing", "gdes"], ("--embedding-sharing", "rtd")),
+        (["--objective", "rtd", *recipe(generator_size=2)], ("generator_size", "2.0")),
+        (["--objective", "rtd", *recipe(embedding_sharing="some")], ("embedding_sharing", "gdes")),
+        (["--objective", "rtd", *recipe(mask_shares="80/20/0")], ("mask_shares", "80/20/0")),
+        (["--objective", "rtd", *recipe(family="roberta")], ("'rtd'", "RoBERTa")),
+        (["--objective", "mlm", *recipe(generator_size=0.5)], ("generator_size", "rtd")),
+        ([*recipe(embedding_sharing="gdes")], ("embedding_sharing", "rtd")),
     ):
         sentence = refusal(*words_of(texts, tmp_path / "other", "--steps", "2", *wrong))
         assert all(word in sentence for word in words), sentence
     inputs = ["--corpus", texts / "train.txt", "--valid", texts / "valid.txt"]
-    goes_on = [*inputs, "--out", tmp_path / "other", "--from-checkpoint", "default", "--steps", "2"]
+    goes_on = [*inputs, "--out", tmp_path / "other", "--checkpoint", "default", "--steps", "2"]
     sentence = refusal("pretrain", *goes_on, "--objective", "rtd")
     assert "ELECTRA" in sentence
     assert "is BERT" in sentence
@@ -174,7 +174,7 @@ def test_a_run_goes_on_from_a_discriminator(tmp_path: Path) -> None:
     succeed(*words_of(texts, first, "--objective", "rtd", "--steps", "2"))
     inputs = ["--corpus", texts / "train.txt", "--valid", texts / "valid.txt", "--out", second]
     start = first / "checkpoints" / "step-2"
-    more = ["--from-checkpoint", start, "--objective", "rtd", "--max-seq-length", "24"]
+    more = ["--checkpoint", start, "--objective", "rtd", "--max-seq-length", "24"]
     succeed("pretrain", *inputs, *more, "--steps", "1", "--batch-size", "4", "--device", "cpu")
     ours, theirs = (load(place, device="cpu") for place in (second / "data" / "start", start))
     for a, b in zip(ours.module.parameters(), theirs.module.parameters(), strict=True):

@@ -15,7 +15,7 @@ from bertcore.pretraining import DataConfig, Pretraining, TrainConfig, resume_ru
 from bertcore.pretraining.check_settings import check_objective
 from bertcore.pretraining.start.starting_weights import check_start, starting_network
 from tests.bertcore.training.test_processes import pretrain
-from tests.support.command_line import RHYTHM, invoke, make_texts, metrics, refusal, succeed
+from tests.support.command_line import RHYTHM, invoke, make_texts, metrics, recipe, refusal, succeed
 from tests.support.small_corpus import small_corpus
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
 
@@ -32,7 +32,7 @@ def words_of(texts: Path, out: Path, *more: str | Path) -> list[str | Path]:
     """Return the command line of a tiny run from the checkpoint."""
     text = ["--corpus", texts / "train.txt", "--valid", texts / "valid.txt"]
     data = ["--batch-size", "4", "--max-seq-length", "24", "--device", "cpu", *RHYTHM]
-    return ["pretrain", *text, "--from-checkpoint", texts / "begin", "--out", out, *data, *more]
+    return ["pretrain", *text, "--checkpoint", texts / "begin", "--out", out, *data, *more]
 
 
 def weights_of(run: Pretraining) -> dict[str, torch.Tensor]:
@@ -158,8 +158,8 @@ def test_the_notice_reaches_the_console(texts: Path, tmp_path: Path) -> None:
         ["--hidden", "64"],
         ["--heads", "2"],
         ["--vocab-size", "90"],
-        ["--cased"],
-        ["--start", "noise"],
+        [*recipe(uncased=False)],
+        [*recipe(start="noise")],
         ["--tokenizer", "tok"],
     ],
 )
@@ -167,14 +167,13 @@ def test_what_the_checkpoint_brings_is_refused_by_name(
     texts: Path, tmp_path: Path, more: list[str]
 ) -> None:
     sentence = refusal(*words_of(texts, tmp_path / "run", "--steps", "2", *more))
-    name = "--uncased" if more == ["--cased"] else more[0]
-    assert f"{name} would have no effect: --from-checkpoint brings its own" in sentence
+    assert "would have no effect: --checkpoint brings its own" in sentence
     assert list(tmp_path.iterdir()) == []
 
 
 def test_start_checkpoint_alone_is_one_sentence(texts: Path, tmp_path: Path) -> None:
-    words = words_of(texts, tmp_path / "run", "--steps", "2", "--start", "checkpoint")
-    at = words.index("--from-checkpoint")
+    words = words_of(texts, tmp_path / "run", "--steps", "2", *recipe(start="checkpoint"))
+    at = words.index("--checkpoint")
     sentence = refusal(*words[:at], *words[at + 2 :])
     assert "Use --from-checkpoint" in sentence
     assert list(tmp_path.iterdir()) == []
@@ -195,7 +194,7 @@ def test_checkpoints_with_which_no_run_can_begin(texts: Path, tmp_path: Path) ->
         (tmp_path / "nowhere", "nowhere"),
     ):
         words = words_of(texts, tmp_path / "runs" / "run", "--steps", "2")
-        words[words.index("--from-checkpoint") + 1] = begin
+        words[words.index("--checkpoint") + 1] = begin
         assert told in refusal(*words)
         assert list((tmp_path / "runs").iterdir()) == []
     check_start(load(texts / "begin", device="cpu"))
@@ -240,7 +239,7 @@ def test_a_start_without_a_checkpoint_and_the_other_way_round() -> None:
 @pytest.mark.slow
 def test_two_processes_begin_as_one(texts: Path, tmp_path: Path) -> None:
     for name, num_processes in (("one", 1), ("two", 2)):
-        exact = ["--dtype", "float32", "--steps", "6", "--evaluate-every", "1"]
+        exact = ["--dtype", "float32", "--steps", "6", *recipe(evaluate_every=1)]
         pretrain(num_processes, *words_of(texts, tmp_path / name, *exact)[1:])
     one, two = metrics(tmp_path / "one"), metrics(tmp_path / "two")
     assert [line["step"] for line in two] == list(range(1, 7))
