@@ -34,13 +34,26 @@ DECIMALS = 4
 # Nothing that BertViz writes looks like it; the number is the token's place.
 _NAME = re.compile(r'"bertscope-token-(\d+)-"')
 
-# Stands in for require.js: both libraries are in the page before BertViz's script starts.
+# Stands in for require.js, by which the copy of d3 is defined, and for which BertViz waits.
+_DEFINE = """
+window.require = { defined: function () { return false; } };
+window.define = function (name, needs, make) { make(window.d3 = {}); };
+"""
 _REQUIRE = """
+delete window.define;
 window.requirejs = window.require = function (names, ready) {
   var libraries = { jquery: window.jQuery, d3: window.d3 };
   ready.apply(null, names.map(function (name) { return libraries[name]; }));
 };
 window.require.config = function () {};
+// BertViz is written for d3 version 5, whose listeners get (datum, index) and not (event, datum).
+const on = d3.selection.prototype.on;
+d3.selection.prototype.on = function (type, listener) {
+  if (typeof listener !== "function") return on.apply(this, arguments);
+  return this.each(function (_, index) {
+    on.call(d3.select(this), type, function (event, datum) { listener.call(this, datum, index); });
+  });
+};
 """
 
 # The second wall after escaping: the frame may run its scripts and may send no request.
@@ -155,7 +168,7 @@ def page_of(written: str, tokens: Sequence[str], *, min_width: int = 0) -> str:
         # BertViz's labels are black whatever the theme: it gets its own white background.
         "<style>html{color-scheme:light}body{background:#fff;color:#000;margin:12px;"
         f"overflow:auto;font-family:sans-serif}}#vis>svg{{min-width:{min_width}px}}</style>"
-        f"<script>{_libraries()}{_REQUIRE}</script></head><body>{body}</body></html>"
+        f"<script>{_DEFINE}{_libraries()}{_REQUIRE}</script></head><body>{body}</body></html>"
     )
 
 
@@ -182,15 +195,15 @@ def _as_string(token: str) -> str:
 
 @cache
 def _libraries() -> str:
-    """Return jQuery and d3 version 5 as installed.
+    """Return d3 and jQuery as installed.
 
     RuntimeError if a package that carries them is missing or does not contain the file.
     """
     return "\n".join(
         _read(package, path)
         for package, path in (
+            ("gravis", "_internal/plotting/third_party/d3/d3.v7.min.def.js"),
             ("xstatic.pkg.jquery", "data/jquery.min.js"),
-            ("mpld3", "js/d3.v5.min.js"),
         )
     )
 
@@ -208,5 +221,5 @@ def _read(package: str, path: str) -> str:
             return file.read_text(encoding="utf-8").replace("</script", "<\\/script")
     raise RuntimeError(
         f"BertViz's views need {path} of the package {package}, which is not installed here. "
-        "Run: pip install XStatic-jQuery mpld3"
+        "Run: pip install XStatic-jQuery gravis"
     )

@@ -91,6 +91,16 @@ def test_bertviz_shows_hostile_tokens(tab: Tab) -> None:
         assert not any(frame.evaluate("'__pwned' in window") for frame in tab.page.frames)
 
 
+def test_bertviz_shows_the_lines_of_a_token_under_the_pointer(tab: Tab) -> None:
+    """BertViz's listeners are called as d3 version 5 calls them: with datum and index."""
+    trace = made_trace(["[CLS]", "the", "bank", "[SEP]"])
+    tab.page.set_content(bertviz_view.head_view(trace.attentions, trace.tokens).html)
+    tab.page.get_by_text("bank").first.hover()
+    lines = tab.page.locator("#attention line[visibility='visible']")
+    expect(lines.first).to_be_attached()
+    assert set(lines.evaluate_all("x => x.map(y => y.getAttribute('left-token-index'))")) == {"2"}
+
+
 @pytest.mark.parametrize("name", ["lines", "heat map", "neurons"])
 def test_a_choice_made_while_another_text_is_computed_is_shown(
     tab: Tab, pair: Trace, name: str
