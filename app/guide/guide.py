@@ -58,19 +58,18 @@ def begin(lesson: Lesson, *, own_text: bool = False) -> NoReturn:
         _put_texts(lesson.text_a, lesson.text_b)
     LESSON.put(lesson.name)
     DONE.put(letters.rstrip(OPEN))
-    go_to(lesson, number)
+    go_to(lesson.steps[number - 1])
 
 
-def go_to(lesson: Lesson, number: int) -> NoReturn:
+def go_to(step: Step) -> NoReturn:
     """Open a step, and its picture beside it."""
-    step = lesson.steps[number - 1]
-    STEP.put(number)
+    STEP.put(step.number)
     st.session_state[_OPENED] = st.session_state.get(_OPENED, 0) + 1
     languages.forget_unknown()
     if step.text_a is not None:
         _put_texts(step.text_a, step.text_b or "")
     try:
-        found = _answer(lesson, number)
+        found = _answer(step)
     except (ValueError, OSError, RuntimeError, MemoryError):  # the guide says why
         found = None
     name, choices = step.address(found)
@@ -112,21 +111,19 @@ def draw(name: str, page: str) -> None:
     LESSON.key()
     STEP.key(low=1, high=len(lesson.steps))
     DONE.key()
-    number = STEP.value
-    step = lesson.steps[number - 1]
+    step, count = lesson.steps[STEP.value - 1], len(lesson.steps)
     with st.container(key="lesson_guide"):
         languages.show_unknown()
         show_language(lesson, "lesson_guide")
-        st.caption(
-            words("of_steps", title=markdown(lesson.title), number=number, count=len(lesson.steps))
-        )
-        st.progress(sum(letter != OPEN for letter in done(lesson)) / len(lesson.steps))
+        title = markdown(lesson.title)
+        st.caption(words("of_steps", title=title, number=step.number, count=count))
+        st.progress(sum(letter != OPEN for letter in done(lesson)) / count)
         st.markdown(f"### {markdown(step.title)}")
-        found = _found(lesson, number)
+        found = _found(step)
         if found is not None:
-            _show_step(lesson, number, found, page)
-            _ask(lesson, number, found)
-        _move(lesson, number)
+            _show_step(step, found, page)
+            _ask(step, found)
+        _move(step)
         in_class.show_name()
 
 
@@ -137,33 +134,33 @@ def show_language(lesson: Lesson, container: str) -> None:
     languages.mark(container, lesson.language)
 
 
-def _found(lesson: Lesson, number: int) -> Found | None:
+def _found(step: Step) -> Found | None:
     """Return the model's answer, or write why there is none."""
     try:
-        return _answer(lesson, number)
+        return _answer(step)
     except NotShownError as error:
         why = plain(languages.found_words(str(error)))
         st.info(words("not_shown", why=why))
-        offered = (lesson.text_a, lesson.text_b)
+        offered = (step.lesson.text_a, step.lesson.text_b)
         if texts() != (offered[0], offered[1] or None) and st.button(
             words("take_text"), key="lesson_offer", icon=":material/edit:"
         ):
             _put_texts(*offered)
-            go_to(lesson, number)
+            go_to(step)
     except (ValueError, OSError, RuntimeError, MemoryError) as error:
         st.info(words("no_answer", why=plain(frame.sentence_of(error))))
     return None
 
 
-def _answer(lesson: Lesson, number: int) -> Found:
+def _answer(step: Step) -> Found:
     """Return the model's answer to a step on the visitor's text, in the visitor's language.
 
     ValueError if it has none; NotShownError if the text cannot show it.
     """
-    return languages.in_words(_answer_in_english(lesson, number))
+    return languages.in_words(_answer_in_english(step))
 
 
-def _answer_in_english(lesson: Lesson, number: int) -> Found:
+def _answer_in_english(step: Step) -> Found:
     """Return the same as the function found it, computed once."""
     text_a, text_b = texts()
     if not text_a.strip():
@@ -171,14 +168,12 @@ def _answer_in_english(lesson: Lesson, number: int) -> Found:
     key = sidebar.chosen_key()
     if not fetch.is_ready(key):
         raise ValueError("the checkpoint is not open yet. The page says what it waits for.")
-    found: Found = cache.call(_find, key, lesson.name, lesson.language, number, text_a, text_b)
+    found: Found = cache.call(_find, key, step, text_a, text_b)
     return found
 
 
-def _find(bert: Model, name: str, code: str, number: int, text_a: str, text_b: str | None) -> Found:
-    lesson = catalogue.find(name, code)
-    assert lesson is not None
-    return lesson.steps[number - 1].find(bert, text_a, text_b)
+def _find(bert: Model, step: Step, text_a: str, text_b: str | None) -> Found:
+    return step.find(bert, text_a, text_b)
 
 
 def shown(text: str, found: Found) -> str:
@@ -195,8 +190,7 @@ def markdown(text: str) -> str:
     return text.replace("[", "\\[").replace("]", "\\]")
 
 
-def _show_step(lesson: Lesson, number: int, found: Found, page: str) -> None:
-    step = lesson.steps[number - 1]
+def _show_step(step: Step, found: Found, page: str) -> None:
     st.markdown(shown(step.text, found))
     is_here = step.address(found)[0] == page
     if st.button(
@@ -205,52 +199,46 @@ def _show_step(lesson: Lesson, number: int, found: Found, page: str) -> None:
         icon=":material/image:",
         type="tertiary" if is_here else "primary",
     ):
-        go_to(lesson, number)
+        go_to(step)
 
 
-def _ask(lesson: Lesson, number: int, found: Found) -> None:
+def _ask(step: Step, found: Found) -> None:
     """Draw the question, what the learner answers with, and the model's answer beside theirs."""
-    step = lesson.steps[number - 1]
     st.markdown(f"**{shown(step.question, found)}**")
     answers = st.session_state.setdefault(_ANSWERS, {})
-    place = (lesson.name, number)
-    key = f"lesson_answer_{lesson.name}_{number}"
-    chosen = _answer_box(step, found, lesson.language, key, answers.get(place))
+    place = (step.lesson.name, step.number)
+    key = f"lesson_answer_{step.lesson.name}_{step.number}"
+    chosen = _answer_box(step, found, key, answers.get(place))
     row = st.container(horizontal=True, vertical_alignment="center")
     is_asked = row.button(words("check"), key="lesson_check", type="primary")
     if is_asked and chosen is None:
         first = "pick_first" if step.options(found) else "number_first"
-        row.caption(words("draw_first" if _is_row(step) else first))
+        row.caption(words("draw_first" if step.is_row else first))
     elif is_asked:
         answers[place] = chosen
     if chosen is not None and answers.get(place) == chosen:
         verdict = judge(step, found, chosen, plain, markdown)
         if is_asked:
-            _note(lesson, number, RIGHT if verdict.is_right else WRONG)
-            in_class.note(lesson, number, chosen, verdicts)
+            _note(step, RIGHT if verdict.is_right else WRONG)
+            in_class.note(step, chosen, verdicts)
         _show_verdict(verdict)
-        if _is_row(step):
+        if step.is_row:
             _show_rows(found, str(chosen))
 
 
-def verdicts(lesson: Lesson, number: int, chosen: str | float) -> dict[str, Verdict]:
+def verdicts(step: Step, chosen: str | float) -> dict[str, Verdict]:
     """Return what an answer is told in each language, by its code."""
     told = {}
-    found = _answer_in_english(lesson, number)
-    texts_of_choices = [choice.text for choice in lesson.steps[number - 1].choices]
+    found = _answer_in_english(step)
+    texts_of_choices = [choice.text for choice in step.choices]
     for code in languages.languages():
-        other = catalogue.find(lesson.name, code)
-        assert other is not None, "each language has all lessons, if only in English"
-        step = other.steps[number - 1]
-        own = chosen
+        lesson = catalogue.find(step.lesson.name, code)
+        assert lesson is not None, "each language has all lessons, if only in English"
+        other, own = lesson.steps[step.number - 1], chosen
         if texts_of_choices:
-            own = step.choices[texts_of_choices.index(str(chosen))].text
-        told[code] = judge(step, languages.in_words(found, code), own, plain, markdown)
+            own = other.choices[texts_of_choices.index(str(chosen))].text
+        told[code] = judge(other, languages.in_words(found, code), own, plain, markdown)
     return told
-
-
-def _is_row(step: Step) -> bool:
-    return step.answer is not None and step.answer.kind is Kind.ROW
 
 
 def _row_box(found: Found, key: str, before: str | float | None) -> str | None:
@@ -300,14 +288,14 @@ def _number_box(question: str, code: str, key: str, before: str | float | None) 
 
 
 def _answer_box(
-    step: Step, found: Found, code: str, key: str, before: str | float | None
+    step: Step, found: Found, key: str, before: str | float | None
 ) -> str | float | None:
     """Draw what the learner answers with; return the answer, None for none yet."""
-    if _is_row(step):
+    if step.is_row:
         return _row_box(found, key, before)
     options = step.options(found)
     if not options:
-        return _number_box(step.question, code, key, before)
+        return _number_box(step.question, step.lesson.language, key, before)
     if key not in st.session_state or st.session_state[key] not in options:
         st.session_state[key] = before if before in options else None
     if len(options) <= 8:
@@ -361,11 +349,11 @@ def _clicked(step: Step) -> str | None:
     return None
 
 
-def _note(lesson: Lesson, number: int, letter: str) -> None:
+def _note(step: Step, letter: str) -> None:
     """Keep what became of a step, for the visit and in the link."""
-    letters = done(lesson)
-    letters = letters[: number - 1] + letter + letters[number:]
-    st.session_state.setdefault(_PROGRESS, {})[lesson.name] = letters
+    letters = done(step.lesson)
+    letters = letters[: step.number - 1] + letter + letters[step.number :]
+    st.session_state.setdefault(_PROGRESS, {})[step.lesson.name] = letters
     DONE.put(letters.rstrip(OPEN))
     DONE.key()
 
@@ -381,26 +369,23 @@ def _show_verdict(verdict: Verdict) -> None:
         st.info(f"{both}\n\n{why}", icon=":material/lightbulb:")
 
 
-def _move(lesson: Lesson, number: int) -> None:
+def _move(step: Step) -> None:
     """Draw the ways back and forward, and out."""
-    last = len(lesson.steps)
+    steps, number = step.lesson.steps, step.number
     row = st.container(horizontal=True)
     back = row.button(words("back"), key="lesson_back", disabled=number == 1)
-    label = words("next" if number < last else "finish")
+    label = words("next" if number < len(steps) else "finish")
     forward = row.button(label, key="lesson_next", icon=":material/arrow_forward:")
     if back:
-        go_to(lesson, number - 1)
-    if forward and number < last:
-        go_to(lesson, number + 1)
+        go_to(steps[number - 2])
+    if forward and number < len(steps):
+        go_to(steps[number])
     if forward:
         leave()
     with st.popover(words("all_steps"), type="tertiary", icon=":material/list:"):
-        letters = done(lesson)
-        for at, step in enumerate(lesson.steps, start=1):
-            mark = MARKS[letters[at - 1]]
-            if st.button(
-                f"{at}. {markdown(step.title)}", key=f"lesson_to_{at}", icon=mark, type="tertiary"
-            ):
-                go_to(lesson, at)
+        for other, letter in zip(steps, done(step.lesson), strict=True):
+            label, key = f"{other.number}. {markdown(other.title)}", f"lesson_to_{other.number}"
+            if st.button(label, key=key, icon=MARKS[letter], type="tertiary"):
+                go_to(other)
         if st.button(words("leave"), key="lesson_leave", icon=":material/logout:"):
             leave()

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from bertcore.lessons.lesson import Lesson, Verdict
+from bertcore.lessons.lesson import Step, Verdict
 from bertcore.lessons.translation import ENGLISH
 
 from ..access.class_store import store
@@ -20,32 +20,25 @@ _NAME = "class_learner_name"
 
 
 def note(
-    lesson: Lesson,
-    number: int,
-    chosen: str | float,
-    verdicts: Callable[[Lesson, int, str | float], Mapping[str, Verdict]],
+    step: Step, chosen: str | float, verdicts: Callable[[Step, str | float], Mapping[str, Verdict]]
 ) -> None:
     """Keep an answer for the class, if there is one; the lesson goes on if it cannot be kept.
 
     Args:
         verdicts: Returns what it is told, by language; called for a class alone. One answer in
             several languages counts as one.
-
-    ValueError if the lesson has no such step.
     """
     kept = store()
     if kept is None:
         return
-    if not 1 <= number <= len(lesson.steps):
-        raise ValueError(f"the lesson {lesson.name!r} has no step {number}.")
-    told = verdicts(lesson, number, chosen)
+    told = verdicts(step, chosen)
     verdict = told[ENGLISH]
     turns.give_back()  # it may wait for others to write
     try:
         kept.note(
             learner(),
-            lesson.name,
-            number,
+            step.lesson.name,
+            step.number,
             verdict.yours,
             is_right=verdict.is_right,
             why={code: (other.yours, other.why) for code, other in told.items()},

@@ -10,9 +10,9 @@ import math
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple
 from urllib.parse import parse_qs, quote_plus, urlsplit
 
 from bertcore.lessons.answer import Answer, Fact, Found, Kind
@@ -91,6 +91,13 @@ class Step:
     text_a: str | None = None
     """The text that the step brings; None for the learner's."""
     text_b: str | None = None
+    number: int = 0
+    """Among the steps of its lesson, from 1."""
+    lesson: "Lesson" = field(default=None, repr=False, compare=False)  # type: ignore[assignment]
+    """Set by the lesson itself."""
+
+    def __hash__(self) -> int:
+        return hash((self.lesson.name, self.lesson.language, self.number))
 
     def find(self, bert: Any, text_a: str, text_b: str | None) -> Found:
         """Return the model's answer on a text.
@@ -108,6 +115,11 @@ class Step:
         if self.choices:
             return {choice.text: choice.text for choice in self.choices}
         return {option.name: option.text for option in found.options}
+
+    @property
+    def is_row(self) -> bool:
+        """Whether a learner draws a row of weights."""
+        return self.answer is not None and self.answer.kind is Kind.ROW
 
     @property
     def part(self) -> str:
@@ -158,6 +170,11 @@ class Lesson:
     """Questions for a week later, on other sentences."""
     language: str = ENGLISH
     """Of its texts, as in the attribute lang of HTML."""
+
+    def __post_init__(self) -> None:
+        steps = enumerate(self.steps, start=1)
+        own = tuple(replace(step, number=number, lesson=self) for number, step in steps)
+        object.__setattr__(self, "steps", own)
 
 
 def filled(text: str, facts: Mapping[str, Fact], escape: Callable[[str], str]) -> str:
@@ -215,13 +232,12 @@ def judge(
         prepare: What is done to the lesson's own text before.
     """
     if step.choices:
-        why, facts, is_right = _judge_choice(step, found, str(chosen))
-    elif step.answer is not None and step.answer.kind is Kind.ROW:
-        why, facts, is_right = _judge_row(step, found, str(chosen))
+        why, both, is_right = _judge_choice(step, found, str(chosen))
     elif isinstance(chosen, int | float):
-        why, facts, is_right = _judge_number(step, found, float(chosen))
+        why, both, is_right = _judge_number(step, found, float(chosen))
     else:
-        why, facts, is_right = _judge_option(step, found, chosen)
+        why, both, is_right = _judge_option(step, found, chosen)
+    facts = {**found.facts, **both}
     return Verdict(
         is_right,
         written(facts["chosen"]),
@@ -231,24 +247,26 @@ def judge(
 
 
 _Judged = tuple[str, dict[str, Fact], bool]
-"""The explanation, its facts, and whether the answer is right."""
+"""The explanation, its facts besides those of the function, and whether the answer is right."""
 
 
 def _judge_option(step: Step, found: Found, chosen: str) -> _Judged:
     options = {option.name: option for option in found.options}
-    mine, best = options[chosen], options[str(found.answer)]
-    is_right = chosen == best.name or chosen in found.also
+    best, more = options[str(found.answer)], dict[str, Fact]()
+    if step.is_row:
+        row = drawn_row(found, chosen)
+        mine = found.options[max(range(len(row)), key=row.__getitem__)]
+        shared = map(min, row, (option.weight for option in found.options))
+        overlap = round(math.fsum(shared), 4)
+        more, is_right = {"overlap": overlap, "variation": 1 - overlap}, overlap >= ENOUGH_OVERLAP
+    else:
+        mine, is_right = options[chosen], chosen == best.name or chosen in found.also
     why = step.right if is_right else step.wrong
     for fact, explanation in () if is_right else step.because.items():
         if str(found.facts[fact]) == chosen:
             why = explanation
-    both = {
-        "chosen": mine.text,
-        "chosen_value": mine.value,
-        "answer": best.text,
-        "answer_value": best.value,
-    }
-    return why, {**found.facts, **both}, is_right
+    both = {"chosen": mine.text, "answer": best.text}
+    return why, {**more, **both, "chosen_value": mine.value, "answer_value": best.value}, is_right
 
 
 def drawn_row(found: Found, chosen: str) -> list[float]:
@@ -279,46 +297,28 @@ def drawn_row(found: Found, chosen: str) -> list[float]:
     return [number / total for number in numbers]
 
 
-def _judge_row(step: Step, found: Found, chosen: str) -> _Judged:
-    row = drawn_row(found, chosen)
-    shared = [min(mine, o.weight) for mine, o in zip(row, found.options, strict=True)]
-    overlap = round(math.fsum(shared), 4)
-    mine = found.options[max(range(len(row)), key=row.__getitem__)]
-    best = next(option for option in found.options if option.name == str(found.answer))
-    is_right = overlap >= ENOUGH_OVERLAP
-    both: dict[str, Fact] = {
-        "chosen": mine.text,
-        "chosen_value": mine.value,
-        "answer": best.text,
-        "answer_value": best.value,
-        "overlap": overlap,
-        "variation": 1 - overlap,
-    }
-    return step.right if is_right else step.wrong, {**found.facts, **both}, is_right
-
-
 def _judge_number(step: Step, found: Found, chosen: float) -> _Judged:
     right = float(found.answer)
     is_right = step.within.accepts(chosen, right)
-    why = step.right if is_right else step.wrong
-    for fact, explanation in () if is_right else step.because.items():
-        if step.within.accepts(chosen, float(found.facts[fact])):
-            why = explanation
-            break
+    mistakes = (
+        explanation
+        for fact, explanation in step.because.items()
+        if step.within.accepts(chosen, float(found.facts[fact]))
+    )
+    why = step.right if is_right else next(mistakes, step.wrong)
     both = dict.fromkeys(("chosen", "chosen_value"), chosen)
-    both |= dict.fromkeys(("answer", "answer_value"), right)
-    return why, {**found.facts, **both}, is_right
+    return why, {**both, **dict.fromkeys(("answer", "answer_value"), right)}, is_right
 
 
 def _judge_choice(step: Step, found: Found, chosen: str) -> _Judged:
     mine = next(choice for choice in step.choices if choice.text == chosen)
     wanted = "right" if step.answer is None else found.answer
     best = next(choice for choice in step.choices if choice.name == wanted)
-    both = {"chosen": mine.text, "answer": best.text, "chosen_value": "", "answer_value": ""}
     is_right = mine is best
     # The model may answer anything: what is true of another answer must not be read.
     why = mine.why if is_right or step.answer is None else f"{mine.wrong} {best.why}".strip()
-    return why, {**found.facts, **both}, is_right
+    values = dict.fromkeys(("chosen_value", "answer_value"), "")
+    return why, {"chosen": mine.text, "answer": best.text, **values}, is_right
 
 
 # ---- reading ----
@@ -398,110 +398,110 @@ def _parsed(text: str, name: str) -> dict[str, Any]:
         raise ValueError(f"{name} is nested too deeply. A lesson has tables in lists.") from None
 
 
-def _lesson(data: Mapping[str, Any], name: str) -> Lesson:
-    top = _Table(data, "the lesson")
-    goals = top.texts("goals", at_least=1)
-    lesson = Lesson(
-        name=name,
-        title=top.text("title"),
-        summary=top.text("summary"),
-        minutes=top.whole("minutes", 1, 240),
-        goals=goals,
-        text_a=top.text("text_a"),
-        text_b=top.text("text_b", ""),
-        other_a=top.text("other_a"),
-        other_b=top.text("other_b", ""),
-        misconceptions=top.texts("misconceptions"),
-        notes=top.text("notes", ""),
-        steps=tuple(_steps(top, "steps", len(goals), at_least=1)),
-        again=tuple(_steps(top, "again", len(goals))),
-    )
-    top.end()
-    for number, goal in enumerate(goals, start=1):
-        if not any(step.goal == number for step in lesson.steps):
-            raise ValueError(
-                f"goal {number} ({goal!r}) has no step. Give a step goal = {number}, or leave the "
-                "goal out."
-            )
-    return lesson
-
-
-class _Table:
-    """A table of the file, whose entries are taken one by one; what is left is a mistake."""
-
-    def __init__(self, data: Mapping[str, Any], where: str) -> None:
-        self.data, self.where, self._left = data, where, dict.fromkeys(data)
-        self._known: list[str] = []
-
-    def wrong(self, sentence: str) -> NoReturn:
-        raise ValueError(f"{self.where}: {sentence}")
-
-    def take(self, name: str, kind: type | tuple[type, ...], words: str, default: Any) -> Any:
-        self._known.append(name)
-        self._left.pop(name, None)
-        if name not in self.data:
-            if default is _NEEDED:
-                self.wrong(f"{name} is missing. Write {name} = {words}.")
-            return default
-        value = self.data[name]
-        if not isinstance(value, kind) or isinstance(value, bool):
-            self.wrong(f"{name} is {_short(value)}; expected {words}.")
-        return value
-
-    def text(self, name: str, default: Any = None) -> str:
-        default = _NEEDED if default is None else default
-        value: str = self.take(name, str, '"a text"', default)
-        if default is _NEEDED and not value.strip():
-            self.wrong(f"{name} is empty. Write a text.")
-        if len(value) > MAX_TEXT:
-            self.wrong(f"{name} has {len(value):,} characters; at most {MAX_TEXT:,} are read.")
-        return value.strip()
-
-    def whole(self, name: str, low: int, high: int, default: Any = None) -> int:
-        default = _NEEDED if default is None else default
-        value: int = self.take(name, int, f"a whole number from {low} to {high}", default)
-        if not low <= value <= high:
-            self.wrong(f"{name} is {_short(value)}; expected a whole number from {low} to {high}.")
-        return value
-
-    def flag(self, name: str) -> bool:
-        self._known.append(name)
-        self._left.pop(name, None)
-        value = self.data.get(name, False)
-        if not isinstance(value, bool):
-            self.wrong(f"{name} is {_short(value)}; expected true or false, without quotes.")
-        return value
-
-    def texts(self, name: str, at_least: int = 0) -> tuple[str, ...]:
-        values = self.take(name, list, '["a text", "another"]', [] if not at_least else _NEEDED)
-        if len(values) < at_least or len(values) > MAX_STEPS:
-            self.wrong(f"{name} has {len(values)} entries; expected {at_least} to {MAX_STEPS}.")
-        for value in values:
-            if not isinstance(value, str) or not value.strip() or len(value) > MAX_TEXT:
-                self.wrong(f"{name} has the entry {_short(value)}; expected texts in quotes.")
-        return tuple(values)
-
-    def tables(self, name: str, at_least: int, at_most: int) -> list["_Table"]:
-        values = self.take(name, list, f"[[{name}]] tables", [] if not at_least else _NEEDED)
-        if not at_least <= len(values) <= at_most:
-            self.wrong(f"it has {len(values)} {name}; expected {at_least} to {at_most}.")
-        prefix = "" if self.where == "the lesson" else f"{self.where}, "
-        tables = []
-        for number, value in enumerate(values, start=1):
-            if not isinstance(value, dict):
-                self.wrong(f"{name} has the entry {_short(value)}; expected [[{name}]] tables.")
-            tables.append(_Table(value, f"{prefix}{_ONE.get(name, name)} {number}"))
-        return tables
-
-    def end(self) -> None:
-        for name in self._left:
-            close = difflib.get_close_matches(name, self._known, 1)
-            hint = f"Did you mean {close[0]}?" if close else f"Known: {', '.join(self._known)}."
-            self.wrong(f"{_short(name)} is not known here. {hint}")
-
+# ---- checking ----
 
 _NEEDED = object()
-_ONE = {"steps": "step", "again": "question", "choices": "choice"}
+
+
+class _Rule(NamedTuple):
+    """What an entry of a table may be."""
+
+    expected: str
+    """How it is written."""
+    accepts: Callable[[Any], bool]
+    default: Any = _NEEDED
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and len(value.strip()) > 0 and len(value) <= MAX_TEXT
+
+
+def _whole(low: int, high: int) -> _Rule:
+    accepts = f"a whole number from {low} to {high}"
+    return _Rule(accepts, lambda value: type(value) is int and low <= value <= high)
+
+
+def _texts(least: int, default: Any) -> _Rule:
+    return _Rule(
+        f'{least} to {MAX_STEPS} texts, such as ["a text", "another"]',
+        lambda value: (
+            isinstance(value, list)
+            and least <= len(value) <= MAX_STEPS
+            and all(map(_is_text, value))
+        ),
+        default,
+    )
+
+
+def _tables(name: str, least: int, most: int) -> _Rule:
+    return _Rule(
+        f"{least} to {most} [[{name}]] tables",
+        lambda value: (
+            isinstance(value, list)
+            and least <= len(value) <= most
+            and all(isinstance(one, dict) for one in value)
+        ),
+        _NEEDED if least else (),
+    )
+
+
+_TEXT = _Rule(f'"a text" of 1 to {MAX_TEXT:,} characters', _is_text)
+_OPTIONAL = _Rule(
+    _TEXT.expected, lambda value: isinstance(value, str) and len(value) <= MAX_TEXT, ""
+)
+_GIVEN = _Rule("a table such as { layer = 2 }", lambda value: isinstance(value, dict), {})
+_BECAUSE = _Rule(
+    'a table: fact = "explanation"',
+    lambda value: isinstance(value, dict) and all(map(_is_text, value.values())),
+    {},
+)
+_LESSON = {
+    **dict.fromkeys(("title", "summary", "text_a", "other_a"), _TEXT),
+    **dict.fromkeys(("text_b", "other_b", "notes"), _OPTIONAL),
+    "minutes": _whole(1, 240),
+    "goals": _texts(1, _NEEDED),
+    "misconceptions": _texts(0, ()),
+    "steps": _tables("steps", 1, MAX_STEPS),
+    "again": _tables("again", 0, MAX_STEPS),
+}
+_STEP = {
+    **dict.fromkeys(("title", "text", "question"), _TEXT),
+    **dict.fromkeys(("answer", "right", "wrong", "text_a", "text_b"), _OPTIONAL),
+    "page": _Rule(
+        'what follows the server\'s name in a link, such as "masked-words?masked=3"',
+        lambda value: _is_text(value) and _PAGE.fullmatch(value) is not None,
+    ),
+    "goal": _whole(1, MAX_STEPS),
+    "given": _GIVEN,
+    "because": _BECAUSE,
+    "within": _Rule('a number such as 5, or "5%"', lambda value: _within(value) is not None, 0),
+    "choices": _tables("choices", 0, MAX_CHOICES),
+}
+_CHOICE = {
+    **dict.fromkeys(("text", "why"), _TEXT),
+    **dict.fromkeys(("is", "wrong"), _OPTIONAL),
+    "right": _Rule("true or false, without quotes", lambda value: isinstance(value, bool), False),
+}
+
+
+def _checked(data: Mapping[str, Any], rules: Mapping[str, _Rule], where: str) -> dict[str, Any]:
+    """Return the entries of a table, defaults included; ValueError for the first mistake."""
+    for name in data:
+        if name not in rules:
+            close = difflib.get_close_matches(name, rules, 1)
+            hint = f"Did you mean {close[0]}?" if close else f"Known: {', '.join(rules)}."
+            raise ValueError(f"{where}: {_short(name)} is not known here. {hint}")
+    values = {}
+    for name, rule in rules.items():
+        value = data.get(name, rule.default)
+        if value is _NEEDED:
+            raise ValueError(f"{where}: {name} is missing. Write {name} = {rule.expected}.")
+        if name in data and not rule.accepts(value):
+            is_list = isinstance(value, list) and len(value) != 1
+            what = f"has {len(value)} entries" if is_list else f"is {_short(value)}"
+            raise ValueError(f"{where}: {name} {what}; expected {rule.expected}.")
+        values[name] = value.strip() if isinstance(value, str) else value
+    return values
 
 
 def _short(value: object) -> str:
@@ -511,141 +511,127 @@ def _short(value: object) -> str:
     return shown if len(shown) <= 60 else f"{shown[:57]}..."
 
 
-def _steps(top: _Table, name: str, num_goals: int, at_least: int = 0) -> Iterator[Step]:
-    for table in top.tables(name, at_least, MAX_STEPS):
-        title = table.data.get("title")
-        if isinstance(title, str):
-            table.where += f" ({_short(title)})"
-        step = _step(table, num_goals, is_again=name == "again")
-        table.end()
-        _check_facts(table, step)
-        yield step
-
-
-def _step(table: _Table, num_goals: int, *, is_again: bool) -> Step:
-    answer, given = _answer(table)
-    choices = tuple(_choices(table, answer))
-    kind = None if answer is None else answer.kind
-    is_open = not choices
-    because = table.take("because", dict, 'a table: fact = "explanation"', {})
-    for fact, why in because.items():
-        if not isinstance(why, str) or not why.strip():
-            table.wrong(f"because has {fact} = {_short(why)}; expected a text.")
-        if choices or kind is Kind.ROW:
-            table.wrong("because explains numbers and options; a choice has its own why.")
-    page = table.text("page")
-    if not _PAGE.fullmatch(page):
-        table.wrong(
-            f"page is {_short(page)}; expected what follows the server's name in a link, such as "
-            '"masked-words?masked=3".'
+def _lesson(data: Mapping[str, Any], name: str) -> Lesson:
+    top = _checked(data, _LESSON, "the lesson")
+    for kind, one in (("steps", "step"), ("again", "question")):
+        top[kind] = tuple(
+            _step(table, f"{one} {number}", len(top["goals"]), is_again=kind == "again")
+            for number, table in enumerate(top[kind], start=1)
         )
-    return Step(
-        title=table.text("title"),
-        text=table.text("text"),
-        page=page,
-        question=table.text("question"),
-        goal=table.whole("goal", 1, num_goals),
-        answer=answer,
-        given=given,
-        choices=choices,
-        within=_within(table, is_number=kind is Kind.NUMBER),
-        because=because,
-        right=table.text("right", None if is_open else ""),
-        wrong=table.text("wrong", None if is_open else ""),
-        text_a=table.text("text_a", None if is_again else "") or None,
-        text_b=table.text("text_b", "") or None,
+    for number, goal in enumerate(top["goals"], start=1):
+        if not any(step.goal == number for step in top["steps"]):
+            raise ValueError(
+                f"goal {number} ({goal!r}) has no step. Give a step goal = {number}, or leave the "
+                "goal out."
+            )
+    lists = {key: tuple(top[key]) for key in ("goals", "misconceptions")}
+    return Lesson(name=name, **(top | lists))
+
+
+def _step(data: Mapping[str, Any], where: str, num_goals: int, *, is_again: bool) -> Step:
+    where += f" ({_short(data['title'])})" if isinstance(data.get("title"), str) else ""
+    values = _checked(data, _STEP, where)
+    answer = ANSWERS.get(values["answer"])
+    choices = [
+        _checked(table, _CHOICE, f"{where}, choice {number}")
+        for number, table in enumerate(values["choices"], start=1)
+    ]
+    for problem in _problems(values, answer, choices, num_goals, is_again=is_again):
+        raise ValueError(f"{where}: {problem}")
+    step = Step(
+        **values
+        | {
+            "answer": answer,
+            "choices": tuple(
+                Choice(one["text"], one["why"], one["is"] or "right" * one["right"], one["wrong"])
+                for one in choices
+            ),
+            "within": _within(values["within"]),
+            "text_a": values["text_a"] or None,
+            "text_b": values["text_b"] or None,
+        }
     )
+    for problem in _unknown_facts(step):
+        raise ValueError(f"{where}: {problem}")
+    return step
 
 
-def _answer(table: _Table) -> tuple[Answer | None, dict[str, Any]]:
-    name = table.text("answer", "")
-    given = table.take("given", dict, "a table such as { layer = 2 }", {})
-    if not name:
-        if given:
-            table.wrong("given is for an answer's function. Name one, or leave given out.")
-        return None, {}
-    if name not in ANSWERS:
-        close = difflib.get_close_matches(name, ANSWERS, 1)
+def _problems(
+    values: Mapping[str, Any],
+    answer: Answer | None,
+    choices: Sequence[Mapping[str, Any]],
+    num_goals: int,
+    *,
+    is_again: bool,
+) -> Iterator[str]:
+    """Yield what does not fit together in a step."""
+    kind = Kind.CHOICE if answer is None else answer.kind
+    if values["goal"] > num_goals:
+        yield f"goal is {values['goal']}; expected a whole number from 1 to {num_goals}."
+    if values["answer"] and answer is None:
+        close = difflib.get_close_matches(values["answer"], ANSWERS, 1)
         hint = f"Did you mean {close[0]}?" if close else "docs/write-a-lesson.md lists them."
-        table.wrong(f"answer is {_short(name)}, which is no function of ours. {hint}")
-    answer = ANSWERS[name]
+        yield f"answer is {_short(values['answer'])}, which is no function of ours. {hint}"
+    yield from _wrong_given(values["given"], answer)
+    if (kind is Kind.CHOICE) != (len(choices) > 1):
+        wanted = f"2 to {MAX_CHOICES}" if kind is Kind.CHOICE else "none, since its answer is typed"
+        yield f"it has {len(choices)} choices; expected {wanted}."
+    needed = [] if choices else ["right", "wrong"]
+    for name in [*needed, *(["text_a"] if is_again else [])]:
+        if not values[name]:
+            yield f"{name} is missing. Write {name} = {_TEXT.expected}."
+    if values["because"] and kind in (Kind.CHOICE, Kind.ROW):
+        yield "because explains numbers and options; a choice has its own why."
+    if values["within"] and kind is not Kind.NUMBER:
+        yield "within is for numbers. Leave it out."
+    texts = [one["text"] for one in choices]
+    names = [one["is"] for one in choices]
+    if answer is None and [one["right"] for one in choices].count(True) != 1:
+        yield "no choice is right, or several are. Write right = true in exactly one of them."
+    elif answer is not None and choices and sorted(names) != sorted(answer.names):
+        yield f"its choices have is = {', '.join(names)}; expected {', '.join(answer.names)}."
+    if len({*texts}) < len(texts):
+        yield "a choice is there twice. Each choice is another one."
+
+
+def _wrong_given(given: Mapping[str, Any], answer: Answer | None) -> Iterator[str]:
+    takes = {} if answer is None else answer.given
     for key, value in given.items():
-        if key not in answer.given:
-            known = ", ".join(answer.given) or "nothing"
-            table.wrong(f"given has {_short(key)}; {name} takes {known}.")
-        expected = answer.given[key]
-        is_number = isinstance(value, int) and not isinstance(value, bool)
-        is_fitting = abs(value) <= MOST_NUMBER if is_number else isinstance(value, str)
-        if not isinstance(value, expected) or not is_fitting:
-            word = {int: "a whole number", str: "a text"}[expected]
-            table.wrong(f"given has {key} = {_short(value)}; expected {word}.")
-    missing = [key for key in answer.needed if key not in given]
-    if missing:
-        table.wrong(f"{name} needs given = {{ {missing[0]} = ... }}.")
-    return answer, given
+        if key not in takes:
+            yield f"given has {_short(key)}; its answer takes {', '.join(takes) or 'nothing'}."
+        elif type(value) is not takes[key] or (type(value) is int and abs(value) > MOST_NUMBER):
+            word = {int: "a whole number", str: "a text"}[takes[key]]
+            yield f"given has {key} = {_short(value)}; expected {word}."
+    for key in () if answer is None else answer.needed:
+        if key not in given:
+            yield f"its answer needs given = {{ {key} = ... }}."
 
 
-def _choices(table: _Table, answer: Answer | None) -> Iterator[Choice]:
-    takes = answer is None or answer.kind is Kind.CHOICE
-    found = table.tables("choices", 2 if takes else 0, MAX_CHOICES if takes else 0)
-    names: list[str] = []
-    texts: set[str] = set()
-    for one in found:
-        text, why, wrong = one.text("text"), one.text("why"), ""
-        if answer is None:
-            name = "right" if one.flag("right") else ""
-        else:
-            name, wrong = one.text("is"), one.text("wrong", "")
-            if name not in answer.names:
-                one.wrong(f"is = {_short(name)}; {answer.name} finds {', '.join(answer.names)}.")
-        if text in texts or (answer is not None and name in names):
-            one.wrong(f"{_short(text)} is there twice. Each choice is another one.")
-        texts.add(text)
-        names.append(name)
-        one.end()
-        yield Choice(text, why, name, wrong)
-    if answer is None and names.count("right") != 1:
-        table.wrong("no choice is right. Write right = true in exactly one of them.")
-    if answer is not None and takes:
-        missing = [name for name in answer.names if name not in names]
-        if missing:
-            table.wrong(f"{answer.name} may find {missing[0]}, and no choice has is = that.")
-
-
-def _within(table: _Table, *, is_number: bool) -> Within:
-    value = table.take("within", (int, float, str), '5, or "5%" of the right number', None)
-    if value is None:
-        return Within()
-    if not is_number:
-        table.wrong("within is for numbers. Leave it out.")
-    is_relative = isinstance(value, str)
+def _within(value: object) -> Within | None:
+    """Return how far a number may be off: "5%" of it, or 5; None for anything else."""
+    is_relative = isinstance(value, str) and value.strip().endswith("%")
+    if isinstance(value, bool) or not (is_relative or isinstance(value, int | float)):
+        return None
     try:
-        amount = float(value.strip().removesuffix("%")) / 100 if is_relative else float(value)
+        amount = float(str(value).strip().removesuffix("%")) / (100 if is_relative else 1)
     except ValueError:
-        amount = -1.0
-    if not 0 <= amount < math.inf or (is_relative and not value.strip().endswith("%")):
-        table.wrong(f'within is {_short(value)}; expected a number such as 5, or "5%".')
-    return Within(amount, is_relative)
+        return None
+    return Within(amount, is_relative) if 0 <= amount < math.inf else None
 
 
-def _check_facts(table: _Table, step: Step) -> None:
-    """Make sure that the texts name only facts that the answer has."""
+def _unknown_facts(step: Step) -> Iterator[str]:
+    """Yield the texts that name a fact that the answer does not have."""
     own = step.answer.facts if step.answer is not None else ()
-    is_row = step.answer is not None and step.answer.kind is Kind.ROW
-    later = (*OF_A_LEARNER, *(OF_A_ROW if is_row else ()))
-    before = {"text": step.text, "question": step.question, "page": step.page}
-    after = {"right": step.right, "wrong": step.wrong}
-    after |= {f"because.{fact}": why for fact, why in step.because.items()}
-    after |= {f"{choice.text!r}": f"{choice.why} {choice.wrong}" for choice in step.choices}
-    for texts, known in ((before, own), (after, (*own, *later))):
-        for where, text in texts.items():
-            for name, _ in PLACE.findall(text):
-                _check_fact(table, where, name, known)
-    for fact in step.because:
-        _check_fact(table, "because", fact, own)
-
-
-def _check_fact(table: _Table, where: str, name: str, known: Sequence[str]) -> None:
-    if name not in known:
-        listed = ", ".join(known) or "none, since its answer is no function"
-        table.wrong(f"{where} names the fact {{{name}}}; known here: {listed}.")
+    later = (*own, *OF_A_LEARNER, *(OF_A_ROW if step.is_row else ()))
+    texts = [
+        *((name, getattr(step, name), own) for name in ("text", "question", "page")),
+        *((name, getattr(step, name), later) for name in ("right", "wrong")),
+        *((f"because.{fact}", why, later) for fact, why in step.because.items()),
+        *((repr(one.text), f"{one.why} {one.wrong}", later) for one in step.choices),
+        ("because", " ".join(f"{{{fact}}}" for fact in step.because), own),
+    ]
+    for where, text, known in texts:
+        for name, _ in PLACE.findall(text):
+            if name not in known:
+                listed = ", ".join(known) or "none, since its answer is no function"
+                yield f"{where} names the fact {{{name}}}; known here: {listed}."

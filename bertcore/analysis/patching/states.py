@@ -329,7 +329,7 @@ def patch(
                 values[state, [start + n for n in moved]] = read.cpu().numpy()
             done += len(chunk) * (depth - state)
             on_fraction(done / total)
-    return Patched(direction, *ends, values)
+    return Patched(direction, ends[0], ends[1], values)
 
 
 def _states(model: Model, network: Network, encoding: Encoding) -> Tensor:

@@ -15,7 +15,7 @@ from app.guide.language import languages
 from app.shell import cache
 from bertcore import Bert, load
 from bertcore.lessons.answer import Found, Kind
-from bertcore.lessons.lesson import Lesson, Step, Verdict, filled, judge
+from bertcore.lessons.lesson import Lesson, Step, filled, judge
 from tests.support.opened import charts, numbers, ok, said
 from tests.support.school import school
 from tests.support.tiny import tiny_network, tiny_tokenizer
@@ -190,11 +190,8 @@ def test_a_class_sees_the_first_answer_and_a_typed_name(monkeypatch: pytest.Monk
             assert [learner.name for learner in kept.learners()] == [name]
         monkeypatch.setattr(kept, "note", _fails)
         assert "did not reach the class: The disk is full" in answer(app, 7.0)
-        verdict = Verdict(True, "5", "5", "")
-        with pytest.raises(ValueError, match="no step 99"):
-            in_class.note(_first(), 99, 5.0, lambda *_: {"en": verdict})
     assert in_class.number_of(float("nan")) is in_class.number_of("1") is None
-    in_class.note(_first(), 99, 5.0, _fails)  # without a class nothing is judged or kept
+    in_class.note(_first().steps[0], 5.0, _fails)  # without a class nothing is judged or kept
 
 
 def test_an_answer_is_one_in_every_language(monkeypatch: pytest.MonkeyPatch) -> None:
