@@ -13,7 +13,7 @@ from bertcore.checkpoints.save import OBJECTIVE
 from bertcore.interventions.what_if import Changes
 from bertcore.model import Model, check_ids
 from bertcore.network import Network
-from bertcore.sentences.modules import SentenceModules
+from bertcore.sentences import SentenceModules
 from bertcore.tokenizer import Encoding, Tokenizer
 from bertcore.trace import Trace, trace_bytes, trace_network
 

@@ -23,8 +23,7 @@ from bertcore.configs.data import MASKED_LM_PROB
 from bertcore.interventions.what_if import Changes
 from bertcore.network import Encoder
 from bertcore.objectives.text_loss import TextLoss, text_loss
-from bertcore.sentences.modules import MEAN, SentenceModules
-from bertcore.sentences.pooling import POOLINGS
+from bertcore.sentences import MEAN, POOLINGS, SentenceModules
 from bertcore.tokenizer import Encoding, Tokenizer
 from bertcore.trace import Trace
 

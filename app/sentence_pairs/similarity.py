@@ -15,7 +15,7 @@ from bertcore.analysis.words.sentence_similarity import (
     similar_together,
     similarities,
 )
-from bertcore.sentences.modules import MEAN
+from bertcore.sentences import MEAN
 
 from ..html_file.chart import Data
 from ..plots import Figure, cell_table, exactly, plain, shorten, theme, token_flow

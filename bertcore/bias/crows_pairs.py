@@ -16,7 +16,7 @@ from bertcore.bias.shares import Share, preferred, shares
 from bertcore.data.files import BadRows
 from bertcore.data.tables import read_records
 from bertcore.grammar import TokenCounts, pseudo_log_likelihoods
-from bertcore.likelihood.hidden_tokens import token_log_probabilities
+from bertcore.likelihood import token_log_probabilities
 from bertcore.model import Model
 from bertcore.tokenizer import Encoding
 

@@ -19,7 +19,7 @@ from bertcore.bias.templates import Group, score_templates
 from bertcore.bias.word_association import text_vectors
 from bertcore.evaluation.intervals import bootstrap_means
 from bertcore.interventions.mapped_state import StateMap, fold_map, map_state, why_not_folded
-from bertcore.likelihood.hidden_tokens import Row, padded_batches
+from bertcore.likelihood import Row, padded_batches
 from bertcore.model import Model
 
 METHODS = ("leace", "inlp", "direction")

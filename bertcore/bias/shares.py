@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bertcore.evaluation.intervals import wilson_interval
 from bertcore.grammar import accuracies, bundled_pairs, score_pairs
-from bertcore.likelihood.hidden_tokens import HiddenToken, Row, hits_at_masks
+from bertcore.likelihood import HiddenToken, Row, hits_at_masks
 from bertcore.model import Model
 
 TIE = 1e-5

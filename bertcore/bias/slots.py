@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bertcore.likelihood.hidden_tokens import HiddenToken, Row, hidden_log_probabilities
+from bertcore.likelihood import HiddenToken, Row, hidden_log_probabilities
 from bertcore.model import Model
 
 MASK = "[MASK]"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bertcore.bias.slots import fill_masks, word_pieces
 from bertcore.bias.templates import GROUP_SLOT, Group, check_groups, check_template
-from bertcore.likelihood.hidden_tokens import Row, top_at_masks
+from bertcore.likelihood import Row, top_at_masks
 from bertcore.model import Model
 
 TOP = 3

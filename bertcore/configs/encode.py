@@ -45,7 +45,7 @@ class EncodeSettings:
     """Padded tokens per batch; changes memory, not results."""
 
     def __post_init__(self) -> None:
-        from bertcore.sentences.pooling import POOLINGS  # imports torch
+        from bertcore.sentences import POOLINGS  # imports torch
 
         if self.unit not in UNITS:
             raise ValueError(f"unit is {self.unit!r}; expected one of {', '.join(UNITS)}.")

@@ -379,7 +379,7 @@ def pool_rows(
 ) -> NDArray[np.float32]:
     """Pool rows that belong together, [R, D], to one each, [num, D].
 
-    The poolings of `bertcore.sentences.pooling`, and "first" and "last" as names of "cls" and
+    The poolings of `bertcore.sentences`, and "first" and "last" as names of "cls" and
     "lasttoken".
 
     Args:

@@ -13,7 +13,8 @@ from bertcore.grammar.exam import (
     read_pairs,
     score_pairs,
 )
-from bertcore.grammar.log_likelihood import (
+from bertcore.grammar.word_frequency import TokenCounts
+from bertcore.likelihood import (
     SCORINGS,
     Scoring,
     log_likelihoods,
@@ -21,6 +22,5 @@ from bertcore.grammar.log_likelihood import (
     reads_from_left,
     token_log_likelihoods,
 )
-from bertcore.grammar.word_frequency import TokenCounts
 
 __all__ = imported(globals())

@@ -12,7 +12,7 @@ from bertcore.bert import Bert
 from bertcore.data.files import BadRows, listed_columns
 from bertcore.data.tables import always, column_place, open_table
 from bertcore.evaluation.intervals import wilson_interval
-from bertcore.grammar.log_likelihood import (
+from bertcore.likelihood import (
     log_likelihoods,
     longest_sentence,
     pseudo_log_likelihoods,

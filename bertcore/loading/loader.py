@@ -27,10 +27,10 @@ from bertcore.checkpoints.weights import OpenWeights
 from bertcore.configs.data import OBJECTIVES
 from bertcore.loading.family import Architecture, read_shape, which_family
 from bertcore.loading.other import Opened, load_other
+from bertcore.loading.sentence_modules import read_sentence_modules
 from bertcore.model import Model
 from bertcore.network import Network
 from bertcore.others.families import OtherFamily
-from bertcore.sentences.read import read_sentence_modules
 from bertcore.tokenizer import open_tokenizer
 from bertcore.tokenizer.files import read_max_length
 

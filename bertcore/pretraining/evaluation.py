@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from bertcore.configs import DataConfig
-from bertcore.likelihood.hidden_tokens import Row
-from bertcore.likelihood.next_tokens import first_id, next_token_scores
+from bertcore.likelihood import Row, first_id, next_token_scores
 from bertcore.model import Model
 from bertcore.network import Network
 from bertcore.pretraining.data.batches import Batch, Totals, fixed_batches

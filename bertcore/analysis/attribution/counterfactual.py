@@ -9,7 +9,7 @@ from torch import Tensor
 
 from bertcore.analysis.attribution.task_input import occlusion, run_task, task_input, whole
 from bertcore.analysis.shared.inputs import run_rows, word_log_probabilities
-from bertcore.likelihood.hidden_tokens import Row
+from bertcore.likelihood import Row
 from bertcore.model import Model
 from bertcore.tasks import ChoiceInput, Goal, TaskAnswer, TaskInput
 from bertcore.tasks.model import TaskModel

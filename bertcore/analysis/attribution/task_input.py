@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bertcore.analysis.shared.inputs import require_finite_logits
-from bertcore.likelihood.hidden_tokens import TOKENS_PER_BATCH, Row
+from bertcore.likelihood import TOKENS_PER_BATCH, Row
 from bertcore.tasks import TaskInput
 from bertcore.tasks.inputs import choice_input
 from bertcore.tasks.model import TaskModel

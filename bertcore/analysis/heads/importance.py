@@ -14,7 +14,7 @@ from bertcore.analysis.shared.inputs import mask_positions
 from bertcore.bert import Bert, with_parts
 from bertcore.interventions.hooks import Interventions
 from bertcore.interventions.what_if import Changes
-from bertcore.likelihood.hidden_tokens import TOKENS_PER_BATCH
+from bertcore.likelihood import TOKENS_PER_BATCH
 from bertcore.model import Model
 from bertcore.network import additive_mask
 from bertcore.network.task_reader import TaskReader

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bertcore.analysis.shared.inputs import text_positions
-from bertcore.likelihood.hidden_tokens import LOGITS_PER_CHUNK, Row, padded_batches
+from bertcore.likelihood import LOGITS_PER_CHUNK, Row, padded_batches
 from bertcore.model import Model
 from bertcore.tokenizer import Encoding
 

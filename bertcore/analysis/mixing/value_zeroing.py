@@ -8,7 +8,7 @@ from torch import Tensor
 
 from bertcore.analysis.shared.inputs import require_finite
 from bertcore.bert import with_parts
-from bertcore.likelihood.hidden_tokens import TOKENS_PER_BATCH
+from bertcore.likelihood import TOKENS_PER_BATCH
 from bertcore.model import Model
 from bertcore.network.encoder import Layer
 from bertcore.trace import Trace

@@ -36,7 +36,7 @@ from bertcore.analysis.shared.inputs import (
     word_log_probabilities,
 )
 from bertcore.evaluation.intervals import Interval, bootstrap_means
-from bertcore.likelihood.hidden_tokens import CPU_TOKENS_PER_BATCH, TOKENS_PER_BATCH, Row
+from bertcore.likelihood import CPU_TOKENS_PER_BATCH, TOKENS_PER_BATCH, Row
 from bertcore.model import Model
 from bertcore.network import Network
 from bertcore.tokenizer import Encoding

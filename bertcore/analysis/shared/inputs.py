@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import torch
 from torch import Tensor
 
-from bertcore.likelihood.hidden_tokens import LOGITS_PER_CHUNK, Row, padded_batches
+from bertcore.likelihood import LOGITS_PER_CHUNK, Row, padded_batches
 from bertcore.model import Model
 from bertcore.tokenizer import Encoding
 

@@ -23,7 +23,7 @@ from bertcore.analysis.shared.inputs import (
     word_log_probabilities,
 )
 from bertcore.analysis.words.lens import ranks_of
-from bertcore.likelihood.hidden_tokens import Row
+from bertcore.likelihood import Row
 from bertcore.model import Model
 from bertcore.tokenizer import Encoding
 

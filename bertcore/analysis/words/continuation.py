@@ -16,7 +16,7 @@ from bertcore.analysis.shared.inputs import (
 )
 from bertcore.analysis.words.next_words import next_surprise
 from bertcore.analysis.words.predictions import fill_in_turn
-from bertcore.grammar.log_likelihood import pseudo_log_likelihoods
+from bertcore.likelihood import pseudo_log_likelihoods
 from bertcore.model import Model
 from bertcore.tokenizer import Encoding
 

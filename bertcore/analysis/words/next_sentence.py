@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bertcore.analysis.shared.inputs import run_rows
 from bertcore.evaluation.intervals import share_interval
-from bertcore.likelihood.hidden_tokens import Row
+from bertcore.likelihood import Row
 from bertcore.model import Model, NextSentence
 from bertcore.tokenizer import Encoding
 from bertcore.trace import Trace

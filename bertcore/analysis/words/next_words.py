@@ -9,7 +9,7 @@ from torch import Tensor
 from bertcore.analysis.words.lens import ranks_of
 from bertcore.analysis.words.predictions import MaskPredictions
 from bertcore.analysis.words.surprise import Surprise
-from bertcore.likelihood.hidden_tokens import LOGITS_PER_CHUNK
+from bertcore.likelihood import LOGITS_PER_CHUNK
 from bertcore.model import Model
 from bertcore.trace import Trace
 

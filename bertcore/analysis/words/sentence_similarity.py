@@ -11,8 +11,7 @@ from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
 from bertcore.model import Model
-from bertcore.sentences.modules import MEAN
-from bertcore.sentences.pooling import token_parts
+from bertcore.sentences import MEAN, token_parts
 from bertcore.tokenizer.encoding import words_of
 
 

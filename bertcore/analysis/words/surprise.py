@@ -14,7 +14,7 @@ from bertcore.analysis.shared.inputs import (
     text_positions,
     word_log_probabilities,
 )
-from bertcore.likelihood.hidden_tokens import Row
+from bertcore.likelihood import Row
 from bertcore.model import Model
 from bertcore.tokenizer import Encoding
 

@@ -17,7 +17,6 @@ from bertcore import Bert, load
 from bertcore.checkpoints.source import SHIPPED
 from bertcore.grammar import (
     MinimalPair,
-    log_likelihood,
     log_likelihoods,
     score_pairs,
     token_log_likelihoods,
@@ -69,7 +68,7 @@ def test_what_no_token_begins_is_scored_from_its_first(
     assert not np.isnan(scores).any()
     expected = log_likelihoods(gpt, [gpt.tokenize("the river bank")])[0]
     assert scores.sum() == pytest.approx(expected, abs=1e-5)
-    monkeypatch.setattr(log_likelihood, "longest_sentence", lambda bert: 2)
+    monkeypatch.setattr("bertcore.likelihood.longest_sentence", lambda bert: 2)
     with pytest.raises(ValueError, match=r"tokens; expected at most 2"):
         token_log_likelihoods(gpt, "the river bank")
 

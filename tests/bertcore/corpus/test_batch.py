@@ -13,7 +13,7 @@ from bertcore import Bert, load
 from bertcore.corpus import EncodeSettings, encode_texts
 from bertcore.corpus.batch import pool_rows, windows_of
 from bertcore.model import Model
-from bertcore.sentences.pooling import POOLINGS
+from bertcore.sentences import POOLINGS
 from bertcore.tokenizer import Pieces
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_families import make

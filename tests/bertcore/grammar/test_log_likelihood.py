@@ -52,8 +52,8 @@ def test_company_does_not_matter(causal: Bert, monkeypatch: pytest.MonkeyPatch) 
     done: list[float] = []
     together = log_likelihoods(causal, encodings, progress=done.append)
     assert done == [1.0]
-    monkeypatch.setattr("bertcore.grammar.log_likelihood._ENCODINGS_AT_ONCE", 2)
-    monkeypatch.setattr("bertcore.likelihood.next_tokens.LOGITS_PER_CHUNK", 3)
+    monkeypatch.setattr("bertcore.likelihood._ENCODINGS_AT_ONCE", 2)
+    monkeypatch.setattr("bertcore.likelihood.LOGITS_PER_CHUNK", 3)
     alone = [log_likelihoods(causal, [encoding])[0] for encoding in encodings]
     np.testing.assert_allclose(together, alone, atol=1e-4)
     np.testing.assert_allclose(log_likelihoods(causal, encodings), alone, atol=1e-4)

@@ -90,8 +90,8 @@ def test_company_does_not_matter(bert: Bert, monkeypatch: pytest.MonkeyPatch) ->
     together = pseudo_log_likelihoods(bert, encodings)
     alone = [pseudo_log_likelihoods(bert, [encoding])[0] for encoding in encodings]
     np.testing.assert_allclose(together, alone, atol=1e-4)
-    monkeypatch.setattr("bertcore.likelihood.hidden_tokens.TOKENS_PER_BATCH", 20)
-    monkeypatch.setattr("bertcore.grammar.log_likelihood._ENCODINGS_AT_ONCE", 2)
+    monkeypatch.setattr("bertcore.likelihood.TOKENS_PER_BATCH", 20)
+    monkeypatch.setattr("bertcore.likelihood._ENCODINGS_AT_ONCE", 2)
     np.testing.assert_allclose(pseudo_log_likelihoods(bert, encodings), alone, atol=1e-4)
 
 

@@ -15,8 +15,7 @@ from torch import nn
 
 from bertcore import Bert, load
 from bertcore.checkpoints.folder import OnlyPickleError, find_checkpoint, read_modules
-from bertcore.sentences.modules import SentenceModules
-from bertcore.sentences.pooling import POOLINGS, pool, token_parts
+from bertcore.sentences import POOLINGS, SentenceModules, pool, token_parts
 from tests.support.exhaustive import spread
 from tests.support.sentence_encoders import make_sentence_encoder
 from tests.support.tiny import tiny_bert

@@ -82,7 +82,7 @@ def test_many_pairs_in_batches_equal_one_at_a_time(
     bert: Bert, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pairs = [(x, y) for x in (A, B, C) for y in (C, A, B)] * 3
-    monkeypatch.setattr("bertcore.likelihood.hidden_tokens.TOKENS_PER_BATCH", 50)
+    monkeypatch.setattr("bertcore.likelihood.TOKENS_PER_BATCH", 50)
     for (a, b), score in zip(pairs, score_pairs(bert, pairs), strict=True):
         assert score.is_next == pytest.approx(bert.next_sentence(a, b).is_next, abs=1e-5)
         assert score.is_next + score.not_next == pytest.approx(1, abs=1e-6)

@@ -15,8 +15,7 @@ from bertcore.analysis.words.sentence_similarity import (
     similar_together,
     similarities,
 )
-from bertcore.sentences.modules import SentenceModules
-from bertcore.sentences.pooling import POOLINGS
+from bertcore.sentences import POOLINGS, SentenceModules
 from tests.support.sentence_encoders import make_sentence_encoder
 from tests.support.tiny import tiny_bert
 

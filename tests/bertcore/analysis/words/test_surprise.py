@@ -55,7 +55,7 @@ def test_bits_and_perplexity_equal_transformers(
 def test_small_batches_give_the_same_numbers(bert: Bert, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = surprise(bert, TEXT, PAIR)
     monkeypatch.setattr("bertcore.analysis.shared.inputs.LOGITS_PER_CHUNK", 2)
-    monkeypatch.setattr("bertcore.likelihood.hidden_tokens.TOKENS_PER_BATCH", 40)
+    monkeypatch.setattr("bertcore.likelihood.TOKENS_PER_BATCH", 40)
     parts = surprise(bert, TEXT, PAIR)
     np.testing.assert_allclose(parts.bits, whole.bits, atol=1e-5)
     assert parts.best_words == whole.best_words

@@ -19,8 +19,7 @@ from bertcore.checkpoints.folder import (
 )
 from bertcore.checkpoints.module_kinds import module_meaning
 from bertcore.checkpoints.weights import open_weights
-from bertcore.sentences.modules import Dense, Normalize, SentenceModules
-from bertcore.sentences.pooling import POOLINGS
+from bertcore.sentences import POOLINGS, Dense, Normalize, SentenceModules
 
 _LIBRARY = "sentence_transformers."
 _LENGTH_FILES = tuple(

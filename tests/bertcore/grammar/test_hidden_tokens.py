@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from bertcore import Bert, load
-from bertcore.likelihood.hidden_tokens import (
+from bertcore.likelihood import (
     HiddenToken,
     Row,
     hidden_log_probabilities,
@@ -60,7 +60,7 @@ def scored(model: Model, asked: list[HiddenToken]) -> np.ndarray:
 def test_the_whole_network_says_the_same(
     bert: Bert, monkeypatch: pytest.MonkeyPatch, chunk: int
 ) -> None:
-    monkeypatch.setattr("bertcore.likelihood.hidden_tokens.LOGITS_PER_CHUNK", chunk)
+    monkeypatch.setattr("bertcore.likelihood.LOGITS_PER_CHUNK", chunk)
     asked = asked_of(bert)
     np.testing.assert_allclose(scored(bert, asked), by_hand(bert, asked), atol=1e-5)
 
