@@ -48,12 +48,22 @@ def opens(part: str, kind: str, example: str, comes: str) -> Callable[[_Test], _
 
 
 def table() -> str:
-    """Return the rows as Markdown, a table for each part."""
+    """Return the rows as Markdown, a table for each part.
+
+    Kinds of which the same comes are one row, without their examples if they are many.
+    """
     parts = []
     for part, heading in PARTS.items():
-        rows = [one for one in ROWS.values() if one.part == part]
-        rows.sort(key=lambda one: one.kind.casefold())
-        cells = [("What", "Such as", "What comes"), ("--",) * 3, *(one[1:] for one in rows)]
+        rows = sorted((row for row in ROWS.values() if row.part == part), key=_by_kind)
+        cells = [("What", "What comes"), ("--",) * 2]
+        for comes in dict.fromkeys(row.comes for row in rows):
+            same = [row for row in rows if row.comes == comes]
+            kinds = [row.kind if len(same) > 3 else f"{row.kind}: {row.example}" for row in same]
+            cells.append(("; ".join(kinds), comes))
         lines = [" | ".join(cell.replace("|", r"\|") for cell in line) for line in cells]
         parts.append("\n".join([f"## {heading}", "", *(f"| {line} |" for line in lines)]))
     return "\n\n".join(parts) + "\n"
+
+
+def _by_kind(row: Row) -> str:
+    return row.kind.casefold()
