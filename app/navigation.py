@@ -14,7 +14,7 @@ GROUPS = {
         "sentence_pairs",
     ),
     "What if": ("what_if", "minimal_pair"),
-    "Many texts": ("heads", "layer_map", "probes", "bias"),
+    "Many texts": ("heads", "layer_map", "bias"),
     "Checkpoints": ("checkpoints", "inspect_checkpoint", "compare"),
     "Training": ("training_example", "objectives", "architectures", "training"),
     "Learning": ("lessons", "papers"),
@@ -37,9 +37,17 @@ REMOVED = {
         "*Grammar exam* was removed in 0.3.0. *Minimal pair* scores our 200 pairs; "
         "`bertscope evaluate --task minimal-pairs` scores a file.",
     ),
+    "probes": (
+        "layer_map",
+        "*Probes* was removed in 0.3.0. The view *Probe* of *Layer map* shows which layer encodes "
+        "the part of speech or another label of words.",
+    ),
 }
 """By name in the address: the folder of the page that took over, and what is said there."""
-REMOVED_VIEWS = {"mixing": {"view": "heat-map", "measure": "norms"}}
+REMOVED_VIEWS = {
+    "mixing": {"view": "heat-map", "measure": "norms"},
+    "probes": {"map_view": "probe"},
+}
 """What is chosen on the page that took over, by the name of the removed page."""
 PAGES: dict[str, PageInfo] = {
     folder: import_module(f".{folder}", __package__).PAGE

@@ -37,10 +37,9 @@ from bertcore.checkpoints.source import SHIPPED  # noqa: E402
 
 CHECKPOINTS = [name for name in SHIPPED if not name.startswith("toy-")]
 """Toys are computed in no time."""
-PAGES = ("heads", "probes", "bias")
+PAGES = ("heads", "bias")
 STORED = (
     "app.heads.job:_report",
-    "app.probes.work:_probed",
     "bertcore.analysis.heads.sinks:find_sinks",
     "bertcore.bias.shares:grammar_exam",
 )

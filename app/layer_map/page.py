@@ -6,31 +6,44 @@ from bertcore.analysis.space.projection import METHODS, TooManyPointsError
 
 from ..plots import plain
 from ..shell import Field, cache, frame, one_of
-from . import PAGE, view
+from . import PAGE, nearest, probe, view
 from .controls import WORD, choose_points, choose_view, map_when_ready, read_points
 from .geometry import show_curves, show_geometry, show_two
 from .maps import OVERVIEW, show_map
 from .points import Mapped, PointMarks, colouring, hover_texts, point_labels
-from .sources import choose_source, chosen_source, sentences_of
+from .sources import SOURCE, SOURCES, sentences_of, suit_to_source
 from .view import Chosen
 
-VIEWS = {"map": "Map", "geometry": "Geometry"}
+VIEWS = {"map": "Map", "geometry": "Geometry", "probe": "Probe", "nearest": "Where else?"}
 VIEW = Field("map_view", "map", tuple(VIEWS))
 
 
 def draw() -> None:
     """Draw the page."""
-    source = chosen_source()
-    page = frame.begin(PAGE, needs_text=source == "sentence")
+    shown = VIEW.value if VIEW.value in VIEWS else VIEW.default
+    names, field = {
+        "probe": (probe.SOURCES, probe.SOURCE),
+        "nearest": (nearest.SOURCES, nearest.SOURCE),
+    }.get(shown, (SOURCES, SOURCE))
+    source = field.value if field.value in names else field.default
+    page = frame.begin(PAGE, needs_text=shown == "nearest" or source == "sentence")
     row = st.container(horizontal=True, horizontal_alignment="distribute")
     with row:
-        choose_source()
-        shown = one_of("View", VIEWS, VIEW)
+        one_of("Sentences", names, field, on_change=suit_to_source)
+        one_of("View", VIEWS, VIEW)
+    if shown == "probe":
+        probe.show_probe(page, source)
+        return
+    if shown == "nearest" and source == "own":
+        nearest.show_nearest(page, None)
+        return
     with frame.guard(stop=True):
         chosen = sentences_of(source, page.text_a, page.text_b)
     if chosen is None:
         frame.end_page()
-    if shown == "geometry":
+    if shown == "nearest":
+        nearest.show_nearest(page, chosen)
+    elif shown == "geometry":
         _draw_geometry(page, chosen)
     else:
         _draw_map(page, chosen)

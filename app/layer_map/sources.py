@@ -10,7 +10,7 @@ from bertcore.analysis.space.sense_sets import SETS
 from bertcore.data.texts_file import Sentence, Texts, read_upload
 
 from ..plots import plain
-from ..shell import Field, UploadSource, one_of
+from ..shell import Field, UploadSource
 from ..shell.uploads import Copy
 from ..sources import my_sentences
 from .controls import COLOUR, UNIT, WORD
@@ -27,16 +27,6 @@ SENSES_OF = Field("map_set", next(iter(SETS)), tuple(SETS))
 NO_FILE = "Upload a text or CSV file above. The first 2,000 sentences and 2,000 tokens are drawn."
 LONGEST_LABEL = 200
 """Characters of a label that are shown."""
-
-
-def choose_source() -> str:
-    """Draw the choice between the sources and return the chosen one."""
-    return one_of("Sentences", SOURCES, SOURCE, on_change=_suit_to_source)
-
-
-def chosen_source() -> str:
-    """Return the chosen source before its widget is drawn."""
-    return SOURCE.value if SOURCE.value in SOURCES else SOURCE.default
 
 
 def sentences_of(source: str, text_a: str, text_b: str | None) -> Chosen | None:
@@ -78,7 +68,7 @@ def _with_short_labels(sentences: Sequence[Sentence]) -> tuple[Sentence, ...]:
     return tuple(sentence._replace(label=sentence.label[:LONGEST_LABEL]) for sentence in sentences)
 
 
-def _suit_to_source() -> None:
+def suit_to_source() -> None:
     """Choose points and colours that suit the source just picked."""
     if SOURCE.value == "senses":
         UNIT.put("word")
@@ -95,7 +85,7 @@ def _word() -> str:
         "Word",
         list(SETS),
         key=SENSES_OF.key(),
-        on_change=_suit_to_source,
+        on_change=suit_to_source,
         required=True,
         label_visibility="collapsed",
     )

@@ -152,47 +152,52 @@ def measured(points: Points) -> MeasuredGeometry:
     return measure(tuple(range(len(table.vectors))), table.vectors, same)
 
 
+def sentences_code(sentences: Sequence[Sentence], *, is_list: bool) -> str:
+    """Return Python that makes sentences: written out if they are few, else read from a file.
+
+    Args:
+        is_list: Whether they are the visitor's list.
+    """
+    if len(sentences) <= 60:
+        listed = "".join(f"    {sentence!r},\n" for sentence in sentences)
+        return f"from bertcore.data.texts_file import Sentence\n\nsentences = [\n{listed}]\n"
+    if is_list:
+        return (
+            "from pathlib import Path\n"
+            "from bertcore.data.sentence_list import read_sentence_list\n"
+            f"# Your {len(sentences):,} sentences, saved one per line.\n"
+            'text = Path("sentences.txt").read_text(encoding="utf-8")\n'
+            "sentences = read_sentence_list(text).sentences\n"
+        )
+    return (
+        "from pathlib import Path\n"
+        "from bertcore.data.texts_file import read_upload\n"
+        f"# {len(sentences):,} sentences: save them as one sentence per line, or CSV.\n"
+        'sentences = read_upload(Path("texts.txt").read_bytes(), "texts.txt").sentences\n'
+    )
+
+
 def code_of(points: Points, view: View | None) -> str:
     """Return Python that computes the points (`table`) and with a view their coordinates
     (`layer_map`)."""
-    few = len(points.sentences) <= 60
-    listed = "".join(f"    {sentence!r},\n" for sentence in points.sentences if few)
     pooled = points.unit in ("mean", "cls")
     collect = "collect_sentences" if pooled else "collect_tokens"
-    imports = []
-    if view is not None:
-        imports = ["from bertcore.analysis.space.projection import map_layers"]
-        if view.method != "pca":
-            kind = type(view.settings)
-            imports.append(f"from {kind.__module__} import {kind.__name__}")
     lines = [
         "import bertcore",
-        f"from bertcore.analysis.shared.collect import Sentence, {collect}, whole_words",
-        *imports,
-        "",
-        f"bert = bertcore.load({points.key.source!r})",
+        f"from bertcore.analysis.shared.collect import {collect}, whole_words",
     ]
-    if few:
-        lines += ["sentences = [", listed.rstrip("\n"), "]"]
-    elif points.is_list:
-        lines += [
-            "from pathlib import Path",
-            "from bertcore.data.sentence_list import read_sentence_list",
-            f"# Your {len(points.sentences):,} sentences, saved one per line.",
-            'text = Path("sentences.txt").read_text(encoding="utf-8")',
-            "sentences = read_sentence_list(text).sentences",
-        ]
-    else:
-        lines += [
-            "from pathlib import Path",
-            "from bertcore.data.texts_file import read_upload",
-            f"# {len(points.sentences):,} sentences: save them as one sentence per line, or CSV.",
-            'sentences = read_upload(Path("texts.txt").read_bytes(), "texts.txt").sentences',
-        ]
-    if pooled:
-        lines.append(f"table = collect_sentences(bert, sentences, pooling={points.unit!r})")
-    else:
-        lines.append("table = collect_tokens(bert, sentences)")
+    if view is not None:
+        lines.append("from bertcore.analysis.space.projection import map_layers")
+        if view.method != "pca":
+            kind = type(view.settings)
+            lines.append(f"from {kind.__module__} import {kind.__name__}")
+    lines += [
+        sentences_code(points.sentences, is_list=points.is_list),
+        f"bert = bertcore.load({points.key.source!r})",
+        f"table = collect_sentences(bert, sentences, pooling={points.unit!r})"
+        if pooled
+        else "table = collect_tokens(bert, sentences)",
+    ]
     if points.unit in ("words", "word"):
         lines.append("table = whole_words(table)")
     if points.marks:
@@ -206,15 +211,14 @@ def code_of(points: Points, view: View | None) -> str:
         ]
     elif points.hide_special and not pooled:
         lines.append("table = table.select(~table.is_special)")
-    if view is None:
-        return "\n".join(lines) + "\n"
-    lines += [
-        "layer_map = map_layers(",
-        f"    table.vectors, dims={view.dims}, method={view.method!r}, space={view.space!r},",
-        f"    level_layers={view.level_layers},",
-        *([] if view.method == "pca" else [f"    {view.method}={view.settings!r},"]),
-        ")",
-    ]
+    if view is not None:
+        lines += [
+            "layer_map = map_layers(",
+            f"    table.vectors, dims={view.dims}, method={view.method!r}, space={view.space!r},",
+            f"    level_layers={view.level_layers},",
+            *([] if view.method == "pca" else [f"    {view.method}={view.settings!r},"]),
+            ")",
+        ]
     return "\n".join(lines) + "\n"
 
 

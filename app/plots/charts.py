@@ -268,7 +268,10 @@ HEIGHT = 316
 
 
 class Curve(NamedTuple):
-    """A column of the frame, drawn over the layers; NaN leaves a gap."""
+    """A column of the frame, drawn over the layers; NaN leaves a gap.
+
+    Columns of its name and "_low" and "_high" are the intervals of one that is not grey.
+    """
 
     y: str
     name: str
@@ -307,17 +310,18 @@ class LayerCurves(Chart):
         ]
         for curve in curves:
             name, place = curve.name.format(k=self.k), curve.place
+            colour, errors = theme.SPECIAL if place is None else theme.CATEGORICAL[place], None
+            if f"{curve.y}_low" in frame and place is not None:
+                ends = frame[f"{curve.y}_low"], frame[f"{curve.y}_high"]
+                errors = error_bars(frame[curve.y], *ends, colour)
             fig.add(
                 "scatter",
                 x=x,
                 y=[None if value != value else value for value in frame[curve.y].tolist()],
+                error_y=errors,
                 mode="lines+markers",
                 name=name,
-                line={
-                    "color": theme.SPECIAL if place is None else theme.CATEGORICAL[place],
-                    "width": 2,
-                    "dash": curve.dash,
-                },
+                line={"color": colour, "width": 2, "dash": curve.dash},
                 marker={"size": 6},
                 hovertemplate=f"layer %{{x}}: %{{y:.3f}}<extra>{name}</extra>",
             )

@@ -4,5 +4,5 @@ __all__ = (
     "cells columnar columns conllu corpus dialects encodings examples exports files guess "
     "json_tables labels packed_files questions read_choices read_questions read_tags read_texts "
     "rows sentence_list sentences tables tag_schemes texts_file "
-    "usual_columns word_tags"
+    "usual_columns"
 ).split()

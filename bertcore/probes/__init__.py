@@ -1,9 +1,7 @@
-"""Probes: what can be read from a checkpoint's vectors, layer by layer."""
+"""Probes: which layer's vectors encode a label of words, beside controls."""
 
 from bertcore.base.public import imported
 from bertcore.probes.data_sets import (
-    BUNDLED,
-    STRUCTURAL,
     TASKS,
     ProbeData,
     ProbeSentence,
@@ -11,10 +9,6 @@ from bertcore.probes.data_sets import (
     bundled_data,
     read_probe_data,
 )
-from bertcore.probes.linear import CodeLength
-from bertcore.probes.live import LabelScores, draw_trees, label_scores, label_words
-from bertcore.probes.report import LayerResult, ProbeReport, ProbeSettings
-from bertcore.probes.run import run_probes
-from bertcore.probes.scores import Score
+from bertcore.probes.run import LayerResult, ProbeReport, ProbeSettings, Score, run_probes
 
 __all__ = imported(globals())

@@ -48,6 +48,15 @@ OPTIONS = {
         "--counts-from": "No baseline of word frequency is computed any more.",
         "--resume": "`--predictions` writes the scores when all pairs are scored.",
     },
+    "probe": {
+        "--against": "Run it once for each checkpoint.",
+        "--pooling": "A word's vector is the mean of its pieces.",
+        "--no-control": "The control task is always part of it.",
+        "--no-twin": "There is no untrained twin any more.",
+        "--no-code": "There is no code length any more.",
+        "--no-mix": "There is no expected layer any more.",
+        "--rank": "There are no structural probes any more.",
+    },
     "export": {
         "--atlas": "Open what `bertscope encode` writes in embedding-atlas: docs/scale.md.",
     },

@@ -10,7 +10,7 @@ from tests.support.opened import PAGES, opener, said
 from tests.support.tiny import tiny_config, tiny_network, tiny_tokenizer
 
 NAMES = sorted(path.stem for path in PAGES.glob("*.py"))
-LONG = ("probes", "bias")
+LONG = ("bias",)
 """Pages that compute for seconds, and whose own tests do it on BERT."""
 
 

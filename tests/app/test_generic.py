@@ -29,7 +29,7 @@ def folders(tmp_path_factory):
 PAGES_OF = [(model_type, s) for model_type in ("roformer", "nomic_bert") for s in SCRIPTS]
 """The first one predicts words; the second one has rotary positions and a task's head."""
 WITH_A_HEAD = ("tokens", "attention", "what_if", "compare", "inspect_checkpoint")
-LONG = ("probes", "bias")
+LONG = ("bias",)
 """Pages that compute for seconds, and whose own tests do it on BERT."""
 USUAL = [
     (model_type, script)

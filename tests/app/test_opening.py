@@ -10,7 +10,7 @@ from tests.support.opened import PAIR, alerts, labels, opener, said
 EXPECTED = {"what_if": r"All heads are on\."}
 WITHOUT_B = {"compare": "Neither checkpoint has a question"}
 """What a page asks for before it has anything to show: of a pair too, and of one text alone."""
-LONG = ("probes", "bias")
+LONG = ("bias",)
 """Pages that compute for seconds; their own tests open them."""
 
 

@@ -60,8 +60,8 @@ VIEWS: dict[str, tuple[str, dict[str, str | list[str]], int]] = {
     "masked words": ("masked_words", {}, 3),
     "sentence pairs": ("sentence_pairs", {}, 3),
     "tokens": ("tokens", {}, 2),
-    "probes": ("probes", {"probe_sentences": "100"}, 5),
-    "probes of trees": ("probes", {"probe_trees": "100", "probe_task": "distance"}, 3),
+    "probe": ("layer_map", {"map_view": "probe", "probe_sentences": "100"}, 1),
+    "where else": ("layer_map", {"map_view": "nearest"}, 1),
     "objectives": ("objectives", {}, 2),
     "one objective": ("objectives", {"objective": "next-sentence"}, 3),
     "layer map": ("layer_map", {"map_method": "pca"}, 3),
@@ -123,7 +123,7 @@ def run(checkpoint: str, monkeypatch: pytest.MonkeyPatch):
 
 FIRST = list({page: view for view, (page, _, _) in reversed(VIEWS.items())}.values())
 """The first view of each page."""
-LONG = ("probes",)
+LONG = ("probe",)
 """Pages whose own tests execute their Python, on less."""
 
 

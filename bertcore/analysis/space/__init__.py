@@ -5,6 +5,7 @@ __all__ = [
     "geometry",
     "layer_states",
     "map_quality",
+    "nearest",
     "position_table",
     "probe_map",
     "projection",

@@ -801,7 +801,7 @@ REFUSING = [
     ("layer-map", "map_source=file&map_method=pca", "map_upload", "a.csv"),
     ("heads", "heads_source=file", "heads_upload", "a.csv"),
     ("bias", "bias_view=published", "bias_upload", "a.csv"),
-    ("probes", "probe_source=file", "probe_upload", "a.csv"),
+    ("layer-map", "map_view=probe&probe_source=file", "probe_upload", "a.csv"),
     ("training", f"{TRAIN}&training_kind=pretrain&corpus=upload", "corpus_upload", "a.txt"),
     ("training", f"{TRAIN}&training_kind=finetune&table=upload", "table_upload", "a.csv"),
 ]
@@ -878,7 +878,7 @@ SOUND = [
         "map_upload",
         b"text,label\nthe river,a\nthe bank,b\n",
     ),
-    ("probes", "probe_source=file", "probe_upload", b""),
+    ("layer-map", "map_view=probe&probe_source=file", "probe_upload", b""),
     (
         "training",
         f"{TRAIN}&training_kind=pretrain&corpus=upload",

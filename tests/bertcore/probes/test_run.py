@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from bertcore import Bert
-from bertcore.loading.untrained import untrained
-from bertcore.probes import ProbeData, ProbeSettings, run_probes
+from bertcore.probes import ProbeData, ProbeSentence, ProbeSettings, run_probes
 from bertcore.probes import vectors as vectors_module
-from bertcore.probes.data_sets import divide, of_words
-from bertcore.probes.vectors import split_words, word_vectors
-from bertcore.probes.word_run import commonest_classes
-from bertcore.tokenizer.encoding import Pieces
+from bertcore.probes.data_sets import divide, joined
+from bertcore.probes.linear import Words, commonest_classes, control_classes, fit_best
+from bertcore.probes.run import difference_score, ratio_score, right_counts
+from bertcore.probes.vectors import word_vectors
 from tests.support.tiny import WORDS, tiny_bert
 
 
@@ -23,26 +23,30 @@ def bert() -> Bert:
     return tiny_bert()
 
 
+def of_words(words: Sequence[str], labels: Sequence[str] = ()) -> ProbeSentence:
+    text, spans = joined(words)
+    return ProbeSentence(text, tuple(words), spans, tuple(labels) or ("X",) * len(words))
+
+
 def sentences_of(count: int, seed: int = 0) -> ProbeData:
     """Sentences whose labels are those of their words, so that embeddings tell all."""
     generator = np.random.default_rng(seed)
     names = ("X", "Y", "Z")
-    found = []
+    made = []
     for _ in range(count):
         numbers = generator.integers(0, len(WORDS), generator.integers(3, 9))
         words = [WORDS[number] for number in numbers]
-        found.append(of_words(words, [names[number % 3] for number in numbers]))
-    return ProbeData("pos", tuple(found))
+        made.append(of_words(words, [names[number % 3] for number in numbers]))
+    return ProbeData("pos", tuple(made))
 
 
-@pytest.mark.parametrize("pooling", ["mean", "first"])
-def test_vectors_are_the_hidden_states_of_a_trace(bert: Bert, pooling: str) -> None:
+def test_vectors_are_the_hidden_states_of_a_trace(bert: Bert) -> None:
     sentences = [
         of_words(["The", "riverbanks", "was", "steep", "."]),
         of_words(["☃", "Paris"]),  # a sign that the tokenizer knows or not
         of_words(["unsteeping"] * 3),
     ]
-    vectors = word_vectors(bert, sentences, (0, 2), pooling=pooling)
+    vectors = word_vectors(bert, sentences, (0, 2))
     assert vectors.states.shape[0] == 2
     assert vectors.states.shape[1] + vectors.num_left_out == 10
     for row, (number, place) in enumerate(zip(vectors.sentence, vectors.word, strict=True)):
@@ -54,130 +58,87 @@ def test_vectors_are_the_hidden_states_of_a_trace(bert: Bert, pooling: str) -> N
             for token, (a, _) in enumerate(trace.offsets)
             if trace.text_ids[token] == 0 and start <= a < end
         ]
-        states = trace.hidden_states[[0, 2]][:, pieces]
-        expected = states.mean(1) if pooling == "mean" else states[:, 0]
+        expected = trace.hidden_states[[0, 2]][:, pieces].mean(1)
         np.testing.assert_allclose(vectors.states[:, row], expected, atol=4e-3)
-    assert vectors.rows([2, 0]).tolist() == [
-        *range(len(vectors.word) - 3, len(vectors.word)),
-        *range(5),
-    ]
-
-
-def test_words_of_a_text_are_those_of_the_tokenizer(bert: Bert) -> None:
-    found = split_words(bert, "The riverbanks, was!")
-    assert found.words == ("The", "riverbanks", ",", "was", "!")
-    with pytest.raises(ValueError, match="no word"):
-        split_words(bert, "  ")
-
-
-def test_a_tokenizer_without_words_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    bert = tiny_bert()
-    cut = bert.tokenizer.encode_pieces
-
-    def without(texts: list[str]) -> list[Pieces]:
-        return [pieces._replace(word_ids=[0] * len(pieces.ids)) for pieces in cut(texts)]
-
-    monkeypatch.setattr(bert.tokenizer, "encode_pieces", without)
-    with pytest.raises(ValueError, match="'tiny' does not mark where a word ends"):
-        split_words(bert, "The river bank")
-    assert split_words(bert, "riverbanks").words == ("riverbanks",)
-    # A file says itself where its words end.
-    found = word_vectors(bert, [of_words(["The", "riverbank"])], (0,))
-    assert found.word.tolist() == [0, 1]
 
 
 def test_what_does_not_fit_into_memory_is_told(bert: Bert, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vectors_module, "free_memory", lambda device: 1000)
-    with pytest.raises(RuntimeError, match=r"2 words.*fewer layers"):
-        word_vectors(bert, [of_words(["The", "river"])], (0, 1, 2), num_bytes=10)
+    monkeypatch.setattr(vectors_module, "free_memory", lambda device: 200)
+    with pytest.raises(RuntimeError, match="the vectors of 2 words"):
+        word_vectors(bert, [of_words(["The", "river"])], (0, 1, 2))
 
 
-def test_a_report_has_every_number(bert: Bert) -> None:
+def test_a_report_has_the_scores_of_the_test_part(bert: Bert) -> None:
     data = sentences_of(150)
     stages: list[str] = []
     report = run_probes(bert, data, progress=lambda _, stage: stages.append(stage))
     assert [result.layer for result in report.layers] == [0, 1, 2]
-    assert [result.layer for result in report.twin] == [0, 1, 2]
     assert report.num_sentences == {"train": 90, "dev": 30, "test": 30}
     parts = divide(data)
-    words = [word for n in parts["test"] for word in data.sentences[n].words]
-    assert report.num_words["test"] == len(words)
-    embeddings = report.layers[0]
-    majority = report.baselines["majority"]["accuracy"].value
-    assert embeddings.main.low > majority + 0.1  # the label is the word's
-    assert report.baselines["word"]["accuracy"].value > 0.9
+    rows = {
+        name: [(n, w) for n in sorted(part) for w in range(len(data.sentences[n].words))]
+        for name, part in parts.items()
+    }
+    assert report.num_words == {name: len(words) for name, words in rows.items()}
+    vectors = word_vectors(bert, data.sentences, (0, 1, 2))
+    places = [*zip(vectors.sentence.tolist(), vectors.word.tolist(), strict=True)]
+    words = [data.sentences[n].words[w] for n, w in places]
+    classes = np.array(["XYZ".index(data.sentences[n].labels[w]) for n, w in places])
+    indices = {
+        name: np.array([places.index(place) for place in part]) for name, part in rows.items()
+    }
+    is_train = np.isin(np.arange(len(places)), indices["train"])
+    test = indices["test"]
+    majority, by_word = commonest_classes(words, classes, is_train)
+    assert report.majority.value == pytest.approx((majority == classes)[test].mean())
+    assert report.by_word.value == pytest.approx((by_word == classes)[test].mean())
+    control = control_classes(words, classes, is_train)
     for result in report.layers:
-        assert result.main.low <= result.main.value <= result.main.high
-        assert result.control is not None
-        assert result.selectivity is not None
-        assert result.selectivity.value == pytest.approx(result.main.value - result.control.value)
-        assert result.code is not None
-        assert result.code.ends[-1] == report.num_words["train"]
-    assert embeddings.code is not None
-    assert embeddings.code.compression > 1.1
-    assert len(report.cumulative) == 3
-    assert report.cumulative[0] == embeddings.main.value
-    assert any("layer 2" in stage for stage in stages)
-    assert any("untrained" in stage for stage in stages)
-
-
-def test_the_baselines_are_those_of_the_test_part(bert: Bert) -> None:
-    data = sentences_of(60, seed=1)
-    report = run_probes(bert, data, ProbeSettings(layers=(0,), twin=False, code=False))
-    parts = divide(data)
-    rows = [
-        (word, label, part)
-        for part in ("train", "test")
-        for n in parts[part]
-        for word, label in zip(data.sentences[n].words, data.sentences[n].labels, strict=True)
-    ]
-    classes = np.array(["XYZ".index(label) for _, label, _ in rows])
-    is_train = np.array([part == "train" for *_, part in rows])
-    majority, by_word = commonest_classes([word for word, *_ in rows], classes, is_train)
-    for name, answers in (("majority", majority), ("word", by_word)):
-        expected = (answers == classes)[~is_train].mean()
-        assert report.baselines[name]["accuracy"].value == pytest.approx(expected)
-    assert report.twin == ()
-    assert report.layers[0].code is None
-    assert report.cumulative == ()
+        states = vectors.states[result.layer]
+        for score, wanted in ((result.accuracy, classes), (result.control, control)):
+            train, dev = (
+                Words(states[indices[part]], wanted[indices[part]]) for part in ("train", "dev")
+            )
+            answers = fit_best(train, dev).predict(states[test])
+            assert score.value == pytest.approx((answers == wanted[test]).mean())
+            assert score.low <= score.value <= score.high
+        assert result.selectivity.value == pytest.approx(
+            result.accuracy.value - result.control.value
+        )
+    assert report.layers[0].accuracy.low > report.majority.value + 0.1  # the label is the word's
+    assert report.best == max(report.layers, key=lambda result: result.accuracy.value)
+    assert any("layer 2, control task" in stage for stage in stages)
 
 
 def test_the_same_seed_gives_the_same_numbers(bert: Bert) -> None:
     data = sentences_of(60)
-    settings = ProbeSettings(layers=(1,), code=False, max_sentences=40)
-    one, two = (run_probes(bert, data, settings) for _ in range(2))
-    assert [result.scores for result in one.layers] == [result.scores for result in two.layers]
-    assert [result.scores for result in one.twin] == [result.scores for result in two.twin]
-    assert "40 of 60" in one.notes[0]
+    settings = ProbeSettings(layers=(-1,), max_sentences=40)
+    first, second = (run_probes(bert, data, settings) for _ in range(2))
+    assert first == second
+    assert [result.layer for result in first.layers] == [0, 2]
+    assert "40 of 60" in first.notes[0]
     other = run_probes(bert, data, replace(settings, seed=1))
-    assert [r.control for r in other.layers] != [r.control for r in one.layers]
+    assert [r.control for r in other.layers] != [r.control for r in first.layers]
 
 
-def test_entities_have_f1_and_a_lost_word_counts(bert: Bert) -> None:
-    generator = np.random.default_rng(0)
-    found = []
-    for _ in range(80):
-        words = [WORDS[n] for n in generator.integers(0, len(WORDS), 5)]
-        tags = ["B-A" if word in ("river", "bank", "paris", "france") else "O" for word in words]
-        found.append(of_words([*words, "\u200b"], [*tags, "B-A"]))  # no piece begins in the last
-    report = run_probes(
-        bert, ProbeData("ner", tuple(found)), ProbeSettings(layers=(0,), twin=False, code=False)
+def test_words_without_a_piece_are_left_out_and_told(bert: Bert) -> None:
+    sentences = tuple(
+        of_words([*sentence.words, "\u200b"], [*sentence.labels, "X"])
+        for sentence in sentences_of(40).sentences
     )
-    scores = report.layers[0].scores
-    assert list(scores) == ["f1", "accuracy"]
-    assert scores["accuracy"].value > 0.9
-    assert scores["f1"].value < 0.7  # every sentence has an entity that no vector stands for
-    assert "80 words are left out" in " ".join(report.notes)
+    report = run_probes(bert, ProbeData("pos", sentences), ProbeSettings(layers=(0,)))
+    assert "40 words are left out" in " ".join(report.notes)
+    assert sum(report.num_words.values()) == sum(len(s.words) - 1 for s in sentences)
 
 
 def test_bad_settings_are_sentences(bert: Bert) -> None:
-    with pytest.raises(ValueError, match=r"'last'.*mean or first"):
-        ProbeSettings(pooling="last")
     with pytest.raises(ValueError, match="layer 9 does not exist"):
         run_probes(bert, sentences_of(30), ProbeSettings(layers=(9,)))
-    one = tuple(replace(s, labels=("X",) * len(s.words)) for s in sentences_of(30).sentences)
-    with pytest.raises(ValueError, match="only 'X'"):
-        run_probes(bert, ProbeData("pos", one), ProbeSettings(twin=False))
+    same = tuple(replace(s, labels=("X",) * len(s.words)) for s in sentences_of(30).sentences)
+    with pytest.raises(ValueError, match="the training part has only 'X'"):
+        run_probes(bert, ProbeData("pos", same))
+    with pytest.raises(ValueError, match="no word has a piece"):
+        run_probes(bert, ProbeData("pos", (of_words(["\u200b"]),) * 20))
 
 
 def test_a_stop_stops(bert: Bert) -> None:
@@ -189,8 +150,13 @@ def test_a_stop_stops(bert: Bert) -> None:
         run_probes(bert, sentences_of(30), progress=progress)
 
 
-def test_the_twin_is_the_network_that_the_seed_makes(bert: Bert) -> None:
-    data = sentences_of(40)
-    report = run_probes(bert, data, ProbeSettings(code=False, seed=3))
-    own = run_probes(untrained(bert, 3), data, ProbeSettings(code=False, seed=3, twin=False))
-    assert [r.scores for r in report.twin] == [r.scores for r in own.layers]
+def test_scores_are_ratios_with_intervals_over_sentences() -> None:
+    sentence = np.array([3, 3, 5, 5, 5, 9])
+    right = np.array([True, False, True, True, True, False])
+    counts = right_counts(right, sentence)
+    assert counts.tolist() == [[1, 2], [3, 3], [0, 1]]
+    score = ratio_score(counts)
+    assert score.value == pytest.approx(4 / 6)
+    assert 0 <= score.low < score.value < score.high <= 1
+    same = difference_score(counts, counts)  # the same sentences are drawn for both
+    assert (same.value, same.low, same.high) == (0, 0, 0)

@@ -14,7 +14,7 @@ from bertscope.cli.main import app
 from tests.support.tiny import tiny_bert
 
 runner = CliRunner(env={"COLUMNS": "200", "TERM": "dumb"})
-FEW = ("--sentences", "60", "--no-code")
+FEW = ("--sentences", "60")
 
 
 @pytest.fixture(scope="module")
@@ -23,57 +23,45 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(*words: str | Path) -> str:
-    result = runner.invoke(app, ["probe", *map(str, words), "--device", "cpu"])
+    result = runner.invoke(app, ["probe", "--checkpoint", *map(str, words), "--device", "cpu"])
     assert result.exit_code == 0, (result.stderr, result.exception)
     return result.stdout
 
 
-def refusal(*words: str | Path) -> str:
-    result = runner.invoke(app, ["probe", *map(str, words)])
-    assert result.exit_code == 2, (result.stdout, result.stderr, result.exception)
-    assert result.stderr.lstrip().startswith("Error: ")  # a bar stood there
-    return result.stderr
-
-
 def test_json_has_the_numbers_of_the_core(folder: Path) -> None:
     words = (folder, *FEW, "--task", "dep", "--layers", "0", "-1", "--seed", "2", "--json")
-    found = json.loads(run(*words))
-    settings = ProbeSettings(layers=(0, -1), code=False, seed=2, max_sentences=60)
+    printed = json.loads(run(*words))
+    settings = ProbeSettings(layers=(0, -1), seed=2, max_sentences=60)
     report = run_probes(load(folder, device="cpu"), bundled_data("dep"), settings)
-    (own,) = found["checkpoints"]
-    assert [row["layer"] for row in own["layers"]] == [0, 2]
-    for row, result in zip(own["layers"], report.layers, strict=True):
-        assert result.selectivity is not None
-        assert row["scores"]["accuracy"]["value"] == pytest.approx(result.main.value)
+    rows = printed["report"]["layers"]
+    assert [row["layer"] for row in rows] == [0, 2]
+    for row, result in zip(rows, report.layers, strict=True):
+        assert row["accuracy"]["value"] == pytest.approx(result.accuracy.value)
         assert row["selectivity"]["low"] == pytest.approx(result.selectivity.low)
-        assert row["code"] is None
-    assert own["baselines"]["word"]["accuracy"]["value"] == pytest.approx(
-        report.baselines["word"]["accuracy"].value
-    )
-    assert own["num_words"] == report.num_words
-    assert found["data"] == "bundled"
+    assert printed["report"]["by_word"]["value"] == pytest.approx(report.by_word.value)
+    assert printed["report"]["num_words"] == report.num_words
+    assert printed["data"] == "bundled"
 
 
-def test_the_table_has_a_row_for_each_layer_of_each_checkpoint(folder: Path) -> None:
-    words = (folder, *FEW, "--no-mix", "--against", folder)
-    out = run(*words)
-    assert out.count("embeddings") == 2
+def test_the_table_has_a_row_for_each_layer_and_the_baselines(folder: Path) -> None:
+    out = run(folder, *FEW)
+    assert out.count("embeddings") == 1
     assert "selectivity" in out
     assert "most common label" in out
-    assert "Expected layer" not in out
     assert "60 of 1,378 sentences" in out
 
 
-def test_code_length_is_in_the_table(folder: Path) -> None:
-    out = run(folder, "--sentences", "40", "--no-mix", "--no-twin", "--layers", "1")
-    assert "compression" in out
-    assert "untrained" not in out
-
-
-def test_bad_input_is_a_sentence(folder: Path, tmp_path: Path) -> None:
-    assert "'tree'" in refusal(folder, "--task", "tree")
-    assert "does not exist" in refusal(folder, "--data", tmp_path / "no.conllu")
-    assert "layer 7" in refusal(folder, *FEW, "--layers", "7")
-    assert "numbers" in refusal(folder, "--layers", "a")
-    assert "no entities" in refusal(folder, "--task", "ner")
-    assert "mean or first" in refusal(folder, "--pooling", "last")
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--task", "tree"), "'tree'"),
+        (("--data", "no.conllu"), "does not exist"),
+        ((*FEW, "--layers", "7"), "layer 7"),
+        (("--layers", "a"), "numbers"),
+    ],
+)
+def test_bad_input_is_a_sentence(folder: Path, words: tuple[str, ...], message: str) -> None:
+    result = runner.invoke(app, ["probe", "--checkpoint", str(folder), *words])
+    assert result.exit_code == 2, (result.stdout, result.stderr, result.exception)
+    assert result.stderr.lstrip().startswith("Error: ")  # a bar stood there
+    assert message in result.stderr

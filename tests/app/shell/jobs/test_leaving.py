@@ -9,11 +9,14 @@ import pytest
 from tests.support.browser.running import running_app
 from tests.support.session import Session
 
+PROBES = "map_view=probe&probe_sentences=0"
+"""A minute of work, none of it stored."""
+
 
 @pytest.mark.slow
 def test_who_leaves_a_page_never_waits_for_its_work() -> None:
     with running_app() as app, Session(app.url) as visitor:
-        visitor.open("probes", "probe_sentences=500")  # a minute of work, none of it stored
+        visitor.open("layer-map", PROBES)
         assert visitor.progress
         visitor.open("minimal-pair", "pair_many=1")
         seen = {visitor.progress}
@@ -25,5 +28,5 @@ def test_who_leaves_a_page_never_waits_for_its_work() -> None:
         assert not visitor.errors
         assert not [text for text in seen if "before you" in text]
         assert any("Scoring each pair" in text for text in seen), seen  # it began
-        visitor.open("probes", "probe_sentences=500")  # its work begins anew
+        visitor.open("layer-map", PROBES)  # its work begins anew
         assert visitor.progress

@@ -1,0 +1,126 @@
+"""The tokens of many texts whose vectors at a layer are nearest to a given one."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bertcore.configs.encode import EncodeSettings
+from bertcore.corpus.batch import encode_texts
+from bertcore.model import Model
+
+MAX_TOKENS = 50_000
+"""Default bound of `token_vectors`: 150 MB for 768 dimensions."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TokenVectors:
+    """The vectors of N tokens at a layer, scaled to length 1."""
+
+    texts: tuple[str, ...]
+    units: NDArray[np.float32]
+    """[N, D]."""
+    text_ids: NDArray[np.int64]
+    """Index into `texts`, [N]."""
+    tokens: tuple[str, ...]
+    spans: NDArray[np.int64]
+    """Characters of each token in its text, [N, 2]."""
+    notes: tuple[str, ...]
+    """What was left out, one sentence each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A token near another one."""
+
+    cosine: float
+    token: str
+    text: str
+    start: int
+    end: int
+    """Characters of the token in the text."""
+
+
+def token_vectors(
+    model: Model,
+    texts: Sequence[str],
+    layer: int,
+    *,
+    max_tokens: int = MAX_TOKENS,
+    on_fraction: Callable[[float], None] = lambda fraction: None,
+) -> TokenVectors:
+    """Return the vectors of all tokens of some texts at a layer, without special tokens.
+
+    Args:
+        texts: Whole texts are taken in order until there are `max_tokens`.
+        layer: 0 is the embeddings' output.
+        on_fraction: Called with the fraction done; may raise to stop.
+
+    ValueError if no text has a token, or the first alone has more than `max_tokens`.
+    """
+    pieces = model.tokenizer.encode_pieces(list(texts))
+    ends = list(accumulate(len(each.ids) for each in pieces))
+    num_read = sum(end <= max_tokens for end in ends)
+    if not num_read or not ends[num_read - 1]:
+        raise ValueError(
+            f"there is no text with 1 to {max_tokens:,} tokens to search. Give other texts."
+        )
+    notes: tuple[str, ...] = ()
+    if num_read < len(texts):
+        notes = (
+            f"The {len(texts):,} texts have {ends[-1]:,} tokens, and the limit is {max_tokens:,}: "
+            f"only the first {num_read:,} are searched.",
+        )
+    rows = [row for row in range(num_read) if pieces[row].ids]
+    encoded = encode_texts(
+        model,
+        [texts[row] for row in rows],
+        (layer,),
+        EncodeSettings(layers=(layer,), unit="token"),
+        pieces=[pieces[row] for row in rows],
+        on_batch=on_fraction,
+    )
+    columns = encoded.columns
+    return TokenVectors(
+        texts=tuple(texts[row] for row in rows),
+        units=_unit(encoded.vectors[layer]),
+        text_ids=np.asarray(columns["text"]),
+        tokens=tuple(columns["piece"]),
+        spans=np.stack([columns["start"], columns["end"]], axis=1),
+        notes=notes,
+    )
+
+
+def nearest(
+    among: TokenVectors, vector: ArrayLike, k: int = 20, *, without: str = ""
+) -> tuple[list[Neighbour], float]:
+    """Return the k nearest tokens by cosine, and the mean cosine with all: what is near by chance.
+
+    Args:
+        among: From `token_vectors`, at the vector's layer.
+        vector: [D].
+        without: A text whose tokens do not count, such as the vector's own.
+    """
+    cosines = among.units @ _unit(np.asarray(vector)[None])[0]
+    is_own = np.array([text == without for text in among.texts])[among.text_ids]
+    order = np.argsort(-np.where(is_own, -np.inf, cosines), kind="stable")
+    found = [
+        Neighbour(
+            float(cosines[row]),
+            among.tokens[row],
+            among.texts[among.text_ids[row]],
+            *among.spans[row].tolist(),
+        )
+        for row in order[: min(k, int((~is_own).sum()))]
+    ]
+    return found, float(cosines[~is_own].mean()) if found else float("nan")
+
+
+def _unit(vectors: NDArray[np.floating]) -> NDArray[np.float32]:
+    """Return vectors [N, D] scaled to length 1; 0 stays 0."""
+    values = vectors.astype(np.float32)
+    lengths = np.linalg.norm(values, axis=1, keepdims=True)
+    units: NDArray[np.float32] = values / np.where(lengths > 0, lengths, np.float32(1))
+    return units

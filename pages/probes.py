@@ -1,3 +1,0 @@
-from app.probes import page
-
-page.draw()

@@ -1,0 +1,108 @@
+"""The view Probe of the layer map: the core's scores, files of one's own, what is refused."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.layer_map import probe
+from app.shell import uploads
+from bertcore import Bert
+from bertcore.probes import ProbeSettings, read_probe_data, run_probes
+from tests.support.opened import complaints, numbers, ok, page_of, said, with_results
+from tests.support.small_treebank import conll, conllu
+
+TREEBANK = conllu(60)
+
+
+@pytest.fixture(autouse=True)
+def _checkpoint(checkpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", checkpoint)
+
+
+def opened(file: str | bytes = TREEBANK, name: str = "a.conllu", **query: str) -> AppTest:
+    app = page_of("layer_map", map_view="probe", probe_source="file", **query).run()
+    data = file.encode() if isinstance(file, str) else file
+    app.file_uploader(key="probe_upload").upload(name, data, "text/plain").run()
+    return with_results(app)
+
+
+def test_the_scores_are_the_cores_and_the_python_gives_them(
+    bert: Bert, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.conllu").write_text(TREEBANK)
+    app = ok(opened(probe_task="dep"))
+    settings = ProbeSettings(max_sentences=300)
+    report = run_probes(bert, read_probe_data(Path("a.conllu"), "dep"), settings)
+    (chart,) = app.get("plotly_chart")
+    real, control, by_word = json.loads(chart.proto.spec)["data"]
+    scores = [layer.accuracy.value for layer in report.layers]
+    assert numbers(real["y"]).tolist() == pytest.approx(scores)
+    highs = numbers(real["y"]) + numbers(real["error_y"]["array"])
+    assert highs.tolist() == pytest.approx([layer.accuracy.high for layer in report.layers])
+    assert numbers(control["y"])[1] == pytest.approx(report.layers[1].control.value)
+    assert numbers(by_word["y"]).tolist() == pytest.approx([report.by_word.value] * 3)
+    assert "60 sentences: 36 for training, 12 for selection, 12 for testing" in said(app)
+    names: dict[str, Any] = {}
+    exec(compile(app.code[0].value, "shown", "exec"), names)
+    assert names["report"] == report
+    table = probe.PROBES.data(report)
+    assert len(table) == 3
+    assert table["selectivity_low"].tolist() == [r.selectivity.low for r in report.layers]
+
+
+def test_our_treebank_is_probed() -> None:
+    app = ok(with_results(page_of("layer_map", map_view="probe", probe_sentences="100").run()))
+    assert len(app.get("plotly_chart")) == 1
+    assert "100 of 1,378 sentences" in said(app)
+
+
+def test_a_file_is_asked_for_and_kept() -> None:
+    app = ok(page_of("layer_map", map_view="probe", probe_source="file").run())
+    assert "CoNLL-U" in said(app)
+    app = ok(opened(gzip.compress(conll(40).encode()), "tags.txt.gz"))
+    assert app.segmented_control(key="probe_task").options == ["Part of speech, or tag"]
+    app.file_uploader(key="probe_upload").set_value(None)  # as after another page
+    assert "Your last file is still here: 'tags.txt.gz'" in said(ok(app.run()))
+
+
+def test_an_address_that_asks_for_too_much() -> None:
+    app = ok(opened(probe_task="distance", probe_sentences="-5", probe_layer="77"))
+    assert len(app.get("plotly_chart")) == 1
+
+
+def test_sentences_whose_tags_do_not_align_are_left_out_and_told() -> None:
+    app = ok(opened(conll(25) + "word\nother TAG\n\n", "my tags.txt"))
+    assert "1 bad row" in said(app)
+    assert "/tmp" not in said(app)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "noun"),
+    [
+        ("a.conllu", b"", "no sentence"),
+        ("a.conllu", conllu(5).encode(), "at least 20"),
+        ("a.txt", conll(30, tags="X").encode(), "only the label"),
+        ("<b>.txt", b"one\ntwo\n\n" * 30, "bad row"),
+        ("a.conllu", conllu(25).replace("\t", " ").encode(), "expected 10"),
+        ("a.gz", b"BZh91AY&SY no archive", "not a whole archive"),
+        ("a.txt", b"\xff\xfe\xfa" * 50 + b"\x00", "Save it as UTF-8"),
+    ],
+)
+def test_files_that_cannot_be_probed_are_told_in_a_sentence(
+    name: str, data: bytes, noun: str
+) -> None:
+    wrong = complaints(opened(data, name))
+    assert noun in wrong
+    assert "/tmp" not in wrong
+
+
+def test_a_file_that_is_too_large() -> None:
+    with pytest.raises(ValueError, match="bertscope probe --data"):
+        uploads.write_copy("a.conllu", conllu(40).encode(), 1000, probe.FILE.instead)
