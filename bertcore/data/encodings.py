@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -13,43 +13,26 @@ import charset_normalizer
 
 from bertcore.data import packed_files
 
-ENCODINGS = {
-    "cp1252": "Western Europe (Windows-1252)",
-    "cp1250": "Central Europe (Windows-1250)",
-    "cp1251": "Cyrillic (Windows-1251)",
-    "koi8_r": "Cyrillic (KOI8-R)",
-    "koi8_u": "Ukrainian (KOI8-U)",
-    "cp1253": "Greek (Windows-1253)",
-    "cp1254": "Turkish (Windows-1254)",
-    "cp1255": "Hebrew (Windows-1255)",
-    "cp1256": "Arabic (Windows-1256)",
-    "gb18030": "Chinese (GB 18030)",
-    "big5": "Chinese (Big5)",
-    "cp932": "Japanese (Shift JIS)",
-    "euc_jp": "Japanese (EUC-JP)",
-    "cp949": "Korean (EUC-KR)",
-    "mac_roman": "Western Europe (Mac)",
-    "cp850": "Western Europe (DOS)",
-    "cp866": "Cyrillic (DOS)",
-    "utf_16_le": "UTF-16",
-    "utf_16_be": "UTF-16, the high byte first",
-}
+_GUESSED = tuple(
+    (
+        "cp1252 cp1250 cp1251 koi8_r koi8_u cp1253 cp1254 cp1255 cp1256 gb18030 big5 cp932 euc_jp "
+        "cp949 mac_roman cp850 cp866"
+    ).split()
+)
 """Encodings that are guessed, by Python's name; of equally likely ones the first."""
+_UTF16 = ("utf_16_le", "utf_16_be")
 _BINARY = {
     b"PK\3\4": "an Excel workbook or another Office file",
     b"\xd0\xcf\x11\xe0": "an old Office file, such as .xls",
     b"\x80": "a pickle, which could run any program",
     b"SQLite format 3": "a database",
-    b"\x89HDF": "an HDF5 file",
     b"\x93NUMPY": "a NumPy array",
     b"\x28\xb5\x2f\xfd": "packed with zstd",
     b"7z\xbc\xaf": "a 7z archive",
-    b"Rar!": "a RAR archive",
     b"%PDF": "a PDF",
     b"\x89PNG": "a picture",
     b"\xff\xd8\xff": "a picture",
     b"PAR1": "a Parquet table",
-    b"ARROW1": "an Arrow table",
 }
 """First bytes of files that are no text, and what these are."""
 _WEST, _EAST = "àçãñßåäêëïœþèÀÇÑÅ’“”£", "šžýõûº"
@@ -72,7 +55,9 @@ class Encoding:
     @property
     def title(self) -> str:
         """Its name, with a remark if it is a guess."""
-        name = ENCODINGS.get(self.name) or self.name.upper().removesuffix("-SIG")
+        name = (
+            self.name.removesuffix("-sig").replace("_", "-").upper().replace("CP12", "Windows-12")
+        )
         return f"{name}, which is a guess" if self.is_guessed else name
 
     def damage(self, cells: Iterable[Any], *, is_text: bool = True) -> str:
@@ -160,7 +145,7 @@ def _by_head(head: bytes, path: Path) -> Encoding | None:
     if 20 * head.count(0) <= len(head):  # a few are damage of their rows
         return None
     sample = head[: _BLOCK // 16]
-    found = _guess(sample, path, [*ENCODINGS][-2:])
+    found = _guess(sample, path, _UTF16)
     if not re.search("[ \t\r\n,;]", sample.decode(found.name, "replace")):
         raise ValueError(f"data file {str(path)!r} is not text: it has many bytes 0x00.")
     return found
@@ -176,12 +161,12 @@ def _by_sample(sample: bytes, path: Path) -> Encoding:
         letters = re.sub("[\0-\x7f]", "", sample.decode(name, "replace"))
         if 5 * len(re.findall("[ぁ-ヾ]", letters)) >= len(letters) and "\ufffd" not in letters[:-1]:
             return Encoding(name, is_guessed=True)
-    return _guess(sample, path, [*ENCODINGS][:-2])
+    return _guess(sample, path, _GUESSED)
 
 
-def _guess(sample: bytes, path: Path, names: list[str]) -> Encoding:
+def _guess(sample: bytes, path: Path, names: Sequence[str]) -> Encoding:
     """Return the likeliest encoding; ValueError if the text would not be one in any."""
-    matches = charset_normalizer.from_bytes(sample, cp_isolation=names, enable_fallback=False)
+    matches = charset_normalizer.from_bytes(sample, cp_isolation=[*names], enable_fallback=False)
     likely = {
         name: match.coherence
         for match in matches

@@ -75,7 +75,7 @@ def _of_table(path: Path) -> Guess:
     with open_rows(path, BadRows(skip=True), has_header=text_header(USUAL)) as table:
         names = table.columns
         rows = tuple(tuple(_as_text(cell) for cell in row) for row in table.first)
-        dialect = table.dialect.describe()
+        dialect = table.dialect
     form: Form = "table"
     tagged = tag_columns(names, rows)
     if has_choices(names):

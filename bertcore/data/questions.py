@@ -24,7 +24,6 @@ class Window(NamedTuple):
     """One row: a part of a question's text."""
 
     question: int
-    """Which question."""
     first_token: int
     """Token of the text that the window begins with."""
     num_tokens: int
@@ -81,7 +80,6 @@ def question_rows(
     does not contain all of it, or if there is none.
 
     Args:
-        tokenizer: The checkpoint's tokenizer.
         max_length: Longest row in tokens.
         doc_stride: Tokens from one window's start to the next's, at least 1.
         is_train: Whether texts and windows are not needed afterwards.
@@ -135,7 +133,6 @@ def find_answers(questions: Questions, logits: Sequence[NDArray[np.float32]]) ->
     counts only in the window in which its first token has the most context on both sides.
 
     Args:
-        questions: Questions with windows.
         logits: Start and end logits of each window, [T, 2].
 
     Source: google-research/bert run_squad.py, write_predictions.
@@ -227,8 +224,4 @@ def _owned(window: Window, others: Sequence[Window]) -> NDArray[np.bool_]:
 
 def _largest(values: NDArray[np.float32]) -> NDArray[np.int64]:
     """Return the indices of the largest values, the largest first."""
-    if len(values) > NUM_BEST:
-        places = np.argpartition(-values, NUM_BEST)[:NUM_BEST]
-    else:
-        places = np.arange(len(values))
-    return places[np.argsort(-values[places], kind="stable")]
+    return np.argsort(-values, kind="stable")[:NUM_BEST]

@@ -51,7 +51,6 @@ class Rows:
     starts: NDArray[np.int64]
     """Where each row starts, and the end of the last: [R + 1]."""
     segments: NDArray[np.int8]
-    """Segment of each token in `ids`."""
     targets: NDArray[np.generic]
     """[R / group], [R, C] of truth values, [R, 2], or one for each token as in `ids`."""
     num_cut: int
@@ -60,7 +59,6 @@ class Rows:
     group: int = 1
     """Rows of an example: the number of its choices."""
     weights: NDArray[np.float32] | None = None
-    """Of the examples in the loss; None: all count alike."""
 
     def __len__(self) -> int:
         """Return the number of examples: rows, or groups of them."""
@@ -119,12 +117,7 @@ class Rows:
 
 
 class RowBuilder:
-    """Collects rows one by one into flat arrays.
-
-    Args:
-        tokenizer: Provides the special tokens.
-        max_length: Longest row, including special tokens.
-    """
+    """Collects rows of at most `max_length` tokens, special ones included, into flat arrays."""
 
     def __init__(self, tokenizer: Tokenizer, max_length: int) -> None:
         self.pad_id, self.max_length = tokenizer.pad_id, max_length
@@ -141,10 +134,7 @@ class RowBuilder:
     def add(self, first: Sequence[int], second: Sequence[int] | None = None) -> list[int]:
         """Add a text or a pair with its special tokens, truncated `longest_first`.
 
-        Returns:
-            The number of tokens kept of each text.
-
-        ValueError if all rows together have more than MAX_TOKENS.
+        Return the number of tokens kept of each; ValueError if all rows have more than MAX_TOKENS.
         """
         parts = [first] if second is None else [first, second]
         lengths = [len(part) for part in parts]
@@ -176,15 +166,10 @@ class RowBuilder:
 
 
 def shuffled_batches(rows: Rows, batch_size: int, *, seed: int) -> list[NDArray[np.int64]]:
-    """Return the examples of each batch of an epoch, every example once.
+    """Return the examples of each batch of an epoch, every example once; the last may have fewer.
 
     The examples are shuffled, then sorted by length within pools of 50 batches, then the batches
     are shuffled. This gives little padding, and batches differ by epoch.
-
-    Args:
-        rows: The data.
-        batch_size: Number of examples per batch; the last one may have fewer.
-        seed: The same seed gives the same batches.
 
     Source: ours; similar to `group_by_length` of transformers' Trainer.
     """

@@ -6,7 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, dropwhile
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, NamedTuple, TextIO, TypeVar
@@ -71,23 +72,6 @@ class Row(NamedTuple):
     cells: Sequence[Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dialect:
-    """How a file becomes rows and columns."""
-
-    form: str
-    """"JSON lines", "semicolons between cells", ..."""
-    encoding: Encoding = UTF8
-    has_header: bool = True
-    is_usual: bool = True
-    """Whether the file's name says all of this, except for its header."""
-
-    def describe(self) -> str:
-        """Return a phrase, such as "semicolons between cells, no names of columns, UTF-8"."""
-        header = [] if self.has_header else ["no names of columns"]
-        return ", ".join([self.form, *header, self.encoding.title])
-
-
 @dataclass(frozen=True, slots=True)
 class Table:
     """An open table; `rows` can be iterated once."""
@@ -98,7 +82,8 @@ class Table:
     has_header: bool
     first: tuple[Sequence[Any], ...] = ()
     """Cells of the first rows; at most FIRST and FIRST_CELLS."""
-    dialect: Dialect = Dialect(form="JSON")
+    dialect: str = ""
+    """How it was read: "semicolons between cells, no names of columns, UTF-8"."""
     _used: list[int] = field(default_factory=list)
 
     def use(self, *places: int) -> None:
@@ -112,7 +97,11 @@ class _Source(NamedTuple):
     """The rows of a file before it is known whether the first one has names."""
 
     records: Iterator[Record]
-    dialect: Dialect
+    form: str
+    """"JSON lines", "semicolons between cells", ..."""
+    is_usual: bool
+    """Whether the file's name says so."""
+    encoding: Encoding = UTF8
     names: tuple[str, ...] | None = None
     """None where the first row may have them."""
     width: int = 0
@@ -267,18 +256,19 @@ def _table(source: _Source, path: Path, bad_rows: BadRows, has_header: HasHeader
         width = len(columns) if names else width
         columns = columns if names else [*map(str, range(1, (width or len(columns)) + 1))]
     check_width(len(columns), repr(str(path)))
-    dialect = replace(source.dialect, has_header=names or is_named)
+    header = [] if names or is_named else ["no names of columns"]
+    dialect = ", ".join([source.form, *header, source.encoding.title])
     # In the others, a character 0 is written as such, and not the trace of a damage.
-    is_text = dialect.form not in ("JSON", "JSON lines", "Parquet", "Arrow")
-    used: list[int] = []
+    is_text = source.form not in ("JSON", "JSON lines", "Parquet", "Arrow")
+    damage, used = partial(source.encoding.damage, is_text=is_text), list[int]()
 
     def wrong_of(cells: Sequence[Any]) -> str:
         if width and len(cells) != width:
             return f"has {len(cells)} cells, but there are {width} columns"
-        if not dialect.encoding.damage(cells, is_text=is_text):
+        if not damage(cells):
             return ""
         places = [place for place in used or range(len(cells)) if place < len(cells)]
-        found = ((dialect.encoding.damage([cells[p]], is_text=is_text), columns[p]) for p in places)
+        found = ((damage([cells[place]]), columns[place]) for place in places)
         return next((f"{what} in column {name!r}" for what, name in found if what), "")
 
     def rows() -> Iterator[Row]:
@@ -295,11 +285,11 @@ def _table(source: _Source, path: Path, bad_rows: BadRows, has_header: HasHeader
             else:
                 yield Row(number, cells)
 
-    if not dialect.is_usual:
-        wrong = " If letters are wrong, save it as UTF-8." * dialect.encoding.is_guessed
-        bad_rows.note(f"{path.name!r} is read with {dialect.describe()}.{wrong}")
+    if source.encoding.is_guessed or not source.is_usual:
+        wrong = " If letters are wrong, save it as UTF-8." * source.encoding.is_guessed
+        bad_rows.note(f"{path.name!r} is read with {dialect}.{wrong}")
     kept = tuple(cells for cells in body[names:] if not width or len(cells) == width)
-    return Table(tuple(columns), rows(), dialect.has_header, kept, dialect, used)
+    return Table(tuple(columns), rows(), names or is_named, kept, dialect, used)
 
 
 def _has_row_names(rows: Sequence[Sequence[Any]], width: int) -> bool:
@@ -322,8 +312,8 @@ def _empty(path: Path) -> ValueError:
 def _columnar_source(path: Path, file: BinaryIO | None) -> _Source:
     opened = open_columnar(path, file)
     usual = (".parquet",) if opened.form == "Parquet" else (".arrow", ".feather")
-    dialect = Dialect(form=opened.form, is_usual=kind_of(path) in usual)
-    return _Source(map(Record, opened.rows), dialect, tuple(one.name for one in opened.fields))
+    names = tuple(one.name for one in opened.fields)
+    return _Source(map(Record, opened.rows), opened.form, kind_of(path) in usual, names=names)
 
 
 def _text_source(text: TextIO, path: Path, encoding: Encoding) -> _Source:
@@ -340,17 +330,16 @@ def _text_source(text: TextIO, path: Path, encoding: Encoding) -> _Source:
     if marks.separator == ONE_COLUMN and _are_labelled(start):
         labelled = labelled or {"a label before each text": _LABEL_FIRST}
     for form, pattern in labelled.items():
-        dialect = Dialect(form=form, encoding=encoding, is_usual=False)
         rows = (_label_first(line, pattern) for line in lines)
-        return _Source(rows, dialect, width=2, has_names=False)
+        return _Source(rows, form, False, encoding, width=2, has_names=False)
     widths = Counter(len(one.cells) for one in records(start, marks) if not one.wrong)
     width = widths.most_common(1)[0][0] if widths else 0
     sign = "," if kind == ".csv" else "\t"
     is_usual = marks in ((sign, ""), (sign, '"'), (ONE_COLUMN, '"'))
-    is_usual = is_usual and not encoding.is_guessed
-    dialect = Dialect(form=marks.describe(), encoding=encoding, is_usual=is_usual)
+    rows = records(lines, marks, width)
     # Without quotes, a tab is in no text: later columns may be left out, as in STS-B.
-    return _Source(records(lines, marks, width), dialect, None, 0 if marks == ("\t", "") else width)
+    width = 0 if marks == ("\t", "") else width
+    return _Source(rows, marks.describe(), is_usual, encoding, width=width)
 
 
 def _are_labelled(lines: Sequence[str]) -> bool:
@@ -372,8 +361,7 @@ def _json_source(text: TextIO, path: Path, encoding: Encoding) -> _Source:
     kind = kind_of(path)
     has_lines, values = json_records(text, path, kind)
     first = first_items(values, lambda row: _size([row.cells]), FIRST)
-    form = "JSON lines" if has_lines else "JSON"
-    dialect = Dialect(form=form, encoding=encoding, is_usual=kind in JSON_LINES)
+    said = "JSON lines" if has_lines else "JSON", kind in JSON_LINES, encoding
     columns = dict.fromkeys(
         name for row in first if isinstance(row.cells, dict) for name in row.cells
     )
@@ -394,6 +382,6 @@ def _json_source(text: TextIO, path: Path, encoding: Encoding) -> _Source:
 
     rows = map(cells, chain(first, values))
     if columns:
-        return _Source(rows, dialect, (*columns,))
+        return _Source(rows, *said, names=(*columns,))
     # Lists of JSON seldom begin with names.
-    return _Source(rows, dialect, width=widths.most_common(1)[0][0], has_names=False)
+    return _Source(rows, *said, width=widths.most_common(1)[0][0], has_names=False)

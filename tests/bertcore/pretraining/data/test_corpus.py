@@ -143,7 +143,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     assert "is a folder, not a file" in refusal(tmp_path)
     latin = tmp_path / "latin.txt"
     latin.write_bytes(b"A line.\n" * 3000 + "café\n".encode("latin-1"))
-    assert "is not UTF-8, but probably Western Europe" in refusal(latin)
+    assert "is not UTF-8, but probably Windows-1252" in refusal(latin)
     latin.write_bytes("é.\n".encode() * 3000 + "café\n".encode("latin-1"))
     assert "line 3001 of" in refusal(latin)
     assert "a byte 0xE9 that is not UTF-8" in refusal(latin)
