@@ -161,8 +161,7 @@ def choose_label_map(field: Field[str]) -> str | None:
         placeholder="by their names: or 0=negative, 1=positive",
         help=(
             "What labels of the file stand for, if they are not found by their names or numbers, "
-            "or wrongly: 0=negative, 1=positive. With nothing after the = the rows are left out; "
-            "1=neutral+contradiction counts both as one. "
+            "or wrongly: 0=negative, 1=positive. With nothing after the = the rows are left out. "
             "In a terminal: --label-map."
         ),
         width=380,

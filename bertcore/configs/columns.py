@@ -18,8 +18,7 @@ class Columns:
     separated by commas."""
     label_map: str | None = None
     """What labels of the file stand for, such as 0=negative,1=positive,-1= (without a label: left
-    out), and in scoring 1=neutral+contradiction (both count as one); by default it is found by
-    names, numbers and ids, and noted."""
+    out); by default it is found by names, numbers and ids, and noted."""
 
 
 USUAL = Columns()

@@ -2,7 +2,7 @@
 
 __all__ = (
     "cells columnar columns conllu corpus dialects encodings examples exports files guess "
-    "json_tables labels packed_files questions read_choices read_questions read_tags read_texts "
+    "json_tables labels packed_files questions read_rows read_tags "
     "rows sentence_list sentences tables tag_schemes texts_file "
     "usual_columns"
 ).split()

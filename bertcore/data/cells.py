@@ -1,7 +1,8 @@
-"""What a cell says: a text, a number in any notation, a label, a list or an object of labels."""
+"""What a cell says: a text, a number, a label, a list or an object of labels, or marked spans."""
 
 from __future__ import annotations
 
+import ast
 import json
 import math
 import re
@@ -30,24 +31,16 @@ _LONGEST = 100_000
 _EMPTY = frozenset({"", "nan", "null", "<na>", "#n/a"})
 """Cells without a value, as pandas and spreadsheets write them, in lower case."""
 _WHOLE = re.compile(r"\+?(-?(?:0|[1-9]\d{0,14}))(?:\.0+)?")
-_TOKEN = re.compile(
-    r"""'((?:[^'\\]|\\.)*+)(?:'|\\?\Z)|"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|"""
-    r"""\b(None|True|False|nan)\b|(,\s*+(?=[)\]}])|,\s*+dtype=\w++)|\b(array\()|([()])""",
-    re.DOTALL,
+_STRING = re.compile(rb"""u?'(?:[^'\\]|\\.)*+'|u?"(?:[^"\\]|\\.)*+\"""")
+_ARRAY = re.compile(r"\barray\((\[[^\]]*\])(?:,\s*dtype=\w+)?\)")
+_ITEM = r"""'[^'\\]*'|"[^"\\]*"|-?\.?\d[\d.e+-]*"""
+_NUMPY = re.compile(rf"\[(?:\s*+(?:{_ITEM})(?=[\s\]]))++\s*+\]")
+"""A list with spaces between its items."""
+_COMMA = re.compile(r"([+-]?\d{1,20}),(\d{1,20})")
+_GROUPED = re.compile(
+    r"[+\-\u2212]?[€$£]? ?\d{1,20}([., '\u2019\u00a0\u202f]\d{3})*([.,\u066b]\d{1,20})?\s?[%€$£]?"
 )
-"""Of Python; a text that is not closed takes all that is left, which is searched once."""
-_ESCAPE = re.compile(
-    r"\\(x[\da-fA-F]{2}|u[\da-fA-F]{4}|U000[\da-fA-F]{5}|U0010[\da-fA-F]{4}|.)", re.DOTALL
-)
-_LETTERS = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\", "'": "'", '"': '"'}
-"""Character after a backslash in a text of Python -> what both stand for."""
-_WORDS = {"None": "null", "True": "true", "False": "false", "nan": "NaN"}
-_GAP = re.compile(r"""(?<=["\d.])\s+(?=["\d-])""")
-_LONGEST_NUMBER = 40
-"""Characters of a number with a comma."""
-_BETWEEN_THOUSANDS = re.compile(r"(?<=\d)[ \u00a0\u202f'\u2019](?=\d{3}(?!\d))")
-_BY_COMMAS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?")
-_BY_POINTS = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+(?:,\d*)?")
+"""A number in any country's notation, with its thousands or its unit."""
 
 
 def as_text(value: Any) -> str:
@@ -99,13 +92,32 @@ def parsed_list(text: str) -> Any:
         return None
     value = _json(text)
     if value is None:
-        python = _as_json(text)
-        value = _json(python)
-        if value is None and text[0] == "{":
-            value = _json(f"[{python[1:-1]}]")  # a set
-        if value is None:  # numpy parts items by spaces
-            value = _json(re.sub(r"(\d)\.(?!\d)", r"\1.0", _GAP.sub(", ", python)))
+        if _NUMPY.fullmatch(text):
+            text = f"[{', '.join(re.findall(_ITEM, text))}]"
+        text = _ARRAY.sub(r"\1", text)
+        try:
+            tree, lines = ast.parse(text, mode="eval"), re.split("\r\n|\r|\n", text)
+            value = _value(tree.body, [line.encode() for line in lines])
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            return None
     return value if isinstance(value, list | dict) else None
+
+
+def _value(node: ast.expr | None, lines: Sequence[bytes]) -> Any:
+    if isinstance(node, ast.List | ast.Tuple | ast.Set):
+        return [_value(item, lines) for item in node.elts]
+    if isinstance(node, ast.Dict):
+        pairs = zip(node.keys, node.values, strict=True)
+        return {str(_value(key, lines)): _value(value, lines) for key, value in pairs}
+    value = ast.literal_eval(node or "")
+    if isinstance(value, str):  # Python joins neighbours
+        assert isinstance(node, ast.Constant)
+        is_one = _STRING.fullmatch(lines[node.lineno - 1][node.col_offset : node.end_col_offset])
+        if not is_one or node.lineno != node.end_lineno:
+            raise ValueError("several texts without a comma")
+    elif not isinstance(value, int | float | None):
+        raise ValueError("bytes")
+    return value
 
 
 def listed(cell: Any) -> Any:
@@ -120,80 +132,7 @@ def _json(text: str) -> Any:
         return None
 
 
-def _as_json(text: str) -> str:
-    """Return Python's text of a value as JSON; sets keep their braces."""
-    closing: list[str] = []
-
-    def token(found: re.Match[str]) -> str:
-        if found[1] is not None:
-            return json.dumps(_ESCAPE.sub(_character, found[1]))
-        if found[0][0] == '"' and "\\" in found[0] and _json(found[0]) is None:
-            return json.dumps(_ESCAPE.sub(_character, found[0][1:-1]))
-        if found[2]:
-            return _WORDS[found[2]]
-        if found[3]:
-            return ""
-        if found[0] == ")":
-            return closing.pop() if closing else "]"
-        if found[4] or found[5]:
-            closing.append("" if found[4] else "]")
-            return "" if found[4] else "["
-        return found[0]
-
-    return _TOKEN.sub(token, text)
-
-
-def _character(escape: re.Match[str]) -> str:
-    """Return the character that an escape of Python stands for; itself if it stands for none."""
-    code = escape[1]
-    return chr(int(code[1:], 16)) if len(code) > 1 else _LETTERS.get(code, escape[0])
-
-
 # ---- numbers ----
-
-
-def decimal_sign(cells: Iterable[str]) -> str | None:
-    """Return the sign before the decimals of a column's numbers: a point, or a comma.
-
-    None if a comma in its cells may stand for both, as in 1,234.
-    """
-    votes, is_unclear = 0, False
-    for cell in cells:
-        if "," in cell or "\u066b" in cell:
-            by_comma, by_point = _number(cell, ","), _number(cell, ".")
-            is_unclear |= by_comma is not None and by_point is not None
-            votes += (by_comma is not None) - (by_point is not None)
-        elif is_finite(cell) and "." in cell:
-            votes -= _BY_POINTS.fullmatch(cell) is None
-    return "," if votes > 0 else "." if votes < 0 or not is_unclear else None
-
-
-def number_text(cell: str, sign: str | None) -> str | None:
-    """Return a cell's finite number as Python writes it; None if it is none.
-
-    >>> number_text("2,5", ","), number_text("1.234,5", ","), number_text("1,234", ".")
-    ('2.5', '1234.5', '1234')
-    >>> number_text("5.000", "."), number_text("1,234", None), number_text("many", ".")
-    ('5.000', None, None)
-
-    Args:
-        sign: From `decimal_sign` of the column.
-    """
-    if is_finite(cell) and not (sign == "," and _BY_POINTS.fullmatch(cell)):
-        return cell
-    return None if sign is None else _number(cell, sign)
-
-
-def _number(cell: str, sign: str) -> str | None:
-    if len(cell) > _LONGEST_NUMBER:
-        return None
-    text = cell.strip(" \u00a0\u202f%€$£").replace("\u2212", "-").replace("\u066b", ",")
-    text = _BETWEEN_THOUSANDS.sub("", text)
-    grouped = _BY_COMMAS if sign == "." else _BY_POINTS
-    if grouped.fullmatch(text):
-        text = text.replace("," if sign == "." else ".", "")
-    text = text.replace(",", ".") if sign == "," and "." not in text else text
-    return text if is_finite(text) else None
 
 
 def is_finite(text: str) -> bool:
@@ -201,6 +140,42 @@ def is_finite(text: str) -> bool:
         return math.isfinite(float(text))
     except ValueError:
         return False
+
+
+def is_amount(cell: str) -> bool:
+    """Return whether a cell is a number, in whatever notation and with whatever unit."""
+    return is_finite(cell) or _GROUPED.fullmatch(cell) is not None
+
+
+def decimal_sign(cells: Iterable[str]) -> str | None:
+    """Return the sign before the decimals of a column's numbers: a point, or a comma.
+
+    None if that is unclear, as in 1,234, or points part their thousands.
+    """
+    amounts = [cell for cell in cells if is_amount(cell)]
+    commas = [cell for cell in amounts if "," in cell]
+    if any(cell.rfind(",") > cell.rfind(".") >= 0 for cell in commas):
+        return None
+    if not commas or any("." in cell for cell in amounts):
+        return "."
+    found = [one for cell in commas if (one := _COMMA.fullmatch(cell))]
+    return "," if any(len(one[2]) != 3 for one in found) else None
+
+
+def number_text(cell: str, sign: str | None) -> str | None:
+    """Return a cell's finite number as Python writes it; None if it is none, or unclear.
+
+    >>> number_text("2,5", ","), number_text("2.5", "."), number_text("1.234", None)
+    ('2.5', '2.5', None)
+
+    Args:
+        sign: From `decimal_sign` of the column.
+    """
+    if sign != "." and "." in cell:
+        return None
+    if sign == "," and _COMMA.fullmatch(cell):
+        cell = cell.replace(",", ".")
+    return cell if is_finite(cell) else None
 
 
 # ---- labels ----

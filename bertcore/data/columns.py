@@ -1,4 +1,4 @@
-"""The columns of a table of texts that a task reads: named, or by usual names, or by content."""
+"""The columns of a table that a task reads: named, or by usual names, or by content."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ from bertcore.data.cells import (
     list_separator,
 )
 from bertcore.data.files import BadRows, listed_columns
-from bertcore.data.labels import some_labels
 from bertcore.data.tables import HasHeader, Table, column_place
 from bertcore.data.usual_columns import (
     LABELS,
@@ -80,12 +79,11 @@ class Places(NamedTuple):
 
 def likely_label(columns: Sequence[Column], form: TextForm) -> tuple[str | None, bool]:
     """Return the likely column of answers, and whether its name says so."""
-    names = [column.name for column in columns]
-    plain = [column.name for column in columns if not _has_spans(column)]
-    for among in (plain, names):  # spans beside labels are another task's
-        place = find(among, form.usual)
+    plain = [column for column in columns if not _has_spans(column)]
+    for among in (plain, columns):  # spans beside labels are another task's
+        place = find([column.name for column in among], form.usual)
         if place is not None:
-            return among[place], True
+            return among[place].name, True
     fit = [column for column in columns if _may_be_answer(column, form)]
     best = min(fit, key=lambda column: (column.mean_length, len(column.counts)), default=None)
     return None if best is None else best.name, False
@@ -103,7 +101,9 @@ def likely_text(columns: Sequence[Column], label: str | None = None) -> tuple[st
         return columns[place].name, True
     texts = [one for one in columns if one.num_filled and not one.is_number and one.name != label]
     # One long word a cell is a key, a hash or a link.
-    texts = [one for one in texts if not all(map(_is_key, one.counts))] or texts
+    texts = [
+        one for one in texts if not all(c.isascii() and len(c.split()) == 1 for c in one.counts)
+    ] or texts
     best = max(texts, key=lambda column: column.mean_length, default=None)
     return None if best is None else best.name, False
 
@@ -131,13 +131,11 @@ def lists_labels(column: Column) -> bool:
     """Return whether cells list few labels, as JSON and the like or with a sign between them."""
     separator = None if are_decimals(column) else list_separator(column.counts)
     form = ListForm(separator=separator or SEPARATOR, names=frozenset(column.counts))
-    labels: set[str] = set()
-    for cell in column.counts:
-        try:
-            found = labels_of(cell, form)
-        except ValueError:
-            return False
-        labels.update(() if found is None else found.asked or found.given)
+    try:
+        said = [labels_of(cell, form) for cell in column.counts]
+    except ValueError:
+        return False
+    labels = {name for one in said if one for name in one.asked or one.given}
     is_list = separator is not None or any(
         cell[:1] in ("[", "{") or known_parts(cell, column.counts) for cell in column.counts
     )
@@ -166,10 +164,6 @@ def _has_spans(column: Column) -> bool:
     return any(cell[:1] in "[{" and are_spans(cell) for cell in [*column.counts][:20])
 
 
-def _is_key(cell: str) -> bool:
-    return cell.isascii() and len(cell.split()) == 1
-
-
 def _may_be_answer(column: Column, form: TextForm) -> bool:
     if form.answer != "score":
         return column.may_be_label
@@ -187,21 +181,18 @@ def text_header(columns: Columns) -> HasHeader:
     def has_header(cells: Sequence[str]) -> bool | None:
         cells = [cell.strip() for cell in cells]
         if not named:
-            return False if is_cola(cells) or is_stsb(cells) else None
+            return False if glue_form(cells) else None
         has_all = {*cells}.issuperset(named)
         return has_all or not all(map(str.isdecimal, named)) or has_usual_name(cells)
 
     return has_header
 
 
-def is_cola(cells: Sequence[str]) -> bool:
-    """Return whether these are the cells of a line of GLUE's CoLA, which has no header."""
-    return len(cells) == 4 and cells[1] in ("0", "1") and cells[2] in ("", "*")
-
-
-def is_stsb(cells: Sequence[str]) -> bool:
-    """Return whether these are the cells of a line of GLUE's STS-B, which has no header."""
-    return len(cells) >= 7 and cells[3].isdigit() and is_finite(cells[4])
+def glue_form(cells: Sequence[str]) -> Literal["CoLA", "STS-B"] | None:
+    """Return the data set of GLUE without a header that has a line of such cells."""
+    if len(cells) == 4 and cells[1] in ("0", "1") and cells[2] in ("", "*"):
+        return "CoLA"
+    return "STS-B" if len(cells) >= 7 and cells[3].isdigit() and is_finite(cells[4]) else None
 
 
 def choose(table: Table, path: Path, form: TextForm, wanted: Columns, bad_rows: BadRows) -> Places:
@@ -218,9 +209,14 @@ def choose(table: Table, path: Path, form: TextForm, wanted: Columns, bad_rows: 
     """
     names = table.columns
     if not table.has_header and not (wanted.text or wanted.text_pair or wanted.label):
-        first = [str(cell).strip() for cell in table.first[0]]
-        if form.answer != "labels" and (is_stsb(first) or is_cola(first)):
-            return _of_glue(path, form, is_of_cola=is_cola(first))
+        glue = glue_form([str(cell).strip() for cell in table.first[0]])
+        if glue and glue == form.headerless:
+            return Places(3, -1, (1,)) if glue == "CoLA" else Places(5, 6, (4,))
+        if glue and form.answer != "labels":
+            what = "single sentences" if glue == "CoLA" else "pairs with scores"
+            raise ValueError(
+                f"{str(path)!r} contains {what}, which the task {form.task!r} cannot use."
+            )
 
     def place(name: str | None, option: str) -> int:
         return -1 if name is None else find_column(names, name, option, path)
@@ -239,7 +235,7 @@ def choose(table: Table, path: Path, form: TextForm, wanted: Columns, bad_rows: 
         if what == "text":
             name, is_named = likely_text(free, None if labels else name)
         if name is None:
-            raise _none_likely(names, path, what, option)
+            raise none_likely(names, path, what, option)
         if not is_named:
             bad_rows.note(
                 f"The {what} of {path.name!r} is column {name[:40]!r}, by its content. To choose "
@@ -249,10 +245,10 @@ def choose(table: Table, path: Path, form: TextForm, wanted: Columns, bad_rows: 
 
     text = text if text >= 0 else pick("text", {pair, *labels}, "--text")
     if pair < 0 and form.needs_pair:
-        seconds = [second for _, second in PAIRS]
-        found = find(names, [name for name in seconds if find((names[text],), (name,)) is None])
+        seconds = [second for _, second in PAIRS if find((names[text],), (second,)) is None]
+        found = find(names, seconds)
         if found is None:
-            raise _none_likely(names, path, "second text", "--text-pair")
+            raise none_likely(names, path, "second text", "--text-pair")
         pair = column_place(names, names[found], path)
     option = "--label"
     if not labels and form.answer == "labels":
@@ -262,25 +258,16 @@ def choose(table: Table, path: Path, form: TextForm, wanted: Columns, bad_rows: 
         if len(flags) > 1 and find([column.name for column in free], LABEL_LISTS) is None:
             bad_rows.note(
                 f"The labels of {path.name!r} are its {len(flags)} columns of 0 and 1, "
-                f"{some_labels(flags)}. To choose others: --label."
+                f"{listed_columns(flags)}. To choose others: --label."
             )
             labels = tuple(column_place(names, name, path) for name in flags)
     return Places(text, pair, labels or (pick("label", {text, pair}, option),))
 
 
-def _of_glue(path: Path, form: TextForm, *, is_of_cola: bool) -> Places:
-    if form.headerless != ("CoLA" if is_of_cola else "STS-B"):
-        what = "single sentences" if is_of_cola else "pairs with scores"
-        raise ValueError(f"{str(path)!r} contains {what}, which the task {form.task!r} cannot use.")
-    return Places(3, -1, (1,)) if is_of_cola else Places(5, 6, (4,))
-
-
 def _wanted_labels(names: Sequence[str], label: str | None, path: Path) -> tuple[int, ...]:
     if label is None:
         return ()
-    if label in names or "," not in label:
-        return (find_column(names, label, "--label", path),)
-    parts = [part.strip() for part in label.split(",")]
+    parts = [label] if label in names else [part.strip() for part in label.split(",")]
     try:
         check_once(parts)
     except ValueError as error:
@@ -288,25 +275,47 @@ def _wanted_labels(names: Sequence[str], label: str | None, path: Path) -> tuple
     return tuple(find_column(names, name, "--label", path) for name in parts)
 
 
-def find_column(names: Sequence[str], name: str, option: str, path: Path) -> int:
+def find_column(
+    names: Sequence[str],
+    name: str | None,
+    option: str,
+    path: Path,
+    *,
+    usual: Sequence[str] = (),
+    what: str = "",
+    taken: Collection[str] = (),
+) -> int:
     """Return the place of a column that was given by an option, by name or by number from 1.
 
-    ValueError if there is none of that name, or several.
+    Args:
+        names: Of the columns.
+        name: None looks for a usual name.
+        option: For messages.
+        path: The file, for messages.
+        usual: Usual names, the likeliest first.
+        what: What the column has, for messages.
+        taken: Columns that have no usual name of this.
+
+    ValueError if there is none, or several have the name.
     """
-    if name not in names:
-        if name.isdecimal() and 0 < int(name) <= len(names):
+    if name is None or name not in names:
+        if name is not None and name.isdecimal() and 0 < int(name) <= len(names):
             return int(name) - 1
-        place = find(names, (name,))
-        if place is None:
+        free = [one for one in names if name is not None or one not in taken]
+        place = find(free, usual if name is None else (name,))
+        if place is None and name is not None:
             raise ValueError(
                 f"{str(path)!r} has no column {name!r} for {option}; it has "
                 f"{listed_columns(names)}."
             )
-        name = names[place]
+        if place is None:
+            raise none_likely(names, path, what, option)
+        name = free[place]
     return column_place(names, name, path)
 
 
-def _none_likely(names: Sequence[str], path: Path, what: str, option: str) -> ValueError:
+def none_likely(names: Sequence[str], path: Path, what: str, option: str) -> ValueError:
+    """Return the error of a table in which no column has what a task needs."""
     if len(names) == 1:
         return ValueError(
             f"{str(path)!r} has one column, so there is none for the {what}: no tabs, semicolons, "

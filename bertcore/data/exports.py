@@ -6,24 +6,24 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from itertools import chain, repeat
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from bertcore.data.cells import are_spans, as_text, label_text, listed
-from bertcore.data.examples import Example
+from bertcore.data.cells import are_spans, as_text, listed
 from bertcore.data.files import BadRows, first_items
 from bertcore.data.tables import FIRST, HasHeader, Row, Table, open_table
 from bertcore.data.usual_columns import LABELS, find, normal
 
-_Item = TypeVar("_Item", bound=Example)
+_Item = TypeVar("_Item")
 _Row = Mapping[str, Any]
 _ASIDE = re.compile(r"(is_|was_)?(cancell?ed|skipped|discarded|rejected|ignored)")
 """A row that its annotator put aside: a column of true and false, or a status."""
 _NOBODY = "not annotated"
-_OF_SPACY = {"entities", "cats", "spans", "labels"}
 _OF_A_TEXT = ("choices", "taxonomy", "rating", "number")
 """Label Studio's values of a whole text."""
+_OF_PRODIGY = ("spans", "accept", "options", "label", "relations")
+_OF_SPACY = {"entities", "cats", "spans", "labels"}
 
 
 class UnansweredError(Exception):
@@ -55,8 +55,8 @@ def open_rows(
 ) -> Iterator[Table]:
     """Open a table as `open_table`, with the rows of an annotation tool as plain ones.
 
-    Read are exports of Label Studio, doccano, Prodigy, Argilla and LightTag, and spaCy's pairs of a
-    text and its annotations. A plain row has a column for each field of the text, and one for each
+    Read are exports of Label Studio, doccano, Prodigy and Argilla 2, and spaCy's pairs of a text
+    and its annotations. A plain row has a column for each field of the text, and one for each
     question, called "label" if there is one question. A row that nobody answered, or that was put
     aside, is left out and counted. Of several answers the one marked as ground truth is read, else
     the first, which is noted.
@@ -65,7 +65,7 @@ def open_rows(
         path, bad_rows, has_header: As for `open_table`.
         label: The column of answers that was asked for: not one of rows that were put aside.
 
-    ValueError as `open_table`, or if the annotations are in another file than their texts.
+    ValueError as `open_table`, or for the annotations of another tool, or without their texts.
     """
     with open_table(path, bad_rows, has_header=has_header) as table:
         for cells in (table.columns, *table.first[:1]):
@@ -73,7 +73,7 @@ def open_rows(
         if {*table.columns} == {"classes", "annotations"}:
             table = _unpacked(table)
         first = [dict(zip(table.columns, cells, strict=False)) for cells in table.first]
-        read = _tool(set(table.columns), first, label)
+        read = _tool(set(table.columns), first, label, path)
         yield table if read is None else _plain_table(table, first, read, path, bad_rows)
 
 
@@ -134,39 +134,33 @@ def _plain_table(
     for row in first:
         with suppress(UnansweredError, ValueError):
             known.append(read(row))
+    several = 0
 
-    def answered() -> Iterator[tuple[int, _Answered]]:
-        seen: set[str] = set()
-        several = 0
-        for row in table.rows:
-            try:
-                one = read(dict(zip(table.columns, row.cells, strict=False)))
-            except UnansweredError as mark:
-                bad_rows.add_unlabelled(str(mark))
-            except ValueError as error:
-                bad_rows.add(f"row {row.number} of {str(path)!r} has {error}.")
-            else:
-                is_next = one.text_id in seen
-                several += one.is_one_of_several or is_next
-                seen.update([] if one.text_id is None else [one.text_id])
-                if not is_next:
-                    yield row.number, one
+    def answered(cells: Sequence[Any], number: int) -> list[Any]:
+        nonlocal several
+        one = read(dict(zip(table.columns, cells, strict=False)))
+        is_next = one.text_id in seen
+        several += one.is_one_of_several or is_next
+        seen.update([] if one.text_id is None else [one.text_id])
+        return [] if is_next else [(number, one)]
+
+    def all_rows() -> Iterator[tuple[int, _Answered]]:
+        yield from examples_of(table, path, bad_rows, answered)
         if several:
             bad_rows.note(
                 f"Texts of {path.name!r} that were annotated several times: {several:,}. The "
                 "answer marked as ground truth is read, or else the first."
             )
 
-    rows = answered()
+    seen: set[str] = set()
+    rows = all_rows()
     if not known:  # none of the first rows has an answer, but others may have
         ahead = first_items(rows, lambda pair: len(str(pair[1])), FIRST)
         known, rows = [one for _, one in ahead], chain(ahead, rows)
     questions = {name: name for one in known for name in one.answers}
-    if len(questions) == 1:
-        questions = dict.fromkeys(questions, "label")
+    questions = dict.fromkeys(questions, "label") if len(questions) == 1 else questions
     fields = dict.fromkeys(name for one in known for name in one.fields)
     names = [name for name in fields if name not in questions.values()]
-
     # A question with one answer to each text has it as such, and not as a list of one.
     single = {name for name in questions if all(_is_single(one.answers.get(name)) for one in known)}
 
@@ -189,8 +183,14 @@ def _is_single(answer: Any) -> bool:
     return isinstance(items, list) and len(items) < 2 and not are_spans(items)
 
 
-def _tool(names: set[str], first: Sequence[_Row], label: str | None) -> _Read | None:
-    """Return what reads the rows of a table, if they are those of an annotation tool."""
+# ---- the tools ----
+
+
+def _tool(names: set[str], first: Sequence[_Row], label: str | None, path: Path) -> _Read | None:
+    """Return what reads the rows of a table, if they are those of an annotation tool.
+
+    ValueError for a tool whose rows are not read.
+    """
     of_studio = names & {"annotations", "completions", "predictions"}
     if of_studio and any(_dict(one.get("data")) or _results(one) for one in first):
         return _of_label_studio
@@ -202,13 +202,17 @@ def _tool(names: set[str], first: Sequence[_Row], label: str | None) -> _Read | 
     has_more = any(name.startswith("_") or name in _OF_PRODIGY for name in names)
     if answers and answers <= {"accept", "reject", "ignore"} and has_more:
         return _of_prodigy
-    if {"fields", "responses"} <= names or any(name.endswith(".responses") for name in names):
+    if {"fields", "responses"} <= names and any(_dict(one["responses"]) for one in first):
         return _of_argilla
     of_rubrix = names & {"annotation_agent", "inputs"} or {"prediction", "status"} <= names
-    if "annotation" in names and of_rubrix:
-        return _of_old_argilla
-    if "content" in names and names & {"seen_by", "classifications"}:
-        return _of_light_tag
+    is_argilla = {"fields", "responses"} <= names or any(n.endswith(".responses") for n in names)
+    is_light_tag = "content" in names and names & {"seen_by", "classifications"}
+    if is_argilla or is_light_tag or ("annotation" in names and of_rubrix):
+        raise ValueError(
+            f"{str(path)!r} is a form of {'LightTag' if is_light_tag else 'Argilla'} that is not "
+            "read. Write JSON lines with the text and its label, or its entities (start, end, "
+            "label), of what somebody answered."
+        )
     questions = [name for name in names if normal(name) == "question"]
     if any(_dict(one.get(name)) for name in questions for one in first):
         return _of_arc
@@ -242,28 +246,25 @@ def _of_label_studio(task: _Row) -> _Answered:
     done = [one for one in made if not (one.get("was_cancelled") or one.get("skipped"))]
     if not done:
         raise UnansweredError("cancelled" if made else _NOBODY)
-    chosen = next((one for one in done if one.get("ground_truth")), done[0])
-    answers: dict[str, Any] = {}
-    for item in _list(chosen["result"]):
+    answers: dict[str, list[Any]] = {}
+    for item in _list(next((one for one in done if one.get("ground_truth")), done[0])["result"]):
         if not isinstance(item, Mapping):
             raise ValueError(f"{str(item)[:40]!r} in place of an annotation")
         value, name = _dict(item.get("value")), str(item.get("from_name") or "label")
-        marks = value.keys() & {"labels", "hypertextlabels"}
-        of_text = next((value[key] for key in _OF_A_TEXT if key in value), None)
-        if marks or "start" in value:
-            found = [item] if marks else []
-        else:
-            found = _of_a_text(of_text)
-        answers[name] = [*answers.get(name, []), *found]
+        is_mark = not value.keys().isdisjoint({"labels", "hypertextlabels"})
+        found = [item] if is_mark else [] if "start" in value else _of_a_text(value)
+        answers[name] = [*answers.get(name, []), *(found or [])]
     answers = {name: found for name, found in answers.items() if found or len(answers) == 1}
     data = _dict(task.get("data")) or {"text": task.get("data") or task.get("text")}
     return _Answered({"id": task.get("id"), **data}, answers, len(done) > 1)
 
 
-def _of_a_text(value: Any) -> list[Any]:
-    """Return the labels, or the number, that Label Studio has of a text."""
-    items = value if isinstance(value, list) else [] if value is None else [value]
-    return ["/".join(map(str, one)) if isinstance(one, list) else one for one in items]
+def _of_a_text(value: _Row) -> list[Any] | None:
+    """Return the labels, or the number, that Label Studio has of a text; None without any."""
+    said = next((value[key] for key in _OF_A_TEXT if key in value), None)
+    items = said if isinstance(said, list) else [said]
+    paths = ["/".join(map(str, one)) if isinstance(one, list) else one for one in items]
+    return None if said is None else paths
 
 
 def _of_flat_studio(names: set[str], first: Sequence[_Row]) -> _Read:
@@ -276,10 +277,8 @@ def _of_flat_studio(names: set[str], first: Sequence[_Row]) -> _Read:
             raise UnansweredError(_NOBODY)
         fields = dict(row)
         for name, cell in row.items():
-            inner = _dict(cell)
-            of_text = next((inner[key] for key in _OF_A_TEXT if key in inner), None)
-            if of_text is not None:
-                fields[name] = _of_a_text(of_text)
+            if (found := _of_a_text(_dict(cell))) is not None:
+                fields[name] = found
             elif name in spans and not as_text(cell):
                 fields[name] = []
         return _Answered(fields, {}, False, as_text(row.get("id")) or None)
@@ -295,9 +294,6 @@ def _of_doccano(row: _Row) -> _Answered:
     return _Answered({name: row[name] for name in row if name != "annotations"}, {"label": marks})
 
 
-_OF_PRODIGY = ("spans", "accept", "options", "label", "relations")
-
-
 def _of_prodigy(row: _Row) -> _Answered:
     answer = as_text(row.get("answer"))
     if answer != "accept":
@@ -311,58 +307,20 @@ def _of_prodigy(row: _Row) -> _Answered:
 
 
 def _of_argilla(record: _Row) -> _Answered:
-    """Read a record of Argilla 2, nested or with a column each, or of its feedback data sets."""
-    given: list[tuple[str, Any, Any]] = []
-    """Question, value and status of each response."""
-    said, heads = listed(record.get("responses")), [n for n in record if n.endswith(".responses")]
-    for one in map(_dict, said if isinstance(said, list) else ()):
-        values = _dict(one.get("values")) or {"": {}}
-        given += [(name, _dict(values[name]).get("value"), one.get("status")) for name in values]
-    for name, found in _dict(said).items():
-        given += [(name, one.get("value"), one.get("status")) for one in map(_dict, _list(found))]
-    for head in heads:
-        states = chain(_list(record.get(f"{head}.status")), repeat(None))
-        pairs = zip(_list(record[head]), states, strict=False)
-        given += [(head.removesuffix(".responses"), value, status) for value, status in pairs]
+    """Read a record of Argilla 2."""
     answers: dict[str, list[Any]] = {}
-    for name, value, status in given:
-        if as_text(status).casefold() in ("", "submitted"):
-            answers.setdefault(name, []).append(value)
     is_aside = as_text(record.get("status")).casefold() == "discarded"
-    if is_aside or not answers:
-        is_aside |= any(as_text(status).casefold() == "discarded" for *_, status in given)
+    for name, given in _dict(record["responses"]).items():
+        for one in map(_dict, _list(given)):
+            state = as_text(one.get("status")).casefold()
+            is_aside |= state == "discarded"
+            if state in ("", "submitted"):
+                answers.setdefault(name, []).append(one.get("value"))
+    if not answers or as_text(record.get("status")).casefold() == "discarded":
         raise UnansweredError("discarded" if is_aside else _NOBODY)
-    own = ("responses", "suggestions", "status", "vectors", "metadata", "fields")
-    of_questions = tuple(head.removesuffix("responses") for head in heads)
-    fields = {n: record[n] for n in record if n not in own and not n.startswith(of_questions)}
     first = {name: values[0] for name, values in answers.items()}
-    num = max(map(len, answers.values()))
-    return _Answered({**fields, **_dict(record.get("fields"))}, first, num > 1)
-
-
-def _of_old_argilla(record: _Row) -> _Answered:
-    """Read a record of Argilla 1 (Rubrix)."""
-    if as_text(record.get("status")).casefold() == "discarded":
-        raise UnansweredError("discarded")
-    if record["annotation"] is None or not label_text(as_text(record["annotation"])):
-        raise UnansweredError(_NOBODY)
-    text = record.get("text") or next(iter(_dict(record.get("inputs")).values()), None)
-    return _Answered({"id": record.get("id"), "text": text}, {"label": record["annotation"]})
-
-
-def _of_light_tag(example: _Row) -> _Answered:
-    marks = [*map(_dict, _list(example.get("annotations")))]
-    classes = [*map(_dict, _list(example.get("classifications")))]
-    if not marks and not classes and not _list(example.get("seen_by")):
-        raise UnansweredError(_NOBODY)
-    marks, classes = (
-        [one for one in said if one.get("correct") is not False] for said in (marks, classes)
-    )
-    kept = {str([one.get(key) for key in ("start", "end", "tag")]): one for one in marks}
-    names = [as_text(one.get("classname")) for one in classes]
-    answers: dict[str, Any] = {"annotations": [*kept.values()]} if "annotations" in example else {}
-    answers |= {"classes": [*dict.fromkeys(names)]} if classes else {}
-    return _Answered({"id": example.get("example_id"), "text": example["content"]}, answers)
+    fields = {"id": record.get("id"), **_dict(record["fields"])}
+    return _Answered(fields, first, max(map(len, answers.values())) > 1)
 
 
 def _of_arc(row: _Row) -> _Answered:

@@ -15,8 +15,8 @@ from bertcore.configs.columns import USUAL, Columns
 from bertcore.data.columns import (
     TextForm,
     flag_columns,
+    glue_form,
     is_score,
-    is_stsb,
     likely_label,
     likely_pair,
     likely_text,
@@ -25,9 +25,8 @@ from bertcore.data.columns import (
 )
 from bertcore.data.exports import open_rows
 from bertcore.data.files import BadRows, check_width
-from bertcore.data.read_choices import ANSWERS, has_choices
-from bertcore.data.read_questions import has_questions
-from bertcore.data.read_tags import Layout, tag_columns, word_columns
+from bertcore.data.read_rows import CHOICE_ANSWERS, has_choices, has_questions
+from bertcore.data.read_tags import tag_columns, word_columns
 from bertcore.data.tables import FIRST
 from bertcore.data.usual_columns import LABELS, SCORES, Column, find, summarize
 
@@ -54,59 +53,45 @@ class Guess:
 def guess(path: Path) -> Guess:
     """Return the likely content of a file, from its FIRST rows; ValueError if it cannot be read."""
     layout = word_columns(path)
-    is_words = layout is not None and layout.is_columns
-    return _of_words(layout, path) if layout is not None and is_words else _of_table(path)
-
-
-def _of_words(layout: Layout, path: Path) -> Guess:
-    width = max((len(row) for row in layout.rows), default=0)
-    check_width(width, repr(str(path)))
-    return Guess(
-        form="tags",
-        columns=tuple(map(str, range(1, width + 1))),
-        rows=tuple(map(tuple, layout.rows[: FIRST.num])),
-        task="tag",
-        chosen=Columns(text=str(layout.word + 1), label=str(layout.tag % layout.width + 1)),
-    )
-
-
-def _of_table(path: Path) -> Guess:
-    """Return the guess for a table with columns of texts, or of lists of words and tags."""
+    if layout is not None and layout.is_columns:
+        width = max((len(row) for row in layout.rows), default=0)
+        check_width(width, repr(str(path)))
+        columns = Columns(text=str(layout.word + 1), label=str(layout.tag % layout.width + 1))
+        rows = tuple(map(tuple, layout.rows[: FIRST.num]))
+        names = tuple(map(str, range(1, width + 1)))
+        return Guess(form="tags", columns=names, rows=rows, task="tag", chosen=columns)
     with open_rows(path, BadRows(skip=True), has_header=text_header(USUAL)) as table:
         names = table.columns
-        rows = tuple(tuple(_as_text(cell) for cell in row) for row in table.first)
+        rows = tuple(tuple(map(_as_text, row)) for row in table.first)
         dialect = table.dialect
     form: Form = "table"
     tagged = tag_columns(names, rows)
     if has_choices(names):
-        answer = find(names, ANSWERS)
+        answer = find(names, CHOICE_ANSWERS)
         task, chosen = "choice", Columns(label=None if answer is None else names[answer])
     elif has_questions(names):
-        form, names, rows, task, chosen = "questions", (), (), "qa", Columns()
-    elif not table.has_header and rows and is_stsb(rows[0]):
+        form, names, rows, task, chosen = "questions", (), (), "qa", USUAL
+    elif not table.has_header and rows and glue_form(rows[0]) == "STS-B":
         task, chosen = "regress", Columns(text="6", text_pair="7", label="5")
     elif tagged is not None:
         task, chosen = "tag", tagged
     else:
-        task, chosen = guess_columns(summarize(names, rows))
+        task, chosen = _of_texts(summarize(names, rows))
     return Guess(form=form, columns=names, rows=rows, task=task, chosen=chosen, dialect=dialect)
 
 
-def guess_columns(columns: Sequence[Column]) -> tuple[str, Columns]:
+def _of_texts(columns: Sequence[Column]) -> tuple[str, Columns]:
     """Return the likely task of a table of texts, and its columns."""
-    label, _ = likely_label(columns, _ANY)
+    label, _ = likely_label(columns, TextForm(task="classify"))
     others = [column for column in columns if column.name != label]
     text, pair = likely_pair([column.name for column in columns]) or (likely_text(others)[0], None)
     several = _several_labels(columns, (text, pair))
     if several is not None:
         return "multilabel", Columns(text=text, text_pair=pair, label=several)
-    answer = next((column for column in columns if column.name == label), None)
     task = "classify" if pair is None else "pair"
-    task = "regress" if answer is not None and is_score(answer) else task
+    if any(column.name == label and is_score(column) for column in columns):
+        task = "regress"
     return task, Columns(text=text, text_pair=pair, label=label)
-
-
-_ANY = TextForm(task="classify")
 
 
 def _several_labels(columns: Sequence[Column], texts: Collection[str | None]) -> str | None:

@@ -7,22 +7,14 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bertcore.data.cells import (
-    TRUTH,
-    UNLABELLED,
-    known_parts,
-    list_separator,
-    parsed_list,
-    whole_number,
-)
+from bertcore.data.cells import TRUTH, UNLABELLED, known_parts, list_separator, whole_number
 from bertcore.data.examples import (
     Example,
     LabelsExample,
@@ -40,13 +32,10 @@ _SHOWN = 5
 """Labels that a message lists."""
 _NUMBER = re.compile(r"-?\d{1,300}(\.\d{1,300})?")
 _GENERIC = re.compile(r"LABEL_(\d{1,9})", re.IGNORECASE)
-_TWIN = re.compile(r"(.*) \(id (\d+)\)", re.DOTALL)
-_RARE = 0.1
-"""Below this share, -1 beside 0 and 1 marks missing labels; above it is a class."""
 _SHORTEST = 3
 """Letters of an abbreviation, such as pos."""
-_OPPOSITES = ("not", "non", "no")
-"""Beginnings of the name of all labels but one."""
+_RARE = 0.1
+"""Below this share, -1 beside 0 and 1 marks missing labels; above it is a class."""
 
 
 def order_labels(names: Iterable[str]) -> tuple[str, ...]:
@@ -54,18 +43,16 @@ def order_labels(names: Iterable[str]) -> tuple[str, ...]:
 
     >>> order_labels(["10", "2"]), order_labels(["B-PER", "O", "B-LOC"])
     (('2', '10'), ('O', 'B-LOC', 'B-PER'))
-    >>> order_labels(["LABEL_10", "LABEL_9"])
-    ('LABEL_9', 'LABEL_10')
     """
     labels = set(names)
     if all(map(_NUMBER.fullmatch, labels)):
         return tuple(sorted(labels, key=lambda label: (float(label), label)))
-    return tuple(sorted(labels, key=lambda label: (label != "O", _natural(label), label)))
 
+    def natural(label: str) -> list[str | int]:
+        parts = re.split(r"(\d{1,15})", label)
+        return [int(part) if place % 2 else part for place, part in enumerate(parts)]
 
-def _natural(label: str) -> list[str | int]:
-    parts = re.split(r"(\d{1,15})", label)
-    return [int(part) if place % 2 else part for place, part in enumerate(parts)]
+    return tuple(sorted(labels, key=lambda label: (label != "O", natural(label), label)))
 
 
 def balanced_weights(targets: NDArray[np.int64], num_labels: int) -> list[float]:
@@ -80,14 +67,7 @@ def balanced_weights(targets: NDArray[np.int64], num_labels: int) -> list[float]
     return [float(total / (num_labels * count)) if count else 0.0 for count in counts]
 
 
-def twins(known: Sequence[str]) -> dict[str, list[int]]:
-    """Return the outputs that share a name in config.json, by that name; see `label_names`."""
-    found: dict[str, list[int]] = {}
-    for i, label in enumerate(known):
-        twin = _TWIN.fullmatch(label)
-        if twin and int(twin[2]) == i:
-            found.setdefault(twin[1], []).append(i)
-    return {name: places for name, places in found.items() if len(places) > 1}
+# ---- names ----
 
 
 def match_labels(names: Collection[str], known: Sequence[str]) -> dict[str, str]:
@@ -110,9 +90,6 @@ def match_labels(names: Collection[str], known: Sequence[str]) -> dict[str, str]
     """
     exact = set(known)
     matched = {name: name for name in names if name in exact}
-    for name, places in twins(known).items():
-        if name in names:
-            matched.setdefault(name, known[places[0]])
     for spelling in (str.casefold, _letters):
         of_known = _grouped(known, spelling)
         for name in names:
@@ -122,34 +99,10 @@ def match_labels(names: Collection[str], known: Sequence[str]) -> dict[str, str]
     left = sorted(set(names) - matched.keys())
     if len(names) == len(known) == len(left) == 1:
         return {left[0]: known[0]}
-    for chosen in (left, [name for name in left if name not in UNLABELLED]):
-        found = _by_number(chosen, known, are_all=not matched)
-        if found:
+    for among in (left, [name for name in left if name not in UNLABELLED]):
+        if found := _by_number(among, known, are_all=not matched):
             return matched | found
-    unused = [label for label in known if label not in matched.values()]
-    return matched | _by_beginning(left, unused)
-
-
-def all_but_one(names: Collection[str], known: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return the known labels for the only name without one, if it says: all but this label.
-
-    >>> known = ("entailment", "neutral", "contradiction")
-    >>> all_but_one(["entailment", "non-entailment"], known)
-    {'non-entailment': ('neutral', 'contradiction')}
-
-    Args:
-        names: All labels of a file.
-        known: Labels of a checkpoint.
-    """
-    matched = match_labels(names, known)
-    left = [name for name in names if name not in matched]
-    for name in left if len(left) == 1 else ():
-        denied = {_letters(name).removeprefix(no) for no in _OPPOSITES} - {_letters(name)}
-        but = [label for label in known if _letters(label) in denied]
-        rest = tuple(label for label in known if label not in but)
-        if len(but) == 1 and rest and {*matched.values()} <= {*but}:
-            return {name: rest}
-    return {}
+    return matched | _by_beginning(left, [one for one in known if one not in matched.values()])
 
 
 def _letters(name: str) -> str:
@@ -168,14 +121,18 @@ def _grouped(names: Iterable[str], key: Callable[[str], str]) -> dict[str, list[
 
 def _by_number(names: Sequence[str], known: Sequence[str], *, are_all: bool) -> dict[str, str]:
     """Return the labels for names that are all numbers, if there is one reading."""
-    values = [_value(name) for name in names]
-    numbers = [value for value in values if value is not None]
+    numbers = [number for number in map(_value, names) if number is not None]
     if len(numbers) < len(names) or not names:
         return {}
     inside = [re.findall(r"\d{1,9}", label) for label in known]
     of_names = {int(found[0]): i for i, found in enumerate(inside) if len(found) == 1}
-    by_name = _places(numbers, of_names) if len(of_names) == len(known) else None
-    by_id = _places(numbers, {i: i for i in range(len(known))}) if are_all else None
+
+    def places(of_numbers: Mapping[int, int]) -> list[int] | None:
+        fits = of_numbers.keys() >= {*numbers}
+        return [of_numbers[number] for number in numbers] if fits else None
+
+    by_name = places(of_names) if len(of_names) == len(known) else None
+    by_id = places({i: i for i in range(len(known))}) if are_all else None
     if all(map(_GENERIC.fullmatch, known)) or all(map(_GENERIC.fullmatch, names)):
         # LABEL_1 is the label with id 1: where names say otherwise, nothing is certain.
         found = by_name if by_id in (by_name, None) else None if of_names else by_id
@@ -183,8 +140,19 @@ def _by_number(names: Sequence[str], known: Sequence[str], *, are_all: bool) -> 
         found = by_name or by_id
         ranks = {number: rank for rank, number in enumerate(sorted(set(numbers)))}
         if found is None and are_all and not any(inside) and len(ranks) == len(known) > 1:
-            found = _places(numbers, ranks)
+            found = places(ranks)
     return {name: known[place] for name, place in zip(names, found or (), strict=bool(found))}
+
+
+def _by_beginning(names: Sequence[str], known: Sequence[str]) -> dict[str, str]:
+    """Return the labels of which names are abbreviations or the reverse, one each."""
+    found: dict[str, str] = {}
+    for name in names:
+        pairs = ((sorted(map(_letters, (name, label)), key=len), label) for label in known)
+        like = [label for (a, b), label in pairs if len(a) >= _SHORTEST and b.startswith(a)]
+        found |= {name: like[0]} if len(like) == 1 else {}
+    counts = Counter(found.values())
+    return {name: label for name, label in found.items() if counts[label] == 1}
 
 
 def _value(name: str) -> int | None:
@@ -192,31 +160,8 @@ def _value(name: str) -> int | None:
     return int(generic[1]) if generic else TRUTH.get(name.casefold()) if whole is None else whole
 
 
-def _places(numbers: Sequence[int], places: Mapping[int, int]) -> list[int] | None:
-    """Return the place of each number; None if one has none."""
-    return [places[number] for number in numbers] if places.keys() >= set(numbers) else None
-
-
-def _by_beginning(names: Sequence[str], known: Sequence[str]) -> dict[str, str]:
-    """Return the labels of which names are abbreviations or the reverse, one each."""
-    found = {}
-    for name in names:
-        pairs = ((sorted(map(_letters, (name, label)), key=len), label) for label in known)
-        like = [
-            b
-            for (short, long), b in pairs
-            if len(short) >= _SHORTEST and long[: len(short)] == short
-        ]
-        if len(like) == 1:
-            found[name] = like[0]
-    counts = Counter(found.values())
-    return {name: label for name, label in found.items() if counts[label] == 1}
-
-
 def read_label_map(text: str | None) -> dict[str, str]:
     """Return the labels of a file, and what they stand for, from the text of `Columns.label_map`.
-
-    What stands for several labels names them with + between: 1=neutral+contradiction.
 
     >>> read_label_map("0=negative,1=positive,-1=")
     {'0': 'negative', '1': 'positive', '-1': ''}
@@ -225,11 +170,13 @@ def read_label_map(text: str | None) -> dict[str, str]:
     """
     if not text:
         return {}
+    pairs = [part.partition("=") for part in text.split(",")]
+    values = {a: b for a, _, b in pairs} if all(equals for _, equals, _ in pairs) else None
     if text.lstrip().startswith("{"):
-        values = parsed_list(text)
-    else:
-        pairs = [part.partition("=") for part in text.split(",")]
-        values = {a: b for a, _, b in pairs} if all(equals for _, equals, _ in pairs) else None
+        try:
+            values = json.loads(text)
+        except (ValueError, RecursionError):
+            values = None
     if not isinstance(values, dict) or not all(isinstance(name, str) for name in values.values()):
         raise ValueError(
             f"--label-map is {text[:60]!r}; expected a label of the file and what it stands for, "
@@ -264,22 +211,7 @@ def name_as(name: str, known: Sequence[str]) -> str:
     return write_label_map({name[:40]: "LABEL" if is_opposite else close})
 
 
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """Which outputs of a head count as one when a file is scored."""
-
-    alike: tuple[int, ...] = ()
-    """For each output the first with the same name, where the file uses a name of several; else
-    ()."""
-    groups: tuple[int, ...] = ()
-    """For each output the label of `names` that it counts for, where one stands for several; else
-    ()."""
-    names: tuple[str, ...] = ()
-    """Of the groups: the file's where it stands for several outputs."""
-
-
-APART = Counted()
-"""Each output counts by itself."""
+# ---- a file ----
 
 
 class FileLabels:
@@ -289,7 +221,6 @@ class FileLabels:
         known: Labels of a checkpoint or of training data, in their order; None takes those of the
             file.
         label_map: From `read_label_map`; its keys are labels of the file, or known ones.
-        merges: Whether one may stand for several known ones, which then count as one.
         may_list: Whether one may list several known ones, which a text then has.
     """
 
@@ -298,15 +229,11 @@ class FileLabels:
         known: Sequence[str] | None = None,
         label_map: Mapping[str, str] | None = None,
         *,
-        merges: bool = False,
         may_list: bool = False,
     ) -> None:
         self.may_list = may_list
         self.known = None if known is None else tuple(known)
         self.label_map = dict(label_map or {})
-        self.merges = merges
-        self.several: dict[str, tuple[str, ...]] = {}
-        """The known labels that count as one, by the file's label that stands for them."""
         self.lists: dict[str, tuple[str, ...]] = {}
         """The labels that a name of the file lists, all of which are known."""
         self.names: dict[str, str] = {} if self.label_map else {name: name for name in known or ()}
@@ -320,22 +247,12 @@ class FileLabels:
             raise ValueError(f"--label-map names {describe_unseen(wrong[0], known)}.")
 
     def _may_be(self, label: str) -> bool:
-        return self.known is None or label in ("", *self.known) or bool(self._parts(label))
-
-    def _parts(self, label: str) -> tuple[str, ...]:
-        """Return the known labels that a value of the label map lists; () if it lists none."""
-        if self.known is None or label in self.known or not self.merges:
-            return ()
-        parts = {part.strip() for part in label.split("+")}
-        return tuple(name for name in self.known if name in parts) if parts <= {*self.known} else ()
+        return self.known is None or label in ("", *self.known)
 
     def needs_survey(self, example: Example) -> bool:
         """Return whether the labels of the whole file have to be known to read an example."""
-        may_merge = self.merges and len(self.known or ()) > 2
         return self.counts is None and (
-            self.known is None
-            or may_merge
-            or any(name not in self.names for name in named_labels(example))
+            self.known is None or any(name not in self.names for name in named_labels(example))
         )
 
     def survey(self, counts: Counter[str]) -> None:
@@ -356,33 +273,11 @@ class FileLabels:
         self.names |= {name: self.label_map[name] for name in counts if name in self.label_map}
         for parts in self.lists.values():
             self.names |= {part: self.names.get(part, part) for part in parts}
-        if self.merges and self.known is not None:
-            found = all_but_one([name for name in left if names.get(name) != ""], self.known)
-            found |= {name: self._parts(label) for name, label in self.names.items()}
-            self.several = {name: parts for name, parts in found.items() if parts}
-            self.names |= {name: parts[0] for name, parts in self.several.items()}
-            self._check_apart()
-
-    def _check_apart(self) -> None:
-        """Refuse known labels that two labels of the file stand for, of which one has others too.
-
-        ValueError if there is one.
-        """
-        stand_for = {name: self.several.get(name, (label,)) for name, label in self.names.items()}
-        for name, parts in self.several.items():
-            for other, others in stand_for.items():
-                both = [label for label in parts if label in others]
-                if both and others != parts:
-                    raise ValueError(
-                        f"{name[:40]!r} and {other[:40]!r} of the file both stand for "
-                        f"{both[0][:40]!r}, so answers with it cannot be counted. Name what each "
-                        "stands for with --label-map."
-                    )
 
     def unknown(self) -> str | None:
         """Return a label of the file that stands for none of the known ones, if there is one."""
-        unknown = (name for name in order_labels(self.counts or ()) if name not in self.names)
-        return next((name for name in unknown if name not in self.lists), None)
+        known = self.names.keys() | self.lists.keys()
+        return next((name for name in order_labels(self.counts or ()) if name not in known), None)
 
     def named(self, example: Example, bad_rows: BadRows, path: Path) -> Example | None:
         """Return an example with what its labels stand for; None if it cannot be used."""
@@ -418,39 +313,17 @@ class FileLabels:
                 f"{str(path)!r} has {self._describe_unseen(unknown)}. {self.if_unknown}"
             )
 
-    @property
-    def counted(self) -> Counted:
-        known = self.known or ()
-        if self.several:
-            of_file = {label: name for name, parts in self.several.items() for label in parts}
-            names = [of_file.get(label, label) for label in known]
-            kept = tuple(dict.fromkeys(names))
-            return Counted(groups=tuple(map(kept.index, names)), names=kept)
-        groups = twins(known)
-        if not any(name in groups and label != name for name, label in self.names.items()):
-            return APART
-        first = {place: places[0] for places in groups.values() for place in places}
-        return Counted(alike=tuple(first.get(i, i) for i in range(len(known))))
-
     def notes(self) -> Iterator[str]:
         """Yield what is to be said of the labels, a sentence each."""
-        others = {name: label for name, label in self.names.items() if label not in ("", name)}
-        others = {name: others[name] for name in others if name not in twins(self.known or ())}
-        for name, parts in self.several.items():
-            others.pop(name, None)
-            yield (
-                f"{name[:40]!r} of the file stands for {len(parts)} of the head's "
-                f"{len(self.known or ())} labels, which count as one: {some_labels(parts)}. To "
-                f"name others: {write_label_map({name: '+'.join(parts)})}."
-            )
+        counts = self.counts or Counter()
         for name in self.label_map:
-            if name not in (self.counts or ()) and name not in (self.known or ()):
+            if name not in counts and name not in (self.known or ()):
                 yield f"--label-map names {name[:40]!r}, which is no label of the file."
         if self.known is not None:
+            others = {name: label for name, label in self.names.items() if label not in ("", name)}
             if others:
                 yield describe_match(others, is_chosen=bool(self.label_map))
             return
-        counts = self.counts or Counter()
         same = _grouped((name for name in self.names if name == self.names[name]), _letters)
         for spellings in list(same.values())[:MAX_LABELS]:
             if len(spellings) > 1:
@@ -467,7 +340,8 @@ class FileLabels:
             )
         sign = list_separator(counts)
         lists = (name for name in counts if known_parts(name, counts) or (sign and sign in name))
-        for cell in islice(lists, 1):
+        cell = next(lists, None)
+        if cell is not None:
             yield (
                 f"{cell[:40]!r} is one label here. If it is a list of labels, use the task "
                 "multilabel."
@@ -488,31 +362,26 @@ def read_named(
         path: The file, for messages.
         bad_rows: Collects what cannot be used.
     """
+
+    def note() -> None:
+        for sentence in labels.notes():
+            bad_rows.note(sentence)
+
     for example in read(bad_rows):
         if labels.needs_survey(example):
-            labels.survey(_counted(read(BadRows(skip=True))))
+            counts: Counter[str] = Counter()
+            for other in read(BadRows(skip=True)):
+                counts.update(dict.fromkeys(named_labels(other), 0))
+                counts.update(other.labels)
+                if len(counts) > MAX_LABELS:
+                    break
+            labels.survey(counts)
             labels.check_known(path)
-            _note(labels, bad_rows)
+            note()
         named = labels.named(example, bad_rows, path)
         if named is not None:
             yield named
-    _note(labels, bad_rows)
-
-
-def _note(labels: FileLabels, bad_rows: BadRows) -> None:
-    for note in labels.notes():
-        bad_rows.note(note)
-
-
-def _counted(examples: Iterable[Example]) -> Counter[str]:
-    """Return how often each label occurs, at most enough to show that there are too many."""
-    counts: Counter[str] = Counter()
-    for example in examples:
-        counts.update(dict.fromkeys(named_labels(example), 0))
-        counts.update(example.labels)
-        if len(counts) > MAX_LABELS:
-            break
-    return counts
+    note()
 
 
 def _as_classes(counts: Mapping[str, int]) -> dict[str, str]:
@@ -534,6 +403,9 @@ def _is_class(counts: Mapping[str, int], others: set[str]) -> bool:
     if len(others) == 1 or any(name.startswith("-") for name in others):
         return True
     return others == {"0", "1"} and counts.get("-1", 0) >= _RARE * sum(counts.values())
+
+
+# ---- messages ----
 
 
 def describe_match(match: Mapping[str, str], *, is_chosen: bool = False) -> str:

@@ -1,11 +1,11 @@
-"""Tagged sentences: CoNLL columns, CoNLL-U, tables of words or of sentences, and marked spans."""
+"""Tagged sentences: a word a line (CoNLL, CoNLL-U), tables of words or sentences, marked spans."""
 
 from __future__ import annotations
 
 import csv
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -27,19 +27,18 @@ from bertcore.data.files import (
     first_items,
     kind_of,
     lines_of,
-    listed_columns,
     open_text,
     whole_lines,
 )
-from bertcore.data.tables import Row, Table, column_place, form_of
-from bertcore.data.tag_schemes import IOB2, OUTSIDE, Entity, from_brackets, scheme_of
+from bertcore.data.tables import Row, Table, form_of
+from bertcore.data.tag_schemes import IOB2, OUTSIDE, Entity, scheme_of
 from bertcore.data.usual_columns import find, summarize
 
-WORDS = ("tokens", "words", "word", "token", "text", "sentence")
+WORDS = ("tokens", "words", "word", "token", "text", "sentence", "form")
 TAGS = ("tags", "ner_tags", "labels", "pos_tags", "tag", "ner_tag", "label", "ner", "entity", "pos")
 SPAN_TEXTS = ("text", "data", "content", "sentence")
 SPANS = ("entities", "spans", "label", "labels", "annotations", "completions")
-_UD_WORD, _UD_TAG, _UD_MISC, _UD_WIDTH = 1, 3, 9, 10
+_UD_WORD, _UD_TAG, _UD_WIDTH = 1, 3, 10
 _SENTENCES = re.compile(r"(sent(ence)?|doc(ument)?)[ _]?(#|id|idx|no|num(ber)?)?", re.IGNORECASE)
 """Column of the number of each word's sentence, as in Kaggle's `Sentence #,Word,POS,Tag`."""
 _TAG_ROWS = 20
@@ -48,8 +47,15 @@ _LOOK_AT = Limits(20_000, 20_000_000)
 _PART = re.compile(r"\d+[-.]\d+")
 """CoNLL-U's number of a word that is written with the next ones, or is not in the text."""
 _WEB_ANNO, _GLOBAL = "#FORMAT=WebAnno TSV", "# global.columns"
-"""First lines of WebAnno's TSV, and of CoNLL-U Plus, which names its columns there."""
+"""First lines of the TSV of WebAnno and INCEpTION, and of CoNLL-U Plus, which names its columns."""
+_STAR = re.compile(r"[_*](\[\d+\])?")
+"""A cell of WebAnno without a value."""
+_BRACKETS = re.compile(r"(\([^()*\s]+)*\*\)*|(\([^()*\s]+)+\)+")
+"""Tags of OntoNotes (CoNLL-2012)."""
 _IDEOGRAPH = re.compile("([\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f])")
+
+
+# ---- a word a line ----
 
 
 class Layout(NamedTuple):
@@ -107,86 +113,96 @@ def cells_of(line: str, separator: str = "") -> list[str]:
     return [cell for cell in line.split(" ") if cell]
 
 
-def look_at_columns(path: Path) -> Layout:
-    """Return how the columns of a file with one word per line are laid out."""
-    with open_text(path) as file:
-        lines = first_items(lines_of(file, path, bad_rows=BadRows(skip=True)), len, _LOOK_AT)
-    has_blanks = any(not line.strip() for line in lines)
-    layouts = [_layout(lines, path, sign, has_blanks=has_blanks) for sign in ("", ",", ";")]
-    return next((one for one in layouts if one.is_columns), layouts[0])
-
-
-def _layout(lines: Sequence[str], path: Path, separator: str, *, has_blanks: bool) -> Layout:
+def _layout(lines: Sequence[str], path: Path, separator: str) -> Layout:
     rows: list[list[str]] = []
     starts, is_start = [], True
     for line in lines:
-        if not line.strip():
-            is_start = True
-        elif not line.startswith(("#", "-DOCSTART-")):
+        if line.strip() and not line.startswith(("#", "-DOCSTART-")):
             rows.append(cells_of(line, separator))
             starts.append(is_start)
-            is_start = False
+        is_start = not line.strip() or (is_start and line.startswith(("#", "-DOCSTART-")))
     (width, _), *_ = [*Counter(map(len, rows)).most_common(1), (0, 0)]
-    kept = [(row, start) for row, start in zip(rows, starts, strict=True) if len(row) == width]
-    names = kept[0][0] if len(kept) > 1 else []
-    word, tag, form = find(names, WORDS), find(names, TAGS), ""
-    said = [row[tag] for row, _ in kept] if word is not None and tag is not None else []
-    has_header = bool(said) and word != tag and said.count(said[0]) == 1
-    if lines and lines[0].startswith(_GLOBAL):
-        names, form = lines[0].removeprefix(_GLOBAL).strip(" =\t").split(), "tree"
-        word, tag = find(names, ("form",)), find(names, ("upos", *TAGS))
-    names = names if (has_header or form) and len(names) == width else []
-    form = form if names else ""
-    word, tag = (word or 0, -1 if tag is None else tag) if names else (0, -1)
-    kept = kept[has_header:]
-    tags = [row[-1] for row, _ in kept]
+    kept = [row for row in rows if len(row) == width]
+    first = lines[0] if lines else ""
+    is_plus = first.startswith(_GLOBAL)
+    names = first.removeprefix(_GLOBAL).strip(" =\t").split() if is_plus else [*kept[:1], []][0]
+    names = names if len(names) == width else []
+    at, tag_at = find(names, WORDS), find(names, ("upos", *TAGS) if is_plus else TAGS)
+    said = [row[tag_at] for row in kept] if at is not None and tag_at is not None else []
+    has_header = bool(not is_plus and len(said) > 1 and at != tag_at and said.count(said[0]) == 1)
+    names = names if has_header or is_plus else []
+    word, tag, form = 0, -1, ""
+    kept, body = kept[has_header:], [*zip(rows, starts, strict=True)][has_header:]
+    tags = {row[-1] for row in kept}
     if names:
-        pass
-    elif width > 3 and lines[0].startswith(_WEB_ANNO):
+        word, tag, form = at or 0, -1 if tag_at is None else tag_at, "tree" if is_plus else ""
+    elif width > 3 and first.startswith(_WEB_ANNO):
         word, form = 2, "webanno"
-        marked = (i for i in range(3, width) if any(row[i] not in "_*" for row, _ in kept))
-        tag = next((i for i in marked if not all(_is_star(row[i]) for row, _ in kept)), 3)
-    elif width > 2 and kept and _counts_words(zip(rows, starts, strict=True), has_header):
+        marked = (i for i in range(3, width) if any(row[i] not in "_*" for row in kept))
+        tag = next((i for i in marked if not all(_STAR.fullmatch(row[i]) for row in kept)), 3)
+    elif width > 2 and kept and _counts_words(body):
         word = 1
-        outer = {row[-2] for row, _ in kept}
+        outer = {row[-2] for row in kept}
         if width == _UD_WIDTH or kind_of(path) == ".conllu":
             tag, form = _UD_TAG, "tree"
         elif width == 4 and scheme_of(outer) and scheme_of({"B-X", *tags}):
             tag = width - 2  # GermEval: outer and inner entities
-    is_short = sum(" " not in row[word] for row, _ in kept) > 0.95 * len(kept)
-    has_sentences = bool(starts) and sum(starts) < len(starts)
-    is_regular = (
-        width >= 2 and len(kept) > 0.9 * len(rows[has_header:]) and is_short and has_sentences
-    )
+    has_sentences = any(not line.strip() for line in lines) and 0 < sum(starts) < len(starts)
+    is_short = sum(" " not in row[word] for row in kept) > 0.95 * len(kept)
+    is_regular = width >= 2 and len(kept) > 0.9 * len(body) and is_short and has_sentences
     return Layout(
-        width=width,
-        word=word,
-        tag=tag,
-        tags=frozenset(tags),
-        has_header=has_header,
-        names=tuple(names),
-        is_columns=bool(form) or (has_blanks and is_regular),
-        rows=rows[has_header:],
-        form=form,
-        separator=separator,
+        width,
+        word,
+        tag,
+        frozenset(tags),
+        has_header,
+        tuple(names),
+        bool(form) or is_regular,
+        [row for row, _ in body],
+        form,
+        separator,
     )
 
 
-def _counts_words(rows: Iterable[tuple[list[str], bool]], has_header: bool) -> bool:
+def _counts_words(rows: Sequence[tuple[list[str], bool]]) -> bool:
     """Return whether the first column numbers the words of each sentence."""
     number = 0
-    for place, (cells, is_start) in enumerate(rows):
+    for cells, is_start in rows:
         number = 0 if is_start else number
-        if (has_header and not place) or _PART.fullmatch(cells[0]):
-            continue
-        number += 1
-        if cells[0] != str(number):
-            return False
+        if not _PART.fullmatch(cells[0]):
+            number += 1
+            if cells[0] != str(number):
+                return False
     return True
 
 
-def _is_star(cell: str) -> bool:
-    return re.fullmatch(r"[_*](\[\d+\])?", cell) is not None
+def word_columns(path: Path) -> Layout | None:
+    """Return how a file with one word per line is laid out; None for a table.
+
+    Its content decides, and its name where this leaves it open.
+    """
+    if form_of(path) != "text":
+        return None
+    with open_text(path) as file:
+        lines = first_items(lines_of(file, path, bad_rows=BadRows(skip=True)), len, _LOOK_AT)
+    layouts = [_layout(lines, path, sign) for sign in ("", ",", ";")]
+    layout = next((one for one in layouts if one.is_columns), layouts[0])
+    refuse_brat(path, layout.rows[0] if layout.rows else ())
+    if layout.is_columns:
+        return layout
+    if kind_of(path) == ".csv":
+        return None
+    try:
+        with open_rows(path, BadRows(skip=True)) as table:
+            rows = table.first if table.has_header else ()
+            return None if tag_columns(table.columns, rows) else layout
+    except ValueError:
+        return layout
+
+
+def is_tag_table(path: Path) -> bool:
+    """Return whether a tagged file is a table, and not columns with a word per line."""
+    return word_columns(path) is None
 
 
 def read_tags(
@@ -200,8 +216,8 @@ def read_tags(
             number of their sentence (`Sentence #,Word,POS,Tag`), or of texts with spans (doccano,
             Label Studio, Prodigy). Optionally compressed.
         columns: `text` and `label`: numbers of columns from 1 (the first and the last; where the
-            words are numbered the second; of a treebank 2 and 4, the word and its part of speech,
-            or a field of the last column: name=B-PER), or names in a table.
+            words are numbered the second; of a treebank 2 and 4, the word and its part of speech),
+            or names.
         bad_rows: Collects sentences that cannot be used.
 
     ValueError if the file cannot be read or a column is missing.
@@ -214,23 +230,27 @@ def read_tags(
             yield from _of_table(table, path, columns, bad_rows)
         return
     word_at = _number(columns.text, "--text", layout.word, layout.names)
-    is_name = (columns.label or "4").isdecimal() or columns.label in layout.names
-    is_field = layout.form == "tree" and not is_name
-    tag_at = _UD_MISC if is_field else _number(columns.label, "--label", layout.tag, layout.names)
+    tag_at = _number(columns.label, "--label", layout.tag, layout.names)
     for sentence in _of_columns(path, word_at, tag_at, layout, bad_rows):
         tags = sentence.tags
-        if is_field:
-            tags = [_field(tag, columns.label or "") for tag in tags]
-        if layout.form == "webanno":
-            tags = _of_web_anno(tags)
-        tags = from_brackets(tags) or list(map(label_text, tags))
+        if all(map(_BRACKETS.fullmatch, tags)):
+            raise ValueError(
+                f"{str(path)!r} has tags in brackets, as OntoNotes has them ({tags[0][:40]!r}). "
+                "Write each word's tag as B-, I- with a type, or O; or name another column with "
+                "--label."
+            )
+        tags = _of_web_anno(tags) if layout.form == "webanno" else [*map(label_text, tags)]
         yield replace(sentence, tags=tags)
 
 
-def _field(features: str, name: str) -> str:
-    """Return a field of the last column of CoNLL-U, such as name=B-PER; O without it."""
-    parts = (part.partition("=") for part in re.split(r"[| ]", features))
-    return next((value for key, _, value in parts if key == name), OUTSIDE)
+def _number(column: str | None, option: str, usual: int, names: Sequence[str]) -> int:
+    if column is None or column in names:
+        return usual if column is None else names.index(column)
+    if not column.isdecimal() or column == "0":
+        raise ValueError(
+            f"{option} is {column!r}; for files in columns give the column's number, from 1."
+        )
+    return int(column) - 1
 
 
 def _of_web_anno(tags: Sequence[str]) -> list[str]:
@@ -245,30 +265,70 @@ def _of_web_anno(tags: Sequence[str]) -> list[str]:
     return found
 
 
-def is_tag_table(path: Path) -> bool:
-    """Return whether a tagged file is a table, and not columns with a word per line."""
-    return word_columns(path) is None
+def _of_columns(
+    path: Path, word_at: int, tag_at: int, layout: Layout, bad_rows: BadRows
+) -> Iterator[TaggedExample]:
+    """Yield the sentences of a file with a word and its tags per line, as they stand there.
 
-
-def word_columns(path: Path) -> Layout | None:
-    """Return how a file with one word per line is laid out; None for a table.
-
-    Its content decides, and its name where this leaves it open.
+    Args:
+        path: With a blank line between sentences; optionally compressed.
+        word_at: Column of the word, from 0.
+        tag_at: Column of its tag, from 0; -1: the last one; every line has the same number of
+            columns.
     """
-    if form_of(path) != "text":
-        return None
-    layout = look_at_columns(path)
-    refuse_brat(path, layout.rows[0] if layout.rows else ())
-    if layout.is_columns:
-        return layout
-    if kind_of(path) == ".csv":
-        return None
-    try:
-        with open_rows(path, BadRows(skip=True)) as table:
-            rows = table.first if table.has_header else ()
-            return None if tag_columns(table.columns, rows) else layout
-    except ValueError:
-        return layout
+    words: list[str] = []
+    tags: list[str] = []
+    start, wrong, width, is_first = 1, "", 0, True
+    needed = max(word_at, tag_at, 1) + 1
+    with open_text(path) as lines:
+        encoding = Encoding(lines.encoding)
+        for number, line in enumerate(chain(whole_lines(lines, path), [""]), start=1):
+            line = line.rstrip("\r\n")
+            if not line.strip():
+                if wrong:
+                    bad_rows.add(wrong)
+                elif words:
+                    yield TaggedExample(words, tags, start)
+                words, tags, wrong = [], [], ""
+                continue
+            if line.startswith("-DOCSTART-"):
+                continue
+            is_comment = layout.is_comment(line, is_first=not words)
+            if is_comment or (is_first and layout.has_header):
+                is_first = is_first and is_comment
+                continue
+            is_first = False
+            cells = cells_of(line, layout.separator)
+            if not layout.is_word(cells):
+                continue
+            if not words and not wrong:
+                start = number
+            width = width or len(cells)
+            problem = encoding.damage([cells[at] for at in (word_at, tag_at) if at < len(cells)])
+            if len(cells) < needed:
+                problem = f"has {len(cells)} columns; expected a word and its tag: {needed}"
+            elif len(cells) > MAX_COLUMNS:
+                problem = f"has {len(cells):,} columns; expected at most {MAX_COLUMNS:,}"
+            elif tag_at == -1 and len(cells) != width:  # the last column would be another one
+                problem = (
+                    f"has {len(cells)} columns, but the lines before have {width}. Name the column "
+                    "of the tag with --label"
+                )
+            elif not problem and not cells[tag_at]:
+                problem = "has an empty tag"
+            elif not problem and len(words) == MAX_WORDS:
+                problem = (
+                    f"belongs to a sentence of more than {MAX_WORDS:,} words (it begins at line "
+                    f"{start}); expected a blank line after each sentence"
+                )
+            if problem:
+                wrong = wrong or f"line {number} of {str(path)!r} {problem}."
+            else:
+                words.append(cells[word_at])
+                tags.append(cells[tag_at])
+
+
+# ---- tables ----
 
 
 def tag_columns(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Columns | None:
@@ -294,82 +354,6 @@ def _sentence_place(names: Sequence[str]) -> int:
     return next((i for i, name in enumerate(names) if _SENTENCES.fullmatch(name)), -1)
 
 
-def _of_columns(
-    path: Path, word_at: int, tag_at: int, layout: Layout, bad_rows: BadRows
-) -> Iterator[TaggedExample]:
-    """Yield the sentences of a file with a word and its tags per line, as they stand there.
-
-    Args:
-        path: With a blank line between sentences; optionally compressed.
-        word_at: Column of the word, from 0.
-        tag_at: Column of its tag, from 0; -1: the last one; every line has the same number of
-            columns.
-
-    ValueError if the file cannot be read, or a sentence cannot be used and is not skipped.
-    """
-    words: list[str] = []
-    tags: list[str] = []
-    start, wrong, width, is_first = 1, "", 0, True
-    needed = max(word_at, tag_at, 1) + 1
-
-    def finish() -> Iterator[TaggedExample]:
-        nonlocal words, tags, wrong
-        if wrong:
-            bad_rows.add(wrong)
-        elif words:
-            yield TaggedExample(words, tags, start)
-        words, tags, wrong = [], [], ""
-
-    with open_text(path) as lines:
-        encoding = Encoding(lines.encoding)
-        for number, line in enumerate(whole_lines(lines, path), start=1):
-            line = line.rstrip("\r\n")
-            if not line.strip():
-                yield from finish()
-                continue
-            if line.startswith("-DOCSTART-"):
-                continue
-            is_comment = layout.is_comment(line, is_first=not words)
-            if is_comment or (is_first and layout.has_header):
-                is_first = is_first and is_comment
-                continue
-            is_first = False
-            cells = cells_of(line, layout.separator)
-            if not layout.is_word(cells):
-                continue
-            if not words and not wrong:
-                start = number
-            width = width or len(cells)
-            problem = encoding.damage([cells[at] for at in (word_at, tag_at) if at < len(cells)])
-            problem = problem or _problem(cells, needed, width if tag_at == -1 else None)
-            if not problem and len(words) == MAX_WORDS:
-                problem = (
-                    f"belongs to a sentence of more than {MAX_WORDS:,} words (it begins at line "
-                    f"{start}); expected a blank line after each sentence"
-                )
-            if problem:
-                choose = " Name the column of the tag with --label." * ("before" in problem)
-                wrong = wrong or f"line {number} of {str(path)!r} {problem}.{choose}"
-                continue
-            words.append(cells[word_at])
-            tags.append(cells[tag_at])
-            if not tags[-1]:
-                wrong = wrong or f"line {number} of {str(path)!r} has an empty tag."
-        yield from finish()
-
-
-def _problem(cells: Sequence[str], needed: int, width: int | None) -> str:
-    """Return a phrase on a line that cannot be used; "" for others."""
-    num = len(cells)
-    if num < needed:
-        return f"has {num} columns; expected a word and its tag, at least {needed}"
-    if num > MAX_COLUMNS:
-        return f"has {num:,} columns; expected a word and its tags, at most {MAX_COLUMNS:,}"
-    if width is not None and num != width:  # the last column would be another one
-        return f"has {num} columns, but the lines before have {width}"
-    return ""
-
-
 def _of_table(
     table: Table, path: Path, columns: Columns, bad_rows: BadRows
 ) -> Iterator[TaggedExample]:
@@ -377,16 +361,17 @@ def _of_table(
     if first is None:
         return
     table = replace(table, rows=chain([first], table.rows))
-    of_spans = _span_places(table.columns, table.first, columns, are=_look_like_spans)
+    names = table.columns
+    of_spans = _span_places(names, table.first, columns, are=_look_like_spans)
     if of_spans is not None:
         yield from _of_spans(table, *of_spans, path, bad_rows)
         return
-    word_at = _find(table.columns, columns.text, WORDS, "--text", path)
-    tag_at = _find(table.columns, columns.label, TAGS, "--label", path)
-    sentence_at = _sentence_place(table.columns)
+    word_at = find_column(names, columns.text, "--text", path, usual=WORDS, what="words (tokens)")
+    tag_at = find_column(names, columns.label, "--label", path, usual=TAGS, what="tags")
+    sentence_at = _sentence_place(names)
     is_word = isinstance(first.cells[word_at], str)
     if is_word and sentence_at >= 0 and " " not in as_text(first.cells[tag_at]):
-        yield from _of_words(table.rows, (sentence_at, word_at, tag_at), path, bad_rows)
+        yield from _of_words(table, (sentence_at, word_at, tag_at), path, bad_rows)
         return
     num = num_longer = 0
 
@@ -415,45 +400,6 @@ def _of_table(
         )
 
 
-def _of_words(
-    rows: Iterable[Row], places: tuple[int, int, int], path: Path, bad_rows: BadRows
-) -> Iterator[TaggedExample]:
-    """Yield the sentences of a table of words; a new one begins where its number changes."""
-    words: list[str] = []
-    tags: list[str] = []
-    current, start = "", 1
-    for row in rows:
-        sentence, word, tag = (_text(row.cells[place]) for place in places)
-        if sentence and sentence != current:
-            if words:
-                yield TaggedExample(words, tags, start)
-            words, tags, current, start = [], [], sentence, row.number
-        if len(words) == MAX_WORDS:
-            bad_rows.add(
-                f"row {row.number} of {str(path)!r} is beyond the {MAX_WORDS:,} words of the "
-                f"sentence {current[:40]!r}."
-            )
-            continue
-        words.append(word)
-        tags.append(label_text(tag))
-    if words:
-        yield TaggedExample(words, tags, start)
-
-
-def _find(
-    names: Sequence[str], name: str | None, usual: Sequence[str], option: str, path: Path
-) -> int:
-    if name is not None:
-        return find_column(names, name, option, path)
-    place = find(names, usual)
-    if place is None:
-        raise ValueError(
-            f"{str(path)!r} has no column {' or '.join(map(repr, usual[:2]))}; it has "
-            f"{listed_columns(names)}. Name it with {option}."
-        )
-    return column_place(names, names[place], path)
-
-
 def _items(cell: Any) -> list[Any] | None:
     """Return the items of a cell that is a list, writes one out, or has spaces between them."""
     items = listed(cell)
@@ -462,18 +408,28 @@ def _items(cell: Any) -> list[Any] | None:
     return items if isinstance(items, list) else None
 
 
-def _text(cell: Any) -> str:
-    return cell if isinstance(cell, str) else as_text(cell)
-
-
-def _number(column: str | None, option: str, usual: int, names: Sequence[str]) -> int:
-    if column is None or column in names:
-        return usual if column is None else names.index(column)
-    if not column.isdecimal() or column == "0":
-        raise ValueError(
-            f"{option} is {column!r}; for files in columns give the column's number, from 1."
-        )
-    return int(column) - 1
+def _of_words(
+    table: Table, places: tuple[int, int, int], path: Path, bad_rows: BadRows
+) -> Iterator[TaggedExample]:
+    """Yield the sentences of a table of words; a new one begins where its number changes."""
+    words: list[str] = []
+    tags: list[str] = []
+    current, start = "", 1
+    for row in chain(table.rows, [Row(-1, ())]):
+        cells = [row.cells[place] for place in places] if row.cells else [None, "", ""]
+        sentence, word, tag = (c if isinstance(c, str) else as_text(c) for c in cells)
+        if not row.cells or (sentence and sentence != current):
+            if words:
+                yield TaggedExample(words, tags, start)
+            words, tags, current, start = [], [], sentence, row.number
+        if len(words) == MAX_WORDS:
+            bad_rows.add(
+                f"row {row.number} of {str(path)!r} is beyond the {MAX_WORDS:,} words of the "
+                f"sentence {current[:40]!r}."
+            )
+        else:
+            words.append(word)
+            tags.append(label_text(tag))
 
 
 # ---- spans ----
@@ -531,9 +487,9 @@ def _of_spans(
             raise UnansweredError("")
         if not isinstance(text, str) or not text.strip():
             raise ValueError("no text")
-        example = tagged_text(text, spans_of(marks), row, bad_rows)
-        num_empty += not spans_of(marks)
-        yield example
+        spans = spans_of(marks)
+        yield tagged_text(text, spans, row, bad_rows)
+        num_empty += not spans
 
     yield from examples_of(table, path, bad_rows, read)
     if num_empty:
@@ -557,13 +513,13 @@ def tagged_text(text: str, spans: Sequence[Span], row: int, bad_rows: BadRows) -
     ValueError if a span is not within the text; the message is a phrase.
     """
     kept: list[Span] = []
-    for span in sorted(_placed(text, spans), key=lambda span: (span.first, -span.end)):
+    placed = [_placed(text, span) for span in spans]
+    for span in sorted(placed, key=lambda span: (span.first, -span.end)):
         if kept and span.first < kept[-1].end:
             bad_rows.note("Some entities overlap: of each two, the first and longer one is read.")
         else:
             kept.append(span)
-    cuts = sorted({place for span in kept for place in span[:2]})
-    words = list(_words(text, cuts))
+    words = list(_words(text, sorted({place for span in kept for place in span[:2]})))
     entities = []
     for span in kept:
         own = [n for n, (start, end) in enumerate(words) if span.first <= start and end <= span.end]
@@ -573,25 +529,22 @@ def tagged_text(text: str, spans: Sequence[Span], row: int, bad_rows: BadRows) -
     return TaggedExample([text[start:end] for start, end in words], tags, row)
 
 
-def _placed(text: str, spans: Sequence[Span]) -> Iterator[Span]:
-    """Yield spans by characters; JavaScript counts those beyond U+FFFF twice."""
-    for span in spans:
-        first, end = span.first, span.end
-        if span.text is not None and text[first:end] != span.text:
-            before, inside = (
-                text.encode("utf-16-le", "surrogatepass")[2 * a : 2 * b]
-                for a, b in ((0, first), (first, end))
-            )
-            decoded = inside.decode("utf-16-le", "replace")
-            if decoded.strip() == span.text.strip():
-                first = len(before.decode("utf-16-le", "replace"))
-                end = first + len(decoded)
-        if not 0 <= first < end <= len(text):
-            raise ValueError(
-                f"the span {first} to {end} ({span.kind[:40]!r}), but its text has {len(text)} "
-                "characters"
-            )
-        yield span._replace(first=first, end=end)
+def _placed(text: str, span: Span) -> Span:
+    """Return a span by characters; JavaScript counts those beyond U+FFFF twice."""
+    first, end = span.first, span.end
+    if span.text is not None and text[first:end] != span.text:
+        units = text.encode("utf-16-le", "surrogatepass")
+        before, inside = (
+            units[2 * a : 2 * b].decode("utf-16-le", "replace") for a, b in ((0, first), span[:2])
+        )
+        if inside.strip() == span.text.strip():
+            first, end = len(before), len(before) + len(inside)
+    if not 0 <= first < end <= len(text):
+        raise ValueError(
+            f"the span {first} to {end} ({span.kind[:40]!r}), but its text has {len(text)} "
+            "characters"
+        )
+    return span._replace(first=first, end=end)
 
 
 def _words(text: str, cuts: Sequence[int]) -> Iterator[tuple[int, int]]:

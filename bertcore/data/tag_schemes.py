@@ -1,4 +1,4 @@
-"""Tag schemes: how tags mark entities (IOB, BIOES, BILOU ...), and the same entities in another."""
+"""Tags of entities (IOB, BIOES, BILOU ...), and the same entities in the tags of a checkpoint."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from typing import Literal, NamedTuple
 from bertcore.data.examples import Example, TaggedExample, where
 from bertcore.data.files import BadRows
 from bertcore.data.labels import (
-    APART,
-    Counted,
     FileLabels,
     describe_match,
     describe_unseen,
@@ -32,18 +30,12 @@ _LETTERS = {
     (False, False): "IM",
 }
 """Letters of the first and last word of an entity, the most telling first."""
-_PREFIX = re.compile(r"([BIMELSUW])([-_:/.])(.+)", re.IGNORECASE | re.DOTALL)
-_SUFFIX = re.compile(r"(.+)([-_:/.])([BIMELSUW])", re.IGNORECASE | re.DOTALL)
+_PREFIX = re.compile(r"(?P<letter>[BIMELSUW])([-_:/.])(?P<kind>.+)", re.IGNORECASE | re.DOTALL)
+_SUFFIX = re.compile(r"(?P<kind>.+)([-_:/.])(?P<letter>[BIMELSUW])", re.IGNORECASE | re.DOTALL)
 _NO_TAG = re.compile(r"\[?(CLS|SEP|PAD)\]?|<?/?(pad|start|stop|s)>?|X|-X-", re.IGNORECASE)
 """Classes that a tagger has for special tokens and for later pieces of a word."""
-
-
-_BRACKETS = re.compile(r"(\([^()*\s]+)*\*\)*|(\([^()*\s]+)+\)+")
-"""Tags of OntoNotes (CoNLL-2012)."""
 _NO_MARKS = ("", "-100", "-1")
 """What stands for the tag of a word that has none."""
-
-
 _UNNAMED = "entity"
 """Type of the entities whose tags are B and I alone."""
 
@@ -77,9 +69,7 @@ class TagScheme:
             return "types without B- and I-"
         if found & set("LU"):
             return "BILOU"
-        if found & set("MW"):
-            return "BMES"
-        return "BIOES" if found & set("ES") else "IOB"
+        return "BMES" if found & set("MW") else "BIOES" if found & set("ES") else "IOB"
 
     def plain(self, tag: str) -> str:
         """Return a tag as seqeval reads it: B-, I-, E- or S- with the type, or O."""
@@ -90,8 +80,7 @@ class TagScheme:
         parts = (_PREFIX if self.form == "prefix" else _SUFFIX).fullmatch(tag)
         if parts is None or parts[2] != self.separator:
             return OUTSIDE
-        letter, kind = (parts[1], parts[3]) if self.form == "prefix" else (parts[3], parts[1])
-        return f"{_PLAIN[letter.upper()]}-{kind}"
+        return f"{_PLAIN[parts['letter'].upper()]}-{parts['kind']}"
 
     def entities(self, tags: Sequence[str]) -> list[Entity]:
         """Return the entities of a sentence.
@@ -133,14 +122,18 @@ class TagScheme:
         letter = letter.lower() if self.is_lower else letter
         if self.form == "letter":
             return letter
-        parts = (letter, kind) if self.form == "prefix" else (kind, letter)
-        return self.separator.join(parts)
+        return self.separator.join((letter, kind) if self.form == "prefix" else (kind, letter))
 
     def standard(self) -> TagScheme:
         """Return the scheme in which a new head learns these tags: IOB1 becomes IOB2."""
         if self.form in ("bare", "letter"):
             return self
         return TagScheme("prefix", "-", "".join(sorted({*self.letters, "B"})))
+
+    def kinds(self, tags: Iterable[str]) -> tuple[str, ...]:
+        """Return the types of entities that tags name, in the order of the tags."""
+        plain = (self.plain(tag) for tag in tags if tag and not _NO_TAG.fullmatch(tag))
+        return tuple(dict.fromkeys(tag[2:] for tag in plain if tag != OUTSIDE))
 
 
 IOB2 = TagScheme("prefix", "-", "BI")
@@ -159,60 +152,26 @@ def scheme_of(tags: Iterable[str]) -> TagScheme | None:
     """
     seen = set(tags)
     outside = min(filter(_is_outside, seen), default=OUTSIDE)
-    kept = [tag for tag in seen if not _is_outside(tag) and not _NO_TAG.fullmatch(tag)]
-    for form, pattern, letter in (("prefix", _PREFIX, 1), ("suffix", _SUFFIX, 3)):
+    kept = {tag for tag in seen if not _is_outside(tag) and not _NO_TAG.fullmatch(tag)}
+    forms: tuple[Literal["prefix", "suffix"], ...] = ("prefix", "suffix")
+    for form in forms:
+        pattern = _PREFIX if form == "prefix" else _SUFFIX
         found = [parts for tag in kept if (parts := pattern.fullmatch(tag))]
         if found and len(found) == len(kept) and len({parts[2] for parts in found}) == 1:
-            letters = {parts[letter] for parts in found}
-            upper = "".join(sorted({one.upper() for one in letters}))
-            is_lower = all(map(str.islower, letters))
-            return TagScheme(form, found[0][2], upper, is_lower, outside)  # type: ignore[arg-type]
-    if {"B", "I"} <= set(kept) <= _PLAIN.keys():
+            letters = {parts["letter"] for parts in found}
+            upper = "".join(sorted({letter.upper() for letter in letters}))
+            return TagScheme(form, found[0][2], upper, all(map(str.islower, letters)), outside)
+    if {"B", "I"} <= kept <= _PLAIN.keys():
         return TagScheme("letter", "", "".join(sorted(kept)), False, outside)
-    is_bare = kept and OUTSIDE in seen and all(_is_type(tag) for tag in kept)
-    return TagScheme("bare", "", "") if is_bare else None
+    are_types = (
+        not _PREFIX.fullmatch(tag) and not _SUFFIX.fullmatch(tag) and sum(map(str.isalpha, tag)) > 1
+        for tag in kept
+    )
+    return TagScheme("bare", "", "") if kept and OUTSIDE in seen and all(are_types) else None
 
 
 def _is_outside(tag: str) -> bool:
     return tag in (OUTSIDE, "o", "0")
-
-
-def _is_type(tag: str) -> bool:
-    is_marked = _PREFIX.fullmatch(tag) or _SUFFIX.fullmatch(tag)
-    return is_marked is None and sum(map(str.isalpha, tag)) > 1
-
-
-def from_brackets(tags: Sequence[str]) -> list[str] | None:
-    """Return tags of OntoNotes as IOB2: (PER*, *, *), and (LOC) for one word; None for others.
-
-    Of nested entities the outer one is kept.
-
-    >>> from_brackets(["(PER*", "*)", "*", "(LOC)"])
-    ['B-PER', 'I-PER', 'O', 'B-LOC']
-    """
-    if not all(map(_BRACKETS.fullmatch, tags)):
-        return None
-    entities, first, depth, kind = [], 0, 0, ""
-    for place, tag in enumerate(tags):
-        if "(" in tag and not depth:
-            first, kind = place, re.split(r"[(*)]", tag)[1]
-        depth += tag.count("(") - tag.count(")")
-        if ")" in tag and depth <= 0:
-            entities.append(Entity(kind, first, place + 1))
-            depth = 0
-    return IOB2.tags(entities, len(tags))
-
-
-def to_iob2(tags: Sequence[str]) -> list[str]:
-    """Return entity tags with B- at each beginning; other tags are unchanged.
-
-    >>> to_iob2(["I-PER", "I-PER", "O", "I-LOC", "B-LOC", "I-ORG"])
-    ['B-PER', 'I-PER', 'O', 'B-LOC', 'B-LOC', 'B-ORG']
-    >>> to_iob2(["NOUN", "VERB"])
-    ['NOUN', 'VERB']
-    """
-    scheme = scheme_of(tags)
-    return list(tags) if scheme is None else IOB2.tags(scheme.entities(tags), len(tags))
 
 
 class FileTags(FileLabels):
@@ -227,7 +186,7 @@ class FileTags(FileLabels):
         self, known: Sequence[str] | None = None, label_map: Mapping[str, str] | None = None
     ) -> None:
         scheme = scheme_of(known or ())
-        self.known_kinds = () if scheme is None else kinds_of(scheme, known or ())
+        self.known_kinds = () if scheme is None else scheme.kinds(known or ())
         self.kinds: dict[str, str] = {}
         """What types of entities stand for; O for no entity."""
         self.num_left_out = 0
@@ -249,7 +208,7 @@ class FileTags(FileLabels):
             super().survey(counts)
             return
         self.counts, self.scheme, self.target = counts, scheme, target
-        kinds = kinds_of(scheme, counts)
+        kinds = scheme.kinds(counts)
         found = match_labels(kinds, self.known_kinds) if self.known else {k: k for k in kinds}
         found = {kind: self.label_map.get(to, to) for kind, to in found.items()}
         self.kinds = found | {kind: to for kind, to in self.label_map.items() if kind in kinds}
@@ -258,7 +217,7 @@ class FileTags(FileLabels):
         """Return a tag, or a type of entity, that stands for none of the known ones, if any."""
         if self.scheme is None:
             return super().unknown()
-        kinds = kinds_of(self.scheme, self.counts or ())
+        kinds = self.scheme.kinds(self.counts or ())
         return next((kind for kind in kinds if kind not in self.kinds), None)
 
     def named(self, example: Example, bad_rows: BadRows, path: Path) -> Example | None:
@@ -298,11 +257,6 @@ class FileTags(FileLabels):
             f"({name[:40]}={OUTSIDE}: no entity)"
         )
 
-    @property
-    def counted(self) -> Counted:
-        """As in FileLabels; nothing where entities are compared."""
-        return APART if self.scheme is not None else super().counted
-
     def notes(self) -> Iterator[str]:
         """Yield how the tags were read, a sentence each."""
         if self.num_left_out:
@@ -323,9 +277,3 @@ class FileTags(FileLabels):
         others = {kind: to for kind, to in self.kinds.items() if to not in ("", kind)}
         if others:
             yield describe_match(others, is_chosen=bool(self.label_map))
-
-
-def kinds_of(scheme: TagScheme, tags: Iterable[str]) -> tuple[str, ...]:
-    """Return the types of entities that tags name, in the order of the tags."""
-    plain = (scheme.plain(tag) for tag in tags if tag and not _NO_TAG.fullmatch(tag))
-    return tuple(dict.fromkeys(tag[2:] for tag in plain if tag != OUTSIDE))

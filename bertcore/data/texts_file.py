@@ -10,9 +10,9 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+from bertcore.data.cells import as_text
 from bertcore.data.encodings import find_encoding
 from bertcore.data.files import BadRows, kind_of, lines_of, listed_columns, open_text
-from bertcore.data.read_texts import as_text
 from bertcore.data.tables import ENDINGS, Table, form_of, open_table
 from bertcore.data.usual_columns import LABELS, PAIRS, TEXTS, find, summarize
 from bertcore.tokenizer.truncation import MOST_CHARACTERS

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bertcore.data.cells import decimal_sign, number_text
+from bertcore.data.cells import is_amount, is_finite
 
 TEXTS = tuple(
     (
@@ -96,10 +96,8 @@ def summarize(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[Co
         filled = [row[place] for row in rows if place < len(row) and row[place]]
         mean = sum(map(len, filled)) / max(1, len(filled))
         counts = Counter(filled)
-        sign = decimal_sign(counts)
-        numbers = [number_text(cell, sign) for cell in counts]
-        are_numbers = bool(filled) and None not in numbers
-        are_whole = are_numbers and all(float(number or 0).is_integer() for number in numbers)
+        are_numbers = bool(filled) and all(map(is_amount, counts))
+        are_whole = are_numbers and all(is_finite(c) and float(c).is_integer() for c in counts)
         summaries.append(Column(name, len(filled), counts, mean, are_numbers, are_whole))
     return tuple(summaries)
 
@@ -123,7 +121,7 @@ def are_names(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> bool | None
         return False
     for cell, column in zip(head, summarize(head, body), strict=True):
         recurs = column.may_be_label and column.counts[cell] > 1
-        if recurs or (column.is_number and number_text(cell, decimal_sign([cell, *column.counts]))):
+        if recurs or (column.is_number and is_amount(cell)):
             return False
     return None
 

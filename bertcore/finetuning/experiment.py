@@ -179,7 +179,7 @@ class Experiment:
         return read_examples(
             path,
             self.task,
-            file_labels(self.task, labels, columns, merges=True),
+            file_labels(self.task, labels, columns),
             columns=columns,
             bad_rows=BadRows(skip=self.settings.skip_bad_rows),
         )

@@ -15,7 +15,7 @@ from torch import Tensor
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.data.examples import ChoiceExample, where
 from bertcore.data.files import BadRows
-from bertcore.data.read_choices import read_choices
+from bertcore.data.read_rows import read_choices
 from bertcore.data.rows import RowBuilder
 from bertcore.evaluation.metrics import class_metrics
 from bertcore.tasks.answers import Goal

@@ -66,7 +66,6 @@ class Classify(SequenceTask):
 
     name = "classify"
     metrics = ("accuracy", "f1", "matthews", "macro_f1")
-    merges_labels = True
     decision: ClassVar[str | None] = "class"
     form = TextForm(task="classify", headerless="CoLA")
 

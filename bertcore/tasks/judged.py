@@ -14,7 +14,7 @@ from scipy.special import softmax
 from bertcore.data.examples import Example
 from bertcore.evaluation.breakdown import break_down
 from bertcore.evaluation.metrics import Metrics, Scores
-from bertcore.tasks.task_data import TaskData, settled
+from bertcore.tasks.task_data import TaskData
 
 ROWS_AT_ONCE = 2000
 """Examples of a part of a file."""
@@ -180,18 +180,11 @@ def breakdown_fields(
 def class_answers(data: TaskData, logits: NDArray[np.float32]) -> JudgedAnswers:
     """Return the most probable class of each example, and whether it is right.
 
-    Where outputs count as one, it is that of the most probable output, and its probability the sum
-    over all of them.
-
     Args:
         logits: Of each, [N, C].
     """
     best, probabilities = logits.argmax(1).astype(np.int32), softmax(logits, axis=-1)
-    if data.counted.groups:
-        groups = np.array(data.counted.groups)
-        best = groups[best].astype(np.int32)
-        probabilities = probabilities @ np.eye(groups.max() + 1, dtype=np.float32)[groups]
-    gold = settled(data.rows.targets.astype(np.int64), best, data.counted)
+    gold = data.rows.targets.astype(np.int64)
     right = gold == best
     return JudgedAnswers(
         gold=gold.astype(np.int32),

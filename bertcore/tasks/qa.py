@@ -25,7 +25,7 @@ from bertcore.data.questions import (
     find_answers,
     question_rows,
 )
-from bertcore.data.read_questions import question_columns, read_questions
+from bertcore.data.read_rows import question_columns, read_questions
 from bertcore.data.rows import Batch
 from bertcore.data.tables import Table
 from bertcore.distillation import soft_target_loss

@@ -12,12 +12,12 @@ from typing import Any
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.data.examples import Example, QuestionExample
 from bertcore.data.files import BadRows
-from bertcore.data.labels import Counted, FileLabels, read_label_map, read_named
+from bertcore.data.labels import FileLabels, read_label_map, read_named
 from bertcore.data.tag_schemes import FileTags
 from bertcore.tasks.judged import ROWS_AT_ONCE, ExampleBlock
 from bertcore.tasks.registry import find_task
 from bertcore.tasks.task import Task
-from bertcore.tasks.task_data import TaskData, counting
+from bertcore.tasks.task_data import TaskData
 from bertcore.tokenizer import Tokenizer
 
 
@@ -46,8 +46,7 @@ def read_task_data(
             them from the file.
         skip_bad_rows: Leave out rows that cannot be used instead of rejecting the file.
         doc_stride: For "qa": tokens from one window's start to the next's.
-        is_train: Whether it is learned: a label of a file that is scored may stand for several
-            of `labels` (`FileLabels`). For "qa", rows for training need no texts afterwards.
+        is_train: Whether it is learned: for "qa", rows for training need no texts afterwards.
         change: Receives the examples and returns those to use.
         if_unknown: What to do about a label that is not in `labels`, a sentence, with which the
             file is refused, bad rows skipped or not; None makes it a bad row.
@@ -55,7 +54,7 @@ def read_task_data(
     ValueError if the file cannot be read, has no example, or has a label not in `labels`.
     """
     bad = BadRows(skip=skip_bad_rows)
-    found = file_labels(task, labels, columns, merges=not is_train)
+    found = file_labels(task, labels, columns)
     found.if_unknown = if_unknown
     examples = read_examples(path, task, found, columns=columns, bad_rows=bad)
     file_rows = array("q")
@@ -75,8 +74,7 @@ def read_task_data(
             f"{data.rows.num_cut:,} of {len(data.rows.lengths):,} rows of {path.name} were "
             f"truncated at {max_length} tokens."
         )
-    data = replace(data, file_rows=tuple(file_rows), notes=tuple(notes))
-    return counting(data, found.counted)
+    return replace(data, file_rows=tuple(file_rows), notes=tuple(notes))
 
 
 def _noting_rows(examples: Iterable[Example], rows: array[int]) -> Iterator[Example]:
@@ -87,11 +85,7 @@ def _noting_rows(examples: Iterable[Example], rows: array[int]) -> Iterator[Exam
 
 
 def file_labels(
-    task: Task,
-    known: Sequence[str] | None = None,
-    columns: Columns = USUAL,
-    *,
-    merges: bool = False,
+    task: Task, known: Sequence[str] | None = None, columns: Columns = USUAL
 ) -> FileLabels:
     """Return what finds out what the labels of a file stand for; used for one file.
 
@@ -100,7 +94,6 @@ def file_labels(
         known: The classes with which labels of the file are matched and whose names they take; None
             takes those of the file.
         columns: Its `label_map` overrules.
-        merges: Whether a label may stand for several classes, if the task allows that.
 
     ValueError if the label map cannot be read, or names other labels than the known ones.
     """
@@ -109,9 +102,7 @@ def file_labels(
         raise ValueError(f"--label-map is for labels, which {task.name!r} has not. Leave it out.")
     if task.answers_each_token and task.has_labels:
         return FileTags(known, label_map)
-    merges = merges and task.merges_labels
-    known = known if task.has_labels else None
-    return FileLabels(known, label_map, merges=merges, may_list=task.may_list)
+    return FileLabels(known if task.has_labels else None, label_map, may_list=task.may_list)
 
 
 def read_examples(
@@ -175,9 +166,9 @@ def stream_examples(
         bad_rows=bad_rows,
     )
     first = 0
-    for chosen, counted in parts:
+    for chosen in parts:
         data = task.rows(chosen, tokenizer, max_length=max_length, labels=known, is_train=False)
-        yield ExampleBlock(first, chosen, counting(data, counted))
+        yield ExampleBlock(first, chosen, data)
         first += len(chosen)
 
 
@@ -189,18 +180,18 @@ def read_parts(
     columns: Columns,
     rows_at_once: int,
     bad_rows: BadRows,
-) -> Iterator[tuple[list[Example], Counted]]:
-    """Yield the examples of a file, part by part, each with `FileLabels.counted`.
+) -> Iterator[list[Example]]:
+    """Yield the examples of a file, part by part.
 
     Args:
         path, task, labels, columns, rows_at_once, bad_rows: As for `stream_examples`.
 
     ValueError as `read_task_data`.
     """
-    found = file_labels(task, labels, columns, merges=True)
+    found = file_labels(task, labels, columns)
     source = iter(read_examples(path, task, found, columns=columns, bad_rows=bad_rows))
     while part := list(islice(source, rows_at_once)):
-        yield part, found.counted
+        yield part
 
 
 def send_parts(
@@ -217,5 +208,5 @@ def send_parts(
         on_part(part)
 
 
-ReadParts = Callable[..., Iterator[tuple[list[Example], Counted]]]
+ReadParts = Callable[..., Iterator[list[Example]]]
 """With the parameters of `read_parts`."""

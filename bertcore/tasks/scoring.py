@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from bertcore.data.rows import IGNORED, ordered_batches
 from bertcore.network.task_module import TaskModule
@@ -87,7 +86,7 @@ def _run(
             places = torch.arange(logits.shape[1], device=device)
             # Padding has no predictions; T differs by row, so the loss must exclude it.
             logits = logits.masked_fill((places >= lengths[:, None])[..., None], -1e9)
-        loss = task.loss(_counted(logits, data.counted.groups), batch.targets)
+        loss = task.loss(logits, batch.targets)
         yield Outputs(
             examples,
             logits.cpu().numpy(),
@@ -97,12 +96,3 @@ def _run(
         )
         done += len(examples)
         on_fraction(done / len(rows))
-
-
-def _counted(logits: Tensor, groups: Sequence[int]) -> Tensor:
-    """Return logits, [B, C], of groups of outputs, whose probabilities are added up."""
-    if not groups:
-        return logits
-    places = torch.tensor(groups, device=logits.device)
-    of_group = [logits[:, places == group] for group in range(max(groups) + 1)]
-    return torch.stack([part.logsumexp(1) for part in of_group], 1)

@@ -16,7 +16,7 @@ from bertcore.data.columns import TextForm, text_header
 from bertcore.data.examples import Example, LabelsExample, TextExample
 from bertcore.data.exports import open_rows
 from bertcore.data.files import BadRows
-from bertcore.data.read_texts import read_texts
+from bertcore.data.read_rows import read_texts
 from bertcore.data.rows import RowBuilder
 from bertcore.data.tables import Table
 from bertcore.tasks.judged import WrongAnswer

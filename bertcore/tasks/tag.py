@@ -41,7 +41,7 @@ from bertcore.tasks.judged import (
 )
 from bertcore.tasks.targets import TagTarget
 from bertcore.tasks.task import Task
-from bertcore.tasks.task_data import LabelNumbers, TaskData, settled
+from bertcore.tasks.task_data import LabelNumbers, TaskData
 from bertcore.tokenizer import Tokenizer
 
 _TAG_METRICS = {"macro_f1": "f1", "accuracy": "accuracy"}
@@ -201,7 +201,7 @@ class Tag(Task):
         rows, counts = data.rows, data.sentence_lengths
         assert counts is not None
         is_word = rows.targets != IGNORED
-        gold = settled(rows.targets[is_word].astype(np.int64), best, data.counted)
+        gold = rows.targets[is_word].astype(np.int64)
         first = counts[:ROWS_AT_ONCE]
         if is_iob1 or (is_iob1 is None and _are_iob1(best[: first.sum()], first, data.labels)):
             gold = _as_iob1(gold, counts, data.labels)

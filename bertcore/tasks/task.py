@@ -61,8 +61,6 @@ class Task(ABC):
     """Metrics that can choose the best checkpoint; the first is the default. Higher is better."""
     has_labels: ClassVar[bool] = True
     """Whether the answers are a fixed list of labels."""
-    merges_labels: ClassVar[bool] = False
-    """Whether a label of a file that is scored may stand for several of the head's."""
     may_list: ClassVar[bool] = False
     """Whether a label of a file may be a list of several of the head's."""
     weighs_classes: ClassVar[bool] = True

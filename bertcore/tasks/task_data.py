@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bertcore.data.labels import APART, Counted, order_labels, some_labels
+from bertcore.data.labels import order_labels, some_labels
 from bertcore.data.questions import Questions
 from bertcore.data.rows import IGNORED, Rows
 
@@ -32,33 +32,8 @@ class TaskData:
     file_rows: tuple[int, ...] = ()
     """Of each example its row in the file, from 1; of "tag" the line where the sentence begins; ()
     for "qa", whose questions have names."""
-    counted: Counted = APART
-    """Which outputs of the head count as one: `labels` are then those of its groups."""
     notes: tuple[str, ...] = ()
     """What was cut or left out, a sentence each."""
-
-
-def counting(data: TaskData, counted: Counted) -> TaskData:
-    """Return data whose targets are numbers of groups of outputs, if some count as one."""
-    if counted.groups:
-        targets = np.array(counted.groups)[data.rows.targets.astype(np.int64)]
-        data = replace(data, rows=replace(data.rows, targets=targets), labels=counted.names)
-    return replace(data, counted=counted)
-
-
-def settled(
-    gold: NDArray[np.int64], predicted: NDArray[np.integer], counted: Counted
-) -> NDArray[np.int64]:
-    """Return the true classes, [N], as the class that was answered where both have one name.
-
-    Args:
-        gold, predicted: Classes, [N].
-        counted: As in `TaskData`.
-    """
-    if not counted.alike:
-        return gold
-    first = np.array(counted.alike)
-    return np.where(first[predicted] == first[gold], predicted, gold).astype(np.int64)
 
 
 def label_counts(data: TaskData) -> dict[str, int]:

@@ -170,42 +170,6 @@ CASES = {
         "(2 not annotated, 1 discarded)",
         3,
     ),
-    "Argilla 2, a column for each": Case(
-        each(*({"mood.responses": given, "mood.responses.status": ["submitted"] * len(given or ()),
-                "mood.suggestion": "z"} for given in (["a"], ["b", "a"], None))),
-        "classify",
-        {0: "a", 1: "b"},
-        "annotated several times: 1",
-        1,
-    ),
-    "Argilla's feedback": Case(
-        tuple({"fields": {"text": text}, "responses": [{"status": status, "values":
-               {"mood": {"value": label}}}]} for text, label, status in
-              zip(TEXTS, "aba", ("submitted", "submitted", "discarded"), strict=False)),
-        "classify",
-        {0: "a", 1: "b"},
-        "1 discarded",
-        1,
-    ),
-    "Argilla 1, entities": Case(
-        each({"annotation": [["PER", 0, 4]], "status": "Validated"}, {"annotation": None},
-             {"annotation": [], "status": "Validated"},
-             {"annotation": [], "status": "Discarded"}, prediction=None),
-        "tag",
-        {0: "PER", 2: ""},
-        "1 not annotated, 1 discarded",
-        2,
-    ),
-    "LightTag": Case(
-        {"examples": [
-            {"content": text, "seen_by": [1] if i < 3 else [], "annotations":
-             [{"start": 0, "end": 4, "tag": "PER", "correct": i == 0}] if i < 2 else []}
-            for i, text in enumerate(TEXTS)]},
-        "tag",
-        {0: "PER", 1: "", 2: ""},
-        "2 not annotated",
-        2,
-    ),
     "spaCy, entities": Case(
         [[TEXTS[0], {"entities": [[0, 4, "PER"]]}], [TEXTS[1], {"entities": []}], [TEXTS[2], {}]],
         "tag",
@@ -268,7 +232,7 @@ CASES = {
 }  # fmt: skip
 what_opens.add(
     "Labels",
-    "exports of Label Studio, doccano, Prodigy, Argilla, LightTag and spaCy",
+    "exports of Label Studio, doccano, Prodigy, Argilla 2 and spaCy",
     '`[{"annotations": [{"result": [{"value": {"choices": ["pos"]}}]}]}]`',
     "the answers; what nobody answered, or put aside, is left out and counted",
 )
@@ -367,6 +331,29 @@ def test_a_text_without_a_list_of_spans_is_no_sentence_without_entities(
 def test_empty_lists_of_spans_are_said(tmp_path: Path) -> None:
     path = written(tmp_path / "a.jsonl", each({"label": [PER]}, {"label": []}, {"label": []}))
     assert any("an empty list of spans: 2." in n for n in read(path, "tag")[1].notes())
+
+
+RECORD = {"text": TEXTS[0], "annotation": [["PER", 0, 4]], "status": "Validated"}
+REFUSED = {
+    "Argilla 2, a column for each": each({"mood.responses": ["a"]}),
+    "Argilla's feedback": ({"fields": {"text": "x"}, "responses": [{"values": {}}]},),
+    "Argilla 1": ({**RECORD, "prediction": None},),
+    "LightTag": ({"content": TEXTS[0], "seen_by": [1], "annotations": []},),
+}
+what_opens.add(
+    "Labels",
+    "LightTag, and other forms of Argilla",
+    '`{"mood.responses": ["a"]}`',
+    "refused: what to write",
+)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_forms_that_are_not_read_are_named(name: str, tmp_path: Path) -> None:
+    path = written(tmp_path / "a.jsonl", REFUSED[name])
+    for look in (guess, lambda path: read(path, "tag"), lambda path: read(path, "classify")):
+        with pytest.raises(ValueError, match=f"is a form of {name.split()[0][:7]}.*JSON lines"):
+            look(path)
 
 
 def test_annotations_of_brat_lack_their_text(tmp_path: Path) -> None:

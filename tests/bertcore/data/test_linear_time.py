@@ -71,9 +71,18 @@ def test_rows_after_many_open_quotation_marks_are_still_read(tmp_path: Path) -> 
 
 
 def test_a_text_of_python_that_is_not_closed_is_no_list() -> None:
-    for text in ("['a]", '["a]', "['a', 'b]", "['a\\']", "['a\\\\]", "[it's]", "['a'\n'b\\]"):
+    for text in (
+        "['a]",
+        '["a]',
+        "['a', 'b]",
+        "['a\\']",
+        "['a\\\\]",
+        "[it's]",
+        "['a'\n'b\\]",
+        "['c\nd']",
+    ):
         assert parsed_list(text) is None
-    assert parsed_list("['it\\'s', \"a 'b'\", 'c\nd', ]") == ["it's", "a 'b'", "c\nd"]
+    assert parsed_list("['it\\'s', \"a 'b'\", 'c', ]") == ["it's", "a 'b'", "c"]
 
 
 @pytest.mark.parametrize("result", [1, None, "a", [1], {"value": 1}, {"value": {"start": []}}])

@@ -14,7 +14,7 @@ import pytest
 from bertcore.data.examples import QuestionExample
 from bertcore.data.files import BadRows
 from bertcore.data.guess import guess
-from bertcore.data.read_questions import read_questions
+from bertcore.data.read_rows import read_questions
 from tests.support import what_opens
 
 CONTEXT = "the man is in paris. the woman is in a house."

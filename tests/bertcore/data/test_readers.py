@@ -13,7 +13,7 @@ import pytest
 
 from bertcore.configs.columns import Columns
 from bertcore.data.files import BadRows
-from bertcore.data.read_questions import read_questions
+from bertcore.data.read_rows import read_questions
 from bertcore.tasks import TASKS, find_task
 from bertcore.tasks.read import read_examples
 from tests.support import what_opens
@@ -218,7 +218,7 @@ REFUSED: dict[str, tuple[str, str, dict[str, str], str, int]] = {
                  "has 3 columns, but the lines before have 2", 1),
     "wrong choice.csv": ("sent1,ending0,ending1,label\nA,b,c,3\n", "choice", {},
                          "has the answer '3'; expected a number from 0 to 1", 0),
-    "no choice.csv": ("sent1,label\nA,0\n", "choice", {}, "for the choices: ending0", -1),
+    "no choice.csv": ("sent1,label\nA,0\n", "choice", {}, "has no columns of choices: ending0", -1),
     "no row.json": ('{"rows": []}', "qa", {}, "it has no row", -1),
     "no json.json": ("{", "qa", {}, "not valid JSON", -1),
 }  # fmt: skip

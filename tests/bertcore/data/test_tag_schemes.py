@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from seqeval.metrics.sequence_labeling import get_entities
 from seqeval.scheme import BILOU, IOB1, IOB2, IOBES, Entities
 
-from bertcore.data.tag_schemes import Entity, TagScheme, from_brackets, scheme_of, to_iob2
+from bertcore.data.tag_schemes import Entity, TagScheme, scheme_of
 
 NEIGHBOURS = [Entity("PER", 0, 2), Entity("PER", 2, 3), Entity("LOC", 4, 5)]
 APART = [Entity("PER", 0, 2), Entity("LOC", 3, 4)]
@@ -35,7 +35,6 @@ def test_entities_of_every_scheme(name: str) -> None:
     scheme = scheme_of(tags)
     assert scheme is not None
     assert scheme.entities(tags) == NEIGHBOURS
-    assert to_iob2(tags) == TAGS["IOB2"].split()
 
 
 @pytest.mark.parametrize("name", [name for name in TAGS if name != "IOB1"])
@@ -69,7 +68,6 @@ def test_types_alone_are_entities_beside_o() -> None:
 )
 def test_what_is_no_scheme(tags: str) -> None:
     assert scheme_of(tags.split()) is None
-    assert to_iob2(tags.split()) == tags.split()
 
 
 def test_letters_alone_are_entities_of_one_type() -> None:
@@ -78,13 +76,6 @@ def test_letters_alone_are_entities_of_one_type() -> None:
     assert scheme is not None
     assert scheme.entities(list("OBIIBO")) == [Entity("entity", 1, 4), Entity("entity", 4, 5)]
     assert scheme.tags([Entity("entity", 0, 2)], 3) == ["B", "I", "O"]
-
-
-def test_brackets_of_ontonotes() -> None:
-    assert from_brackets("* (ORG*  * *) (LOC) * (A(B) *)".split()) == (
-        "O B-ORG I-ORG I-ORG B-LOC O B-A I-A".split()
-    )
-    assert from_brackets(["O", "B-PER"]) is None
 
 
 def test_classes_for_special_tokens_are_no_entities() -> None:

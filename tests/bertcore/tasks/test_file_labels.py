@@ -223,9 +223,9 @@ def test_rows_that_nobody_judged_are_left_out(tmp_path: Path) -> None:
     "Labels",
     "two outputs of one name",
     '`{"0": "pos", "1": "pos"}`',
-    "apart by their ids; both are right where a file says `pos`",
+    "apart by their ids; a file that says `pos` is refused",
 )
-def test_outputs_of_one_name_are_told_apart_and_both_are_right(tmp_path: Path) -> None:
+def test_outputs_of_one_name_are_told_apart(tmp_path: Path) -> None:
     model = start_task_model(
         tiny_bert().save(tmp_path / "tiny"),
         task="classify",
@@ -240,23 +240,14 @@ def test_outputs_of_one_name_are_told_apart_and_both_are_right(tmp_path: Path) -
     opened = open_task_model(folder, device="cpu")
     assert opened.labels == ("pos (id 0)", "pos (id 1)", " (id 2)")
     assert any("2 outputs of the head have the name 'pos' (ids 0, 1)" in n for n in opened.notes)
-    path = sheet(tmp_path / "a.csv", "pos", "pos", "pos (id 1)")
-    for told in range(3):
-        with torch.no_grad():
-            opened.module.head.classifier.weight.zero_()  # type: ignore[union-attr]
-            opened.module.head.classifier.bias.copy_(torch.eye(3)[told])  # type: ignore[union-attr]
-        run = run_file(opened, path)
-        # Of the row that names an id, too: the file uses the name of both.
-        assert run.right.tolist() == [told < 2] * 3
+    for name in ("0,1,2".split(","), ["pos (id 0)", "pos (id 1)", " (id 2)"]):
+        path = lines(tmp_path / "a.jsonl", [*name])
         data = read_task_data(
             path, opened.task, opened.tokenizer, max_length=16, labels=opened.labels
         )
-        scores = score_model(opened.module, data, opened.task).scores
-        assert scores.metrics["accuracy"] == run.metrics().metrics["accuracy"]
-        assert np.array(scores.confusion).tolist() == run.metrics().confusion.tolist()  # type: ignore[union-attr]
-        assert run_file(opened, sheet(tmp_path / "ids.csv", "0", "1", "2")).right.tolist() == [
-            told == i for i in range(3)
-        ]
+        assert data.rows.targets.tolist() == [0, 1, 2]
+    with pytest.raises(ValueError, match=r"the label 'pos', which is not one of 'pos \(id 0\)'"):
+        run_file(opened, sheet(tmp_path / "b.csv", "pos", "pos"))
 
 
 @opens(

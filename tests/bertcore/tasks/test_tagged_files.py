@@ -480,43 +480,12 @@ def test_numbered_words_with_chunks_and_entities(tmp_path: Path) -> None:
     ]
 
 
-def test_entities_in_the_last_column_of_a_treebank(tmp_path: Path) -> None:
-    """ltgoslo/norne#7."""
-    rows = [
-        f"{i}\t{word}\t_\tX\t_\t_\t0\troot\t_\t{misc}"
-        for i, (word, misc) in enumerate(
-            [
-                ("Finn", "name=B-PER"),
-                ("Moe", "SpaceAfter=No|name=I-PER"),
-                (".", "name=O"),
-                ("a", "_"),
-            ],
-            1,
-        )
-    ]
-    assert tagged(tmp_path / "a.conllu", *rows, "", label="name") == [
-        (["Finn", "Moe", ".", "a"], ["B-PER", "I-PER", "O", "O"])
-    ]
-
-
-@opens("Tags", "brackets", "`(PERSON*`, `*)`", "a tag a word, and entities")
-def test_brackets_of_ontonotes(tmp_path: Path) -> None:
-    """sfu-natlang/glm-parser#70: comments, and a column for each predicate."""
-    rows = (
-        "#begin document (bc/cctv); part 000",
-        "bc 0 0 the DT - - (DATE* -",
-        "bc 0 1 summer NN - - *) -",
-        "bc 0 2 of IN - - * (0",
-        "bc 0 3 Oslo NNP - - (GPE) 0)",
-        "",
-        "bc 0 0 go VB - - * * -",
-        "",
-        "#end document",
-    )
-    assert tagged(tmp_path / "a.conll", *rows, text="4", label="8") == [
-        (["the", "summer", "of", "Oslo"], ["B-DATE", "I-DATE", "O", "B-GPE"]),
-        (["go"], ["O"]),
-    ]
+@opens("Tags", "brackets", "`(PERSON*`, `*)`", "refused: how to write them")
+def test_brackets_of_ontonotes_are_refused(tmp_path: Path) -> None:
+    """sfu-natlang/glm-parser#70."""
+    rows = ("the DT (DATE*", "summer NN *)", "of IN *", "Oslo NNP (GPE)", "", "go VB *", "")
+    with pytest.raises(ValueError, match=r"has tags in brackets, as OntoNotes .*'\(DATE\*'"):
+        tagged(tmp_path / "a.conll", *rows)
 
 
 def test_lists_under_text_and_labels(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bertcore.data.files import BadRows
-from bertcore.data.read_questions import read_questions
+from bertcore.data.read_rows import read_questions
 from bertcore.data.read_tags import read_tags
 from bertcore.finetuning import make_settings, resume_experiment, start_experiment
 from bertcore.finetuning.data.hub_data import HubName, fetch_hub_data, parse_hub_name

@@ -1,0 +1,456 @@
+"""Rows of a table as examples: texts with labels or scores, multiple choice, and questions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bertcore.configs.columns import USUAL, Columns
+from bertcore.data.cells import (
+    SEPARATOR,
+    TRUTH,
+    UNLABELLED,
+    ListForm,
+    as_text,
+    decimal_sign,
+    flags,
+    label_text,
+    labels_of,
+    listed,
+    number_text,
+    one_text,
+)
+from bertcore.data.columns import Places, TextForm, choose, find_column, text_header
+from bertcore.data.examples import ChoiceExample, LabelsExample, QuestionExample, TextExample
+from bertcore.data.exports import UnansweredError, examples_of, open_rows
+from bertcore.data.files import BadRows, check_width, listed_columns
+from bertcore.data.tables import Row, Table, always
+from bertcore.data.usual_columns import find, normal
+
+# ---- texts ----
+
+LARGEST_SCORE = 3.4e38
+"""About what float32 holds."""
+_LOOK_AT_ROWS = 20_000
+"""Rows that decide how a column lists labels."""
+
+
+def read_texts(
+    path: Path, *, form: TextForm, columns: Columns = USUAL, bad_rows: BadRows
+) -> Iterator[TextExample | LabelsExample]:
+    """Yield the examples of a table one by one.
+
+    GLUE's files without column names are recognised by their format: CoLA (source, label, mark,
+    sentence) and STS-B (genre, file, year, index, score, sentence 1, sentence 2). In other tables a
+    column that is not named is the first with a usual name, or else the likely one by the content
+    of the first rows, of which a note is left.
+
+    A column of several labels lists them: separated by |, ; or commas, as a list of JSON, Python or
+    numpy, or as an object of labels with 0 or 1; or it has a 0 or 1 for each label by its number.
+    An empty cell or list is a text without a label. Or they are columns of 0 and 1, by name or
+    number, separated by commas: toxic,insult,threat. Texts with -1, NaN or null there were not
+    labelled: they are left out, and counted.
+
+    Args:
+        path: As for `open_table`.
+        form: What the task reads.
+        columns: Those that were asked for.
+        bad_rows: Collects rows that cannot be used.
+
+    ValueError if a column is missing (the message lists the columns), the file cannot be read, or
+    no row of several labels has one.
+    """
+    header = text_header(columns)
+    lists = ListForm()
+    if form.answer == "labels":
+        with open_rows(path, BadRows(skip=True), has_header=header, label=columns.label) as table:
+            lists = _list_form(table, choose(table, path, form, columns, BadRows()))
+        if lists.separator != SEPARATOR:
+            bad_rows.note(f"Labels of a text are separated by {lists.separator!r}.")
+    num, has_labels = 0, False
+    with open_rows(path, bad_rows, has_header=header, label=columns.label) as table:
+        places = choose(table, path, form, columns, bad_rows)
+        table.use(places.text, places.pair, *places.labels)
+        for example in examples_of(table, path, bad_rows, _text_reader(table, form, places, lists)):
+            num, has_labels = num + 1, has_labels or any(example.labels)
+            yield example
+    if form.answer == "labels" and num and not has_labels:
+        names = [table.columns[place] for place in places.labels]
+        raise ValueError(
+            f"no row of {str(path)!r} has a label (column {listed_columns(names)}). Check the "
+            "column."
+        )
+
+
+def _list_form(table: Table, places: Places) -> ListForm:
+    place, *more = places.labels
+    rows = (row.cells for row in islice(table.rows, _LOOK_AT_ROWS))
+    first = [cells[place] for cells in rows if len(cells) > place]
+    if normal(table.columns[place]) == "label" and {"yes", "no"}.issuperset(map(as_text, first)):
+        return ListForm()  # the names of two labels, since "label" is the name of none
+    return ListForm(is_flag=True) if more else ListForm.of(first)
+
+
+def _text_reader(
+    table: Table, form: TextForm, places: Places, lists: ListForm
+) -> Callable[[Sequence[Any], int], Iterator[TextExample | LabelsExample]]:
+    text_at, pair_at, labels_at = places
+    names = [table.columns[place] for place in labels_at]
+    needed = max(text_at, pair_at, *labels_at)
+    firsts = [as_text(row[labels_at[0]]) for row in table.first if labels_at[0] < len(row)]
+    sign = decimal_sign(firsts)
+
+    def read(cells: Sequence[Any], row: int) -> Iterator[TextExample | LabelsExample]:
+        if needed >= len(cells):
+            raise ValueError(f"{len(cells)} cells")
+        text = as_text(cells[text_at])
+        pair = None if pair_at < 0 else as_text(cells[pair_at])
+        answers = [cells[place] for place in labels_at]
+        example: TextExample | LabelsExample
+        if form.answer == "labels":
+            found = flags(names, answers) if lists.is_flag else labels_of(answers[0], lists)
+            if found is None:
+                raise UnansweredError(as_text(answers[0]))
+            example = LabelsExample(text, pair, found.given, row, found.asked)
+        else:
+            try:
+                answer = one_text(answers[0])
+            except ValueError as error:
+                raise ValueError(f"{error} in column {names[0]!r}") from error
+            score = form.answer == "score"
+            answer = _score(answer, sign, names[0]) if score else label_text(answer)
+            example = TextExample(text, pair, answer, row)
+        if not text:
+            raise ValueError(f"no text (column {table.columns[text_at]!r} is empty)")
+        yield example
+
+    return read
+
+
+def _score(written: str, sign: str | None, name: str) -> str:
+    if not label_text(written):
+        raise UnansweredError(written)
+    number = number_text(str(TRUTH.get(written.casefold(), written)), sign)
+    if number is None or abs(float(number)) > LARGEST_SCORE:
+        how = "" if sign == "." else ", with a point before its decimals"
+        raise ValueError(
+            f"the score {written[:40]!r} in column {name!r}; expected a number that float32 can "
+            f"represent, without signs between thousands and without a unit{how}"
+        )
+    return number
+
+
+# ---- multiple choice ----
+
+CHOICE_TEXTS = tuple(
+    "sent1 ctx article context passage premise goal question_stem stem question sentence".split()
+)
+"""Usual names of the text, the likeliest first: of SWAG, HellaSwag, RACE, CosmosQA, COPA, PIQA,
+OpenBookQA, ARC, WinoGrande."""
+_STARTS = ("sent2", "question")
+"""Of what begins each choice."""
+_LISTS = ("endings", "choices", "options")
+"""Of a list of all choices, or an object of their texts and names."""
+CHOICE_ANSWERS = ("label", "answerkey", "answer", "answers", "gold")
+"""Of the right choice: its number, its letter or its name."""
+_NUMBERED = re.compile(r"(ending|choice|option|sol|answer)_?([0-9]|[a-h])")
+"""Columns of one choice each."""
+_LETTERS = "abcdefgh"
+_COUNTS = ("0123456789", "123456789", _LETTERS)
+
+
+class _Choices(NamedTuple):
+    """The columns of a table of choices."""
+
+    choices: tuple[str, ...]
+    """One with all of them, or one for each."""
+    text: str
+    start: str
+    """"" for none."""
+    answer: str
+
+
+def has_choices(names: Sequence[str]) -> bool:
+    """Return whether the columns of a table are those of multiple choice."""
+    others = find(names, CHOICE_TEXTS), find(names, CHOICE_ANSWERS)
+    return bool(_choice_columns(names)) and None not in others
+
+
+def read_choices(
+    path: Path, *, columns: Columns = USUAL, bad_rows: BadRows
+) -> Iterator[ChoiceExample]:
+    """Yield the examples of a table of choices: of SWAG, HellaSwag, ARC, RACE and their like.
+
+    The choices are columns such as ending0, ending1, ..., or a list in one. What stands in sent2,
+    or in a question beside another text, begins each choice, as in SWAG. The right one is named by
+    its letter, its own name, or its number, from 1 where the first rows have no 0 but the last.
+
+    Args:
+        path: As for `open_table`.
+        columns: Other names of the text, of what begins the choices (`text_pair`) and of the right
+            one (`label`).
+        bad_rows: Collects rows that cannot be used.
+
+    ValueError if a column is missing, or there are fewer than two choices.
+    """
+    with open_rows(path, bad_rows, has_header=always) as table:
+        places = _find_choices(table.columns, columns, path)
+        first = [dict(zip(table.columns, cells, strict=False)) for cells in table.first]
+        start = _first_number(first, places)
+        if start is None:
+            bad_rows.note(
+                f"No right choice of {path.name!r} is the first, or the last counted from 1, so "
+                "they are taken to be counted from 0."
+            )
+        elif start:
+            bad_rows.note(f"Right choices of {path.name!r} are counted from 1.")
+
+        def read(cells: Sequence[Any], row: int) -> Iterator[ChoiceExample]:
+            for part in _parts_of_race(dict(zip(table.columns, cells, strict=False)), places):
+                yield _choice(part, places, start or 0, row)
+
+        yield from examples_of(table, path, bad_rows, read)
+
+
+def _choice_columns(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the column of all choices, or those of one each; () if there are none."""
+    one = find(names, _LISTS)
+    if one is not None:
+        return (names[one],)
+    groups: dict[str, dict[str, str]] = {}
+    for name in names:
+        if found := _NUMBERED.fullmatch(normal(name)):
+            groups.setdefault(found[1], {})[found[2]] = name
+    for group in groups.values():
+        signs = "".join(sorted(group))
+        if len(signs) > 1 and any(way.startswith(signs) for way in _COUNTS):
+            return tuple(group[sign] for sign in signs)
+    return ()
+
+
+def _find_choices(names: Sequence[str], wanted: Columns, path: Path) -> _Choices:
+    choices = _choice_columns(names)
+    if not choices:
+        raise ValueError(
+            f"{str(path)!r} has no columns of choices: ending0, ending1, ..., or a list called "
+            f"endings; it has {listed_columns(names)}. Multiple choice is read in the forms of "
+            "SWAG, HellaSwag, ARC and RACE."
+        )
+    taken = {*choices, wanted.text or "", wanted.text_pair or ""}
+
+    def place(name: str | None, usual: Sequence[str], option: str, what: str) -> str:
+        at = find_column(names, name, option, path, usual=usual, what=what, taken=taken)
+        taken.add(names[at])
+        return names[at]
+
+    answer = place(wanted.label, CHOICE_ANSWERS, "--label", "right one")
+    text = place(wanted.text, CHOICE_TEXTS, "--text", "text")
+    has_start = find([name for name in names if name not in taken], _STARTS) is not None
+    is_read = has_start or wanted.text_pair
+    start = place(wanted.text_pair, _STARTS, "--text-pair", "question") if is_read else ""
+    return _Choices(choices, text, start, answer)
+
+
+def _first_number(rows: Sequence[Mapping[str, Any]], places: _Choices) -> int | None:
+    """Return the number of a first choice, 0 or 1; None if the right ones of all rows fit both."""
+    answers, most = set(), 0
+    for row in rows:
+        for part in _parts_of_race(row, places):
+            texts, own = _listed_choices(part, places)
+            answer = label_text(as_text(part.get(places.answer)))
+            if answer.isdecimal() and answer not in own:
+                answers.add(answer)
+                most = max(most, len(texts))
+    return 0 if "0" in answers or not answers else 1 if str(most) in answers else None
+
+
+def _parts_of_race(row: Mapping[str, Any], places: _Choices) -> Iterator[Mapping[str, Any]]:
+    """Yield a row, or of RACE's articles with several questions a row for each."""
+    options, answers = (listed(row.get(name)) for name in (places.choices[0], places.answer))
+    if not isinstance(answers, list) or not isinstance(options, list):
+        yield row
+        return
+    asked = row.get("questions")
+    asked = asked if isinstance(asked, list) else [""] * len(answers)
+    for question, choices, answer in zip(asked, options, answers, strict=False):
+        start = places.start or "question"
+        yield {**row, start: question, places.choices[0]: choices, places.answer: answer}
+
+
+def _listed_choices(row: Mapping[str, Any], places: _Choices) -> tuple[list[str], list[str]]:
+    """Return the texts of the choices, and their own names or []."""
+    if len(places.choices) > 1:
+        return [as_text(row.get(name)) for name in places.choices], []
+    names, texts = None, listed(row.get(places.choices[0]))
+    if isinstance(texts, Mapping):
+        names, texts = texts.get("label"), texts.get("text")
+    elif isinstance(texts, list) and texts and all(isinstance(one, Mapping) for one in texts):
+        names, texts = ([one.get(key) for one in texts] for key in ("label", "text"))
+    texts = texts if isinstance(texts, list) else []
+    own = names if isinstance(names, list) and len(names) == len(texts) else []
+    return [*map(as_text, texts)], [*map(as_text, own)]
+
+
+def _choice(row: Mapping[str, Any], places: _Choices, start: int, number: int) -> ChoiceExample:
+    texts, own = _listed_choices(row, places)
+    answer = label_text(as_text(row.get(places.answer)))
+    if not answer or (answer in UNLABELLED and answer not in own):
+        raise UnansweredError(answer)
+    begin = as_text(row.get(places.start or ("question" if "questions" in row else "")))
+    choices = [f"{begin} {text}".strip() for text in texts]
+    if len(choices) < 2:
+        raise ValueError(f"{len(choices)} choices in column {places.choices[0]!r}; expected two")
+    if not all(texts if begin else choices):
+        raise ValueError("an empty choice")
+    numbers = [str(i + start) for i in range(len(choices))]
+    names = [[one.casefold() for one in own], numbers, [*_LETTERS[: len(choices)]]]
+    right = next((one.index(answer.casefold()) for one in names if answer.casefold() in one), None)
+    if right is None:
+        raise ValueError(
+            f"the answer {answer[:40]!r}; expected a number from {start} to "
+            f"{len(choices) - 1 + start}, or a letter"
+        )
+    return ChoiceExample(as_text(row.get(places.text)), choices, right, number)
+
+
+# ---- questions ----
+
+_OF_THE_EXAMPLE = ("id", "question", "context", "answers", "is_impossible")
+"""Fields of SQuAD's form that are the example itself."""
+_ANSWERS = ("answers", "detected_answers", "answer", "answer_text", "text")
+"""Fields with the answers of a question; the first that a row has."""
+
+
+def has_questions(columns: Sequence[str]) -> bool:
+    """Return whether the columns of a table, or of a list of articles, are those of SQuAD."""
+    names = set(columns)
+    is_flat = {"question", "context"} <= names and bool(names & {*_ANSWERS, "answer_start"})
+    return is_flat or "paragraphs" in names or {"qas", "context"} <= names
+
+
+def read_questions(path: Path, *, bad_rows: BadRows) -> Iterator[QuestionExample]:
+    """Yield the questions of a file; one without an answer in the text has answers [].
+
+    Args:
+        path: SQuAD's articles with paragraphs, as one value of JSON or an object a line; or a row
+            for each question as in `datasets` (question, context, answers: JSON, Parquet, CSV).
+        bad_rows: Collects questions whose answer is not at the place stated in the file.
+
+    ValueError if the file is not in this format.
+    """
+    for fields, number in _questions(path, bad_rows):
+        try:
+            yield _question(fields, number)
+        except ValueError as error:
+            name = str(fields.get("id", number))[:60]
+            bad_rows.add(f"question {name!r} of {str(path)!r} has {error}.")
+
+
+def question_columns(path: Path) -> Table:
+    """Return the fields of a SQuAD file other than the questions, such as title, as a table.
+
+    A row is a question, in the order of `QuestionExample.row`. A field is the question's own, or
+    its paragraph's, or its article's; None if there is none.
+
+    ValueError as `read_questions`.
+    """
+    found = [
+        {
+            name: value
+            for name, value in fields.items()
+            if name not in _OF_THE_EXAMPLE and not isinstance(value, dict | list)
+        }
+        for fields, _ in _questions(path, BadRows(skip=True))
+    ]
+    names = tuple(dict.fromkeys(name for fields in found for name in fields))
+    check_width(len(names), repr(str(path)))
+    cells = ([fields.get(name) for name in names] for fields in found)
+    return Table(names, (Row(number, row) for number, row in enumerate(cells, 1)), has_header=True)
+
+
+def _question(fields: Mapping[str, Any], number: int) -> QuestionExample:
+    question, context = fields.get("question"), fields.get("context")
+    if not isinstance(question, str) or not question.strip():
+        raise ValueError("no question")
+    if not isinstance(context, str):
+        raise ValueError("no text (context)")
+    if not fields.keys() & {"is_impossible", *_ANSWERS}:
+        raise ValueError("no answers")
+    is_impossible = as_text(fields.get("is_impossible")).casefold() in ("true", "1", "1.0", "yes")
+    answers = []
+    for text, start in () if is_impossible else _answers(fields):
+        stands = "" if start is None else context[start : start + len(text)]
+        if _is_empty(text) and (not text or stands != text):
+            continue
+        if start is None:
+            raise ValueError(
+                f"the answer {text[:60]!r} without a text or a place in it (answer_start): "
+                f"{str(fields.get('answers', ''))[:80]}"
+            )
+        if stands != text:
+            raise ValueError(
+                f"the answer {text[:60]!r} at character {start}, but the text has "
+                f"{stands[:60]!r} there"
+            )
+        answers.append((text, start))
+    return QuestionExample(str(fields.get("id", "")), question, context, answers, number)
+
+
+def _questions(path: Path, bad_rows: BadRows) -> Iterator[tuple[Mapping[str, Any], int]]:
+    """Yield the fields of each question, those of its article and paragraph too, and its number."""
+    number = 0
+    with open_rows(path, bad_rows) as table:
+        if not has_questions(table.columns):
+            raise ValueError(
+                f"{str(path)!r} is not in SQuAD format: expected rows with question, context and "
+                "answers, or articles with paragraphs, qas and context; it has "
+                f"{listed_columns(table.columns)}."
+            )
+        for row in table.rows:
+            article = dict(zip(table.columns, row.cells, strict=True))
+            for paragraph in _parts(article, "paragraphs"):
+                for question in _parts(paragraph, "qas"):
+                    number += 1
+                    yield question, number
+
+
+def _parts(whole: dict[str, Any], name: str) -> Iterator[dict[str, Any]]:
+    """Yield the parts of an article or a paragraph, each with the fields of the whole."""
+    parts = whole.pop(name, None)
+    if parts is None:
+        if whole.get("header") is None:  # the first line of MRQA's files
+            yield whole
+        return
+    for part in parts if isinstance(parts, list) else ():
+        if isinstance(part, dict):
+            yield {**whole, **part}
+
+
+def _answers(fields: Mapping[str, Any]) -> Iterator[tuple[str, int | None]]:
+    """Yield text and start of each answer, maybe an empty one; its start is None if unknown."""
+    given = next((fields[name] for name in _ANSWERS if not _is_empty(fields.get(name))), None)
+    given = given if (found := listed(given)) is None else found
+    if isinstance(given, str):
+        given = {"text": given, "answer_start": fields.get("answer_start")}
+    if isinstance(given, dict):
+        texts, starts = (
+            value if isinstance(value, list) else [value]
+            for value in (given.get("text"), given.get("answer_start"))
+        )
+        starts = [*starts, *[None] * (len(texts) - len(starts))]
+        given = [{"text": a, "answer_start": b} for a, b in zip(texts, starts, strict=False)]
+    for answer in given if isinstance(given, list) else [given]:
+        answer = answer if isinstance(answer, dict) else {"text": answer}
+        text, spans = answer.get("text"), answer.get("char_spans")  # MRQA's
+        start = as_text(answer.get("answer_start", spans[0][0] if spans else None))
+        start = start.removesuffix(".0")
+        is_place = start.isdecimal() and len(start) < 16
+        yield "" if text is None else str(text), int(start) if is_place else None
+
+
+def _is_empty(value: Any) -> bool:
+    """Return whether a value is what tools write for no answer."""
+    return value in ([], {}) or as_text(value) == "None" or not label_text(as_text(value))
