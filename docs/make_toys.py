@@ -24,8 +24,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from bertcore.architecture.shapes import shape_of
-from bertcore.checkpoints.source import DEFAULT
-from bertcore.checkpoints.toys import FOLDER, Toy
+from bertcore.checkpoints.source import DEFAULT, TOY_FOLDER, Toy
 from bertcore.configs import DataConfig, OptimizerConfig, TrainConfig
 from bertcore.loading import load_bert
 from bertcore.network import Network
@@ -306,7 +305,7 @@ def words_written(run: Pretraining, held_out: HeldOut) -> float:
 
 def ship(name: str, checkpoint: Path, score: dict[str, Any]) -> None:
     """Write a toy's files among those that ship."""
-    target = FOLDER / name
+    target = TOY_FOLDER / name
     target.mkdir(parents=True, exist_ok=True)
     tensors = load_file(checkpoint / "model.safetensors")
     weights = target / "model.safetensors"
@@ -367,7 +366,7 @@ def make(name: str, corpus: Path, valid: Path, runs: Path, minutes: float) -> No
         vocab=VOCAB_SIZE,
         sentinels="(and T5's sentinels) " * is_t5,
     )
-    (FOLDER / name / "README.md").write_text(card, encoding="utf-8")
+    (TOY_FOLDER / name / "README.md").write_text(card, encoding="utf-8")
     print(name, f"{accuracy:.1%}", f"{guess:.1%}", f"{run.progress.step} steps", flush=True)
 
 

@@ -21,7 +21,7 @@ from bertcore.analysis.objectives.demo import (
     objective_example,
 )
 from bertcore.analysis.words.continuation import continue_text
-from bertcore.checkpoints.toys import TOYS, read_toy
+from bertcore.checkpoints.source import TOYS, read_toy
 from bertcore.configs.data import MASKED_LM_PROB
 from bertcore.objectives import Objective
 from bertcore.objectives.attention_masks import DIRECTIONS, Direction

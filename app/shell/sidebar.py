@@ -10,8 +10,7 @@ import streamlit as st
 from bertcore import Model
 from bertcore.base.device import DTYPES, available_devices, device_name, why_slow
 from bertcore.checkpoints.folder import is_checkpoint
-from bertcore.checkpoints.source import SHIPPED
-from bertcore.checkpoints.toys import TOYS
+from bertcore.checkpoints.source import SHIPPED, TOYS
 
 from ..access import checkpoints
 from ..access.policy import default_source, policy

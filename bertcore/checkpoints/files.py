@@ -21,10 +21,9 @@ from bertcore.checkpoints.folder import (
     read_json,
 )
 from bertcore.checkpoints.origin import likely_reason, refuse_foreign
-from bertcore.checkpoints.pruned import whole_weights
 from bertcore.checkpoints.source import base_source, resolve
 from bertcore.checkpoints.task import PART_OF
-from bertcore.checkpoints.weights import OpenWeights, open_weights
+from bertcore.checkpoints.weights import OpenWeights, open_weights, whole_weights
 from bertcore.tokenizer.files import TOKENIZER_FILE, VOCABULARIES
 
 CONFIG = "config.json"

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 from bertcore.checkpoints.files import CheckpointFolder
 from bertcore.checkpoints.folder import ADAPTER_CONFIG, find_modules
-from bertcore.checkpoints.label_names import odd_labels
 from bertcore.checkpoints.origin import own_code
-from bertcore.checkpoints.pruned import pruned_heads
-from bertcore.checkpoints.report import TaskFacts, list_up_to
+from bertcore.checkpoints.report import TaskFacts, list_up_to, odd_labels
 from bertcore.checkpoints.task import PART_OF
+from bertcore.checkpoints.weights import pruned_heads
 from bertcore.tokenizer import Tokenizer
 
 _MANY = 0.05

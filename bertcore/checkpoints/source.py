@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import atexit
 import hashlib
+import json
 import logging
 import shutil
 import tempfile
 import threading
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from bertcore.checkpoints import toys
 from bertcore.checkpoints.adapter import adapter_settings
 from bertcore.checkpoints.archive import MAX_DEPTH, other_archive, unpack_checkpoint
 from bertcore.checkpoints.folder import (
@@ -24,6 +25,45 @@ from bertcore.checkpoints.folder import (
     is_checkpoint,
 )
 from bertcore.checkpoints.hub import cached, download, is_hub_id
+
+TOYS = {
+    "toy-rtd": "replaced tokens",
+    "toy-plm": "words in a random order",
+    "toy-unilm": "UniLM's four masks",
+    "toy-t5": "T5's spans",
+    "toy-bart": "BART's noise",
+    "toy-mass": "MASS's fragment",
+}
+"""What each answers, by the name that opens it."""
+TOY_FOLDER = Path(__file__).parent / "toys"
+
+
+@dataclass(frozen=True, slots=True)
+class Toy:
+    """How a toy was trained, and how good it is."""
+
+    objective: str
+    """As for `pretrain --objective`."""
+    steps: int
+    """Of training."""
+    accuracy: float
+    """On held-out text, 0 to 1."""
+    fraction_of: str
+    """What that is a fraction of."""
+    guessing: float
+    """The accuracy of the best answer that does not look at the text."""
+    guess: str
+    """That answer."""
+
+
+def read_toy(name: str) -> Toy:
+    """Return what is recorded of a toy.
+
+    Args:
+        name: One of TOYS.
+    """
+    return Toy(**json.loads((TOY_FOLDER / name / "toy.json").read_text(encoding="utf-8")))
+
 
 log = logging.getLogger("bertcore")
 _unpacking = threading.Lock()
@@ -38,7 +78,7 @@ LANGUAGES = {"zh": "Chinese", "ru": "Russian"}
 """Shipped checkpoints pretrained on text of another language."""
 SHIPPED = {
     name: Path(__file__).parent / name for name in (DEFAULT, *FINE_TUNED, CAUSAL, *LANGUAGES)
-} | {name: toys.FOLDER / name for name in toys.TOYS}
+} | {name: TOY_FOLDER / name for name in TOYS}
 """The folders of the shipped checkpoints, by the name that opens them; the toys come last."""
 
 

@@ -23,9 +23,8 @@ from bertcore.architecture.families import (
 )
 from bertcore.checkpoints.adapter import MergedWeights
 from bertcore.checkpoints.keys import MendedKeys, mend_keys
-from bertcore.checkpoints.label_names import label_names
 from bertcore.checkpoints.origin import own_code
-from bertcore.checkpoints.report import Shape, TaskFacts, named_shapes
+from bertcore.checkpoints.report import Shape, TaskFacts, label_names, named_shapes
 from bertcore.checkpoints.weights import OpenWeights
 from bertcore.network.task_heads import FEATURE_HEAD
 

@@ -16,14 +16,13 @@ from bertcore.base.memory import fit_dtype
 from bertcore.bert import Bert, with_parts
 from bertcore.checkpoints.adapter import MergedWeights
 from bertcore.checkpoints.files import CheckpointFolder, open_source
-from bertcore.checkpoints.fingerprint import fingerprint_of
 from bertcore.checkpoints.oddities import find_oddities
 from bertcore.checkpoints.plan import LoadPlan, as_capabilities, plan_loading
 from bertcore.checkpoints.report import LoadReport
 from bertcore.checkpoints.save import OBJECTIVE
 from bertcore.checkpoints.source import DEFAULT
 from bertcore.checkpoints.task import read_task, why_no_answer
-from bertcore.checkpoints.weights import OpenWeights
+from bertcore.checkpoints.weights import OpenWeights, fingerprint_of
 from bertcore.configs.data import OBJECTIVES
 from bertcore.loading.family import Architecture, read_shape, which_family
 from bertcore.loading.other import Opened, load_other

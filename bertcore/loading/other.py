@@ -7,7 +7,7 @@ code of a checkpoint is run.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,15 +19,13 @@ from bertcore.architecture.families import FAMILIES
 from bertcore.base.memory import fit_dtype
 from bertcore.base.quiet import quiet_transformers
 from bertcore.checkpoints.files import CheckpointFolder
-from bertcore.checkpoints.fingerprint import fingerprint_of
 from bertcore.checkpoints.plan import misfit
 from bertcore.checkpoints.report import Shape, TaskFacts, TensorReport, list_up_to
 from bertcore.checkpoints.task import facts_of, head_numbers, without_unread
-from bertcore.checkpoints.weights import OpenWeights
+from bertcore.checkpoints.weights import OpenWeights, fingerprint_of
 from bertcore.loading.family import Architecture
 from bertcore.model import Model
 from bertcore.others.config import read_config, settle, transformers_config
-from bertcore.others.converted import converted
 from bertcore.others.families import SPANS, Opener, OtherFamily
 from bertcore.others.generic import probed
 from bertcore.others.model import OtherModel
@@ -410,3 +408,59 @@ def _wrapper(table: Mapping[str, str]) -> str | None:
         if sum(name.startswith(wrapper) for name in names) > len(names) / 2:
             return wrapper
     return None
+
+
+class ConvertedWeights(OpenWeights):
+    """The tensors of a file under the names of the class; some are split into equal parts.
+
+    Args:
+        conversions: The conversions of `transformers` for the architecture.
+
+    ValueError if the architecture needs more than renaming and equal parts.
+    """
+
+    def __init__(self, weights: OpenWeights, conversions: Sequence[Any]) -> None:
+        from transformers.core_model_loading import Chunk, WeightConverter, rename_source_key
+
+        converters = [one for one in conversions if isinstance(one, WeightConverter)]
+        renamings = [one for one in conversions if not isinstance(one, WeightConverter)]
+        self._weights = weights
+        self._sources: dict[str, tuple[str, int, int]] = {}
+        """Name -> name in the file, index of the part, and number of parts."""
+        super().__init__({})
+        for name, tensor in weights.stored.items():
+            first, pattern = rename_source_key(name, renamings, converters)
+            names = [first]
+            if pattern is not None:
+                converter = next(one for one in converters if pattern in one.source_patterns)
+                steps = [(type(step), getattr(step, "dim", 0)) for step in converter.operations]
+                rows = tensor.shape[:1]
+                names = [
+                    first.replace(converter.target_patterns[0], target)
+                    for target in converter.target_patterns
+                ]
+                if steps != [(Chunk, 0)] or not rows or rows[0] % len(names):
+                    raise ValueError(f"{name} needs more than renaming and equal parts")
+            for part, new in enumerate(names):
+                self._sources[new] = (name, part, len(names))
+                shape = tensor.shape
+                if len(names) > 1:
+                    shape = (shape[0] // len(names), *shape[1:])
+                self.stored[new] = replace(tensor, shape=shape)
+        self.doubt = weights.doubt
+
+    def read(self, name: str) -> Tensor:
+        source, part, number = self._sources[name]
+        tensor = self._weights.read(source)
+        return tensor if number == 1 else tensor.chunk(number)[part]
+
+
+def converted(weights: OpenWeights, model_type: str) -> OpenWeights:
+    """Return the tensors under the names of the class of `transformers`.
+
+    ValueError as `ConvertedWeights`.
+    """
+    from transformers.conversion_mapping import get_checkpoint_conversion_mapping
+
+    conversions = get_checkpoint_conversion_mapping(model_type)
+    return weights if not conversions else ConvertedWeights(weights, conversions)

@@ -15,9 +15,9 @@ from bertcore.checkpoints.folder import (
     ModuleEntry,
     find_modules,
     find_weights,
+    module_meaning,
     read_json,
 )
-from bertcore.checkpoints.module_kinds import module_meaning
 from bertcore.checkpoints.weights import open_weights
 from bertcore.sentences import POOLINGS, Dense, Normalize, SentenceModules
 

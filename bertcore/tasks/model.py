@@ -17,16 +17,15 @@ from bertcore.bert import with_parts
 from bertcore.checkpoints import save
 from bertcore.checkpoints.files import open_source
 from bertcore.checkpoints.keys import mend_keys
-from bertcore.checkpoints.label_names import label_names, odd_labels
 from bertcore.checkpoints.oddities import setfit_head
-from bertcore.checkpoints.report import TaskFacts
+from bertcore.checkpoints.report import TaskFacts, label_names, odd_labels
 from bertcore.checkpoints.save import write_checkpoint
 from bertcore.checkpoints.source import DEFAULT
 from bertcore.checkpoints.task import read_task, why_no_answer
 from bertcore.data.labels import MAX_LABELS, some_labels, why_no_labels
 from bertcore.loading import load
 from bertcore.loading.family import which_family
-from bertcore.loading.other import head_names, read_other_config, read_other_task
+from bertcore.loading.other import converted, head_names, read_other_config, read_other_task
 from bertcore.loading.untrained import untrained
 from bertcore.network import Network
 from bertcore.network.task_heads import (
@@ -38,7 +37,6 @@ from bertcore.network.task_heads import (
     initialize_head,
 )
 from bertcore.network.task_module import TaskModule
-from bertcore.others.converted import converted
 from bertcore.others.families import OtherFamily
 from bertcore.others.model import OtherModel
 from bertcore.others.task_network import OtherTaskNetwork, task_network

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from bertcore.base.links import read_file
 from bertcore.base.quiet import quiet_transformers
-from bertcore.tokenizer.errors import library_errors
+from bertcore.tokenizer.encoding import library_errors
 from bertcore.tokenizer.files import (
     ADDED_TOKENS_FILE,
     CONFIG_FILE,
@@ -222,7 +222,9 @@ def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
     ValueError or TypeError if a setting is not of its type.
     """
     kinds = {"extra_ids": int, **dict.fromkeys(_SWITCHES, bool), **dict.fromkeys(_NAMES, str)}
-    settings = {name: config[name] for name in kinds if config.get(name) is not None}
+    settings: dict[str, Any] = {
+        name: config[name] for name in kinds if config.get(name) is not None
+    }
     for name, value in settings.items():
         if not isinstance(value, kinds[name]) or (name == "extra_ids" and value > _MOST_EXTRA):
             kind = kinds[name].__name__

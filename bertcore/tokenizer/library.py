@@ -7,19 +7,18 @@ explained here.
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 from tokenizers import Encoding as FastEncoding
 from tokenizers import Tokenizer as FastTokenizer
+from tokenizers import models
 
 from bertcore.tokenizer.encoding import Template
-from bertcore.tokenizer.errors import library_errors
 from bertcore.tokenizer.files import write_rules
 from bertcore.tokenizer.tokenizer import Tokenizer, state
 
@@ -40,8 +39,8 @@ class LibraryTokenizer(Tokenizer):
         model_max_length: Default of `max_length` in `encode`.
         settings: Other content of tokenizer_config.json, written back by `save`.
 
-    ValueError if a special token is not in the vocabulary, nothing is added before and after a
-    text, or no text can be split.
+    ValueError if a special token is not in the vocabulary, or nothing is added before and after a
+    text.
     """
 
     def __init__(
@@ -62,8 +61,7 @@ class LibraryTokenizer(Tokenizer):
         # text, and cuts a letter off. `encode` adds the special tokens, by the template.
         self._post_processor = fast.post_processor
         fast.post_processor = None
-        with library_errors("it cannot split a text ({}). Copy it again."):
-            self._templates = self._read_templates()
+        self._templates = self._read_template(1), self._read_template(2)
         if "cls_token" in special_tokens and not self._templates[0].num_special:
             raise ValueError(
                 "it adds no special tokens before and after a text (it has no post_processor), so "
@@ -138,46 +136,25 @@ class LibraryTokenizer(Tokenizer):
             end += 1
         return end
 
-    def _read_templates(self) -> tuple[Template, Template]:
-        """Return the special tokens that the post-processor adds to a text and to a pair.
+    def _read_template(self, num_texts: int) -> Template:
+        """Return the special tokens that the post-processor adds to a text, or to a pair.
 
-        ValueError if no text can be split, or it adds anything but tokens of the vocabulary around
-        each text.
+        ValueError if it adds anything but tokens of the vocabulary around each text.
         """
-        parts: dict[int, FastEncoding] = {}
-        for text in itertools.chain("a1", self.vocab):
-            try:
-                part = self._fast.encode(text, add_special_tokens=False)
-            except Exception:  # a vocabulary without [UNK] may lack these letters
-                continue
-            # Keep the last token: many texts begin alike, with the space that Unigram adds.
-            part.truncate(1, direction="left")
-            if part.ids:
-                parts.setdefault(part.ids[0], part)
-            if len(parts) == 2:
-                break
-        if not parts:
-            raise ValueError(
-                "it can split neither a letter nor an entry of its own vocabulary. Save the "
-                "tokenizer again with the program that trained the checkpoint."
-            )
-        first, *rest = parts.values()
-        return self._read_template([first]), self._read_template([first, *(rest or [first])])
-
-    def _read_template(self, parts: Sequence[FastEncoding]) -> Template:
-        """Return what is added before, between and after one or two texts of one token each."""
         if self._post_processor is None:
-            return Template((), (), (), (0, len(parts) - 1))
-        whole = self._post_processor.process(*parts, *[None] * (2 - len(parts)), True)
+            return Template((), (), (), (0, num_texts - 1))
+        words = FastTokenizer(models.WordLevel({"a": 0, "b": 1}, unk_token="a"))
+        parts = [words.encode(text) for text in "ab"[:num_texts]]
+        whole = self._post_processor.process(*parts, *[None] * (2 - num_texts), True)
         tokens = list(zip(whole.ids, whole.type_ids, strict=True))
         texts = [i for i, is_added in enumerate(whole.special_tokens_mask) if not is_added]
-        is_in_order = [whole.ids[i] for i in texts] == [part.ids[0] for part in parts]
+        is_in_order = [whole.ids[i] for i in texts] == [*range(num_texts)]
         if not is_in_order or max(whole.ids) >= len(self.vocab):
             raise ValueError(
                 f"its post_processor makes {' '.join(whole.tokens)[:200]!r} of "
-                f"{' and '.join(part.tokens[0][:50] for part in parts)!r}; expected each text "
-                "once and in order, with special tokens of the vocabulary around. Correct the "
-                "post_processor and save the tokenizer again."
+                f"{' and '.join('ab'[:num_texts])}; expected each text once and in order, with "
+                "special tokens of the vocabulary around. Correct the post_processor and save the "
+                "tokenizer again."
             )
         first, last = texts[0], texts[-1]
         return Template(

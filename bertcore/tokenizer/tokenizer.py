@@ -16,8 +16,7 @@ from tokenizers import Tokenizer as FastTokenizer
 from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
 
 from bertcore.base.interrupt import interruptible
-from bertcore.tokenizer.encoding import AddedToken, Encoding, Pieces, Template
-from bertcore.tokenizer.errors import library_errors
+from bertcore.tokenizer.encoding import AddedToken, Encoding, Pieces, Template, library_errors
 from bertcore.tokenizer.files import ROLES, VOCAB_FILE, write_rules
 from bertcore.tokenizer.training import PREFIX, SPECIAL_TOKENS
 from bertcore.tokenizer.truncation import (

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
 from bertcore.tokenizer.characters import NORMALISERS, is_chinese, is_whitespace
-from bertcore.tokenizer.errors import library_errors
+from bertcore.tokenizer.encoding import library_errors
 from bertcore.tokenizer.tokenizer import MAX_WORD_LENGTH, Tokenizer
 from bertcore.tokenizer.training import PREFIX
 

@@ -15,8 +15,7 @@ from app.shell import frame
 from bertcore import load
 from bertcore.analysis.objectives.answers import objective_answer, shipped_for, why_no_answer
 from bertcore.analysis.objectives.demo import count_objective, objective_example
-from bertcore.checkpoints.source import SHIPPED
-from bertcore.checkpoints.toys import TOYS, read_toy
+from bertcore.checkpoints.source import SHIPPED, TOYS, read_toy
 from bertcore.objectives.table import OBJECTIVES
 from tests.support.exhaustive import spread
 from tests.support.opened import PAIR, named_charts, numbers, ok, page_of, said

@@ -17,8 +17,7 @@ from app.access.policy import CHECKPOINT_VARIABLE
 from app.navigation import PAGES
 from app.plots.formats import plain, safe_card
 from app.shell import frame, picture_files, sentence_box, sidebar, state
-from bertcore.checkpoints.source import SHIPPED
-from bertcore.checkpoints.toys import TOYS
+from bertcore.checkpoints.source import SHIPPED, TOYS
 from tests.support.opened import page_of
 from tests.support.tiny import tiny_bert
 

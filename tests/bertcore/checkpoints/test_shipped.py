@@ -19,8 +19,15 @@ from safetensors.numpy import load_file
 from bertcore import load
 from bertcore.analysis.objectives.answers import objective_answer, shipped_for, why_no_answer
 from bertcore.analysis.words.next_words import predict_next
-from bertcore.checkpoints.source import CAUSAL, DEFAULT, FINE_TUNED, SHIPPED, labelled_file
-from bertcore.checkpoints.toys import TOYS, read_toy
+from bertcore.checkpoints.source import (
+    CAUSAL,
+    DEFAULT,
+    FINE_TUNED,
+    SHIPPED,
+    TOYS,
+    labelled_file,
+    read_toy,
+)
 from bertcore.objectives.table import OBJECTIVES
 from bertcore.tasks import open_task_model
 

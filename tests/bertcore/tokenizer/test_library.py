@@ -345,9 +345,9 @@ def template(single: str, pair: str) -> dict[str, Any]:
     [
         ("<s> </s>", "<s> A B", "<s> </s>"),
         ("<s> A </s> A", "<s> A B", "<s> a </s> a"),
-        ("<s> A", "<s> B </s> A </s>", "<s> 1 </s> a </s>"),
+        ("<s> A", "<s> B </s> A </s>", "<s> b </s> a </s>"),
         ("<s> A", "<s> A </s>", "<s> a </s>"),
-        ("<s> A", "<s> A </s> A B", "<s> a </s> a 1"),
+        ("<s> A", "<s> A </s> A B", "<s> a </s> a b"),
         ("<s> A <gone>", "<s> A B", "<s> a <gone>"),
     ],
 )
