@@ -221,7 +221,8 @@ def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
 
     ValueError or TypeError if a setting is not of its type.
     """
-    kinds = {"extra_ids": int, **dict.fromkeys(_SWITCHES, bool), **dict.fromkeys(_NAMES, str)}
+    kinds: dict[str, type] = {"extra_ids": int}
+    kinds |= {**dict.fromkeys(_SWITCHES, bool), **dict.fromkeys(_NAMES, str)}
     settings: dict[str, Any] = {
         name: config[name] for name in kinds if config.get(name) is not None
     }
