@@ -227,11 +227,8 @@ class ListForm(NamedTuple):
 def list_separator(counts: Mapping[str, int], *, is_certain: bool = True) -> str | None:
     """Return the sign between the labels of cells such as "cold, slow"; None if they are one each.
 
-    Args:
-        counts: The different cells.
-        is_certain: Whether the parts of most such cells have to occur in other cells too, or all
-            parts of one as cells; else it is enough that there are no more parts than cells. The
-            sign | is always a separator.
+    The sign | is always one. Of others, the parts of most such cells have to occur in other cells
+    too; if that need not be certain, it is enough that there are no more parts than cells.
     """
     for sign in _SIGNS[:4]:
         lists = [cell for cell in counts if sign in cell]
@@ -264,9 +261,7 @@ def known_parts(cell: str, names: Container[str]) -> tuple[str, ...]:
 def labels_of(value: Any, form: ListForm | None = None) -> Labels | None:
     """Return the labels of a cell; None if it says that nobody labelled the text.
 
-    Args:
-        value: A list of labels, an object of labels with 0 or 1, or a text.
-        form: How the column lists labels; None: with SEPARATOR.
+    It is a list of labels, an object of labels with 0 or 1, or a text.
 
     ValueError if it is no list of labels; the message is a phrase.
     """

@@ -92,9 +92,7 @@ def likely_label(columns: Sequence[Column], form: TextForm) -> tuple[str | None,
 def likely_text(columns: Sequence[Column], label: str | None = None) -> tuple[str | None, bool]:
     """Return the likely column of texts, and whether its name says so.
 
-    Args:
-        columns: Of the table.
-        label: The column of answers, which is none of texts unless its name says so.
+    The column of answers, `label`, is none of texts unless its name says so.
     """
     place = find([column.name for column in columns], TEXTS)
     if place is not None and not columns[place].is_number:
@@ -199,9 +197,6 @@ def choose(table: Table, path: Path, form: TextForm, wanted: Columns, bad_rows: 
     """Return the columns of a table that a task reads.
 
     Args:
-        table: With its first rows.
-        path: Its file, for messages.
-        form: What the task reads.
         wanted: Columns that were asked for, by name or by number from 1.
         bad_rows: Gets a note on a column that is chosen by its content.
 
@@ -287,14 +282,7 @@ def find_column(
 ) -> int:
     """Return the place of a column that was given by an option, by name or by number from 1.
 
-    Args:
-        names: Of the columns.
-        name: None looks for a usual name.
-        option: For messages.
-        path: The file, for messages.
-        usual: Usual names, the likeliest first.
-        what: What the column has, for messages.
-        taken: Columns that have no usual name of this.
+    Without a name it is the first one that is usual for what it holds, and not taken.
 
     ValueError if there is none, or several have the name.
     """

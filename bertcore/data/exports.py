@@ -59,11 +59,7 @@ def open_rows(
     and its annotations. A plain row has a column for each field of the text, and one for each
     question, called "label" if there is one question. A row that nobody answered, or that was put
     aside, is left out and counted. Of several answers the one marked as ground truth is read, else
-    the first, which is noted.
-
-    Args:
-        path, bad_rows, has_header: As for `open_table`.
-        label: The column of answers that was asked for: not one of rows that were put aside.
+    the first, which is noted. `label` is the column of answers that was asked for.
 
     ValueError as `open_table`, or for the annotations of another tool, or without their texts.
     """
@@ -98,13 +94,10 @@ def examples_of(
     bad_rows: BadRows,
     read: Callable[[Sequence[Any], int], Iterable[_Item]],
 ) -> Iterator[_Item]:
-    """Yield the examples of a table.
+    """Yield the examples of a table; count rows without an answer, and those that are bad.
 
-    Args:
-        path: Its file, for messages.
-        bad_rows: Collects rows that cannot be used, and counts those without an answer.
-        read: Returns the examples of a row from its cells and its number; raises UnansweredError,
-            or ValueError with a phrase that follows "row 3 has".
+    `read` returns the examples of a row from its cells and its number; it raises UnansweredError,
+    or ValueError with a phrase that follows "row 3 has".
     """
     for row in table.rows:
         try:

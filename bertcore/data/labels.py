@@ -7,7 +7,6 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -17,7 +16,6 @@ from numpy.typing import NDArray
 from bertcore.data.cells import TRUTH, UNLABELLED, known_parts, list_separator, whole_number
 from bertcore.data.examples import (
     Example,
-    LabelsExample,
     TaggedExample,
     TextExample,
     named_labels,
@@ -221,21 +219,13 @@ class FileLabels:
         known: Labels of a checkpoint or of training data, in their order; None takes those of the
             file.
         label_map: From `read_label_map`; its keys are labels of the file, or known ones.
-        may_list: Whether one may list several known ones, which a text then has.
     """
 
     def __init__(
-        self,
-        known: Sequence[str] | None = None,
-        label_map: Mapping[str, str] | None = None,
-        *,
-        may_list: bool = False,
+        self, known: Sequence[str] | None = None, label_map: Mapping[str, str] | None = None
     ) -> None:
-        self.may_list = may_list
         self.known = None if known is None else tuple(known)
         self.label_map = dict(label_map or {})
-        self.lists: dict[str, tuple[str, ...]] = {}
-        """The labels that a name of the file lists, all of which are known."""
         self.names: dict[str, str] = {} if self.label_map else {name: name for name in known or ()}
         """What each label stands for; "" for no label."""
         self.counts: Counter[str] | None = None
@@ -266,24 +256,18 @@ class FileLabels:
         else:
             names = dict.fromkeys(set(left).intersection(("", *UNLABELLED)), "")
             known = frozenset(self.known)
-            lists = {name: () if name in known else known_parts(name, known) for name in left}
-            self.lists = {name: lists[name] for name in left if lists[name] and self.may_list}
-            names |= match_labels([name for name in left if name and not lists[name]], self.known)
+            one = [name for name in left if name in known or not known_parts(name, known)]
+            names |= match_labels([*filter(None, one)], self.known)
         self.names = {name: self.label_map.get(label, label) for name, label in names.items()}
         self.names |= {name: self.label_map[name] for name in counts if name in self.label_map}
-        for parts in self.lists.values():
-            self.names |= {part: self.names.get(part, part) for part in parts}
 
     def unknown(self) -> str | None:
         """Return a label of the file that stands for none of the known ones, if there is one."""
-        known = self.names.keys() | self.lists.keys()
-        return next((name for name in order_labels(self.counts or ()) if name not in known), None)
+        names = order_labels(self.counts or ())
+        return next((name for name in names if name not in self.names), None)
 
     def named(self, example: Example, bad_rows: BadRows, path: Path) -> Example | None:
         """Return an example with what its labels stand for; None if it cannot be used."""
-        if isinstance(example, LabelsExample) and not self.lists.keys().isdisjoint(example.labels):
-            parts = (part for name in example.labels for part in self.lists.get(name, (name,)))
-            example = replace(example, labels=tuple(dict.fromkeys(parts)))
         # Without known labels, those beyond MAX_LABELS were not collected, and stay as they are.
         names = {name: self.names.get(name, name) for name in named_labels(example)}
         unseen = next((name for name in names if name not in self.names), None)
@@ -354,13 +338,7 @@ def read_named(
     """Yield the examples of a file by what their labels stand for.
 
     Examples without a label are left out and counted; those with a label that stands for none of
-    the known ones are bad rows.
-
-    Args:
-        read: Reads the file, as often as it is called.
-        labels: Takes up the labels of the file, and is asked for its notes at the end.
-        path: The file, for messages.
-        bad_rows: Collects what cannot be used.
+    the known ones are bad rows. `read` reads the file, as often as it is called.
     """
 
     def note() -> None:

@@ -54,12 +54,6 @@ def read_texts(
     number, separated by commas: toxic,insult,threat. Texts with -1, NaN or null there were not
     labelled: they are left out, and counted.
 
-    Args:
-        path: As for `open_table`.
-        form: What the task reads.
-        columns: Those that were asked for.
-        bad_rows: Collects rows that cannot be used.
-
     ValueError if a column is missing (the message lists the columns), the file cannot be read, or
     no row of several labels has one.
     """
@@ -188,13 +182,8 @@ def read_choices(
     or in a question beside another text, begins each choice, as in SWAG. The right one is named by
     its letter, its own name, or its number, from 1 where the first rows have no 0 but the last.
 
-    Args:
-        path: As for `open_table`.
-        columns: Other names of the text, of what begins the choices (`text_pair`) and of the right
-            one (`label`).
-        bad_rows: Collects rows that cannot be used.
-
-    ValueError if a column is missing, or there are fewer than two choices.
+    `columns` has other names of the text, of what begins the choices (`text_pair`) and of the right
+    one (`label`). ValueError if a column is missing.
     """
     with open_rows(path, bad_rows, has_header=always) as table:
         places = _find_choices(table.columns, columns, path)
@@ -334,10 +323,9 @@ def has_questions(columns: Sequence[str]) -> bool:
 def read_questions(path: Path, *, bad_rows: BadRows) -> Iterator[QuestionExample]:
     """Yield the questions of a file; one without an answer in the text has answers [].
 
-    Args:
-        path: SQuAD's articles with paragraphs, as one value of JSON or an object a line; or a row
-            for each question as in `datasets` (question, context, answers: JSON, Parquet, CSV).
-        bad_rows: Collects questions whose answer is not at the place stated in the file.
+    It has SQuAD's articles with paragraphs, as one value of JSON or an object a line; or a row for
+    each question as in `datasets` (question, context, answers: JSON, Parquet, CSV). A question
+    whose answer is not at the place stated is a bad row.
 
     ValueError if the file is not in this format.
     """

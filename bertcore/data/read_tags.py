@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,7 +31,7 @@ from bertcore.data.files import (
     open_text,
     whole_lines,
 )
-from bertcore.data.tables import Row, Table, form_of
+from bertcore.data.tables import Table, form_of
 from bertcore.data.tag_schemes import IOB2, OUTSIDE, Entity, scheme_of
 from bertcore.data.usual_columns import find, summarize
 
@@ -83,11 +84,7 @@ class Layout(NamedTuple):
     """Between columns: a comma or semicolon, else tabs or spaces."""
 
     def is_comment(self, line: str, *, is_first: bool) -> bool:
-        """Return whether a line is no word: # is a word, too.
-
-        Args:
-            is_first: Whether no word of its sentence stands before it.
-        """
+        """Return whether a line is no word; # is one within a sentence, or with a usual tag."""
         if self.form or not line.startswith("#"):
             return line.startswith("#")
         cells = cells_of(line, self.separator)
@@ -231,7 +228,8 @@ def read_tags(
         return
     word_at = _number(columns.text, "--text", layout.word, layout.names)
     tag_at = _number(columns.label, "--label", layout.tag, layout.names)
-    for sentence in _of_columns(path, word_at, tag_at, layout, bad_rows):
+    words = _words_of_lines(path, word_at, tag_at, layout)
+    for sentence in _sentences(words, "line", path, bad_rows):
         tags = sentence.tags
         if all(map(_BRACKETS.fullmatch, tags)):
             raise ValueError(
@@ -265,35 +263,58 @@ def _of_web_anno(tags: Sequence[str]) -> list[str]:
     return found
 
 
-def _of_columns(
-    path: Path, word_at: int, tag_at: int, layout: Layout, bad_rows: BadRows
+class _Word(NamedTuple):
+    """A line or row with a word and its tag, or with what is wrong with it."""
+
+    sentence: int
+    number: int
+    word: str
+    tag: str
+    wrong: str = ""
+
+
+def _sentences(
+    words: Iterable[_Word], what: str, path: Path, bad_rows: BadRows
 ) -> Iterator[TaggedExample]:
-    """Yield the sentences of a file with a word and its tags per line, as they stand there.
+    """Yield the sentences of words; one with a wrong word is a bad row.
 
     Args:
-        path: With a blank line between sentences; optionally compressed.
-        word_at: Column of the word, from 0.
-        tag_at: Column of its tag, from 0; -1: the last one; every line has the same number of
-            columns.
+        what: What is numbered: "line" or "row".
     """
-    words: list[str] = []
-    tags: list[str] = []
-    start, wrong, width, is_first = 1, "", 0, True
+    for _, group in groupby(words, key=attrgetter("sentence")):
+        kept: list[_Word] = []
+        wrong = ""
+        for each in group:
+            problem = each.wrong
+            if len(kept) == MAX_WORDS:
+                problem = (
+                    f"belongs to a sentence of more than {MAX_WORDS:,} words (it begins at {what} "
+                    f"{kept[0].number}); expected the end of each sentence"
+                )
+            if problem:
+                wrong = wrong or f"{what} {each.number} of {str(path)!r} {problem}."
+            else:
+                kept.append(each)
+        if wrong:
+            bad_rows.add(wrong)
+        elif kept:
+            yield TaggedExample([w.word for w in kept], [w.tag for w in kept], kept[0].number)
+
+
+def _words_of_lines(path: Path, word_at: int, tag_at: int, layout: Layout) -> Iterator[_Word]:
+    """Yield the words of a file in columns; for a tag in the last, -1, lines are as wide."""
+    sentence, width, is_start, is_first = 0, 0, True, True
     needed = max(word_at, tag_at, 1) + 1
     with open_text(path) as lines:
         encoding = Encoding(lines.encoding)
-        for number, line in enumerate(chain(whole_lines(lines, path), [""]), start=1):
+        for number, line in enumerate(whole_lines(lines, path), start=1):
             line = line.rstrip("\r\n")
             if not line.strip():
-                if wrong:
-                    bad_rows.add(wrong)
-                elif words:
-                    yield TaggedExample(words, tags, start)
-                words, tags, wrong = [], [], ""
+                sentence, is_start = sentence + 1, True
                 continue
             if line.startswith("-DOCSTART-"):
                 continue
-            is_comment = layout.is_comment(line, is_first=not words)
+            is_comment = layout.is_comment(line, is_first=is_start)
             if is_comment or (is_first and layout.has_header):
                 is_first = is_first and is_comment
                 continue
@@ -301,9 +322,7 @@ def _of_columns(
             cells = cells_of(line, layout.separator)
             if not layout.is_word(cells):
                 continue
-            if not words and not wrong:
-                start = number
-            width = width or len(cells)
+            is_start, width = False, width or len(cells)
             problem = encoding.damage([cells[at] for at in (word_at, tag_at) if at < len(cells)])
             if len(cells) < needed:
                 problem = f"has {len(cells)} columns; expected a word and its tag: {needed}"
@@ -316,16 +335,10 @@ def _of_columns(
                 )
             elif not problem and not cells[tag_at]:
                 problem = "has an empty tag"
-            elif not problem and len(words) == MAX_WORDS:
-                problem = (
-                    f"belongs to a sentence of more than {MAX_WORDS:,} words (it begins at line "
-                    f"{start}); expected a blank line after each sentence"
-                )
             if problem:
-                wrong = wrong or f"line {number} of {str(path)!r} {problem}."
+                yield _Word(sentence, number, "", "", problem)
             else:
-                words.append(cells[word_at])
-                tags.append(cells[tag_at])
+                yield _Word(sentence, number, cells[word_at], cells[tag_at])
 
 
 # ---- tables ----
@@ -371,7 +384,8 @@ def _of_table(
     sentence_at = _sentence_place(names)
     is_word = isinstance(first.cells[word_at], str)
     if is_word and sentence_at >= 0 and " " not in as_text(first.cells[tag_at]):
-        yield from _of_words(table, (sentence_at, word_at, tag_at), path, bad_rows)
+        places = sentence_at, word_at, tag_at
+        yield from _sentences(_words_of_rows(table, places), "row", path, bad_rows)
         return
     num = num_longer = 0
 
@@ -408,28 +422,15 @@ def _items(cell: Any) -> list[Any] | None:
     return items if isinstance(items, list) else None
 
 
-def _of_words(
-    table: Table, places: tuple[int, int, int], path: Path, bad_rows: BadRows
-) -> Iterator[TaggedExample]:
-    """Yield the sentences of a table of words; a new one begins where its number changes."""
-    words: list[str] = []
-    tags: list[str] = []
-    current, start = "", 1
-    for row in chain(table.rows, [Row(-1, ())]):
-        cells = [row.cells[place] for place in places] if row.cells else [None, "", ""]
+def _words_of_rows(table: Table, places: tuple[int, int, int]) -> Iterator[_Word]:
+    """Yield the words of a table; a new sentence begins where its number changes."""
+    number, current = 0, ""
+    for row in table.rows:
+        cells = (row.cells[place] for place in places)
         sentence, word, tag = (c if isinstance(c, str) else as_text(c) for c in cells)
-        if not row.cells or (sentence and sentence != current):
-            if words:
-                yield TaggedExample(words, tags, start)
-            words, tags, current, start = [], [], sentence, row.number
-        if len(words) == MAX_WORDS:
-            bad_rows.add(
-                f"row {row.number} of {str(path)!r} is beyond the {MAX_WORDS:,} words of the "
-                f"sentence {current[:40]!r}."
-            )
-        else:
-            words.append(word)
-            tags.append(label_text(tag))
+        if sentence and sentence != current:
+            number, current = number + 1, sentence
+        yield _Word(number, row.number, word, label_text(tag))
 
 
 # ---- spans ----
@@ -444,10 +445,7 @@ def _span_places(
 ) -> tuple[int, int] | None:
     """Return the columns of texts and of their spans; None if no column has spans.
 
-    Args:
-        names, rows: Of the table; some rows.
-        columns: Those that were asked for.
-        are: Whether a cell in a column with a usual name has spans.
+    `are` decides whether a cell in a column with a usual name has spans.
     """
 
     def has(place: int | None, look: Callable[[Any], bool]) -> bool:
@@ -503,12 +501,7 @@ def tagged_text(text: str, spans: Sequence[Span], row: int, bad_rows: BadRows) -
     """Return the words of a text with the tags of its spans.
 
     The text is cut as BERT cuts it, at spaces, punctuation and ideographs, and where a span begins
-    or ends. Of spans that overlap, the first and longest is kept.
-
-    Args:
-        spans: Its spans, in any order.
-        row: Of the file.
-        bad_rows: Is told of overlaps.
+    or ends. Of spans that overlap, the first and longest is kept, which is noted.
 
     ValueError if a span is not within the text; the message is a phrase.
     """

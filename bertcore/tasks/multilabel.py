@@ -94,7 +94,6 @@ class Multilabel(SequenceTask):
     name = "multilabel"
     metrics = ("micro_f1", "macro_f1", "accuracy")
     weighs_classes = False
-    may_list = True
     why_two = "for several labels per text. For a single yes or no use --task classify."
     decision = "labels"
     form = TextForm(task="multilabel", answer="labels")

@@ -102,7 +102,7 @@ def file_labels(
         raise ValueError(f"--label-map is for labels, which {task.name!r} has not. Leave it out.")
     if task.answers_each_token and task.has_labels:
         return FileTags(known, label_map)
-    return FileLabels(known if task.has_labels else None, label_map, may_list=task.may_list)
+    return FileLabels(known if task.has_labels else None, label_map)
 
 
 def read_examples(

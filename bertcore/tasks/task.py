@@ -61,8 +61,6 @@ class Task(ABC):
     """Metrics that can choose the best checkpoint; the first is the default. Higher is better."""
     has_labels: ClassVar[bool] = True
     """Whether the answers are a fixed list of labels."""
-    may_list: ClassVar[bool] = False
-    """Whether a label of a file may be a list of several of the head's."""
     weighs_classes: ClassVar[bool] = True
     """Whether the loss takes a weight for each label."""
     why_two: ClassVar[str] = "to learn a difference. Check the label column."

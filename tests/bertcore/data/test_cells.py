@@ -224,19 +224,6 @@ def test_known_parts(cell: str, names: set[str], parts: tuple[str, ...]) -> None
     assert known_parts(cell, names) == parts
 
 
-def test_a_list_of_a_heads_labels_is_read_in_a_file_of_one_row(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text('text,label\nx,"cold, slow"\n')
-    known = ("cold", "slow", "rude")
-    task = find_task("multilabel")
-    labels = file_labels(task, known)
-    [one] = read_examples(path, task, labels, bad_rows=BadRows())
-    assert one.labels == ("cold", "slow")
-    single = find_task("classify")
-    with pytest.raises(ValueError, match="the label 'cold, slow', which is not one of"):
-        list(read_examples(path, single, file_labels(single, known), bad_rows=BadRows()))
-
-
 @pytest.mark.parametrize(
     ("name", "content"),
     [
