@@ -97,18 +97,6 @@ CASES = (
         '`"3","title","description"`',
     ),
     Case(
-        "ag_news_kaggle.csv",
-        lines(
-            "Class Index,Title,Description",
-            *numbered('{2},"{1}","{1} and {1}"', ("3", "4", "1") * 2),
-        ),
-        "classify",
-        ("the old house and the old house", "3"),
-        ("1", "3", "4"),
-        "AG News of Kaggle",
-        "`Class Index,Title,Description`",
-    ),
-    Case(
         "yelp_review.csv",
         lines(*numbered(r'"{2}","{1}\n\nvery ""bad"" {0}, old"', STARS)),
         "classify",
@@ -116,28 +104,6 @@ CASES = (
         ("1", "3", "5"),
         "Yelp, without a header",
         '`"5","text"`',
-    ),
-    Case(
-        "yelp_academic_dataset_review.json",
-        json_lines(
-            [
-                {
-                    "review_id": f"KU_O5udG6zpxOg-{i}",
-                    "user_id": f"mh_-eMZ6K5RLWhZ{i % 2}",
-                    "stars": float(stars),
-                    "useful": i % 3,
-                    "funny": 0,
-                    "text": text,
-                    "date": f"2018-07-07 22:09:1{i}",
-                }
-                for i, (text, stars) in enumerate(zip(SHORT, cycle(STARS), strict=False))
-            ]
-        ),
-        "classify",
-        ("the old house", "5"),
-        ("1", "3", "5"),
-        "Yelp's JSON lines",
-        '`{"stars": 5.0, "text": ...}`',
     ),
     Case(
         "training.1600000.processed.noemoticon.csv",
@@ -154,31 +120,6 @@ CASES = (
         "Sentiment140, in Latin-1 and without a header",
         '`"0","1467810369","Mon Apr 06 ...","NO_QUERY","user","text"`',
         "one label a text; the encoding is guessed and shown",
-    ),
-    Case(
-        "Tweets.csv",
-        lines(
-            "tweet_id,airline_sentiment,airline_sentiment_confidence,negativereason,airline,"
-            "retweet_count,text,tweet_created",
-            *numbered(
-                '5703061336777{0},{2},1.0,,Virgin America,0,"@you {1}, {0}",2015-02-24 11:35:5{0}',
-                LIKED,
-            ),
-        ),
-        "classify",
-        ("@you the old house, 0", "positive"),
-        ("negative", "positive"),
-        "airline tweets",
-        "`tweet_id,airline_sentiment,...,text`",
-    ),
-    Case(
-        "tweets_disaster.csv",
-        lines("id,keyword,location,text,target", *numbered('{0},,,"{1}",{2}', GLUE_TWO)),
-        "classify",
-        ("the old house", "0"),
-        ("0", "1"),
-        "disaster tweets",
-        "`id,keyword,location,text,target`",
     ),
     Case(
         "labeled_data.csv",
@@ -200,21 +141,6 @@ CASES = (
         ("2", "3", "27"),
         "GoEmotions, without a header",
         "`text`⇥`2,27`⇥`eebbqej`",
-        "several labels a text, by their ids",
-    ),
-    Case(
-        "go_emotions.jsonl",
-        json_lines(
-            [
-                {"text": text, "labels": [27] if i % 2 else [2, 27], "id": f"eebbqe{i}"}
-                for i, text in enumerate(SHORT)
-            ]
-        ),
-        "multilabel",
-        ("the old house", "2", "27"),
-        ("2", "27"),
-        "GoEmotions of `datasets`",
-        '`{"text": ..., "labels": [2, 27]}`',
         "several labels a text, by their ids",
     ),
     Case(
@@ -266,24 +192,6 @@ CASES = (
         "one label a pair",
     ),
     Case(
-        "hans.txt",
-        lines(
-            "gold_label\tsentence1_binary_parse\tsentence2_binary_parse\tsentence1_parse\t"
-            "sentence2_parse\tsentence1\tsentence2\tpairID\theuristic\tsubcase\ttemplate",
-            *numbered(
-                "{2}\t( {1} )\t( not )\t(ROOT {1})\t(ROOT not)\t{1}\tnot {1}\tex{0}\t"
-                "lexical_overlap\tln_subject\ttemp1",
-                ("non-entailment", "entailment") * 3,
-            ),
-        ),
-        "pair",
-        ("the old house", "not the old house", "non-entailment"),
-        ("entailment", "non-entailment"),
-        "HANS",
-        "`gold_label`⇥...⇥`sentence1`⇥`sentence2`⇥`heuristic`",
-        "one label a pair",
-    ),
-    Case(
         "stsb.csv",
         lines(
             "split,genre,dataset,year,sid,score,sentence1,sentence2",
@@ -294,21 +202,6 @@ CASES = (
         (),
         "STS-B with a header",
         "`split,genre,...,score,sentence1,sentence2`",
-        "a score a pair",
-    ),
-    Case(
-        "stsb_original.tsv",
-        lines(
-            *numbered(
-                "main-captions\tMSRvid\t2012test\t000{0}\t{2:.3f}\t{1}\tnot {1}",
-                map(float, range(6)),
-            )
-        ),
-        "regress",
-        ("the old house", "not the old house", "0.000"),
-        (),
-        "STS-B, without a header",
-        "`main-captions`⇥`MSRvid`⇥`2012test`⇥`0001`⇥`5.000`⇥...",
         "a score a pair",
     ),
     Case(
@@ -363,15 +256,6 @@ CASES = (
         "`__label__2 text`",
     ),
     Case(
-        "in_domain_train.tsv",
-        lines(*numbered("gj04\t{2}\t\t{1}.", GLUE_TWO)),
-        "classify",
-        ("the old house.", "0"),
-        ("0", "1"),
-        "CoLA, without a header",
-        "`gj04`⇥`1`⇥⇥`text`",
-    ),
-    Case(
         "SMSSpamCollection",
         lines(*numbered("{2}\t{1}, and {0}...", ("ham", "spam") * 3)),
         "classify",
@@ -392,16 +276,6 @@ CASES = (
         "`v1,v2,,,`",
     ),
     Case(
-        "paws.tsv",
-        lines("id\tsentence1\tsentence2\tlabel", *numbered("{0}\t{1}\tnot {1}\t{2}", GLUE_TWO)),
-        "pair",
-        ("the old house", "not the old house", "0"),
-        ("0", "1"),
-        "PAWS",
-        "`id`⇥`sentence1`⇥`sentence2`⇥`label`",
-        "one label a pair",
-    ),
-    Case(
         "questions.csv",
         lines(
             '"id","qid1","qid2","question1","question2","is_duplicate"',
@@ -413,54 +287,6 @@ CASES = (
         "Quora's question pairs",
         '`"id","qid1","qid2","question1","question2","is_duplicate"`',
         "one label a pair",
-    ),
-    Case(
-        "quora_insincere.csv",
-        lines("qid,question_text,target", *numbered("{0:020x},{1}?,{2}", GLUE_TWO)),
-        "classify",
-        ("the old house?", "0"),
-        ("0", "1"),
-        "Quora's insincere questions",
-        "`qid,question_text,target`",
-    ),
-    Case(
-        "train_5500.label",
-        lines(
-            *numbered(
-                "{2} {1} ?",
-                (
-                    "DESC:manner",
-                    "ENTY:cremat",
-                    "DESC:manner",
-                    "LOC:other",
-                    "ENTY:cremat",
-                    "LOC:other",
-                ),
-            )
-        ),
-        "classify",
-        ("the old house ?", "DESC:manner"),
-        ("DESC:manner", "ENTY:cremat", "LOC:other"),
-        "TREC",
-        "`DESC:manner How did ...`",
-    ),
-    Case(
-        "emotions.txt",
-        lines(*numbered("i feel {1};{2}", ("joy", "anger", "fear") * 2)),
-        "classify",
-        ("i feel the old house", "joy"),
-        ("anger", "fear", "joy"),
-        "emotions (dair-ai), without a header",
-        "`text;label` in .txt",
-    ),
-    Case(
-        "banking77.csv",
-        lines("text,category", *numbered('"{1}, {0}",{2}', ("card_arrival", "pin_blocked") * 3)),
-        "classify",
-        ("the old house, 0", "card_arrival"),
-        ("card_arrival", "pin_blocked"),
-        "Banking77",
-        "`text,category`",
     ),
     Case(
         "clinc.json",
@@ -498,20 +324,6 @@ CASES = (
         "one label a pair",
     ),
     Case(
-        "xnli.dev.tsv",
-        lines(
-            "language\tgold_label\tsentence1_binary_parse\tsentence2_binary_parse\t"
-            "sentence1_parse\tsentence2_parse\tsentence1\tsentence2\tpromptID\tpairID\tgenre",
-            *numbered("en\t{2}\t\t\t\t\t{1}\tnot {1}\t{0}\t{0}\tfacetoface", NLI),
-        ),
-        "pair",
-        ("the old house", "not the old house", "neutral"),
-        ("contradiction", "entailment", "neutral"),
-        "XNLI",
-        "`language`⇥`gold_label`⇥...⇥`sentence1`⇥`sentence2`",
-        "one label a pair",
-    ),
-    Case(
         "doccano_classes.jsonl",
         json_lines(
             [
@@ -525,20 +337,6 @@ CASES = (
         "doccano, classes",
         '`{"text": ..., "label": ["pos"]}`',
         "several labels a text; `--task classify` where each has one",
-    ),
-    Case(
-        "label_studio_classes.json",
-        json.dumps(
-            [
-                {"id": i, "text": text, "sentiment": label, "annotator": 1, "lead_time": 3.1}
-                for i, (text, label) in enumerate(zip(SHORT, cycle(LIKED), strict=False))
-            ]
-        ),
-        "classify",
-        ("the old house", "positive"),
-        ("negative", "positive"),
-        "Label Studio, classes (JSON-MIN)",
-        '`[{"text": ..., "sentiment": "pos", "annotator": 1}]`',
     ),
 )
 for case in CASES:
