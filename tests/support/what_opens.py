@@ -50,7 +50,7 @@ def opens(part: str, kind: str, example: str, comes: str) -> Callable[[_Test], _
 def table() -> str:
     """Return the rows as Markdown, a table for each part.
 
-    Kinds of which the same comes are one row, without their examples if they are many.
+    Kinds of which the same comes are one row, without their examples.
     """
     parts = []
     for part, heading in PARTS.items():
@@ -58,7 +58,7 @@ def table() -> str:
         cells = [("What", "What comes"), ("--",) * 2]
         for comes in dict.fromkeys(row.comes for row in rows):
             same = [row for row in rows if row.comes == comes]
-            kinds = [row.kind if len(same) > 3 else f"{row.kind}: {row.example}" for row in same]
+            kinds = [row.kind if len(same) > 1 else f"{row.kind}: {row.example}" for row in same]
             cells.append(("; ".join(kinds), comes))
         lines = [" | ".join(cell.replace("|", r"\|") for cell in line) for line in cells]
         parts.append("\n".join([f"## {heading}", "", *(f"| {line} |" for line in lines)]))

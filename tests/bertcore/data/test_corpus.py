@@ -119,7 +119,7 @@ def test_an_endless_sentence_becomes_several(tmp_path: Path) -> None:
         ("a.txt", "été\n".encode() + b"caf\xe9\n", {}, "not UTF-8"),
         ("a.txt", b"a\n", {"text_column": "text"}, "plain text"),
         ("a.txt.gz", gzip.compress(b"river\n" * 99, mtime=0)[:20], {}, "not a whole archive"),
-        ("a.csv", b"a,b\n1,2\n", {}, "'a', 'b'.*--text-column"),
+        ("a.csv", b"a,b\n1,2\n", {}, "'a', 'b'.*--text"),
         ("a.csv", b"a,b\n1,2\n", {"text_column": "c"}, "no column 'c'"),
         ("a.csv", b"text,text\n1,2\n", {}, "2 columns 'text'"),
         ("a.csv", b"text,b,b\n1,2,3\n", {}, "2 columns 'b'"),
