@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 RESULTS = Path(__file__).parent / "RESULTS.md"
 BENCHMARKS = (
     "machine trace attention_views live_file page_speed first_visit memory edit_time visitors "
-    "encode pretrain pretrain_loss finetune number_formats finetune_tasks objectives families "
-    "bias"
+    "encode pretrain pretrain_loss finetune number_formats finetune_tasks objectives families"
 ).split()
 """Each a module with `run`, which returns its tables; in the order in which all of them run."""
 
@@ -73,16 +72,6 @@ SETTINGS = {
         Setting("--blimp", "blimp", Path),
         Setting("--every", "every", int),
     ],
-    "bias": [
-        Setting("--bias-corpus", "corpus", Path, None, "+", "FILE"),
-        Setting("--bias-valid", "valid", Path, "held-out text", None, "FILE"),
-        Setting("--bias-runs", "runs", Path),
-        Setting("--bias-minutes", "minutes", float),
-        Setting("--bias-penalty", "penalty", float),
-        Setting("--bias-items", "items", int, "first items of each set; default: all"),
-        Setting("--bias-loop", "loop_items", int, "items of the loop"),
-        Setting("--bias-tuned", "tuned", None, "also fine-tune them"),
-    ],
     "encode": [
         Setting("--encode-sentences", "sentences", int, "per round"),
         Setting("--encode-rounds", "rounds", int),
@@ -94,7 +83,6 @@ NEEDED = {
     "finetune_tasks": ("tasks",),
     "objectives": ("objective_corpus",),
     "families": ("objective_corpus",),
-    "bias": ("tasks", "bias_valid"),
 }
 """Benchmarks that run only with these options, if none is named."""
 

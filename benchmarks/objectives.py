@@ -62,7 +62,7 @@ SAMPLES = {"SST-2": 10_000, "CoNLL-2003": 5_000, "QA": 4_000}
 """Training examples taken from the large sets; the others are used whole."""
 EPOCHS = 2
 SST2_SAMPLE = 20_000
-"""SST-2 examples for `bias` and `families`; most of its 67,349 are only phrases of sentences."""
+"""SST-2 examples for `families`; most of its 67,349 are only phrases of sentences."""
 
 
 @dataclass(slots=True)

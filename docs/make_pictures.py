@@ -239,16 +239,6 @@ def inspect_file(visit: Visit) -> None:
     save(visit, "inspect-file", [visit.page.locator(part) for part in parts])
 
 
-def bias_erase(visit: Visit) -> None:
-    """Gender erased from a hidden state: the measures before and after."""
-    visit.open("bias", bias_view="erase")
-    visit.picture("figure_bias-erased")
-    visit.picture("figure_bias-erased-words")
-    visit.settle()
-    parts = [".st-key-bias_erase_state", ".st-key-figure_bias-erased"]
-    save(visit, "bias-erase", [visit.page.locator(part) for part in parts])
-
-
 def compare_answers(visit: Visit) -> None:
     """The class, and by layer."""
     visit.open("compare", checkpoint=CLASSIFIER, text_a=NEGATION)
@@ -331,7 +321,6 @@ PICTURES: dict[str, Callable[[Visit], None]] = {
     "inspect-words": inspect_words,
     "inspect-swaps": inspect_swaps,
     "inspect-file": inspect_file,
-    "bias-erase": bias_erase,
     "compare-answers": compare_answers,
     "compare-heads": compare_heads,
     "compare-weights": compare_weights,

@@ -41,7 +41,7 @@ PAGES = ("heads", "bias")
 STORED = (
     "app.heads.job:_report",
     "bertcore.analysis.heads.sinks:find_sinks",
-    "bertcore.bias.shares:grammar_exam",
+    "bertcore.bias.quality:grammar_exam",
 )
 """Functions that take more than a second of processor time on a first visit; the others of these
 pages, and all of other pages, take less."""

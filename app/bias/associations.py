@@ -1,65 +1,62 @@
-"""Association tests: effect size, p-value, and what random words of the same frequency give."""
+"""Association tests: effect size and p-value of each, and the words of one."""
 
+import math
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
 from bertcore.bias import (
-    AssociationOutcome,
-    NamedAssociation,
+    Association,
+    AssociationTest,
+    associate,
     association_tests,
     known_tests,
     left_out_note,
-    run_association_tests,
+    note_on_pieces,
 )
-from bertcore.bias.associations import LEAST_WORDS
-from bertcore.bias.word_association import MOST_EXACT
+from bertcore.bias.associations import MOST_EXACT
 from bertcore.model import Model
 
-from ..plots import Figure, plain, shorten, subplots, theme
+from ..plots import Figure, plain, shorten, subplots, tabulate, theme
+from ..plots.charts import Intervals
 from ..shell import Compute, Field, Picture, frame
 
 TABLE = -1  # instead of a hidden state: the token table
 LAYER = Field("bias_layer", TABLE)
-TESTS = {each.name: each for each in association_tests()}
+TESTS = {test.name: test for test in association_tests()}
 TEST = Field("bias_test", list(TESTS)[1], tuple(TESTS))
 ROW_PIXELS = 44
-Outcomes = list[AssociationOutcome]
 
 
-def _figure(outcomes: Outcomes) -> Figure:
-    """Draw a row for each test: its effect size and, in grey, the effects of chance sets."""
+class Outcome(NamedTuple):
+    """A test with its known words, and its outcome."""
+
+    test: AssociationTest
+    found: Association
+    note: str | None
+
+
+def _figure(outcomes: Sequence[Outcome]) -> Figure:
+    """Draw a row for each test: its effect size, with p above."""
+    sizes = [outcome.found.effect_size for outcome in outcomes]
+    p_values = [outcome.found.p_value for outcome in outcomes]
     fig = subplots(1, 1)
-    for place, outcome in enumerate(outcomes):
-        if outcome.chance is not None:
-            low, high = np.percentile(outcome.chance, (2.5, 97.5))
-            fig.add(
-                "scatter",
-                x=[low, high],
-                y=[place, place],
-                mode="lines",
-                line={"color": theme.SPECIAL, "width": 10},
-                opacity=0.35,
-                hovertemplate="95% of chance sets: %{x:+.2f}<extra></extra>",
-                showlegend=False,
-            )
-        size, p = outcome.association.effect_size, outcome.association.p_value
-        fig.add(
-            "scatter",
-            x=[size],
-            y=[place],
-            mode="markers+text",
-            text=[f"p = {p:.3f}" if p >= 0.001 else "p < 0.001"],
-            textposition="top center",
-            marker={
-                "color": theme.SEGMENT_A if size > 0 else theme.SEGMENT_B,
-                "size": 12,
-            },
-            hovertemplate="d = %{x:+.2f}<extra></extra>",
-            showlegend=False,
-        )
+    fig.add(
+        "scatter",
+        x=sizes,
+        y=list(range(len(sizes))),
+        mode="markers+text",
+        text=[f"p = {p:.3f}" if p >= 0.001 else "p < 0.001" for p in p_values],
+        textposition="top center",
+        marker={
+            "color": [theme.SEGMENT_A if size > 0 else theme.SEGMENT_B for size in sizes],
+            "size": 12,
+        },
+        hovertemplate="d = %{x:+.2f}<extra></extra>",
+        showlegend=False,
+    )
     theme.plot_layout(fig, "", "effect size d", "", ROW_PIXELS * len(outcomes) + 76)
     names = [theme.escape(shorten(outcome.test.name, 46)) for outcome in outcomes]
     fig.update_yaxes(**theme.named_rows(names), ticklen=0)
@@ -70,8 +67,14 @@ def _figure(outcomes: Outcomes) -> Figure:
     return fig
 
 
-def _table(outcomes: Outcomes) -> pd.DataFrame:
-    return pd.DataFrame([outcome.row() for outcome in outcomes])
+def _table(outcomes: Sequence[Outcome]) -> pd.DataFrame:
+    return tabulate(
+        "test first_targets second_targets first_attributes second_attributes effect_size p_value",
+        (
+            (test.name, *(group.name for group in test.sets), found.effect_size, found.p_value)
+            for test, found, _ in outcomes
+        ),
+    )
 
 
 ASSOCIATIONS = Picture(
@@ -83,92 +86,58 @@ ASSOCIATIONS = Picture(
         "Caliskan et al. 2017)? d is the difference between the two sets' means divided by their "
         "standard deviation, −2 to 2. p is the share of all partitions of the words into two sets "
         "whose difference is at least this high (one-sided: for d below 0, look at 1 − p); if "
-        "there are more than {most} partitions, that many are sampled.{chance} Here, vectors of "
+        f"there are more than {MOST_EXACT:,} partitions, that many are sampled. Vectors of "
         "{where}."
     ),
     code="""
-from bertcore.bias import (
-    association, association_tests, known_part, table_vectors, text_vectors,
-)
+from bertcore.bias import associate, association_tests, known_tests
 
-for each in association_tests():
-    test = known_part(bert, each.test)
-    sets = (*test.targets, *test.attributes)
-    if min(map(len, sets)) < {least}:
-        continue
-    outcome = association(*({vectors} for words in sets))
-    print(each.name, outcome.effect_size, outcome.p_value)
+for test in known_tests(bert, association_tests()):
+    found = associate(bert, test, layer={layer})
+    print(test.name, found.effect_size, found.p_value)
 """,
 )
-CHANCE = " Grey: 95% of the effects of random words of the same frequency."
 
 
-def _words_figure(outcome: AssociationOutcome) -> Figure:
-    """Draw each target word's score, those of the second set below."""
-    fig = subplots(1, 1)
-    test, scores = outcome.test.test, outcome.association.scores
-    labels: list[str] = []
-    for number, colour in enumerate((theme.SEGMENT_A, theme.SEGMENT_B)):
-        words = test.targets[number]
-        order = np.argsort(-np.array(scores[number]), kind="stable").tolist()
-        places = [len(labels) + i for i in range(len(order))]
-        labels += [words[i] for i in order]
-        fig.add(
-            "scatter",
-            x=[scores[number][i] for i in order],
-            y=places,
-            mode="markers",
-            name=theme.escape(test.names[number]),
-            marker={"color": colour, "size": 10},
-            customdata=[[theme.escape(words[i])] for i in order],
-            hovertemplate="%{customdata[0]}: %{x:+.3f}<extra></extra>",
-        )
-    theme.plot_layout(fig, "", "", "", 20 * len(labels) + 96)
-    fig.update_yaxes(**theme.named_rows([*map(theme.escape, labels)], 0.4), ticklen=0)
-    first, second = (theme.escape(name) for name in test.names[2:])
-    fig.update_xaxes(title_text=f"← {second}          cosine          {first} →")
-    fig.add_vline(0, line={"color": theme.SPECIAL, "width": 1, "dash": "dash"})
-    fig.update_layout(dragmode=False)
-    return fig
-
-
-def _words_table(outcome: AssociationOutcome) -> pd.DataFrame:
-    test, scores = outcome.test.test, outcome.association.scores
-    return pd.DataFrame(
-        [
-            {"word": word, "set": test.names[number], "score": score}
-            for number in (0, 1)
-            for word, score in zip(test.targets[number], scores[number], strict=True)
-        ]
-    )
+def _words(outcome: Outcome) -> pd.DataFrame:
+    """Return the score of each target word, the highest of each set first."""
+    rows = [
+        (word, group.name, len(group.words), score, math.nan, math.nan)
+        for group, scores in zip(outcome.test.targets, outcome.found.scores, strict=True)
+        for word, score in sorted(zip(group.words, scores, strict=True), key=lambda pair: -pair[1])
+    ]
+    return tabulate("word set words_of_set score low high", rows)
 
 
 WORDS = Picture(
     name="bias-association-words",
-    figure=_words_figure,
-    table=_words_table,
+    chart=Intervals(
+        table=_words,
+        name="word",
+        number="words_of_set",
+        value="score",
+        by="set",
+        line=0,
+        is_fraction=False,
+        x_title="← second attributes          cosine          first attributes →",
+    ),
     how=(
         "Each word's mean cosine with one set of attributes minus that with the other. If the two "
         "colours are apart, there is an association. If a single word is far out, that word alone "
         "makes the effect."
     ),
     code="""
-from bertcore.bias import (
-    association, association_tests, known_part, table_vectors, text_vectors,
-)
+from bertcore.bias import associate, association_tests, known_tests
 
-named = next(each for each in association_tests() if each.name == {name!r})
-test = known_part(bert, named.test)
-sets = [{vectors} for words in (*test.targets, *test.attributes)]
-association(*sets).scores
+(test,) = [test for test in known_tests(bert, association_tests()) if test.name == {name!r}]
+associate(bert, test, layer={layer}).scores
 """,
 )
 
 
 def show(page: frame.Page) -> None:
     """Draw the tests on the chosen vectors, and the words of one of them."""
-    num_layers = page.bert.config.num_hidden_layers
-    options = [TABLE, *range(num_layers + 1)]
+    options = [TABLE, *range(page.bert.config.num_hidden_layers + 1)]
     st.select_slider(
         "Vectors of",
         options,
@@ -180,47 +149,36 @@ def show(page: frame.Page) -> None:
         help="The token table, or a hidden state of each word as a text by itself: the mean over "
         "its tokens, [CLS] and [SEP] included.",
     )
-    layer = LAYER.value
-    tests = tuple(TESTS.values())
+    layer = None if LAYER.value == TABLE else LAYER.value
     compute = Compute(name="associations", stage="Association tests")
-    outcomes = compute(_outcomes, page.bert_key, None if layer == TABLE else layer)
-    vectors = (
-        "table_vectors(bert, words)"
-        if layer == TABLE
-        else f"text_vectors(bert, words, layer={layer}, pooling='mean')"
-    )
-    note = left_out_note(_words(tests), _words([outcome.test for outcome in outcomes]))
-    if note is not None:
+    outcomes = compute(_outcomes, page.bert_key, layer)
+    known = [outcome.test for outcome in outcomes]
+    if (note := left_out_note(_all_words([*TESTS.values()]), _all_words(known))) is not None:
         st.caption(plain(note))
-    ASSOCIATIONS.show(
-        page,
-        outcomes,
-        chance="" if outcomes[0].chance is None else CHANCE,
-        where="the token table" if layer == TABLE else f"hidden state {layer}, each word by itself",
-        vectors=vectors,
-        most=f"{MOST_EXACT:,}",
-        least=LEAST_WORDS,
-    )
-    names = [outcome.test.name for outcome in outcomes]
+    where = "the token table" if layer is None else f"hidden state {layer}, each word by itself"
+    ASSOCIATIONS.show(page, outcomes, where=where, layer=layer)
+    names = [test.name for test in known]
     widget = TEST.key(default=names[min(1, len(names) - 1)], options=names)
     st.selectbox("Words of", names, key=widget, width=460)
     chosen = outcomes[names.index(TEST.value)]
-    WORDS.show(page, chosen, name=TEST.value, vectors=vectors)
-    if chosen.association.note:
-        st.caption(plain(chosen.association.note))
+    WORDS.show(page, chosen, name=TEST.value, layer=layer)
+    if chosen.note is not None:
+        st.caption(plain(chosen.note))
     if chosen.test.source:
         st.caption(f"The names are those of {plain(chosen.test.source)}.")
 
 
-def _outcomes(bert: Model, layer: int | None, on_fraction: Callable[[float], None]) -> Outcomes:
-    tests = known_tests(bert, tuple(TESTS.values()))
-    return run_association_tests(bert, tests, layer=layer, on_fraction=on_fraction)
+def _outcomes(
+    bert: Model, layer: int | None, on_fraction: Callable[[float], None]
+) -> tuple[Outcome, ...]:
+    known = known_tests(bert, [*TESTS.values()])
+    outcomes = []
+    for number, test in enumerate(known):
+        on_fraction(number / len(known))
+        found = associate(bert, test, layer=layer)
+        outcomes.append(Outcome(test, found, note_on_pieces(bert, test)))
+    return tuple(outcomes)
 
 
-def _words(tests: Sequence[NamedAssociation]) -> list[str]:
-    return [
-        word
-        for test in tests
-        for set_ in (*test.test.targets, *test.test.attributes)
-        for word in set_
-    ]
+def _all_words(tests: Sequence[AssociationTest]) -> list[str]:
+    return [word for test in tests for group in test.sets for word in group.words]

@@ -1,33 +1,18 @@
-"""A direction: words along it by layer, and what a probe finds after it is erased."""
-
-from dataclasses import asdict
-from typing import NamedTuple
+"""The gender direction: words along it by layer, what a probe finds without it, and the price."""
 
 import numpy as np
 import pandas as pd
 import streamlit as st
-from numpy.typing import NDArray
 
-from bertcore.bias import Probe, along_direction
+from bertcore.bias import AlongDirection, Effect, along_direction, debias_table, measure_effects
 from bertcore.model import Model
 
-from ..plots import Figure, error_bars, exactly, numbered, subplots, theme
-from ..shell import Compute, Picture, Progress, frame
+from ..plots import Figure, exactly, numbered, subplots, tabulate, theme
+from ..plots.charts import Curve, LayerCurves
+from ..shell import Compute, Picture, Progress, capabilities, frame
 
-WAYS = ("as it is", "neutralised", "LEACE", "INLP")
-"""Short names of `AlongDirection.probes`, in their order."""
-
-
-class ByLayer(NamedTuple):
-    """The direction at each hidden state, index 0 the embeddings' output."""
-
-    words: tuple[str, ...]
-    cosines: NDArray[np.float64]
-    """Of each word with the direction, [words, L+1]."""
-    explained: NDArray[np.float64]
-    """Share of the variance of the differences within pairs, [L+1]."""
-    probes: tuple[tuple[Probe, ...], ...]
-    """Of other gendered words, [L+1][WAYS]."""
+ByLayer = tuple[AlongDirection, ...]
+"""At each hidden state, the embeddings' output first."""
 
 
 def by_layer(bert: Model, progress: Progress) -> ByLayer:
@@ -37,48 +22,40 @@ def by_layer(bert: Model, progress: Progress) -> ByLayer:
     for state in range(num_states):
         progress(state / num_states, f"Hidden state {state}")
         found.append(along_direction(bert, layer=state))
-    return ByLayer(
-        found[0].words,
-        np.array([each.cosines for each in found]).T,
-        np.array([each.explained[0] for each in found]),
-        tuple(tuple(each.probes.values()) for each in found),
-    )
+    return tuple(found)
 
 
-def _states(result: ByLayer) -> list[str]:
-    return ["emb.", *(str(layer) for layer in range(1, len(result.explained)))]
+def _cosine_table(result: ByLayer) -> pd.DataFrame:
+    """Return a row for each word, those nearest to the feminine side first."""
+    states = ["emb.", *map(str, range(1, len(result)))]
+    cosines = np.array([each.cosines for each in result]).T
+    table = pd.DataFrame(cosines, index=list(result[0].words), columns=states)
+    return table.loc[table.mean(axis=1).sort_values(ascending=False, kind="stable").index]
 
 
 def _cosines(result: ByLayer, *, is_dark: bool) -> Figure:
-    """Draw words by layer, those nearest to the first side on top."""
-    order = np.argsort(-result.cosines.mean(1), kind="stable").tolist()
-    cosines = result.cosines[order]
-    reach = float(np.abs(cosines).max())
-    shades = theme.around_zero(reach, is_dark)
+    """Draw words by layer."""
+    table = _cosine_table(result)
+    cosines = table.to_numpy()
+    shades = theme.around_zero(float(np.abs(cosines).max()), is_dark)
     written = {}
-    if len(result.explained) <= 13:
+    if len(result) <= 13:
         text = [[exactly(value, 2) for value in row] for row in cosines.tolist()]
         written = numbered(cosines, text, 12, shades)
     fig = subplots(1, 1)
-    hover, names = "%{y}, hidden state %{x}: %{z:+.3f}", [result.words[i] for i in order]
-    fig.heat(cosines, shades, hover, gap=1, x=_states(result), y=names, **written)
-    theme.plot_layout(fig, "", "hidden state", "", 22 * len(order) + 76)
+    hover = "%{y}, hidden state %{x}: %{z:+.3f}"
+    fig.heat(cosines, shades, hover, gap=1, x=[*table.columns], y=[*table.index], **written)
+    theme.plot_layout(fig, "", "hidden state", "", 22 * len(table) + 76)
     fig.update_yaxes(autorange="reversed", showgrid=False, type="category")
     fig.update_xaxes(type="category", showgrid=False)
     fig.update_layout(dragmode=False)
     return fig
 
 
-def _cosine_table(result: ByLayer) -> pd.DataFrame:
-    table = pd.DataFrame(result.cosines, columns=_states(result))
-    table.insert(0, "word", result.words)
-    return table
-
-
 COSINES = Picture(
     name="bias-direction",
     figure=_cosines,
-    table=_cosine_table,
+    table=lambda result: _cosine_table(result).rename_axis("word").reset_index(),
     how=(
         "The cosine of each occupation with the direction from *he, man, father ...* (orange, "
         "below 0) to *she, woman, mother ...* (blue, above 0), found in each layer by PCA of the "
@@ -90,73 +67,47 @@ from bertcore.bias import along_direction
 
 for state in range(bert.config.num_hidden_layers + 1):
     found = along_direction(bert, layer=state)
-    print(state, found.explained[0], dict(zip(found.words, found.cosines.tolist())))
+    print(state, found.explained, dict(zip(found.words, found.cosines.tolist())))
 """,
 )
 
 
-def _probes(result: ByLayer) -> Figure:
-    """Draw a line for each way of erasing."""
-    fig = subplots(1, 1)
-    colours = (theme.SEGMENT_A, theme.SEGMENT_B, theme.CATEGORICAL[2], theme.CATEGORICAL[3])
-    for number, (way, colour) in enumerate(zip(WAYS, colours, strict=True)):
-        probes_of_way = [probes[number] for probes in result.probes]
-        # Side by side, so that the bars of one state do not hide each other.
-        fig.add(
-            "scatter",
-            x=[state + 0.08 * (number - 1.5) for state in range(len(probes_of_way))],
-            customdata=_states(result),
-            y=[each.accuracy for each in probes_of_way],
-            mode="lines+markers",
-            name=way,
-            line={"color": colour},
-            error_y=error_bars(
-                [each.accuracy for each in probes_of_way],
-                [each.accuracy - each.spread for each in probes_of_way],
-                [each.accuracy + each.spread for each in probes_of_way],
-                colour,
-                thickness=1,
-            ),
-            hovertemplate=way + ", hidden state %{customdata}: %{y:.0%}<extra></extra>",
-        )
-    theme.plot_layout(fig, "", "hidden state", "a probe's accuracy", 320)
-    names = _states(result)
-    fig.update_yaxes(range=[0.3, 1.05], tickformat=".0%")
-    fig.update_xaxes(tickvals=list(range(len(names))), ticktext=names)
-    fig.add_hline(
-        result.probes[0][0].chance, line={"color": theme.SPECIAL, "width": 1, "dash": "dash"}
-    )
-    fig.update_layout(dragmode=False)
-    return fig
-
-
 def _probe_table(result: ByLayer) -> pd.DataFrame:
+    """Return the accuracy, and its spread over five folds, at each hidden state."""
     return pd.DataFrame(
         [
-            {"hidden_state": state, "vectors": way, **asdict(probe)}
-            for state, probes in enumerate(result.probes)
-            for way, probe in zip(WAYS, probes, strict=True)
+            {"layer": state}
+            | {way: probe.accuracy for way, probe in each.probes.items()}
+            | {f"{way}, spread": probe.spread for way, probe in each.probes.items()}
+            for state, each in enumerate(result)
         ]
     )
 
 
 PROBES = Picture(
     name="bias-probes",
-    figure=_probes,
-    table=_probe_table,
+    chart=LayerCurves(
+        table=_probe_table,
+        curves=[
+            Curve(way, way, place) for place, way in enumerate(("as it is", "neutralised", "LEACE"))
+        ],
+        title="",
+        unit="a probe's accuracy",
+        chance=0.5,
+        chance_name="chance",
+    ),
     how=(
         "How well a linear probe distinguishes 30 feminine words and names from 30 masculine ones, "
-        "none of which are among the pairs: as they are, without the direction (neutralised), and "
-        "after erasers fitted on the pairs (LEACE, Belrose et al. 2023; INLP, Ravfogel et al. "
-        "2020). Bars: standard deviation over five folds; dashed: chance. What a probe recovers "
-        "was hidden, not removed (Gonen and Goldberg 2019)."
+        "none of which are among the pairs (chance: 50%): as they are, without the direction "
+        "(neutralised), and after LEACE, fitted on the pairs (Belrose et al. 2023). What a probe "
+        "recovers was hidden, not removed (Gonen and Goldberg 2019)."
     ),
     code="""
 from bertcore.bias import along_direction
 
 for state in range(bert.config.num_hidden_layers + 1):
-    for name, found in along_direction(bert, layer=state).probes.items():
-        print(state, name, found.accuracy, found.spread)
+    for way, probe in along_direction(bert, layer=state).probes.items():
+        print(state, way, probe.accuracy, probe.chance)
 """,
 )
 
@@ -164,9 +115,38 @@ for state in range(bert.config.num_hidden_layers + 1):
 def show(page: frame.Page) -> None:
     """Draw words along the direction by layer, and the probes."""
     result = Compute(name="direction")(by_layer, page.bert_key)
-    low, high = result.explained.min(), result.explained.max()
-    COSINES.show(
-        page, result, drawn={"is_dark": page.is_dark}, explained=f"{low:.0%} to {high:.0%}"
-    )
-    st.divider()
+    shares = [each.explained for each in result]
+    explained = f"{min(shares):.0%} to {max(shares):.0%}"
+    COSINES.show(page, result, drawn={"is_dark": page.is_dark}, explained=explained)
     PROBES.show(page, result)
+
+
+PRICE = (
+    "The part of the token table along the direction is removed from every word but the gendered "
+    "ones (“hard debiasing”, Bolukbasi et al. 2016); the layers stay as they are. *Along the "
+    "direction*: mean distance from 0 of 20 occupations. *Gap*: mean distance between women and "
+    "men at them, in nats. *Masked words* and *minimal pairs* are the price. In brackets: 95% "
+    "intervals. `bertscope bias --save FOLDER` writes the changed checkpoint."
+)
+
+
+def show_price(page: frame.Page) -> None:
+    """Draw each measure before and after the direction is removed from the token table."""
+    if capabilities.tells(page, "parts"):
+        return
+    effects = Compute(name="price")(_effects, page.bert_key)
+    rows = [
+        (effect.name, _written(effect, "before"), _written(effect, "after")) for effect in effects
+    ]
+    st.dataframe(tabulate("measure before after", rows), hide_index=True, width="stretch")
+    st.caption(PRICE)
+
+
+def _effects(bert: Model, *, progress: Progress) -> tuple[Effect, ...]:
+    return measure_effects(bert, debias_table(bert), progress=progress)
+
+
+def _written(effect: Effect, side: str) -> str:
+    row, form = effect.row(), ".1%" if effect.unit == "share" else ".2f"
+    mean, low, high = (f"{row[side + end]:{form}}" for end in ("", "_low", "_high"))
+    return f"{mean} ({low} to {high})"

@@ -1,13 +1,31 @@
-"""The page Bias: its views, with the model's quality beside them."""
+"""The page Bias: templates, and below them what else tells of stereotypes, each when opened."""
 
 import streamlit as st
 
 from bertcore.bias import grammar_exam
-from bertcore.bias.report import make_report, report_html
-from bertcore.model import Model
 
-from ..shell import Compute, Field, Progress, capabilities, frame, one_of
-from . import PAGE, associations, direction, erasing, published, templates
+from ..shell import Compute, Field, capabilities, frame
+from . import PAGE, associations, crows_pairs, direction, templates
+
+CANNOT_TELL = (
+    "No score on this page predicts harm in use: such measures hardly correlate with those of an "
+    "application ([Goldfarb-Tarrant et al. 2021](https://aclanthology.org/2021.acl-long.150/)). "
+    "Measure the fine-tuned model on its own data."
+)
+
+
+def draw() -> None:
+    """Draw the page."""
+    page = frame.begin(PAGE)
+    with frame.guard():
+        if not capabilities.tells(page, "mlm"):
+            templates.show(page)
+    show_quality(page)
+    st.caption(CANNOT_TELL)
+    show_associations(page)
+    show_direction(page)
+    show_price(page)
+    show_crows_pairs(page)
 
 
 def show_quality(page: frame.Page) -> None:
@@ -24,68 +42,28 @@ def show_quality(page: frame.Page) -> None:
         )
 
 
-VIEWS = {
-    "templates": "Templates",
-    "published": "Published sets",
-    "associations": "Association tests",
-    "direction": "A direction",
-    "erase": "Erase",
-}
-VIEW = Field("bias_view", "templates", tuple(VIEWS))
-CANNOT_TELL = (
-    "No score on this page predicts harm in use: such measures hardly correlate with those of an "
-    "application ([Goldfarb-Tarrant et al. 2021](https://aclanthology.org/2021.acl-long.150/)). "
-    "Audit the fine-tuned model on its own data."
+@frame.question(
+    "Are names and words of groups closer to some attributes?", Field("bias_near", False)
 )
+def show_associations(page: frame.Page) -> None:
+    """Draw the association tests."""
+    associations.show(page)
 
 
-def draw() -> None:
-    """Draw the page."""
-    page = frame.begin(PAGE)
-    one_of("View", VIEWS, VIEW)
-    with frame.guard():
-        if VIEW.value in ("templates", "published"):
-            if not capabilities.tells(page, "mlm"):
-                (templates if VIEW.value == "templates" else published).show(page)
-        elif VIEW.value == "associations":
-            associations.show(page)
-        elif VIEW.value == "direction":
-            direction.show(page)
-        else:
-            erasing.show(page)
-    show_quality(page)
-    st.caption(CANNOT_TELL)
-    show_report(page)
+@frame.question("Is there a gender direction?", Field("bias_along", False))
+def show_direction(page: frame.Page) -> None:
+    """Draw words along the direction, and the probes."""
+    direction.show(page)
 
 
-_ASKED = "_bias_report_of"
-ABOUT = (
-    "All measures that have shipped sets, the model's quality, and the criticism of each measure, "
-    "in one HTML file to print or archive."
-)
+@frame.question("What does removing the direction change, and cost?", Field("bias_price", False))
+def show_price(page: frame.Page) -> None:
+    """Draw the measures before and after."""
+    direction.show_price(page)
 
 
-def show_report(page: frame.Page) -> None:
-    """Draw the button that makes the report, and then the one that downloads it."""
-    if st.session_state.get(_ASKED) != page.bert_key:
-        if not st.button("Make a report", icon=":material/description:", help=ABOUT):
-            return
-        st.session_state[_ASKED] = page.bert_key
-
-    with frame.guard():
-        html = Compute(name="report")(_report, page.bert_key, page.bert_key.source)
-        st.download_button(
-            "Download the report (HTML)",
-            html,
-            "bias-report.html",
-            "text/html",
-            icon=":material/download:",
-            help=ABOUT,
-        )
-
-
-def _report(bert: Model, name: str, *, progress: Progress) -> str:
-    def on_stage(stage: str, done: float | None) -> None:
-        progress(done or 0.0, f"Report: {stage}")
-
-    return report_html(make_report(bert, (), on_stage, name=name))
+@frame.question("How does it score on CrowS-Pairs?", Field("bias_crows", False))
+def show_crows_pairs(page: frame.Page) -> None:
+    """Draw the score of a file."""
+    if not capabilities.tells(page, "mlm"):
+        crows_pairs.show(page)

@@ -379,6 +379,31 @@ def section(title: str = "") -> Callable[[Callable[P, None]], Callable[P, None]]
     return as_section
 
 
+def question(
+    title: str, is_open: state.Field[bool]
+) -> Callable[[Callable[P, None]], Callable[P, None]]:
+    """Return what makes a function a `fragment` under a heading that is closed at first.
+
+    Nothing is computed for a closed one.
+
+    Args:
+        is_open: Whether it is open; a link has it.
+    """
+
+    def as_question(draw: Callable[P, None]) -> Callable[P, None]:
+        @fragment
+        @functools.wraps(draw)
+        def shown(*args: P.args, **kwargs: P.kwargs) -> None:
+            box = st.expander(f"**{title}**", key=is_open.key(), on_change="rerun")
+            if box.open:
+                with box, guard():
+                    draw(*args, **kwargs)
+
+        return shown
+
+    return as_question
+
+
 def sentence_of(error: Exception) -> str:
     """Return an error's message as a sentence: capital first, one line, no path if closed.
 

@@ -1,131 +1,162 @@
-"""Association tests on a checkpoint, beside what random words of the same frequency give."""
+"""WEAT: are two sets of words closer to different attributes than chance would have it?"""
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bertcore.bias.own_sets import NamedAssociation, known_part
-from bertcore.bias.slots import word_pieces
-from bertcore.bias.word_association import (
-    Association,
-    AssociationTest,
-    Vectors,
-    association,
-    chance_effects,
-    table_vectors,
-    text_vectors,
-)
-from bertcore.grammar import TokenCounts
+from bertcore.bias.words import AssociationTest, known_group, word_pieces
 from bertcore.model import Model
 
-_UNEVEN = 0.25
-"""Least difference between the shares of split words that is noted."""
+Vectors = NDArray[np.float64]
+MOST_EXACT = 100_000
+"""Maximum number of partitions that are all tried; if there are more, this many are drawn."""
 LEAST_WORDS = 2
 """Fewest known words of each set; a test with fewer is left out."""
+_CHUNK = 4096
+_ROUNDING = 1e-12  # differences of cosines that float64 makes of equal ones
+_UNEVEN = 0.25
+"""Least difference between the shares of split words that is noted."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class AssociationOutcome:
-    """A test on a checkpoint's vectors."""
+@dataclass(frozen=True, slots=True)
+class Association:
+    """The outcome of an association test."""
 
-    test: NamedAssociation
-    layer: int | None
-    """Hidden state of the vectors; None: the token table."""
-    association: Association
-    chance: Vectors | None
-    """Effect sizes of random target words; None without word counts, or in a hidden state."""
-
-    def row(self) -> dict[str, Any]:
-        x, y, a, b = self.test.test.names
-        size, as_large = self.association.effect_size, float("nan")
-        if self.chance is not None:
-            as_large = float((np.abs(self.chance) >= abs(size)).mean())
-        return {
-            "test": self.test.name,
-            "first_targets": x,
-            "second_targets": y,
-            "first_attributes": a,
-            "second_attributes": b,
-            "effect_size": size,
-            "p_value": self.association.p_value,
-            "partitions": self.association.num_partitions,
-            "chance_sets_as_large": as_large,
-        }
+    effect_size: float
+    """Cohen's d, -2 to 2; above 0: X is closer to A than Y is."""
+    p_value: float
+    """One-sided: the share of partitions of X and Y into sets of these sizes whose statistic is at
+    least as large."""
+    scores: tuple[tuple[float, ...], tuple[float, ...]]
+    """Of each target word of X and of Y: mean cosine to A minus mean cosine to B."""
 
 
-def known_tests(bert: Model, tests: Sequence[NamedAssociation]) -> list[NamedAssociation]:
+def word_vectors(bert: Model, words: Sequence[str], layer: int | None = None) -> Vectors:
+    """Return a vector for each word, float64, [N, D].
+
+    Args:
+        layer: Hidden state, whose vectors of the word as a text by itself are averaged; None: the
+            mean of its pieces' rows of the token table.
+
+    ValueError if a word cannot be written with the vocabulary, or there is no such layer.
+    """
+    if layer is not None:
+        return bert.encode(words, layer=layer, pooling="mean").double().numpy()
+    table = bert.module.token_table.detach().float().cpu().numpy().astype(np.float64)
+    return np.stack([table[word_pieces(bert, word)].mean(0) for word in words])
+
+
+def association(x: Vectors, y: Vectors, a: Vectors, b: Vectors, *, seed: int = 0) -> Association:
+    """Return the effect size and permutation p-value of four sets of vectors.
+
+    Args:
+        x, y: Targets, [n, D] and [m, D], at least two each.
+        a, b: Attributes, at least one each.
+        seed: Seed of the partitions drawn if there are more than MOST_EXACT.
+
+    ValueError if a vector is zero or not finite.
+
+    Source: Caliskan, Bryson and Narayanan 2017. The standard deviation is the population's, as in
+        the package wefe; with that of a sample (May et al. 2019) effects are a little smaller.
+    """
+    x, y, a, b = map(_normed, (x, y, a, b))
+    scores = [(target @ a.T).mean(1) - (target @ b.T).mean(1) for target in (x, y)]
+    both = np.concatenate(scores)
+    spread = both.std()
+    if spread <= _ROUNDING:  # all alike
+        effect = 0.0
+    else:
+        effect = float((scores[0].mean() - scores[1].mean()) / spread)
+    first, second = (tuple(each.tolist()) for each in scores)
+    return Association(effect, _permutation_test(both, len(x), seed), (first, second))
+
+
+def _normed(vectors: Vectors) -> Vectors:
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    if not np.isfinite(norms).all() or (norms == 0).any():
+        raise ValueError("a vector is zero or not finite, so it has no cosine. Check the weights.")
+    unit: Vectors = vectors / norms
+    return unit
+
+
+def _permutation_test(scores: Vectors, size: int, seed: int) -> float:
+    """Return the p-value.
+
+    The statistic is the difference of the means, which for sets of equal size orders partitions
+    like the difference of the sums.
+    """
+    number = math.comb(len(scores), size)
+    is_exact = number <= MOST_EXACT
+    total = scores.sum()
+
+    def statistic(sums: Vectors) -> Vectors:
+        means: Vectors = sums / size - (total - sums) / (len(scores) - size)
+        return means
+
+    observed = statistic(np.array([scores[:size].sum()]))[0]
+    reached = 0
+    for chosen in _partitions(len(scores), size, seed, is_exact=is_exact):
+        values = statistic(scores[chosen].sum(1))
+        reached += int((values >= observed - _ROUNDING).sum())
+    if is_exact:
+        return reached / number
+    # The observed partition counts as one of those drawn (Phipson and Smyth 2010).
+    return (reached + 1) / (MOST_EXACT + 1)
+
+
+def _partitions(number: int, size: int, seed: int, *, is_exact: bool) -> Iterator[NDArray[np.intp]]:
+    """Yield members of the first set of partitions, [n, size], all of them or drawn."""
+    if is_exact:
+        every = combinations(range(number), size)
+        while part := [each for _, each in zip(range(_CHUNK), every, strict=False)]:
+            yield np.array(part)
+        return
+    generator = np.random.default_rng(seed)
+    for start in range(0, MOST_EXACT, _CHUNK):
+        rows = min(_CHUNK, MOST_EXACT - start)
+        order = generator.random((rows, number)).argsort(1)
+        yield order[:, :size]
+
+
+def known_tests(bert: Model, tests: Sequence[AssociationTest]) -> list[AssociationTest]:
     """Return the tests with the words that the vocabulary can write, if enough of them are known.
 
     ValueError if no test has enough.
     """
-    known = [replace(test, test=known_part(bert, test.test)) for test in tests]
-    known = [test for test in known if min(map(len, _sets(test))) >= LEAST_WORDS]
+    known = []
+    for test in tests:
+        x, y, a, b = (known_group(bert, group) for group in test.sets)
+        if min(len(group.words) for group in (x, y, a, b)) >= LEAST_WORDS:
+            known.append(replace(test, targets=(x, y), attributes=(a, b)))
     if not known:
         raise ValueError(
             "this checkpoint's vocabulary cannot write the English words of any test. Choose "
-            "another checkpoint, or run your own test with `bertscope bias weat FILE`."
+            "another checkpoint."
         )
     return known
 
 
-def run_association_tests(
-    bert: Model,
-    tests: Sequence[NamedAssociation],
-    *,
-    layer: int | None = None,
-    pooling: str = "mean",
-    on_fraction: Callable[[float], None] = lambda done: None,
-) -> list[AssociationOutcome]:
-    """Return the outcome of each test.
-
-    Args:
-        tests: Whose words the vocabulary can write.
-        layer: Hidden state, with each word or sentence run by itself; None: the token table, or for
-            tests of sentences the last hidden state.
-        pooling: Pooling of a text's tokens in a hidden state.
-
-    ValueError if a word cannot be written, or there is no such layer or pooling.
-    """
-    counts = TokenCounts.of_checkpoint(bert)
-    outcomes = []
-    for number, test in enumerate(tests):
-        on_fraction(number / len(tests))
-        sets = _sets(test)
-        has_sentences = any(" " in text.strip() for texts in sets for text in texts)
-        state = -1 if layer is None and has_sentences else layer
-        if state is None:
-            vectors = [table_vectors(bert, words) for words in sets]
-        else:
-            vectors = [text_vectors(bert, texts, layer=state, pooling=pooling) for texts in sets]
-        chance = None
-        if state is None and counts is not None:
-            chance = chance_effects(bert, test.test, counts)
-        found = association(*vectors)
-        if not has_sentences:
-            note = " ".join(filter(None, (found.note, _note_on_pieces(bert, test.test))))
-            found = replace(found, note=note)
-        outcomes.append(AssociationOutcome(test, state, found, chance))
-    return outcomes
+def associate(bert: Model, test: AssociationTest, *, layer: int | None = None) -> Association:
+    """Return the outcome of a test on a checkpoint's vectors; arguments as for `word_vectors`."""
+    return association(*(word_vectors(bert, group.words, layer) for group in test.sets))
 
 
-def _note_on_pieces(bert: Model, test: AssociationTest) -> str:
+def note_on_pieces(bert: Model, test: AssociationTest) -> str | None:
     """Return what it means that far more words of one target set are split than of the other."""
-    split = [sum(len(word_pieces(bert, word)) > 1 for word in words) for words in test.targets]
-    shares = [number / len(words) for number, words in zip(split, test.targets, strict=True)]
-    if abs(shares[0] - shares[1]) < _UNEVEN:
-        return ""
+    split = [sum(len(word_pieces(bert, word)) > 1 for word in g.words) for g in test.targets]
+    first, second = (n / len(g.words) for n, g in zip(split, test.targets, strict=True))
+    if abs(first - second) < _UNEVEN:
+        return None
     counted = [
-        f"{number} of {len(words)} words of {name!r}"
-        for number, words, name in zip(split, test.targets, test.names[:2], strict=True)
+        f"{n} of {len(group.words)} words of {group.name!r}"
+        for n, group in zip(split, test.targets, strict=True)
     ]
     return (
         f"This vocabulary splits {counted[0]} into pieces, and {counted[1]}: rare words, whose "
         "pieces belong to other words too, are compared with frequent ones, and d measures that "
         "as well."
     )
-
-
-def _sets(test: NamedAssociation) -> tuple[tuple[str, ...], ...]:
-    return (*test.test.targets, *test.test.attributes)

@@ -1,33 +1,157 @@
-"""A direction in a vector space: occupations along it, probes, and a table debiased along it."""
+"""A gender direction in a vector space: words along it, what erasing it leaves, and its price."""
 
 import copy
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import astuple, dataclass
+from functools import partial
 from itertools import chain
+from typing import Any, Literal
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from bertcore.bert import Bert, with_parts
-from bertcore.bias.erasure import equalise, inlp, leace, neutralise
-from bertcore.bias.own_sets import DirectionWords, direction_words, known_pairs, template_audits
-from bertcore.bias.slots import known_words
-from bertcore.bias.word_association import table_vectors, text_vectors
-from bertcore.debiasing.direction_penalty import Direction, Vectors, find_direction
+from bertcore.bias.associations import Vectors, word_vectors
+from bertcore.bias.quality import Estimate, grammar_exam, masked_words
+from bertcore.bias.templates import known_audit, score_templates
+from bertcore.bias.words import Pair, gender_pairs, known_pairs, known_words, template_audits
+from bertcore.evaluation.intervals import bootstrap_means
 from bertcore.model import Model
 
-__all__ = ["Direction", "Probe", "Vectors", "find_direction", "probe", "project"]
+LEAST = 5
+"""Pairs and words that the vocabulary must be able to write: each fold of a probe needs one."""
+Unit = Literal["share", "nats", "cosine"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Direction:
+    """The first principal component of the differences within pairs."""
+
+    vector: Vectors
+    """Of length 1, [D]; it points from the second words of the pairs to the first ones."""
+    explained: Vectors
+    """Share of the variance that each component explains, largest first, [C]."""
+
+
+def find_direction(first: Vectors, second: Vectors) -> Direction:
+    """Return the direction along which the words of each pair differ most.
+
+    Each pair is centred on its own mean, and the components are those of all centred vectors.
+
+    Args:
+        first, second: The vectors of each pair's two words, [N, D] each.
+
+    ValueError if no pair differs.
+
+    Source: Bolukbasi et al. 2016, section 5.1.
+    """
+    half = (first - second) / 2
+    _, lengths, components = np.linalg.svd(np.concatenate([half, -half]), full_matrices=False)
+    if lengths[0] == 0:
+        raise ValueError("the words of every pair have the same vector, so there is no direction.")
+    vector = components[0]
+    if (half @ vector).mean() < 0:
+        vector = -vector
+    variances = lengths**2
+    return Direction(vector, variances / variances.sum())
 
 
 def project(vectors: Vectors, direction: Direction) -> Vectors:
-    """Return the cosine of each vector with the direction, [N].
+    """Return the cosine of each vector, [N, D], with the direction, [N]."""
+    norms = np.linalg.norm(vectors, axis=1)
+    cosines: Vectors = (vectors @ direction.vector) / np.where(norms == 0, 1.0, norms)
+    return cosines
+
+
+def neutralise(vectors: Vectors, direction: Direction) -> Vectors:
+    """Return vectors without their part along a direction, with their old lengths, [N, D].
+
+    Source: Bolukbasi et al. 2016, section 6, "neutralize".
+    """
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    rest = vectors - np.outer(vectors @ direction.vector, direction.vector)
+    norms = np.linalg.norm(rest, axis=1, keepdims=True)
+    out: Vectors = rest * lengths / np.where(norms == 0, 1.0, norms)
+    return out
+
+
+def equalise(first: Vectors, second: Vectors, direction: Direction) -> tuple[Vectors, Vectors]:
+    """Return pairs that differ only along the direction, by the same amount on both sides.
+
+    The authors norm all vectors first; here a pair has the mean length of its two words.
+
+    Args:
+        first, second: The vectors of each pair's words, [N, D] each.
+        direction: A direction in the same space.
+
+    Source: Bolukbasi et al. 2016, section 6, "equalize".
+    """
+    lengths = (np.linalg.norm(first, axis=1) + np.linalg.norm(second, axis=1)) / 2
+    unit = [each / np.linalg.norm(each, axis=1, keepdims=True) for each in (first, second)]
+    middle = (unit[0] + unit[1]) / 2
+    off = middle - np.outer(middle @ direction.vector, direction.vector)  # outside the direction
+    reach = np.sqrt(np.maximum(0.0, 1 - (off**2).sum(1)))
+    sides = np.sign((unit[0] - unit[1]) @ direction.vector)
+    step = (reach * np.where(sides == 0, 1.0, sides))[:, None] * direction.vector
+    return (off + step) * lengths[:, None], (off - step) * lengths[:, None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Eraser:
+    """The affine map x -> x - (x - mean) @ matrix.T."""
+
+    matrix: Vectors
+    """The part that is removed, [D, D]."""
+    mean: Vectors
+    """[D]"""
+    rank: int
+    """Number of removed dimensions."""
+
+    def __call__(self, vectors: Vectors) -> Vectors:
+        """Return erased vectors, [..., D]."""
+        out: Vectors = vectors - (vectors - self.mean) @ self.matrix.T
+        return out
+
+
+def leace(vectors: Vectors, labels: NDArray[np.generic]) -> Eraser:
+    """Return the least-squares map after which no linear probe can distinguish the classes.
+
+    With W the whitening of the vectors and S their cross-covariance with the one-hot labels, the
+    orthogonal projection onto the columns of W S is removed in whitened space.
 
     Args:
         vectors: [N, D].
-        direction: A direction in the same space.
+        labels: Of each vector, [N].
+
+    ValueError if there is one class only.
+
+    Source: Belrose et al. 2023, theorem 4.3. The package concept-erasure gives the same result with
+    shrinkage=False; by default it shrinks the covariance first.
     """
-    norms = np.linalg.norm(vectors, axis=1)
-    out: Vectors = (vectors @ direction.vector) / np.where(norms == 0, 1.0, norms)
+    classes = np.unique(labels)
+    if len(classes) < 2:
+        raise ValueError("all vectors have one class, so there is nothing to erase. Give two.")
+    one_hot = (np.asarray(labels)[:, None] == classes).astype(np.float64)
+    mean = vectors.mean(0)
+    centred = vectors - mean
+    covariance = centred.T @ centred / len(vectors)
+    cross = centred.T @ (one_hot - one_hot.mean(0)) / len(vectors)  # [D, C]
+    values, basis = np.linalg.eigh(covariance)
+    kept = values > values.max() * len(values) * np.finfo(np.float64).eps
+    root = np.sqrt(values[kept])
+    whiten = (basis[:, kept] / root) @ basis[:, kept].T
+    unwhiten = (basis[:, kept] * root) @ basis[:, kept].T
+    columns = _basis(whiten @ cross)
+    return Eraser(unwhiten @ columns @ columns.T @ whiten, mean, columns.shape[1])
+
+
+def _basis(columns: Vectors) -> Vectors:
+    """Return an orthonormal basis of the space that the columns span, [D, rank]."""
+    left, lengths, _ = np.linalg.svd(columns, full_matrices=False)
+    most = lengths.max(initial=0.0)
+    rank = int((lengths > most * max(columns.shape) * np.finfo(np.float64).eps).sum())
+    out: Vectors = left[:, :rank]
     return out
 
 
@@ -43,15 +167,12 @@ class Probe:
     """The share of the larger class."""
 
 
-def probe(vectors: Vectors, labels: Sequence[int], *, num_folds: int = 5, seed: int = 0) -> Probe:
-    """Return the cross-validated accuracy of a logistic regression.
+def probe(vectors: Vectors, labels: Sequence[int]) -> Probe:
+    """Return the accuracy of a logistic regression, cross-validated in five folds.
 
     Args:
         vectors: [N, D].
-        labels: Two classes, [N].
-        num_folds: K; each class needs at least as many vectors.
-
-    ValueError if there is one class only, or one with fewer than K vectors.
+        labels: Two classes of at least five vectors each, [N].
 
     Source: Gonen and Goldberg 2019: what a probe recovers was not removed.
     """
@@ -60,21 +181,11 @@ def probe(vectors: Vectors, labels: Sequence[int], *, num_folds: int = 5, seed: 
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    names, counts = np.unique(np.asarray(labels), return_counts=True)
-    if len(names) != 2 or counts.min() < num_folds:
-        sizes = ", ".join(f"{name}: {count}" for name, count in zip(names, counts, strict=True))
-        raise ValueError(
-            f"a probe of {num_folds} folds needs two classes of at least {num_folds} words each, "
-            f"but got {sizes}."
-        )
     model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
-    folds = StratifiedKFold(num_folds, shuffle=True, random_state=seed)
+    folds = StratifiedKFold(LEAST, shuffle=True, random_state=0)
     scores = cross_val_score(model, vectors, np.asarray(labels), cv=folds)
-    return Probe(float(scores.mean()), float(scores.std()), float(counts.max() / counts.sum()))
-
-
-LEAST = 5
-"""Pairs and words that the vocabulary must be able to write: each fold of a probe needs one."""
+    chance = np.bincount(labels).max() / len(labels)
+    return Probe(float(scores.mean()), float(scores.std()), float(chance))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,114 +195,154 @@ class AlongDirection:
     words: tuple[str, ...]
     """Occupations, [N]."""
     cosines: Vectors
-    """Cosine of each with the direction, [N]; above 0: on the side of the pairs' first words."""
-    explained: Vectors
-    """Share of the variance within the pairs that each component explains, largest first."""
+    """Cosine of each with the direction, [N]; above 0: on the side of the feminine words."""
+    explained: float
+    """Share of the variance within the pairs that the direction explains."""
     probes: dict[str, Probe]
-    """Probes on other gendered words: unchanged, and after each erasure method."""
+    """Probes on other gendered words: unchanged, and after each way of erasing."""
 
 
-def along_direction(
-    bert: Model, *, layer: int | None = None, pooling: str = "mean"
-) -> AlongDirection:
+def along_direction(bert: Model, *, layer: int | None = None) -> AlongDirection:
     """Find the direction of our pairs, project occupations on it, and probe other gendered words.
 
     Args:
         layer: Hidden state, with each word run separately; None: the token table.
-        pooling: Pooling of a word's tokens in a hidden state.
 
-    ValueError if the vocabulary cannot write enough of the words, or there is no such layer or
-    pooling.
+    ValueError if the vocabulary cannot write enough of the words, or there is no such layer.
     """
-    own = direction_words()
-    pairs, probed = known_pairs(bert, own.pairs), known_pairs(bert, own.probe)
+    pairs, probed = _known(bert, "direction"), _known(bert, "probe")
     words = known_words(bert, template_audits()[0].fillers)
-    if min(len(pairs), len(probed), len(words)) < LEAST:
-        raise ValueError(
-            "this checkpoint's vocabulary cannot write enough of the English words that define the "
-            "direction. Choose another checkpoint."
-        )
-
-    def vectors(texts: Sequence[str]) -> Vectors:
-        if layer is None:
-            return table_vectors(bert, texts)
-        return text_vectors(bert, texts, layer=layer, pooling=pooling)
-
-    first, second = (vectors([pair[side] for pair in pairs]) for side in (0, 1))
+    first, second = (word_vectors(bert, side, layer) for side in zip(*pairs, strict=True))
     direction = find_direction(first, second)
-    held_out = vectors([pair[side] for side in (0, 1) for pair in probed])
-    defining, classes = np.concatenate([first, second]), np.repeat([0, 1], len(pairs))
+    held_out = word_vectors(bert, [pair[side] for side in (0, 1) for pair in probed], layer)
+    erased = leace(np.concatenate([first, second]), np.repeat([0, 1], len(pairs)))
     after = {
         "as it is": held_out,
-        "neutralised along the direction": neutralise(held_out, direction),
-        "LEACE on the defining pairs": leace(defining, classes)(held_out),
-        "INLP on the defining pairs": inlp(defining, classes)(held_out),
+        "neutralised": neutralise(held_out, direction),
+        "LEACE": erased(held_out),
     }
     labels = np.repeat([0, 1], len(probed)).tolist()
     return AlongDirection(
         words,
-        project(vectors(words), direction),
-        direction.explained,
+        project(word_vectors(bert, words, layer), direction),
+        float(direction.explained[0]),
         {name: probe(each, labels) for name, each in after.items()},
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Debiased:
-    """The changed checkpoint and its changes."""
-
-    bert: Bert
-    num_neutralised: int
-    """Number of rows of the token table that lost their part along the direction."""
-    equalised: tuple[tuple[str, str], ...]
-    """Pairs that differ only along the direction."""
-    explained: float
-    """Share of the variance within the pairs that the direction explains."""
+def _known(bert: Model, part: Literal["direction", "probe"]) -> tuple[Pair, ...]:
+    """Return the known pairs of one of our two lists; ValueError if they are too few."""
+    pairs = known_pairs(bert, gender_pairs(part))
+    if len(pairs) < LEAST:
+        raise ValueError(
+            "this checkpoint's vocabulary cannot write enough of the English words that define the "
+            "direction. Choose another checkpoint."
+        )
+    return pairs
 
 
-def debias_table(bert: Model, words: DirectionWords) -> Debiased:
-    """Neutralise and equalise the token table along a direction ("hard debiasing").
+def debias_table(bert: Model) -> Bert:
+    """Return the checkpoint with its token table neutralised along the gender direction.
 
     Every piece except those of the gendered words loses its part along the direction and keeps its
-    length; pairs of single pieces are made to differ only along it. The decoder of the masked-word
-    head shares the table, so its answers change, too; the layers are unchanged, including what they
-    have learned to do with the rest of the vectors.
+    length; pairs of single pieces are made to differ only along it ("hard debiasing"). The decoder
+    of the masked-word head shares the table, so its answers change, too; the layers are unchanged,
+    including what they have learned to do with the rest of the vectors.
 
     Args:
         bert: A checkpoint of the BERT family; it is not changed.
-        words: Pairs that define the direction, and further gendered words that keep theirs.
 
-    ValueError if the layers of the architecture cannot be changed, or a word is unknown.
+    ValueError if the layers of the architecture cannot be changed, or the vocabulary cannot write
+    enough of the words.
 
     Source: Bolukbasi et al. 2016, section 6. On what it hides rather than removes: Gonen and
     Goldberg 2019.
     """
-    changed = copy.deepcopy(with_parts(bert).module)
-    first, second = (table_vectors(bert, [pair[side] for pair in words.pairs]) for side in (0, 1))
-    direction = find_direction(first, second)
-    tokenizer = bert.tokenizer
-    gendered = {
-        token_id
-        for word in chain(*words.pairs, *words.probe)
-        for token_id in tokenizer.encode_word(word)
-    }
-    table = changed.token_table.detach().float().cpu().numpy().astype(np.float64)
-    special = set(tokenizer.special_ids)
-    neutral = [i for i in range(tokenizer.vocab_size) if i not in gendered and i not in special]
+    changed, tokenizer = copy.deepcopy(with_parts(bert).module), bert.tokenizer
+    pairs = _known(bert, "direction")
+    direction = find_direction(*(word_vectors(bert, side) for side in zip(*pairs, strict=True)))
+    gendered = chain(*pairs, *known_pairs(bert, gender_pairs("probe")))
+    own = {*tokenizer.special_ids, *chain(*map(tokenizer.encode_word, gendered))}
+    table = changed.token_table.detach().double().cpu().numpy()
     # A row of padding or of an unused piece may be zero, and has no length to keep.
-    neutral = [i for i in neutral if table[i].any()]
+    neutral = [i for i in range(tokenizer.vocab_size) if i not in own and table[i].any()]
     table[neutral] = neutralise(table[neutral], direction)
-    split = [(pair, [tokenizer.encode_word(word) for word in pair]) for pair in words.pairs]
-    whole = [(pair, ids) for pair, ids in split if all(len(each) == 1 for each in ids)]
+    split = [[tokenizer.encode_word(word) for word in pair] for pair in pairs]
+    whole = [(left[0], right[0]) for left, right in split if len(left) == len(right) == 1]
     if whole:
-        left, right = ([ids[side][0] for _, ids in whole] for side in (0, 1))
-        table[left], table[right] = equalise(table[left], table[right], direction)
+        first, second = (list(side) for side in zip(*whole, strict=True))
+        table[first], table[second] = equalise(table[first], table[second], direction)
     with torch.no_grad():
-        rows = torch.from_numpy(table).to(changed.token_table)
-        changed.token_table.copy_(rows)
-    return Debiased(
-        Bert(changed, tokenizer),
-        len(neutral),
-        tuple(pair for pair, _ in whole),
-        float(direction.explained[0]),
-    )
+        changed.token_table.copy_(torch.from_numpy(table))
+    return Bert(changed, tokenizer, name=bert.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """A measure before and after a correction."""
+
+    name: str
+    unit: Unit
+    before: Estimate
+    after: Estimate
+
+    def row(self) -> dict[str, Any]:
+        """Return the measure as a row of a table, with the ends of its intervals."""
+        ends = {
+            f"{side}{end}": value
+            for side, estimate in (("before", self.before), ("after", self.after))
+            for end, value in zip(("", "_low", "_high"), astuple(estimate), strict=True)
+        }
+        return {"measure": self.name, "unit": self.unit, **ends}
+
+
+def measure_effects(
+    bert: Model, corrected: Model, *, progress: Callable[[float, str], None] | None = None
+) -> tuple[Effect, ...]:
+    """Return what a correction changes and what it costs, each before and after.
+
+    The mean absolute cosine of occupations with the direction, in the token table and the last
+    hidden state, and the mean gap of our templates; then the masked words that are right, and the
+    minimal pairs of our own. What needs a masked-word head is left out if there is none.
+
+    Args:
+        progress: Called with the fraction done and what is being measured.
+    """
+    last = bert.config.num_hidden_layers
+    measures: list[tuple[str, Unit, Callable[[Model], Estimate]]] = [
+        ("occupations along the direction, token table", "cosine", partial(_reach, layer=None)),
+        ("occupations along it, last hidden state", "cosine", partial(_reach, layer=last)),
+    ]
+    if "mlm" not in bert.absent:
+        measures += [
+            ("template gap, pronouns", "nats", partial(_gap, number=0)),
+            ("template gap, names", "nats", partial(_gap, number=2)),
+            ("masked words right", "share", masked_words),
+            ("minimal pairs right", "share", grammar_exam),
+        ]
+    effects = []
+    for number, (name, unit, measure) in enumerate(measures):
+        if progress is not None:
+            progress(number / len(measures), name)
+        effects.append(Effect(name, unit, measure(bert), measure(corrected)))
+    return tuple(effects)
+
+
+def _reach(bert: Model, layer: int | None) -> Estimate:
+    """Return the mean absolute cosine of occupations with the direction."""
+    pairs = _known(bert, "direction")
+    words = known_words(bert, template_audits()[0].fillers)
+    direction = find_direction(*(word_vectors(bert, s, layer) for s in zip(*pairs, strict=True)))
+    return _mean(np.abs(project(word_vectors(bert, words, layer), direction)))
+
+
+def _mean(values: Vectors) -> Estimate:
+    found = bootstrap_means(values)
+    return Estimate(float(found.mean), float(found.low), float(found.high))
+
+
+def _gap(bert: Model, number: int) -> Estimate:
+    """Return the gap between two groups at an occupation, mean over occupations, in nats."""
+    audit = known_audit(bert, template_audits()[number])
+    scores = score_templates(bert, audit.templates, audit.groups, audit.fillers)
+    return _mean(np.abs(scores.differences().mean(0)))

@@ -6,21 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bertcore.bias.slots import MASK, Slot, fill_masks, slot_log_probabilities, word_pieces
+from bertcore.bias.words import Group, TemplateAudit, known_group, known_words, word_pieces
 from bertcore.evaluation.intervals import bootstrap_means
+from bertcore.likelihood import HiddenToken, Row, hidden_log_probabilities
 from bertcore.model import Model
+from bertcore.tokenizer import Encoding
 
 GROUP_SLOT = "[X]"
 MOST_CELLS = 20_000
 """Words times fillers times templates."""
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """A group of people, and words for it."""
-
-    name: str
-    words: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,11 +22,11 @@ class TemplateScores:
     """How much each filler favours each group's words, by template."""
 
     templates: tuple[str, ...]
-    groups: tuple[Group, ...]
+    groups: tuple[Group, Group]
     fillers: tuple[str, ...]
     log_p: NDArray[np.float64]
     """Log-probability of each word at [X] with the filler in place, nats,
-    [templates, fillers, words of all groups in order]."""
+    [templates, fillers, words of both groups in order]."""
     prior: NDArray[np.float64]
     """The same with the filler hidden by as many masks as it has pieces, nats."""
     notes: tuple[str, ...] = ()
@@ -43,19 +37,18 @@ class TemplateScores:
         """log p - log prior, nats: above 0, the filler makes the word more probable."""
         return self.log_p - self.prior
 
-    def members(self, group: int) -> slice:
-        """Return the indices of a group's words on the last axis."""
-        start = sum(len(each.words) for each in self.groups[:group])
-        return slice(start, start + len(self.groups[group].words))
+    def of_groups(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the scores of each group's words, [templates, fillers, words] each."""
+        first, second = np.split(self.scores, [len(self.groups[0].words)], axis=-1)
+        return first, second
 
-    def differences(self, first: int = 0, second: int = 1) -> NDArray[np.float64]:
-        """Return mean score of a group's words minus that of another's, nats [templates, fillers].
+    def differences(self) -> NDArray[np.float64]:
+        """Return the mean score of the first group's words minus that of the second's.
 
-        Above 0: the filler leans to the first group.
+        Nats, [templates, fillers]; above 0: the filler leans to the first group.
         """
-        scores = self.scores
-        means = [scores[..., self.members(group)].mean(-1) for group in (first, second)]
-        difference: NDArray[np.float64] = means[0] - means[1]
+        first, second = self.of_groups()
+        difference: NDArray[np.float64] = first.mean(-1) - second.mean(-1)
         return difference
 
 
@@ -74,119 +67,145 @@ class Lean:
     """Whether the sign differs between templates: the result depends on the wording."""
 
 
-def check_template(template: str, mask: str = MASK) -> None:
-    """Reject a template without exactly one [X] and one mask.
+def known_audit(bert: Model, audit: TemplateAudit) -> TemplateAudit:
+    """Return the audit with the words that the vocabulary can write.
 
-    ValueError if it does not have them.
+    ValueError if none is left of the fillers or of a group.
     """
-    for slot in (GROUP_SLOT, mask):
-        number = template.count(slot)
-        if number != 1:
+    groups = known_group(bert, audit.groups[0]), known_group(bert, audit.groups[1])
+    fillers = known_words(bert, audit.fillers)
+    sets = {"the fillers": (audit.fillers, fillers)}
+    sets |= {
+        repr(group.name): (group.words, known.words)
+        for group, known in zip(audit.groups, groups, strict=True)
+    }
+    for name, (words, known) in sets.items():
+        if words and not known:
             raise ValueError(
-                f"the template {template!r} has {number} slots {slot}; expected one {GROUP_SLOT} "
-                f"for a word of a group and one {mask} for a filler."
+                f"no word of {name} can be written with this checkpoint's vocabulary: "
+                f"{', '.join(words[:5])}. Use words of its language."
             )
+    return TemplateAudit(audit.name, audit.templates, groups, fillers)
 
 
 def score_templates(
     bert: Model,
     templates: Sequence[str],
-    groups: Sequence[Group],
+    groups: tuple[Group, Group],
     fillers: Sequence[str],
 ) -> TemplateScores:
     """Return the log-probability bias scores of every template, filler and word.
 
-    A word or filler of several pieces is scored as a whole, by the chain rule over its pieces.
+    A word of several pieces is scored as a whole: each piece with itself and the later ones hidden.
 
     Args:
         bert: With a masked-word head and a mask token.
         templates: Each with one [X] and one [MASK], such as "[X] worked as a [MASK]."
-        groups: At least two; their words fill [X].
+        groups: Their words fill [X].
         fillers: Words at [MASK], at least one.
 
-    ValueError if a template or set is not as expected, a word is unknown, or there are too many
-    cells.
+    ValueError if a template or set is not as expected, a word is unknown, a text is longer than the
+    checkpoint reads, or there are too many cells.
 
     Source: Kurita et al. 2019, section 2.
     """
     bert.require("mlm")
     templates, fillers = tuple(templates), tuple(fillers)
-    mask = bert.tokenizer.mask_token
-    _check(templates, groups, fillers, mask)
+    _check(templates, groups, fillers, bert.tokenizer.mask_token)
     words = [word for group in groups for word in group.words]
-    pieces = {text: word_pieces(bert, text) for text in {*words, *fillers}}
     shape = len(templates), len(fillers), len(words)
     if np.prod(shape) > MOST_CELLS:
         raise ValueError(
             f"{shape[0]} templates with {shape[1]} fillers and {shape[2]} words make "
             f"{np.prod(shape):,} scores; at most {MOST_CELLS:,} are computed. Use fewer."
         )
+    pieces = {text: word_pieces(bert, text) for text in {*words, *fillers}}
     mask_id = bert.tokenizer.mask_id
-    slots: list[Slot] = []
+    asked: list[HiddenToken] = []
+    owners: list[int] = []
     cells: dict[tuple[object, ...], int] = {}
     wanted = np.empty((2, *shape), dtype=np.int64)
     for t, template in enumerate(templates):
-        is_word_first = template.index(GROUP_SLOT) < template.index(mask)
-        text = template.replace(GROUP_SLOT, mask)
+        encoding = bert.tokenize(template.replace(GROUP_SLOT, bert.tokenizer.mask_token))
         for f, filler in enumerate(fillers):
             for w, word in enumerate(words):
                 hidden = [mask_id] * len(pieces[filler])
-                for kind, put in enumerate((pieces[filler], hidden)):
+                for kind, fill in enumerate((pieces[filler], hidden)):
                     # The prior depends only on the filler's number of pieces.
-                    key = (t, w, tuple(put))
+                    key = (t, w, tuple(fill))
                     if key not in cells:
-                        fills = [pieces[word], put] if is_word_first else [put, pieces[word]]
-                        row, places = fill_masks(bert, text, fills)
-                        at = places[0 if is_word_first else 1]
-                        cells[key] = len(slots)
-                        slots.append(Slot(row, at, pieces[word]))
+                        cells[key] = len(cells)
+                        tokens = _hidden_tokens(bert, template, encoding, pieces[word], fill)
+                        asked += tokens
+                        owners += [cells[key]] * len(tokens)
                     wanted[kind, t, f, w] = cells[key]
-    log_p = slot_log_probabilities(bert, slots)[wanted]
-    return TemplateScores(
-        templates, tuple(groups), fillers, log_p[0], log_p[1], _notes(pieces, groups)
-    )
+    sums = np.zeros(len(cells))
+    for chosen, log_p in hidden_log_probabilities(bert, asked):
+        np.add.at(sums, [owners[i] for i in chosen], log_p)
+    log_p, prior = sums[wanted]
+    return TemplateScores(templates, groups, fillers, log_p, prior, _notes(pieces, groups))
+
+
+def _hidden_tokens(
+    bert: Model, template: str, encoding: Encoding, word: Sequence[int], fill: Sequence[int]
+) -> list[HiddenToken]:
+    """Return the pieces of a word at [X], each with the pieces before it given.
+
+    Args:
+        encoding: Of the template with a mask at both slots.
+    """
+    mask, mask_id = bert.tokenizer.mask_token, bert.tokenizer.mask_id
+    is_word_first = template.index(GROUP_SLOT) < template.index(mask)
+    waiting = [word, fill] if is_word_first else [fill, word]
+    places = [i for i, each in enumerate(encoding.input_ids) if each == mask_id]
+    length = len(encoding) + len(word) + len(fill) - 2
+    if encoding.truncation is not None or length > bert.max_length:
+        raise ValueError(
+            f"the template {template[:60]!r} has more tokens than this checkpoint reads at most, "
+            f"{bert.max_length}. Shorten it."
+        )
+    start = places[0 if is_word_first else 1] + (0 if is_word_first else len(fill) - 1)
+    found = []
+    for step in range(len(word)):
+        given = [*word[:step], *[mask_id] * (len(word) - step)]
+        parts = {
+            place: given if part is word else part
+            for place, part in zip(places, waiting, strict=True)
+        }
+        ids: list[int] = []
+        segments: list[int] = []
+        for i, token in enumerate(encoding.input_ids):
+            own = parts.get(i, [token])
+            ids += own
+            segments += [encoding.segment_ids[i]] * len(own)
+        found.append(HiddenToken(Row(ids, segments), start + step, word[step]))
+    return found
 
 
 def _check(
-    templates: Sequence[str], groups: Sequence[Group], fillers: Sequence[str], mask: str
+    templates: Sequence[str], groups: tuple[Group, Group], fillers: Sequence[str], mask: str
 ) -> None:
     if not templates:
         raise ValueError(f"there is no template. Give one with {GROUP_SLOT} and {mask}.")
     for template in templates:
-        check_template(template, mask)
-    check_groups(groups)
-    if not fillers:
-        raise ValueError("there is no filler. Give at least one word for the mask.")
-    _check_once("fillers", fillers)
-
-
-def check_groups(groups: Sequence[Group]) -> None:
-    """Reject fewer than two groups, one without a word, and a word that is in them twice.
-
-    ValueError if they are not as expected.
-    """
-    if len(groups) < 2:
-        raise ValueError(f"there are {len(groups)} groups; expected at least two to compare.")
-    empty = [group.name for group in groups if not group.words]
-    if empty:
-        raise ValueError(f"the group {empty[0]!r} has no word. Give it at least one.")
-    for group in groups:
-        _check_once(f"group {group.name!r}", group.words)
-    seen: dict[str, str] = {}
-    for group in groups:
-        for word in group.words:
-            other = seen.setdefault(word.lower(), group.name)
-            if other != group.name:
+        for slot in (GROUP_SLOT, mask):
+            if (number := template.count(slot)) != 1:
                 raise ValueError(
-                    f"{word!r} is in the groups {other!r} and {group.name!r}; a shared word "
-                    "carries no information. Leave it out of one."
+                    f"the template {template!r} has {number} slots {slot}; expected one "
+                    f"{GROUP_SLOT} for a word of a group and one {mask} for a filler."
                 )
-
-
-def _check_once(name: str, words: Sequence[str]) -> None:
-    twice = [word for word in words if words.count(word) > 1]
-    if twice:
-        raise ValueError(f"{twice[0]!r} is in the {name} twice. Leave one out.")
+    sets = {f"group {group.name!r}": group.words for group in groups}
+    for name, words in {**sets, "list of fillers": fillers}.items():
+        if not words:
+            raise ValueError(f"the {name} has no word. Give at least one.")
+        if twice := [word for word in words if words.count(word) > 1]:
+            raise ValueError(f"{twice[0]!r} is in the {name} twice. Leave one out.")
+    both = {word.lower() for word in groups[0].words} & {word.lower() for word in groups[1].words}
+    if both:
+        raise ValueError(
+            f"{min(both)!r} is in the groups {groups[0].name!r} and {groups[1].name!r}; a shared "
+            "word carries no information. Leave it out of one."
+        )
 
 
 def _notes(pieces: dict[str, list[int]], groups: Sequence[Group]) -> tuple[str, ...]:
@@ -194,13 +213,8 @@ def _notes(pieces: dict[str, list[int]], groups: Sequence[Group]) -> tuple[str, 
     several = sorted(text for text, ids in pieces.items() if len(ids) > 1)
     if several:
         listed = ", ".join(several[:5]) + (" ..." if len(several) > 5 else "")
-        notes.append(
-            f"1 word has several pieces and counts as a whole: {listed}."
-            if len(several) == 1
-            else f"{len(several)} words have several pieces and count as wholes: {listed}."
-        )
-    sizes = [len(group.words) for group in groups]
-    if len(set(sizes)) > 1:
+        notes.append(f"Words of several pieces count as wholes ({len(several)}): {listed}.")
+    if len({len(group.words) for group in groups}) > 1:
         listed = ", ".join(f"{group.name} {len(group.words)}" for group in groups)
         notes.append(
             f"The groups have different numbers of words ({listed}); their means are compared."
@@ -208,27 +222,22 @@ def _notes(pieces: dict[str, list[int]], groups: Sequence[Group]) -> tuple[str, 
     return tuple(notes)
 
 
-def lean(scores: TemplateScores, first: int = 0, second: int = 1) -> Lean:
-    """Return the mean difference between two groups over all templates, fillers and words."""
-    table = scores.differences(first, second)  # [templates, fillers]
+def lean(scores: TemplateScores) -> Lean:
+    """Return the mean difference between the groups over all templates, fillers and words."""
+    table = scores.differences()  # [templates, fillers]
     by_template = table.mean(1)
     fillers, templates = bootstrap_means(table.mean(0)), bootstrap_means(by_template)
+    sets = [words.mean((0, 1)) for words in scores.of_groups()]
+    over_words = float("nan"), float("nan")
+    if min(map(len, sets)) > 1:
+        generator = np.random.default_rng(0)
+        draws = [words[generator.integers(len(words), size=(1000, len(words)))] for words in sets]
+        low, high = np.percentile(draws[0].mean(1) - draws[1].mean(1), (2.5, 97.5))
+        over_words = float(low), float(high)
     return Lean(
         mean=float(table.mean()),
         over_fillers=(float(fillers.low), float(fillers.high)),
         over_templates=(float(templates.low), float(templates.high)),
-        over_words=_over_words(scores, first, second),
+        over_words=over_words,
         turns=bool(by_template.min() < 0 < by_template.max()),
     )
-
-
-def _over_words(scores: TemplateScores, first: int, second: int) -> tuple[float, float]:
-    """Return the ends of the bootstrap interval over the words of both groups."""
-    means = scores.scores.mean((0, 1))
-    sets = [means[scores.members(group)] for group in (first, second)]
-    if min(map(len, sets)) < 2:
-        return float("nan"), float("nan")
-    generator = np.random.default_rng(0)
-    draws = [words[generator.integers(len(words), size=(1000, len(words)))] for words in sets]
-    low, high = np.percentile(draws[0].mean(1) - draws[1].mean(1), (2.5, 97.5))
-    return float(low), float(high)

@@ -5,7 +5,6 @@ here imports torch, so that `bertscope --help` answers at once.
 """
 
 from bertcore.base.public import imported
-from bertcore.configs.bias import BiasConfig
 from bertcore.configs.columns import Columns
 from bertcore.configs.data import DataConfig
 from bertcore.configs.distill import DistillConfig

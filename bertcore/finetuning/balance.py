@@ -152,19 +152,16 @@ class Balance:
         return replace(data, rows=rows, notes=(*data.notes, *notes))
 
 
-def weigh_by_bias(
-    data: TaskData, biased: TaskModel, tokenizer: Tokenizer, *, focus: float
-) -> TaskData:
+def weigh_by_bias(data: TaskData, biased: TaskModel, tokenizer: Tokenizer) -> TaskData:
     """Return a data set whose examples weigh less, the surer a biased model is of their labels.
 
-    The weight is (1 - p) ** focus, with p the biased model's probability of the example's label.
+    The weight is (1 - p) ** 2, with p the biased model's probability of the example's label.
 
     Args:
         data: Examples with one label each.
         biased: Fine-tuned for the task; it should know little but the bias, as after a few
             examples.
         tokenizer: Of the data's rows.
-        focus: 0: all weigh alike.
 
     ValueError if labels or vocabulary differ, or it is certain of every label.
 
@@ -180,7 +177,7 @@ def weigh_by_bias(
     targets = data.rows.targets.astype("int64")
     probabilities = softmax(row_logits(biased.module, data, biased.task), axis=-1)
     of_label = probabilities[np.arange(len(targets)), targets]
-    weights = ((1 - of_label) ** focus).astype(np.float32)
+    weights = ((1 - of_label) ** 2).astype(np.float32)
     if not weights.max() > 0:
         raise ValueError(
             f"the biased model {biased.name!r} is certain of every label, so no example has a "

@@ -20,7 +20,6 @@ from bertcore.checkpoints.folder import read_json
 from bertcore.configs import Columns, FinetuneConfig
 from bertcore.data.examples import Example
 from bertcore.data.files import BadRows
-from bertcore.debiasing import Augmenter, WordSwap
 from bertcore.distillation.student import keep_layers
 from bertcore.evaluation.answer_notes import shared_notes
 from bertcore.finetuning.balance import Balance, weigh_by_bias
@@ -38,11 +37,11 @@ from bertcore.finetuning.data.hub_data import (
     is_hub_name,
     kept_file,
 )
-from bertcore.finetuning.data.swapped import swap_example
+from bertcore.finetuning.data.swap_words import Augmenter
 from bertcore.finetuning.distillation import check_teacher
 from bertcore.finetuning.report import medians, write_report
 from bertcore.finetuning.run import ADVICE, DivergedError, Finetuning, RunResult, rank
-from bertcore.finetuning.run_checks import check_for_labels, penalty_of, training_dtype
+from bertcore.finetuning.run_checks import check_for_labels, training_dtype
 from bertcore.finetuning.settings import (
     BEST_FOLDER,
     RESULT_FILE,
@@ -169,7 +168,6 @@ class Experiment:
             self.processes,
             teacher=teacher,
             distill=self.settings.distill,
-            direction=self.settings.direction,
             read_dev=partial(self._read_dev, model.labels),
         )
 
@@ -400,8 +398,6 @@ def _start(
     device = Processes(settings.config.device).device
     settings = settings.computing_in(training_dtype(model, settings.config.dtype, device))
     check_for_labels(settings.config, model)
-    if settings.direction is not None:
-        penalty_of(model, settings.direction)
     if teacher is not None and settings.distill is not None:
         check_teacher(model, teacher, settings.distill)
     folder.mkdir(parents=True, exist_ok=True)
@@ -524,7 +520,8 @@ def _read(
         tokenizer = load(settings.checkpoint, device="cpu", allow_pickle=allow_pickle).tokenizer
     train_columns, dev_columns = _columns(settings)
 
-    augmenter, balance = _augmenter(settings), _balance(settings, train_file, train_columns)
+    augmenter = None if settings.swap is None else Augmenter(settings.swap)
+    balance = _balance(settings, train_file, train_columns)
 
     def read(path: Path, labels: Sequence[str] | None, *, is_train: bool) -> TaskData:
         return read_task_data(
@@ -542,14 +539,13 @@ def _read(
         )
 
     train = read(train_file, _known_labels(settings), is_train=True)
-    if augmenter is not None and settings.swap is not None:
-        note = augmenter.note("training examples", settings.swap.name)
-        train = replace(train, notes=(*train.notes, note))
+    if augmenter is not None:
+        train = replace(train, notes=(*train.notes, augmenter.note()))
     if balance is not None:
         train = balance.weigh(train)
     if settings.bias_model is not None:
         biased = open_task_model(settings.bias_model, task=settings.task, device="cpu")
-        train = weigh_by_bias(train, biased, tokenizer, focus=settings.bias_focus)
+        train = weigh_by_bias(train, biased, tokenizer)
     check_labels(task, label_counts(train))
     dev = read(dev_file, train.labels if task.has_labels else None, is_train=False)
     task.check_splits(train, dev)
@@ -583,14 +579,6 @@ def _if_unknown(settings: Settings) -> str:
         f"The checkpoint {settings.checkpoint!r} was fine-tuned with them: learn others from the "
         "start with --new-head."
     )
-
-
-def _augmenter(settings: Settings) -> Augmenter[Example] | None:
-    """Return the augmenter of the training examples; None if no words are swapped."""
-    if settings.swap is None:
-        return None
-    swap = WordSwap(settings.swap.pairs)
-    return Augmenter(partial(swap_example, swap), mode=settings.swap.mode, seed=settings.seeds[0])
 
 
 def _balance(settings: Settings, path: Path, columns: Columns) -> Balance | None:

@@ -105,16 +105,11 @@ def _against_bias(settings: dict[str, Any]) -> list[tuple[str, str]]:
     """Return the measures taken against bias; nothing for older runs."""
     rows = []
     if swap := settings.get("swap"):
-        how = f"{swap['name']}: {len(swap['pairs'])} pairs, mode {swap['mode']}"
-        rows.append(("Words swapped in training", how))
+        rows.append(("Words swapped in training", f"{swap['name']}: {len(swap['pairs'])} pairs"))
     if settings.get("balance"):
         rows.append(("Balanced by", str(settings["balance"])))
     if settings.get("bias_model"):
-        how = f"{settings['bias_model']}, (1 - p) to the {settings['bias_focus']:g}"
-        rows.append(("Weighed by the bias of", how))
-    if direction := settings.get("direction"):
-        how = f"{direction['weight']:g}, {direction['name']}: {len(direction['pairs'])} pairs"
-        rows.append(("Direction penalty", how))
+        rows.append(("Weighed by the bias of", settings["bias_model"]))
     return rows
 
 

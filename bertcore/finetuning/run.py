@@ -18,8 +18,6 @@ from bertcore.checkpoints.keys import current_names
 from bertcore.configs import DistillConfig, FinetuneConfig
 from bertcore.data.examples import Example
 from bertcore.data.rows import Rows, share_padding, shuffled_batches
-from bertcore.debiasing import PenalisedDirection
-from bertcore.debiasing.direction_penalty import DirectionPenalty
 from bertcore.evaluation.metrics import Scores
 from bertcore.finetuning.distillation import DistilledTask, check_teacher
 from bertcore.finetuning.run_checks import (
@@ -27,7 +25,6 @@ from bertcore.finetuning.run_checks import (
     check_for_task,
     choose_trained,
     class_weights,
-    penalty_of,
     training_dtype,
 )
 from bertcore.finetuning.settings import BEST_FOLDER, METRICS_FILE
@@ -140,7 +137,6 @@ class Finetuning:
         *,
         teacher: TaskModel | None = None,
         distill: DistillConfig | None = None,
-        direction: PenalisedDirection | None = None,
         read_dev: Callable[[], Iterable[Example]] | None = None,
     ) -> None:
         check_for_task(config, model.task)
@@ -151,11 +147,9 @@ class Finetuning:
         self.config, self.folder, self._read_dev = config, folder, read_dev
         self.metric = config.metric or model.task.metrics[0]
         check_for_labels(config, model)
-        # Before a saved state is read: the direction is that of the start.
-        penalty = None if direction is None else penalty_of(model, direction)
         self.module = model.module.to(self.device)
         choose_trained(self.module, config)
-        self.with_loss = self._with_loss(teacher, distill, penalty)
+        self.with_loss = self._with_loss(teacher, distill)
         self._optimizer_config = config.optimizer_config()
         # The function is typed for a whole pretraining network.
         self.optimizers = build_optimizers(
@@ -175,12 +169,7 @@ class Finetuning:
         self.total_steps = config.epochs * self._batches_an_epoch
         self._start()
 
-    def _with_loss(
-        self,
-        teacher: TaskModel | None,
-        distill: DistillConfig | None,
-        penalty: DirectionPenalty | None,
-    ) -> TaskWithLoss:
+    def _with_loss(self, teacher: TaskModel | None, distill: DistillConfig | None) -> TaskWithLoss:
         attention = training_attention(self.device, self.config.dtype)
         weights = class_weights(self.config, self.train, self.model.labels, self.device)
         if teacher is None or distill is None:
@@ -189,7 +178,6 @@ class Finetuning:
                 self.model.task,
                 attention=attention,
                 class_weights=weights,
-                penalty=None if penalty is None else penalty.to(self.device),
             )
         check_teacher(self.model, teacher, distill)
         return DistilledTask(

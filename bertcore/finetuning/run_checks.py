@@ -17,8 +17,6 @@ from bertcore.configs.finetune import (
     layers_trained,
 )
 from bertcore.data.labels import balanced_weights
-from bertcore.debiasing import PenalisedDirection
-from bertcore.debiasing.direction_penalty import DirectionPenalty, start_penalty
 from bertcore.network.task_heads import TaskNetwork
 from bertcore.network.task_module import TaskModule
 from bertcore.others.task_network import OtherTaskNetwork
@@ -145,54 +143,6 @@ def class_weights(
     return torch.tensor(weights, device=device)
 
 
-def penalty_of(model: TaskModel, direction: PenalisedDirection) -> DirectionPenalty:
-    """Find the direction that is penalised in the states read by the model's head.
-
-    Args:
-        model: The model before training.
-        direction: The words and the weight.
-
-    ValueError if the vocabulary can write fewer than two of the pairs.
-    """
-    module = model.module
-    was_training, device = module.training, module.device
-
-    def encode(ids: Tensor, segments: Tensor, mask: Tensor) -> Tensor:
-        return module.encode(ids.to(device), segments.to(device), mask.to(device)).cpu()
-
-    module.eval()
-    try:
-        return start_penalty(
-            direction,
-            encode,
-            model.tokenizer,
-            vocab_size=max(module.network.config.vocab_size, model.tokenizer.vocab_size),
-        )
-    finally:
-        module.train(was_training)
-
-
-def check_direction(
-    direction: PenalisedDirection | None, config: FinetuneConfig, *, has_teacher: bool
-) -> None:
-    """Reject a penalty on states that are not trained or that a teacher determines.
-
-    ValueError if there is one.
-    """
-    if direction is None:
-        return
-    if config.keeps_encoder:
-        raise ValueError(
-            "a direction penalty changes the encoder, which frozen, feature_based and "
-            "trained = none leave unchanged. Leave one of the two out."
-        )
-    if has_teacher:
-        raise ValueError(
-            "a direction penalty and a teacher pull the student in different directions. "
-            "Leave one of them out."
-        )
-
-
 def check_weights(name: str, config: FinetuneConfig, task: Task, *, has_teacher: bool) -> None:
     """Reject example weights if something else also weighs examples, or if none apply.
 
@@ -214,13 +164,4 @@ def check_weights(name: str, config: FinetuneConfig, task: Task, *, has_teacher:
         raise ValueError(
             f"{name} weighs labels, but a teacher's answers are not weighed. Leave one of the two "
             "out."
-        )
-
-
-def check_not_swapped(*, is_swapped: bool) -> None:
-    """Reject weights of groups for texts whose words are swapped; ValueError if they are."""
-    if is_swapped:
-        raise ValueError(
-            "a text with swapped words belongs to another group than its row states, so balance "
-            "would weigh it wrongly. Leave balance or swap_words out."
         )

@@ -9,14 +9,11 @@ from bertcore.checkpoints.source import DEFAULT
 from bertcore.configs import DistillConfig
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.configs.finetune import FinetuneConfig, default_rate
-from bertcore.debiasing import PenalisedDirection, Swapping, WordSwap
 from bertcore.finetuning.data.division import Division
 from bertcore.finetuning.data.hub_data import is_hub_name, parse_hub_name
-from bertcore.finetuning.data.swapped import check_tagged
+from bertcore.finetuning.data.swap_words import Swapping, check_tagged
 from bertcore.finetuning.run_checks import (
-    check_direction,
     check_for_task,
-    check_not_swapped,
     check_weights,
     check_windows,
 )
@@ -58,14 +55,10 @@ class Settings:
     """Examples of `train` to use, drawn at random; None takes all."""
     swap: Swapping | None = None
     """Words that are swapped in the training texts."""
-    direction: PenalisedDirection | None = None
-    """A direction that the encoder's states are kept from by a loss."""
     balance: str | None = None
     """Column of the training data; its groups and the labels are made independent by weights."""
     bias_model: str | None = None
     """A checkpoint fine-tuned for the task; the surer it is of an example, the less that weighs."""
-    bias_focus: float = 2.0
-    """By which power."""
     is_untrained: bool = False
     """Whether the model begins with random weights, in the shape of the checkpoint."""
     allow_pickle: bool = False
@@ -165,18 +158,21 @@ def make_settings(
     if config.get("features") and not feature_based:
         raise ValueError("features name what a BiLSTM reads. Set feature_based, too.")
     check_windows(settings.config, chosen)
-    check_direction(settings.direction, settings.config, has_teacher=teacher is not None)
     swap = settings.swap
     if settings.balance is not None:
         check_weights("balance", settings.config, chosen, has_teacher=bool(teacher))
-        check_not_swapped(is_swapped=swap is not None)
+        if swap is not None:
+            raise ValueError(
+                "a text with swapped words belongs to another group than its row states, so "
+                "balance would weigh it wrongly. Leave --balance or --swap-words out."
+            )
     if settings.bias_model is not None:
         settings = replace(settings, bias_model=_lasting(settings.bias_model))
         check_weights("bias_model", settings.config, chosen, has_teacher=bool(teacher))
         if settings.balance is not None:
             raise ValueError("balance and bias_model both weigh the examples. Leave one out.")
     if swap is not None and task == "tag":
-        check_tagged(WordSwap(swap.pairs))
+        check_tagged(swap.pairs)
     for run in settings.runs:
         check_for_task(run, chosen)
     _check_names(rates)
@@ -219,7 +215,8 @@ def _length(wanted: int | None, *, default: int, limit: int) -> int:
 def settings_of(values: dict[str, Any]) -> Settings:
     """Return settings from the content of their JSON file.
 
-    ValueError, KeyError or TypeError if they are not that.
+    ValueError, KeyError or TypeError if they are not that; RuntimeError if they are of a
+    fine-tuning that this version cannot resume.
     """
     config = dict(values.pop("config"))
     if isinstance(config.get("class_weights"), list):
@@ -233,15 +230,22 @@ def settings_of(values: dict[str, Any]) -> Settings:
         values["layers"] = tuple(values["layers"])
     if values.get("distill") is not None:
         values["distill"] = DistillConfig(**values["distill"])
-    if values.get("swap") is not None:
-        values["swap"] = Swapping(**_with_pairs(values["swap"]))
-    if values.get("direction") is not None:
-        values["direction"] = PenalisedDirection(**_with_pairs(values["direction"]))
+    if (swap := values.get("swap")) is not None:
+        _check_removed("swap_mode", swap.pop("mode", "augment"), "augment")
+        pairs = tuple((first, second) for first, second in swap.pop("pairs"))
+        values["swap"] = Swapping(**swap, pairs=pairs)
+    _check_removed("direction_penalty", values.pop("direction", None), None)
+    _check_removed("bias_focus", values.pop("bias_focus", 2.0), 2.0)
     return Settings(**values, config=FinetuneConfig(**config))
 
 
-def _with_pairs(values: dict[str, Any]) -> dict[str, Any]:
-    return {**values, "pairs": tuple((first, second) for first, second in values["pairs"])}
+def _check_removed(option: str, value: object, usual: object) -> None:
+    """Reject what an option that 0.3.0 removed asked for, unless it is what is done without it."""
+    if value != usual:
+        raise RuntimeError(
+            f"this fine-tuning was started with {option}, which 0.3.0 removed, so it cannot be "
+            "resumed as it began. Start a new one."
+        )
 
 
 def _lasting_data(path: Path) -> str:

@@ -12,7 +12,6 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from bertcore.data.rows import Batch, Rows
-from bertcore.debiasing.direction_penalty import DirectionPenalty
 from bertcore.network.attention import AttentionFunction, attention_fused, attention_in_products
 from bertcore.network.task_module import TaskModule
 from bertcore.tasks import Task
@@ -41,7 +40,6 @@ class TaskWithLoss(nn.Module):
         module: The task network, shared, not copied.
         attention: The attention implementation.
         class_weights: As for `Task.loss`.
-        penalty: A penalty on a direction, in addition to the task's loss.
     """
 
     def __init__(
@@ -51,12 +49,10 @@ class TaskWithLoss(nn.Module):
         *,
         attention: AttentionFunction,
         class_weights: Tensor | None = None,
-        penalty: DirectionPenalty | None = None,
     ) -> None:
         super().__init__()
         self.module, self.task = module, task
         self.attention, self.class_weights = attention, class_weights
-        self.penalty = penalty
 
     def forward(self, batch: Batch, hidden: Tensor | None, totals: Totals | None) -> Tensor:
         """Return the loss of a batch or of a part of it.
@@ -66,10 +62,6 @@ class TaskWithLoss(nn.Module):
             totals: Totals of the batch of which this is a part; None: it is the whole batch.
         """
         total = None if totals is None else totals.weight
-        if self.penalty is not None and hidden is None:
-            hidden = self.module.encode(
-                batch.input_ids, batch.segment_ids, batch.attention_mask, attention=self.attention
-            )
         logits = self.logits(batch, hidden)
         if batch.weights is None:
             loss = self.task.loss(logits, batch.targets, self.class_weights, total=total)
@@ -78,22 +70,7 @@ class TaskWithLoss(nn.Module):
             losses = F.cross_entropy(logits.float(), batch.targets, reduction="none")
             # By examples, not by weights: a batch of rare groups counts as much as they do.
             loss = (losses * batch.weights).sum() / num
-        if self.penalty is None or hidden is None:
-            return loss
-        return loss + self.penalty.weight * self._penalty(self.penalty, hidden, batch, totals)
-
-    def _penalty(
-        self, penalty: DirectionPenalty, hidden: Tensor, batch: Batch, totals: Totals | None
-    ) -> Tensor:
-        """Return the mean squared cosine over rows, if the head reads [CLS], or over tokens."""
-        ids = batch.input_ids.flatten(0, -2)
-        mask = None if batch.attention_mask is None else batch.attention_mask.flatten(0, -2)
-        if self.module.reads_one_state:
-            num = float(len(ids)) if totals is None else totals.rows
-        else:
-            tokens = ids.numel() if mask is None else int(mask.sum())
-            num = float(tokens) if totals is None else totals.tokens
-        return penalty.total(hidden, ids, mask) / num
+        return loss
 
     def logits(self, batch: Batch, hidden: Tensor | None) -> Tensor:
         if hidden is not None:

@@ -7,15 +7,12 @@ import numpy as np
 
 from bertcore.analysis.words.candidates import score_candidates
 from bertcore.bias import (
-    Association,
-    NamedAssociation,
     TemplateScores,
-    association,
+    associate,
     association_tests,
     known_tests,
     lean,
     score_templates,
-    table_vectors,
     template_audits,
 )
 from bertcore.lessons.answer import Fact, Found, Kind, Option, answer
@@ -141,17 +138,15 @@ def association_of(bert: Model, text_a: str, text_b: str | None, test: str) -> F
 
     "unclear": more than 5% of the random divisions of its words give as much.
     """
-    asked, found = _tested(bert, test)
-    first, second, third, fourth = asked.test.names
+    tests = {each.name: each for each in association_tests()}
+    if test not in tests:
+        raise ValueError(f"there is no test {test!r}; expected one of {', '.join(tests)}.")
+    (known,) = known_tests(bert, [tests[test]])
+    found = associate(bert, known)
     p = found.p_value  # one-sided
-    facts: dict[str, Fact] = {
-        "first": first,
-        "second": second,
-        "third": third,
-        "fourth": fourth,
-        "effect": round(found.effect_size, 2),
-        "p_value": p,
-    }
+    names = zip(("first", "second", "third", "fourth"), known.sets, strict=True)
+    facts: dict[str, Fact] = {name: group.name for name, group in names}
+    facts |= {"effect": round(found.effect_size, 2), "p_value": p}
     return Found("expected" if p <= 0.05 else "opposite" if p >= 0.95 else "unclear", facts)
 
 
@@ -168,15 +163,6 @@ def _scored(bert: Model, audit: str) -> TemplateScores:
         asked = audits[audit]
         kept[audit] = score_templates(bert, asked.templates, asked.groups, asked.fillers)
     return kept[audit]
-
-
-def _tested(bert: Model, test: str) -> tuple[NamedAssociation, Association]:
-    tests = {each.name: each for each in association_tests()}
-    if test not in tests:
-        raise ValueError(f"there is no test {test!r}; expected one of {', '.join(tests)}.")
-    asked = known_tests(bert, [tests[test]])[0]
-    sets = (*asked.test.targets, *asked.test.attributes)
-    return asked, association(*(table_vectors(bert, words) for words in sets))
 
 
 def _groups(scores: TemplateScores) -> dict[str, Fact]:

@@ -13,8 +13,6 @@ from bertcore.architecture.config import BertConfig
 from bertcore.base.device import compute_format
 from bertcore.checkpoints.save import name_objective
 from bertcore.configs import DataConfig, OptimizerConfig, TrainConfig
-from bertcore.debiasing import PenalisedDirection
-from bertcore.debiasing.direction_penalty import DirectionPenalty
 from bertcore.grammar import PretrainingExam
 from bertcore.network import Network
 from bertcore.pretraining.check_settings import check_settings
@@ -25,12 +23,10 @@ from bertcore.pretraining.evaluation import (
     PretrainingScores,
     check_hidden,
 )
-from bertcore.pretraining.loss.direction_penalty import NetworkWithPenalty, penalty_of_start
 from bertcore.pretraining.loss.distillation import DistillationWithLoss, Teacher, add_projection
 from bertcore.pretraining.objectives import (
     check_has_teacher,
     objective_named,
-    with_berts_batches,
 )
 from bertcore.pretraining.objectives.epochs import Phases
 from bertcore.pretraining.run_probes import ProbeWriter
@@ -63,7 +59,6 @@ class Pretraining:
         start_from: The network to start from, of that shape, if `train_config.start` is
             "checkpoint".
         teacher: A teacher that the network learns from besides the text, with the same vocabulary.
-        direction: Direction of the start checkpoint that is penalised in hidden states, or None.
         resume: Continue from the newest checkpoint, or from the start if there is none yet. The
             run then continues as if it had not been interrupted; on a CPU bit for bit, if its
             length is given in steps.
@@ -86,7 +81,6 @@ class Pretraining:
         optimizer_config: OptimizerConfig,
         start_from: Network | None = None,
         teacher: Teacher | None = None,
-        direction: PenalisedDirection | None = None,
         resume: bool = False,
     ) -> None:
         _check_start(shape, tokenizer, train_config, has_start=start_from is not None)
@@ -99,10 +93,9 @@ class Pretraining:
         compute = compute_format(train_config.dtype, self.device)
         self.config = train_config = replace(train_config, dtype=compute.dtype)
         self.optimizer_config = optimizer_config
-        penalty = self._penalty(direction, start_from, has_teacher=teacher is not None)
-        may_compile = teacher is None and penalty is None and self.objective.is_ours
+        may_compile = teacher is None and self.objective.is_ours
         self._compile, self._notice = choose_compile(
-            # With a teacher, compiling does not pay off, and it is untested, as with a penalty.
+            # With a teacher, compiling does not pay off.
             train_config.compile if may_compile else "off",
             self.device,
             steps=train_config.steps,
@@ -161,7 +154,7 @@ class Pretraining:
             companion=self.companion,
             dtype=train_config.dtype,
             max_grad_norm=optimizer_config.max_grad_norm,
-            with_loss=self.distillation or self._with_penalty(penalty),
+            with_loss=self.distillation,
         )
         self.average = WeightAverage(self.network) if train_config.average_weights else None
         seed_process(train_config.seed, self.processes)
@@ -190,25 +183,6 @@ class Pretraining:
         )
         add_projection(self.optimizers[-1], distillation)
         return distillation
-
-    def _penalty(
-        self, direction: PenalisedDirection | None, start: Network | None, *, has_teacher: bool
-    ) -> DirectionPenalty | None:
-        """Find the direction in the checkpoint as it was, before it is trained or resumed."""
-        if direction is None:
-            return None
-        if has_teacher or not self.objective.can_have_teacher:
-            raise ValueError(
-                f"a direction penalty is for the objectives {with_berts_batches()}, without a "
-                "teacher. Leave one of them out."
-            )
-        return penalty_of_start(direction, start, self.tokenizer)
-
-    def _with_penalty(self, penalty: DirectionPenalty | None) -> NetworkWithPenalty | None:
-        if penalty is None:
-            return None
-        on_device = penalty.to(self.device)
-        return NetworkWithPenalty(self.network, on_device, dtype=self.config.dtype)
 
     def _restore(self, state: dict[str, Any]) -> TrainingProgress:
         """Fill network, optimisers and random sources from a checkpoint; return its progress.

@@ -1,8 +1,7 @@
 """Start a pretraining run from text files, and resume an interrupted one."""
 
-import functools
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -14,7 +13,6 @@ from bertcore.architecture.shapes import shape_from_hf
 from bertcore.bert import Bert
 from bertcore.configs import DataConfig, OptimizerConfig, TrainConfig
 from bertcore.configs.data import RowKind
-from bertcore.debiasing import Augmenter, PenalisedDirection, Swapping, WordSwap, swap_document
 from bertcore.distillation import DistillConfig
 from bertcore.grammar import TokenCounts
 from bertcore.pretraining.check_settings import check_settings
@@ -36,7 +34,6 @@ from bertcore.pretraining.data.read_corpus import (
     note_on_halves,
     silent,
 )
-from bertcore.pretraining.loss.direction_penalty import penalty_of_start
 from bertcore.pretraining.loss.distillation import (
     Teacher,
     check_teacher,
@@ -93,8 +90,6 @@ def start_run(
     optimizer_config: OptimizerConfig,
     start_from: Bert | None = None,
     teacher: Teacher | None = None,
-    swap: Swapping | None = None,
-    direction: PenalisedDirection | None = None,
     command: str = "",
     on_stage: OnStage = silent,
 ) -> Pretraining:
@@ -108,9 +103,6 @@ def start_run(
         start_from: The checkpoint to start from if `train_config.start` is "checkpoint"; copied
             into the run.
         teacher: A teacher that the network learns from besides the text; copied into the run.
-        swap: Words to swap in the training text, document by document; None swaps none. The packed
-            corpus contains the result.
-        direction: Direction of `start_from` that a loss penalises in hidden states, or None.
         command: The typed command, for the run's config.json.
         on_stage: Called with the stage of the preparation and its fraction.
 
@@ -121,8 +113,6 @@ def start_run(
     objective_named(data_config.objective).check_tokenizer(tokenizer, data_config)
     if start_from is not None:
         check_start(start_from)
-    if direction is not None:  # before minutes of reading
-        penalty_of_start(direction, None if start_from is None else start_from.module, tokenizer)
     if teacher is not None:
         check_teacher(teacher, tokenizer, shape, data_config)
     check_inputs(folder, corpus, valid, rows=data_config.rows)
@@ -139,8 +129,6 @@ def start_run(
             texts,
             tokenizer,
             rows=data_config.rows,
-            swap=swap,
-            seed=train_config.seed,
             on_stage=on_stage,
         )
         on_stage("cutting rows and counting words", None)
@@ -155,7 +143,6 @@ def start_run(
             optimizer_config=optimizer_config,
             start_from=None if start_from is None else start_from.module,
             teacher=teacher,
-            direction=direction,
         )
         if (note := note_on_halves(packed["valid"], data_config.rows)) is not None:
             pretraining.notices.append(note)
@@ -169,7 +156,6 @@ def start_run(
                 "start_from": _record_start(start_from),
                 "teacher": None if teacher is None else _record_start(teacher.bert),
                 "distill": None if teacher is None else asdict(teacher.losses),
-                "direction": None if direction is None else asdict(direction),
                 "model": shape.to_hf_dict(),
                 "train": asdict(pretraining.config),
                 "data": asdict(data_config),
@@ -186,8 +172,6 @@ def _pack_texts(
     tokenizer: Tokenizer,
     *,
     rows: RowKind,
-    swap: Swapping | None,
-    seed: int,
     on_stage: OnStage,
 ) -> tuple[dict[str, PackedCorpus], dict[str, Any]]:
     """Pack the texts "train" and "valid" into a run's data folder.
@@ -200,25 +184,15 @@ def _pack_texts(
     """
     packed: dict[str, PackedCorpus] = {}
     sources = {}
-    augmenter = None
-    if swap is not None:
-        change = functools.partial(swap_document, WordSwap(swap.pairs))
-        augmenter = Augmenter(change, mode=swap.mode, seed=seed)
     for name, paths in texts.items():
         times = record_times(paths)
         on_read = ByteCount(paths, f"reading the {TEXTS[name]}", on_stage)
-        sentences: Iterable[list[str]] = read_sentences(paths, on_read=on_read)
-        if augmenter is not None and name == "train":  # the held-out text is not changed
-            sentences = augmenter(sentences)
+        sentences = read_sentences(paths, on_read=on_read)
         packed[name] = pack_corpus_to(data / name, sentences, tokenizer)
         check_counts(name, packed[name].num_documents, packed[name].most_sentences, rows=rows)
         sources[name] = record_files(paths)
         check_unchanged(times)
-    swapped = None
-    if augmenter is not None and swap is not None:
-        swapped = {**asdict(swap), "note": augmenter.note("training documents", swap.name)}
     return packed, {
-        "swap": swapped,
         "corpus": [path.name for path in texts["train"]],
         "valid": texts["valid"][0].name,
         "sources": sources,
@@ -270,6 +244,12 @@ def resume_run(folder: Path) -> Pretraining:
             "fine-tuning run is continued with `bertscope finetune --resume`; to train a "
             "checkpoint further, name it with --checkpoint and give --out a new folder."
         )
+    if settings.get("direction") is not None:
+        raise ValueError(
+            f"{str(run.path)!r} was started with direction_penalty, which 0.3.0 removed, so it "
+            "cannot be resumed as it began. Start a new run from its checkpoint with "
+            "--checkpoint."
+        )
     try:
         shape = shape_from_hf(settings["model"])
         train_config = TrainConfig(**settings["train"])
@@ -277,7 +257,6 @@ def resume_run(folder: Path) -> Pretraining:
         optimizer_config = OptimizerConfig(**settings["optimizer"])
         weights = settings.get("distill")
         losses = None if weights is None else DistillConfig(**weights)
-        direction = _recorded_direction(settings.get("direction"))
     except (KeyError, TypeError) as error:
         raise ValueError(
             f"{str(run.config_file)!r} has settings that this version does not know ({error}). "
@@ -305,20 +284,12 @@ def resume_run(folder: Path) -> Pretraining:
             optimizer_config=optimizer_config,
             start_from=kept_start(run.data),
             teacher=None if teacher is None or losses is None else Teacher(teacher, losses),
-            direction=direction,
             resume=True,
         )
     difference = describe_differences(settings.get("versions", {}), versions())
     if difference is not None:
         pretraining.notices.append(difference)
     return pretraining
-
-
-def _recorded_direction(values: dict[str, Any] | None) -> PenalisedDirection | None:
-    if values is None:
-        return None
-    pairs = tuple((first, second) for first, second in values["pairs"])
-    return PenalisedDirection(**{**values, "pairs": pairs})
 
 
 def _check_record(run: RunFolder, settings: dict[str, Any], tokenizer: Tokenizer) -> None:

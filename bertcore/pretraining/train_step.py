@@ -128,8 +128,8 @@ class TrainStep:
         return self._update.forward(tensors)
 
 
-OF_SOME_RUNS = ("soft_loss", "cosine_loss", "layer_loss", "direction_penalty")
-"""Metrics only of runs with a teacher, or with a penalty on a direction."""
+OF_SOME_RUNS = ("soft_loss", "cosine_loss", "layer_loss")
+"""Metrics only of runs with a teacher."""
 
 
 def step_metrics(

@@ -4,6 +4,6 @@ Heavy libraries are imported inside the commands, so that `bertscope --help` ans
 """
 
 __all__ = (
-    "audit bias encode entry errors evaluate export files finetune "
+    "bias encode entry errors evaluate export files finetune "
     "inspect_checkpoint main open_app options output pretrain probe progress removed text"
 ).split()

@@ -1,122 +1,224 @@
-"""`bertscope bias`: measures of stereotypes in a checkpoint, each with its interval."""
+"""`bertscope bias`: what a checkpoint associates with groups of people, each with its interval."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from bertcore.configs import BiasConfig
-from bertscope.cli.files import check_target, write_whole
-from bertscope.cli.options import config_options
-from bertscope.cli.output import make_table, plain, print_json, print_table
-from bertscope.cli.progress import stages
-from bertscope.cli.text import AsJson, Checkpoint, Device, Dtype
+from bertscope.cli.options import documented
+from bertscope.cli.output import make_table, print_json, print_table
+from bertscope.cli.progress import OnStage, stages
+from bertscope.cli.text import AsJson, Checkpoint, Device
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from bertcore.bias import Estimate
+    from bertcore.model import Model
 
-    from bertcore.bias.audits import AuditTable
-
-
-@config_options(
-    (
-        "",
-        BiasConfig,
-        "template group filler layer method pooling save skip_bad_rows",
-    ),
+CANNOT_TELL = (
+    "No score here predicts harm in use: such measures hardly correlate with those of an "
+    "application (Goldfarb-Tarrant et al. 2021). Measure the fine-tuned model on its own data."
 )
+Rows = list[tuple[str, ...]]
+ABOUT_PAIRS = (
+    "Many of these pairs are unclear or contrast no stereotype (Blodgett et al. 2021): read them."
+)
+
+
+@documented
 def bias(
-    context: typer.Context,
-    measure: Annotated[str, typer.Argument(metavar="[MEASURE]")] = "templates",
-    file: Annotated[Path | None, typer.Argument(metavar="[FILE]")] = None,
-    report: Path | None = None,
+    data: Path | None = None,
+    layer: int | None = None,
+    save: Path | None = None,
     checkpoint: Checkpoint = "default",
     device: Device = "auto",
-    dtype: Dtype = "auto",
     as_json: AsJson = False,
-    **values: Any,
 ) -> None:
-    """Measure stereotypes in a checkpoint, with intervals, model quality and known criticism.
+    """Measure stereotypes in a checkpoint: templates, association tests and the gender direction,
+    or CrowS-Pairs from a file, each with its interval and beside the model's quality.
 
     Args:
-        measure: templates, crows-pairs, stereoset, winobias, weat, direction or erase.
-        file: CrowS-Pairs' CSV, StereoSet's JSON, WinoBias' pro-stereotypical file (with its twin
-            beside it), or a WEAT or SEAT test in JSON; .gz and .xz too. Templates, weat and
-            direction have built-in sets.
-        report: Write one HTML file for a reviewer: all measures that have built-in sets, and the
-            chosen one with its file, with intervals, quality, baseline and criticism.
+        data: CrowS-Pairs' table (columns sent_more, sent_less), of which it prints one score.
+        layer: Hidden state of the vectors of the association tests and the direction; default: the
+            token table.
+        save: Write the checkpoint without the direction in its token table (hard debiasing) to this
+            new folder, and print what that changes and costs.
 
     \b
     Examples:
       bertscope bias
-      bertscope bias templates --template "[X] is a [MASK]." --group women=she --group men=he \\
-          --filler nurse,doctor
-      bertscope bias crows-pairs crows_pairs_anonymized.csv
-      bertscope bias weat --layer -1
-      bertscope bias erase --layer 4 --method leace --save erased/
-      bertscope bias crows-pairs crows_pairs_anonymized.csv --report bias.html
+      bertscope bias --layer 4 --json
+      bertscope bias --data crows_pairs_anonymized.csv
+      bertscope bias --save without-gender
     """
     from bertcore import load
-    from bertcore.bias.audits import AUDITS, CANNOT_TELL
-    from bertcore.bias.report import ABOUT, OWN, make_report, report_html
-    from bertcore.bias.shares import grammar_exam
+    from bertcore.bias import grammar_exam
 
-    options = BiasConfig(**values)
-    save = options.save
-    if measure not in AUDITS:
-        raise ValueError(f"the measure is {measure!r}; expected one of {', '.join(AUDITS)}.")
-    if save is not None and measure not in ("direction", "erase"):
-        raise ValueError(f"--save is for the measures direction and erase, not {measure}.")
+    if sum(option is not None for option in (data, layer, save)) > 1:
+        raise ValueError("--data, --layer and --save each print something else. Give one of them.")
     if save is not None and save.exists() and any(save.iterdir() if save.is_dir() else [save]):
         raise ValueError(f"--save is {str(save)!r}, which is not empty. Name a new folder.")
-    if report is not None and report.exists():
-        raise ValueError(f"--report is {str(report)!r}, which already exists. Name a new file.")
-    if report is not None:
-        check_target(report, option="--report")
     with stages() as on_stage:
         on_stage("opening the checkpoint", None)
-        bert = load(checkpoint, device=device, dtype=dtype)
-        if report is not None:
-            asked = [] if file is None and measure in OWN else [(measure, file, options)]
-            html = report_html(make_report(bert, asked, on_stage, name=checkpoint))
-            write_whole(report, lambda target: target.write(html.encode()))
-            typer.echo(f"Report written to {report}")
-            return
-        audit = AUDITS[measure](bert, file, options, on_stage)
-        quality = None
+        bert = load(checkpoint, device=device)
+        found: dict[str, Any] = {"checkpoint": checkpoint, "notes": []}
+        if data is not None:
+            found |= _crows_pairs(bert, data, on_stage)
+        elif save is not None:
+            found |= _corrected(bert, save, on_stage)
+        else:
+            found |= _own_sets(bert, layer, on_stage)
         if "mlm" not in bert.absent:
             on_stage("the model's own quality", None)
-            quality = grammar_exam(bert).mean
-    notes = [*audit.notes, ABOUT[measure].criticism, CANNOT_TELL]
+            found["minimal_pairs"] = grammar_exam(bert)
+    found["notes"].append(CANNOT_TELL)
     if as_json:
-        print_json(
-            {
-                "measure": measure,
-                "checkpoint": checkpoint,
-                "fingerprint": bert.report.fingerprint if bert.report else None,
-                "data": str(file) if file is not None else "our own sets",
-                **audit.data,
-                "grammar_exam": quality,
-                "notes": notes,
-            }
-        )
-        return
-    for table in audit.tables:
-        print_table(_as_rich(table))
-    if quality is not None:
+        print_json(found)
+    else:
+        _print(found)
+
+
+def _crows_pairs(bert: Model, data: Path, on_stage: OnStage) -> dict[str, Any]:
+    from bertcore.bias import read_crows_pairs, score_crows_pairs, stereotype_share
+    from bertcore.data.files import BadRows
+
+    bad_rows = BadRows(skip=True)
+    pairs = read_crows_pairs(data, bad_rows=bad_rows)
+    stage = f"scoring {len(pairs):,} pairs"
+    scores = score_crows_pairs(bert, pairs, progress=lambda done: on_stage(stage, done))
+    items = [
+        {**asdict(pair), "log_p": row.tolist()} for pair, row in zip(pairs, scores, strict=True)
+    ]
+    share = stereotype_share(scores)
+    return {"crows_pairs": share, "items": items, "notes": [*bad_rows.notes(), ABOUT_PAIRS]}
+
+
+def _corrected(bert: Model, save: Path, on_stage: OnStage) -> dict[str, Any]:
+    from bertcore.bias import debias_table, measure_effects
+
+    corrected = debias_table(bert)
+    effects = measure_effects(bert, corrected, progress=lambda done, name: on_stage(name, done))
+    corrected.save(save)
+    note = (
+        f"{save} holds the checkpoint without the direction in its token table. What a probe still "
+        "finds was hidden, not removed (Gonen and Goldberg 2019)."
+    )
+    return {"saved": str(save), "effects": [effect.row() for effect in effects], "notes": [note]}
+
+
+def _own_sets(bert: Model, layer: int | None, on_stage: OnStage) -> dict[str, Any]:
+    from bertcore.bias import (
+        along_direction,
+        associate,
+        association_tests,
+        known_audit,
+        known_tests,
+        lean,
+        note_on_pieces,
+        score_templates,
+        template_audits,
+    )
+
+    templates, associations, notes = [], [], []
+    for audit in template_audits() if "mlm" not in bert.absent else ():
+        on_stage(f"templates: {audit.name}", None)
+        try:
+            known = known_audit(bert, audit)
+        except ValueError as error:
+            notes.append(f"{audit.name}: {error}")
+            continue
+        scores = score_templates(bert, known.templates, known.groups, known.fillers)
+        means = dict(zip(known.fillers, scores.differences().mean(0).tolist(), strict=True))
+        templates.append({"name": audit.name, **asdict(lean(scores)), "fillers": means})
+    if "mlm" in bert.absent:
+        notes.append(f"No templates: {bert.absent['mlm']}")
+    for test in known_tests(bert, association_tests()):
+        on_stage(f"association tests: {test.name}", None)
+        associations.append({"name": test.name, **asdict(associate(bert, test, layer=layer))})
+        if (note := note_on_pieces(bert, test)) is not None:
+            notes.append(f"{test.name}: {note}")
+        if test.source:
+            notes.append(f"{test.name}: the names are those of {test.source}.")
+    on_stage("the gender direction", None)
+    along = along_direction(bert, layer=layer)
+    notes.append(f"The direction explains {along.explained:.0%} of the differences within pairs.")
+    direction = {
+        "explained": along.explained,
+        "cosines": dict(zip(along.words, along.cosines.tolist(), strict=True)),
+        "probes": along.probes,
+    }
+    return {
+        "layer": layer,
+        "templates": templates,
+        "associations": associations,
+        "direction": direction,
+        "notes": notes,
+    }
+
+
+def _print(found: dict[str, Any]) -> None:
+    where = "the token table" if found.get("layer") is None else f"hidden state {found['layer']}"
+    tables: list[tuple[str, str, Rows]] = []
+    if "crows_pairs" in found:
+        title = "CrowS-Pairs: the stereotyping sentence scores higher (50%: no preference)"
+        rows: Rows = [(f"{len(found['items']):,}", *_share(found["crows_pairs"]))]
+        tables.append((title, "pairs, share, 95%", rows))
+    if "effects" in found:
+        rows = [
+            (row["measure"], *_written(row, "before"), *_written(row, "after"))
+            for row in found["effects"]
+        ]
+        title = "Before and after the direction is removed from the token table"
+        tables.append((title, "measure, before, before 95%, after, after 95%", rows))
+    if found.get("templates"):
+        intervals = ("over_fillers", "over_templates", "over_words")
+        rows = [
+            (each["name"], f"{each['mean']:+.2f}", *map(_ends, map(each.get, intervals)))
+            for each in found["templates"]
+        ]
+        title = "Templates: the first group's words minus the second's, nats (0: no preference)"
+        tables.append((title, "audit, mean, over fillers, over wordings, over words", rows))
+    if "direction" in found:
+        rows = [
+            (each["name"], f"{each['effect_size']:+.2f}", f"{each['p_value']:.4f}")
+            for each in found["associations"]
+        ]
+        title = f"Association tests on {where}: d above 0 links the two first sets (-2 to 2)"
+        tables.append((title, "test, effect size d, p", rows))
+        cosines = sorted(found["direction"]["cosines"].items(), key=lambda item: -item[1])
+        rows = [(word, f"{cosine:+.3f}") for word, cosine in cosines]
+        title = f"Occupations on the direction from he to she, {where}"
+        tables.append((title, "word, cosine", rows))
+        rows = [
+            (name, f"{probe.accuracy:.1%} ± {probe.spread:.1%}", f"{probe.chance:.0%}")
+            for name, probe in found["direction"]["probes"].items()
+        ]
+        title = "A linear probe of other words"
+        tables.append((title, "vectors, accuracy, chance", rows))
+    for title, columns, rows in tables:
+        names = columns.split(", ")
+        print_table(make_table(*names, right=names[1:], title=title, rows=rows))
+    if "minimal_pairs" in found:
         typer.echo(
-            f"The model itself: {quality:.1%} of our 200 minimal pairs of grammar (chance 50%). "
-            "A model near chance looks fair."
+            f"The model itself: {found['minimal_pairs'].mean:.1%} of our 200 minimal pairs of "
+            "grammar (chance 50%). A model near chance looks fair."
         )
-    for note in notes:
+    for note in found["notes"]:
         typer.echo(f"Note: {note}")
 
 
-def _as_rich(table: AuditTable) -> Table:
-    made = make_table(*table.columns, right=table.right)
-    made.title = plain(table.title)
-    for row in table.written():
-        made.add_row(*map(plain, row))
-    return made
+def _share(share: Estimate) -> tuple[str, str]:
+    return f"{share.mean:.1%}", f"{share.low:.1%} to {share.high:.1%}"
+
+
+def _written(row: dict[str, Any], side: str) -> tuple[str, str]:
+    form = ".1%" if row["unit"] == "share" else ".2f"
+    mean, low, high = (f"{row[side + end]:{form}}" for end in ("", "_low", "_high"))
+    return mean, f"{low} to {high}"
+
+
+def _ends(ends: tuple[float, float]) -> str:
+    low, high = ends
+    return "one only" if low != low else f"{low:+.2f} to {high:+.2f}"

@@ -197,7 +197,6 @@ def _refuse_without_effect(settings: dict[str, Any], given: dict[str, str]) -> N
     of_one_run = [
         "sample", "trained", "frozen", "feature_based", "features", "keep_epochs", "patience",
         "evaluate_every", "untrained", "new_head", "teacher", "swap_words", "balance", "bias_model",
-        "direction_penalty",
     ]  # fmt: skip
     refuse_without_effect(
         given,
@@ -210,13 +209,6 @@ def _refuse_without_effect(settings: dict[str, Any], given: dict[str, str]) -> N
                 ["checkpoint"],
                 "the student starts with --student-layers",
             ),
-            ("swap_words" not in settings, ["swap_mode"], "it is for one with swap_words"),
-            (
-                "direction_penalty" not in settings,
-                ["direction_words"],
-                "it is for direction_penalty",
-            ),
-            ("bias_model" not in settings, ["bias_focus"], "it is for one with bias_model"),
             (settings.get("task") != "qa", ["doc_stride"], "it is for --task qa"),
         ],
     )
@@ -226,9 +218,9 @@ def _make_settings(
     files: Files, trials: Trials, settings: dict[str, Any], *, allow_pickle: bool
 ) -> Settings:
     """Return the settings of a fine-tuning; ValueError if one or a checkpoint cannot be used."""
-    from bertcore.debiasing import PenalisedDirection, Swapping
     from bertcore.distillation.student import named_layers
     from bertcore.finetuning import make_settings
+    from bertcore.finetuning.data.swap_words import Swapping
     from bertcore.loading import load
 
     assert files.train is not None  # the caller has made sure
@@ -263,11 +255,9 @@ def _make_settings(
         layers=layers,
         teacher=start.teacher,
         distill=distill,
-        swap=Swapping.chosen(debias),
+        swap=None if debias.swap_words is None else Swapping.of(debias.swap_words),
         balance=debias.balance,
         bias_model=debias.bias_model,
-        bias_focus=debias.bias_focus,
-        direction=PenalisedDirection.chosen(debias),
         **{**config, "max_seq_length": start.max_seq_length},
     )
 

@@ -9,7 +9,6 @@ import typer
 
 import bertcore
 from bertscope.cli import (
-    audit,
     bias,
     encode,
     evaluate,
@@ -39,7 +38,6 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "inspect": inspect_checkpoint.inspect,
     "evaluate": evaluate.evaluate,
     "bias": bias.bias,
-    "audit": audit.audit,
     "lesson": lesson.lesson,
 }
 """In the order of --help."""

@@ -14,7 +14,6 @@ from typer import Option
 
 from bertcore.base.durations import duration
 from bertcore.configs import DataConfig, DistillConfig, OptimizerConfig, TrainConfig
-from bertcore.configs.debias import DebiasConfig
 from bertcore.configs.recipe import settings_of_configs
 from bertscope.cli.options import (
     chosen,
@@ -28,7 +27,6 @@ from bertscope.cli.progress import progress_bar, stages, stop_signals
 
 if TYPE_CHECKING:
     from bertcore import Bert, BertConfig
-    from bertcore.debiasing import PenalisedDirection, Swapping
     from bertcore.pretraining import Pretraining
     from bertcore.pretraining.data.read_corpus import OnStage
     from bertcore.pretraining.loss.distillation import Teacher
@@ -109,9 +107,9 @@ class Sources:
 
 
 CONFIGS = (
-    Texts, Shape, Sources, TrainConfig, DataConfig, OptimizerConfig, DistillConfig, DebiasConfig
+    Texts, Shape, Sources, TrainConfig, DataConfig, OptimizerConfig, DistillConfig
 )  # fmt: skip
-RECIPE = settings_of_configs(CONFIGS, without="layer_phase balance bias_model bias_focus")
+RECIPE = settings_of_configs(CONFIGS, without="layer_phase")
 """Settings that a recipe may have."""
 _VOCABULARY = field_names(Texts) - {"corpus", "valid"}
 
@@ -127,8 +125,6 @@ class Plan(NamedTuple):
     optimizer: OptimizerConfig
     start_from: Bert | None
     teacher: Teacher | None
-    swap: Swapping | None
-    direction: PenalisedDirection | None
 
 
 @config_options(
@@ -223,8 +219,6 @@ def pretrain(
             optimizer_config=plan.optimizer,
             start_from=plan.start_from,
             teacher=plan.teacher,
-            swap=plan.swap,
-            direction=plan.direction,
             command=shlex.join(["bertscope", *sys.argv[1:]]),
             on_stage=on_stage,
         )
@@ -236,13 +230,8 @@ def _refuse_without_effect(
 ) -> None:
     """Reject settings that contradict each other, or that another one makes ineffective."""
     teacher, checkpoint = sources.teacher, sources.checkpoint
-    objective, penalty = settings.get("objective"), settings.get("direction_penalty")
+    objective = settings.get("objective")
     losses = field_names(DistillConfig)
-    if penalty is not None and (checkpoint is None or teacher is not None):
-        raise ValueError(
-            "direction_penalty uses a checkpoint's own direction. Give the checkpoint with "
-            "--checkpoint, and no --teacher."
-        )
     if teacher is None and losses & settings.keys() - given.keys():
         raise ValueError("the recipe tinybert copies a teacher. Name one with --teacher.")
     if teacher is not None and (sources.student_layers is None) == (checkpoint is None):
@@ -264,9 +253,6 @@ def _refuse_without_effect(
         given,
         [
             ("tokenizer" in settings, _VOCABULARY - {"tokenizer"}, "--tokenizer brings its own"),
-            ("swap_words" not in settings, ["swap_mode"], "it is for a run with swap_words"),
-            (penalty is None, ["direction_words"], "it is for a run with direction_penalty"),
-            (penalty is not None, ["compile"], "a run with direction_penalty is not compiled"),
             (objective == "causal", of_mask, "the objective 'causal' hides no tokens"),
             (
                 not settings.get("long_ratio"),
@@ -293,14 +279,12 @@ def _refuse_without_effect(
 def _plan(texts: Texts, sources: Sources, settings: dict[str, Any]) -> Plan:
     """Check the settings and open checkpoints and tokenizer, before the text is read."""
     from bertcore.architecture.shapes import shape_of
-    from bertcore.debiasing import PenalisedDirection, Swapping
     from bertcore.pretraining import check_settings
     from bertcore.pretraining.loss.distillation import Teacher
     from bertcore.pretraining.objectives import check_has_teacher, objective_named
     from bertcore.pretraining.start.starting_weights import check_start
     from bertcore.tokenizer import SPECIAL_TOKENS, Tokenizer, open_wordpiece
 
-    debias = DebiasConfig(**chosen(DebiasConfig, settings))
     data_values, train_values = chosen(DataConfig, settings), chosen(TrainConfig, settings)
     # Built once before the number of masks is known: it rejects an unknown objective.
     objective = objective_named(DataConfig(**data_values).objective)
@@ -354,8 +338,6 @@ def _plan(texts: Texts, sources: Sources, settings: dict[str, Any]) -> Plan:
         optimizer=optimizer_config,
         start_from=start_from,
         teacher=None if teacher is None or losses is None else Teacher(teacher, losses),
-        swap=Swapping.chosen(debias),
-        direction=PenalisedDirection.chosen(debias),
     )
 
 

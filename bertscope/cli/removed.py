@@ -8,6 +8,7 @@ COMMANDS = {
     "ablate": "What if? ranks heads, and `bertcore.analysis.heads.importance` computes it.",
     "prune": "What if? switches heads off; no file without them is written any more.",
     "patch": "Minimal pair patches a pair, and `bertcore.analysis.patching.patch_pairs` many.",
+    "audit": "Compare the answers of `bertscope evaluate` by group with a library like fairlearn.",
     "compare": "The page Compare shows it, and `bertcore.analysis.compare` computes it.",
     "tuned-lens": "Masked words draws the prediction at each layer by the plain lens.",
     "search": "Search what `bertscope encode` writes with usearch: docs/scale.md has ten lines.",
@@ -17,6 +18,11 @@ COMMANDS = {
     "trace": "`bertcore.load(...).trace(text)` has every activation as a tensor.",
 }
 """By name of the command."""
+_MEASURES = "`bertscope bias` prints all our measures; with --data FILE it scores CrowS-Pairs."
+_ERASE = "`bertscope bias --save FOLDER` removes the direction, and `bertcore.bias.leace` erases."
+_TYPED = "The page Bias takes your own templates and words, and so does `bertcore.bias`."
+_PENALTY = "The recipe of `bertscope finetune` weighs biased examples by bias_model or balance."
+_SWAPPED = "Write swap_words in the recipe of `bertscope finetune`: it adds swapped examples."
 OPTIONS = {
     "bertscope": {
         name: f"Use `bertscope app {name}`." for name in ("--port", "--address", "--no-browser")
@@ -26,6 +32,16 @@ OPTIONS = {
         "--no-training": "Use --training-minutes 0.",
         "--key": "Use --key-file, or the variable BERTSCOPE_KEY.",
         "--class-key": "Use --class-key-file, or the variable BERTSCOPE_CLASS_KEY.",
+    },
+    "bias": {
+        **dict.fromkeys(
+            ("templates", "weat", "direction", "crows-pairs", "stereoset", "winobias"), _MEASURES
+        ),
+        **dict.fromkeys(("erase", "--method"), _ERASE),
+        **dict.fromkeys(("--template", "--group", "--filler", "--pooling"), _TYPED),
+        "--report": "Print it with --json.",
+        "--skip-bad-rows": "Rows that cannot be used are left out and counted.",
+        "--dtype": "It computes in float32.",
     },
     "encode": {
         "--layer": "Use --layers.",
@@ -61,12 +77,17 @@ OPTIONS = {
         "--atlas": "Open what `bertscope encode` writes in embedding-atlas: docs/scale.md.",
     },
     "pretrain": {
+        **dict.fromkeys(("--direction-penalty", "--direction-words"), _PENALTY),
+        **dict.fromkeys(("--swap-words", "--swap-mode"), _SWAPPED),
         "--from-checkpoint": "Use --checkpoint.",
         "--cased": "Write `uncased = false` in a recipe.",
         "--keep-accents": "Write `strip_accents = false` in a recipe.",
         "--join-chinese-chars": "Write `tokenize_chinese_chars = false` in a recipe.",
     },
     "finetune": {
+        **dict.fromkeys(("--direction-penalty", "--direction-words"), _PENALTY),
+        "--bias-focus": "The weight of bias_model is the square of 1 - p.",
+        "--swap-mode": _SWAPPED,
         "--lr": "Use --learning-rate.",
         "--frozen": "Use --trained none.",
         "--approaches": "Run each: with --trained none, or `feature_based = true` in a recipe.",
@@ -78,14 +99,14 @@ OPTIONS = {
         "--masked-lm-prob": "`bertcore.load(...).loss` takes masked_lm_prob.",
     },
 }
-"""By command and option."""
+"""By command, and option or first word."""
 
 
 def instead(error: Exception) -> str | None:
     """Return what to use instead of what a command line named; None if it was never there.
 
     Args:
-        error: Typer's, on a command or option that it does not know.
+        error: Typer's, on a command, option or word that it does not know.
     """
     command = getattr(getattr(error, "ctx", None), "info_name", None) or ""
     option = getattr(error, "option_name", None)
@@ -94,6 +115,8 @@ def instead(error: Exception) -> str | None:
         extra := re.search(r"unexpected extra argument\S* \((.+)\)", message)
     ):
         return f"the checkpoint of `bertscope inspect` is named by --checkpoint {extra[1]}."
+    if extra := re.search(r"unexpected extra argument\S* \((\S+?)[ )]", message):
+        option = extra[1]
     if option is not None:
         advice, name = OPTIONS.get(command, {}).get(option), f"{command} {option}"
         field = option.removeprefix("--").replace("-", "_")

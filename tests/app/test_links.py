@@ -43,6 +43,11 @@ REMOVED_FIELDS = {
     "inspect_swap_set": "own",
     "inspect_swap_pairs": "1",
     "inspect_swap_open": "after",
+    "bias_view": "erase",
+    "bias_erase_state": "1",
+    "bias_erase_method": "direction",
+    "bias_erase_text": "1",
+    "bias_items": "1",
 }
 """Fields and values that went in 0.3.0: a link with them opens without them."""
 

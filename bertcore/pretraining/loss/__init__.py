@@ -1,7 +1,6 @@
 """What pretraining minimises."""
 
 __all__ = [
-    "direction_penalty",
     "distillation",
     "objective",
     "permutation",

@@ -6,17 +6,8 @@ import numpy as np
 import pytest
 
 from bertcore import Bert
-from bertcore.bias import (
-    MEASURES,
-    StereotypePair,
-    StereotypeScore,
-    read_crows_pairs,
-    score_crows_pairs,
-    stereotype_shares,
-)
-from bertcore.bias.shares import preferred, shares
+from bertcore.bias import StereotypePair, read_crows_pairs, score_crows_pairs, stereotype_share
 from bertcore.data.files import BadRows
-from bertcore.grammar import TokenCounts
 from bertcore.network import ALL_HEADS
 from tests.support.minicons_peer import MiniconsPeer
 from tests.support.tiny import tiny_bert
@@ -41,7 +32,7 @@ def write(path: Path, text: str) -> Path:
 
 def test_the_published_layout_is_read(tmp_path: Path) -> None:
     pairs = read_crows_pairs(write(tmp_path / "c.csv", HEADER + ROWS))
-    assert [pair.kind for pair in pairs] == ["gender", "gender", "other"]
+    assert [pair.row for pair in pairs] == [1, 2, 3]
     assert (pairs[1].more, pairs[1].less) == ("She bought fish.", "He bought fish.")
 
 
@@ -71,7 +62,7 @@ def test_sums_of_shared_tokens_equal_minicons(bert: Bert, tmp_path: Path) -> Non
         ("she bought new fish", "he bought new fish"): ([1, 2, 3], [1, 2, 3]),
         ("a bad river was good", "a good river was bad"): ([0, 2, 3], [0, 2, 3]),
     }
-    pairs = [StereotypePair(more, less, "x", row) for row, (more, less) in enumerate(shared)]
+    pairs = [StereotypePair(more, less, row) for row, (more, less) in enumerate(shared)]
     scores = score_crows_pairs(bert, pairs)
     peer = MiniconsPeer(bert.save(tmp_path / "t"))
     for score, (texts, places) in zip(scores, shared.items(), strict=True):
@@ -79,64 +70,39 @@ def test_sums_of_shared_tokens_equal_minicons(bert: Bert, tmp_path: Path) -> Non
             sum(tokens[i] for i in chosen)
             for tokens, chosen in zip(peer.token_scores(texts), places, strict=True)
         ]
-        found = [score.more["pll"], score.less["pll"]]
-        np.testing.assert_allclose(found, expected, atol=1e-4)
+        np.testing.assert_allclose(score, expected, atol=1e-4)
 
 
 def test_scores_of_a_swapped_pair_are_swapped(bert: Bert) -> None:
-    counts = TokenCounts(np.arange(bert.tokenizer.vocab_size))
-    pair = StereotypePair("The old man sat.", "The woman sat here.", "gender", 1)
-    turned = StereotypePair(pair.less, pair.more, "gender", 2)
-    one, other = score_crows_pairs(bert, [pair, turned], counts=counts)
-    for measure in MEASURES:
-        assert one.more[measure] == pytest.approx(other.less[measure], abs=1e-4)
-        assert one.less[measure] == pytest.approx(other.more[measure], abs=1e-4)
-        assert np.isfinite(one.more[measure])
+    fractions: list[float] = []
+    pair = StereotypePair("The old man sat.", "The woman sat here.", 1)
+    turned = StereotypePair(pair.less, pair.more, 2)
+    one, other = score_crows_pairs(bert, [pair, turned], progress=fractions.append)
+    np.testing.assert_allclose(one, other[::-1], atol=1e-4)
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == pytest.approx(1.0)
 
 
-def test_without_shared_tokens_or_counts_there_is_no_score(bert: Bert) -> None:
-    pair = StereotypePair("He ran", "It rained", "x", 1)
-    (score,) = score_crows_pairs(bert, [pair])
-    assert np.isnan(score.more["pll"])
-    assert np.isnan(score.more["frequency"])
-    assert np.isfinite(score.more["aul"])
-    with pytest.raises(ValueError, match="no item"):
-        stereotype_shares([score], "pll")
+def test_without_shared_tokens_there_is_no_score(bert: Bert) -> None:
+    scores = score_crows_pairs(bert, [StereotypePair("He ran", "It rained", 1)])
+    assert np.isnan(scores).all()
+    with pytest.raises(ValueError, match="no pair has two sentences"):
+        stereotype_share(scores)
 
 
-def made(more: float, less: float, kind: str) -> StereotypeScore:
-    scores = [dict.fromkeys(MEASURES, value) for value in (more, less)]
-    return StereotypeScore(StereotypePair("a", "b", kind, 1), scores[0], scores[1])
-
-
-def test_shares_by_hand() -> None:
-    scores = [made(-1, -2, "age"), made(-1, -2, "age"), made(-3, -2, "race"), made(-2, -2, "race")]
-    everything, age, race = stereotype_shares(scores, "pll")
-    assert (everything.mean, everything.num_items, everything.num_ties) == (0.625, 4, 1)
-    assert (age.group, age.mean, age.high) == ("age", 1.0, 1.0)
-    assert age.low == pytest.approx(0.3424, abs=1e-4)  # Wilson's interval of 2 of 2
-    assert (race.mean, race.num_ties) == (0.25, 1)
-    assert everything.low < everything.mean < everything.high
-
-
-def test_ties_are_half() -> None:
-    assert preferred([1.0, 0.0, 0.5], [0.0, 1.0, 0.5 + 1e-7]).tolist() == [1.0, 0.0, 0.5]
-
-
-def test_items_without_a_score_are_left_out() -> None:
-    (everything, group) = shares(np.array([1.0, np.nan, 0.0]), ["a", "b", "a"])
-    assert (everything.num_items, everything.mean, group.group) == (2, 0.5, "a")
+def test_the_share_by_hand() -> None:
+    """A tie counts as half, a pair without scores does not."""
+    share = stereotype_share(
+        np.array([[-1, -2], [-1, -2], [-3, -2], [-2, -2 + 1e-7], [np.nan, np.nan]])
+    )
+    assert share.mean == 0.625
+    assert share.low < share.mean < share.high
+    sure = stereotype_share(np.array([[-1.0, -2.0], [-1.0, -2.0]]))
+    assert (sure.mean, sure.high) == (1.0, 1.0)
+    assert sure.low == pytest.approx(0.3424, abs=1e-4)  # Wilson's interval of 2 of 2
 
 
 def test_a_checkpoint_without_the_head_is_refused() -> None:
     bert = tiny_bert(heads=ALL_HEADS - {"mlm"})
     with pytest.raises(ValueError, match="masked-word"):
-        score_crows_pairs(bert, [StereotypePair("a b", "a c", "x", 1)])
-
-
-def test_progress_ends_at_one(bert: Bert) -> None:
-    fractions: list[float] = []
-    pair = StereotypePair("The old man sat.", "The woman sat here.", "gender", 1)
-    score_crows_pairs(bert, [pair], progress=fractions.append)
-    assert fractions == sorted(fractions)
-    assert fractions[-1] == pytest.approx(1.0)
+        score_crows_pairs(bert, [StereotypePair("a b", "a c", 1)])

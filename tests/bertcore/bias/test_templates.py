@@ -1,13 +1,23 @@
 """Templates: scores against candidates at a mask, intervals, bad input."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from bertcore import Bert
 from bertcore.analysis.words.candidates import score_candidates
-from bertcore.bias import Group, TemplateScores, lean, score_templates
+from bertcore.bias import (
+    Group,
+    TemplateAudit,
+    TemplateScores,
+    known_audit,
+    lean,
+    score_templates,
+)
 from tests.support.tiny import tiny_bert
+from tests.support.tiny_others import make_other, opened
 
 WOMEN, MEN = Group("women", ("she", "woman")), Group("men", ("he", "man", "old man"))
 
@@ -18,7 +28,7 @@ def bert() -> Bert:
 
 
 def test_scores_are_those_of_candidates(bert: Bert) -> None:
-    found = score_templates(bert, ["[X] was [MASK] to it."], [WOMEN, MEN], ["good", "watering"])
+    found = score_templates(bert, ["[X] was [MASK] to it."], (WOMEN, MEN), ["good", "watering"])
     for f, filler in enumerate(("good", "watering")):
         text = f"[MASK] was {filler} to it."
         pieces = len(bert.tokenizer.encode_word(filler))
@@ -33,7 +43,7 @@ def test_scores_are_those_of_candidates(bert: Bert) -> None:
 
 
 def test_the_filler_may_stand_first(bert: Bert) -> None:
-    found = score_templates(bert, ["The [MASK] saw [X]."], [WOMEN, MEN], ["dog"])
+    found = score_templates(bert, ["The [MASK] saw [X]."], (WOMEN, MEN), ["dog"])
     text = "The dog saw [MASK]."
     position = bert.tokenize(text).tokens.index("[MASK]")
     (expected,) = score_candidates(bert, text, None, [], position, ["she"])
@@ -58,7 +68,6 @@ def test_differences_and_lean_by_hand() -> None:
     assert found.over_fillers == pytest.approx((-1.0, -1.0))
     assert np.isnan(found.over_words).all()
     assert not found.turns
-    assert lean(scores, 1, 0).mean == pytest.approx(1.0)
 
 
 def test_a_sign_that_hangs_on_the_wording_is_marked() -> None:
@@ -66,7 +75,7 @@ def test_a_sign_that_hangs_on_the_wording_is_marked() -> None:
 
 
 def test_notes_name_pieces_and_sizes(bert: Bert) -> None:
-    notes = score_templates(bert, ["[X] was [MASK]."], [WOMEN, MEN], ["watering"]).notes
+    notes = score_templates(bert, ["[X] was [MASK]."], (WOMEN, MEN), ["watering"]).notes
     assert any("watering" in note for note in notes)
     assert any("different numbers" in note for note in notes)
 
@@ -74,29 +83,50 @@ def test_notes_name_pieces_and_sizes(bert: Bert) -> None:
 @pytest.mark.parametrize(
     ("templates", "groups", "fillers", "expected"),
     [
-        (["She was [MASK]."], [WOMEN, MEN], ["good"], r"0 slots \[X\]"),
-        (["[X] was good."], [WOMEN, MEN], ["good"], r"0 slots \[MASK\]"),
-        (["[X] and [X] was [MASK]."], [WOMEN, MEN], ["good"], r"2 slots \[X\]"),
-        ([], [WOMEN, MEN], ["good"], "no template"),
-        (["[X] was [MASK]."], [WOMEN], ["good"], "at least two"),
-        (["[X] was [MASK]."], [WOMEN, Group("none", ())], ["good"], "'none' has no word"),
-        (["[X] was [MASK]."], [WOMEN, Group("more", ("She",))], ["good"], "in the groups"),
+        (["She was [MASK]."], (WOMEN, MEN), ["good"], r"0 slots \[X\]"),
+        (["[X] was good."], (WOMEN, MEN), ["good"], r"0 slots \[MASK\]"),
+        (["[X] and [X] was [MASK]."], (WOMEN, MEN), ["good"], r"2 slots \[X\]"),
+        ([], (WOMEN, MEN), ["good"], "no template"),
+        (["[X] was [MASK]."], (WOMEN, Group("none", ())), ["good"], "'none' has no word"),
+        (["[X] was [MASK]."], (WOMEN, Group("more", ("She",))), ["good"], "in the groups"),
         (
             ["[X] was [MASK]."],
-            [WOMEN, Group("men", ("he", "he"))],
+            (WOMEN, Group("men", ("he", "he"))),
             ["good"],
             "in the group .men. twice",
         ),
-        (["[X] was [MASK]."], [WOMEN, MEN], ["good", "good"], "in the fillers twice"),
-        (["[X] was [MASK]."], [WOMEN, MEN], [], "no filler"),
-        (["[X] was [MASK]."], [WOMEN, MEN], ["\u4e00"], "cannot be written"),
-        (["[X] was [MASK]."], [WOMEN, MEN], ["[SEP]"], "special token"),
-        (["[X] was [MASK]."], [WOMEN, MEN], [" "], "no visible"),
-        (["[X] was [MASK]" + " it" * 70], [WOMEN, MEN], ["good"], "more tokens than"),
+        (["[X] was [MASK]."], (WOMEN, MEN), ["good", "good"], "in the list of fillers twice"),
+        (["[X] was [MASK]."], (WOMEN, MEN), [], "list of fillers has no word"),
+        (["[X] was [MASK]."], (WOMEN, MEN), ["\u4e00"], "cannot be written"),
+        (["[X] was [MASK]."], (WOMEN, MEN), ["[SEP]"], "special token"),
+        (["[X] was [MASK]."], (WOMEN, MEN), [" "], "no visible"),
+        (["[X] was [MASK]" + " it" * 70], (WOMEN, MEN), ["good"], "more tokens than"),
     ],
 )
 def test_bad_input_is_a_sentence(
-    bert: Bert, templates: list[str], groups: list[Group], fillers: list[str], expected: str
+    bert: Bert, templates: list[str], groups: tuple[Group, Group], fillers: list[str], expected: str
 ) -> None:
     with pytest.raises(ValueError, match=expected):
         score_templates(bert, templates, groups, fillers)
+
+
+def test_words_that_the_vocabulary_lacks_are_left_out(bert: Bert) -> None:
+    audit = TemplateAudit("x", ("[X] [MASK]",), (WOMEN, Group("b", ("he", "\u4e00"))), ("good",))
+    assert known_audit(bert, audit).groups == (WOMEN, Group("b", ("he",)))
+    audit = TemplateAudit("x", ("[X] [MASK]",), (WOMEN, Group("b", ("\u4e00",))), ("good",))
+    with pytest.raises(ValueError, match="no word of 'b' can be written"):
+        known_audit(bert, audit)
+
+
+def test_xlnet_whose_last_token_has_a_segment_of_its_own(tmp_path: Path) -> None:
+    make_other("XLNetLMHeadModel", tmp_path)
+    xlnet = opened(tmp_path)
+    pieces = [piece[1:] for piece in xlnet.tokenizer.vocab if piece[0] == "▁" and piece[1:]]
+    one, other, filler = [p for p in pieces if len(xlnet.tokenizer.encode_word(p)) == 1][:3]
+    groups = Group("a", (one,)), Group("b", (other,))
+    found = score_templates(xlnet, ["[X] saw <mask>"], groups, [filler])
+    encoding = xlnet.tokenize(f"<mask> saw {filler}")
+    assert 2 in encoding.segment_ids
+    _, table = xlnet.mask_probabilities(encoding)
+    expected = [float(table[0, xlnet.tokenizer.encode_word(w)[0]].log()) for w in (one, other)]
+    np.testing.assert_allclose(found.log_p[0, 0], expected, atol=1e-5)

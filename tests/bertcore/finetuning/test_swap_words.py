@@ -10,8 +10,8 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from bertcore.debiasing import Swapping
 from bertcore.finetuning import Experiment, make_settings, resume_experiment, start_experiment
+from bertcore.finetuning.data.swap_words import Swapping
 from tests.support.finetuning_files import WRITERS, write_reviews
 from tests.support.tiny import tiny_bert
 
@@ -43,10 +43,10 @@ def test_every_task_gets_swapped_twins_in_training_alone(
 ) -> None:
     plain = experiment_in(tmp_path / "plain", tiny, task)
     pairs = (("she", "he"), ("man", "woman"), ("paris", "berlin"), ("good", "fine"))
-    experiment = experiment_in(tmp_path / "more", tiny, task, swap=Swapping("x", "augment", pairs))
+    experiment = experiment_in(tmp_path / "more", tiny, task, swap=Swapping("x", pairs))
     added = experiment.train.num_examples - plain.train.num_examples
     assert 0 < added <= plain.train.num_examples
-    assert f"{added} were added" in experiment.notes[-1]
+    assert f"{added} of {plain.train.num_examples} training examples" in experiment.notes[-1]
     assert experiment.dev.num_examples == plain.dev.num_examples
     assert experiment.dev.rows.ids.tolist() == plain.dev.rows.ids.tolist()
 
@@ -62,9 +62,8 @@ def test_labels_stay(tiny: Path, tmp_path: Path) -> None:
     assert labels == expected
 
 
-@pytest.mark.parametrize("mode", ["augment", "substitute"])
-def test_a_stop_changes_no_bit(mode: str, tiny: Path, tmp_path: Path) -> None:
-    swap = Swapping.of("gender", mode)
+def test_a_stop_changes_no_bit(tiny: Path, tmp_path: Path) -> None:
+    swap = Swapping.of("gender")
     whole = experiment_in(tmp_path / "whole", tiny, swap=swap)
     assert whole.run() is not None
     parts = experiment_in(tmp_path / "parts", tiny, swap=swap)
@@ -75,7 +74,7 @@ def test_a_stop_changes_no_bit(mode: str, tiny: Path, tmp_path: Path) -> None:
     assert report is not None
     assert report["notes"] == list(whole.notes)
     recorded = json.loads((tmp_path / "parts" / "out" / "finetune.json").read_text())["swap"]
-    assert (recorded["name"], recorded["mode"]) == ("gender", mode)
+    assert recorded["name"] == "gender"
     assert ["she", "he"] in recorded["pairs"]
     a, b = (load_file(tmp_path / name / "out" / "model.safetensors") for name in ("whole", "parts"))
     assert all(torch.equal(a[key], b[key]) for key in a)
@@ -83,9 +82,9 @@ def test_a_stop_changes_no_bit(mode: str, tiny: Path, tmp_path: Path) -> None:
 
 def test_what_cannot_be_swapped_is_refused(tiny: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="none of the 40 training examples"):
-        experiment_in(tmp_path, tiny, swap=Swapping("x", "augment", (("law", "order"),)))
+        experiment_in(tmp_path, tiny, swap=Swapping("x", (("law", "order"),)))
     assert not (tmp_path / "out").exists()
-    phrase = Swapping("x", "augment", (("police man", "police woman"),))
+    phrase = Swapping("x", (("police man", "police woman"),))
     with pytest.raises(ValueError, match="more than one word"):
         experiment_in(tmp_path, tiny, "tag", swap=phrase)
 
@@ -104,3 +103,28 @@ def test_swapped_after_the_division(tiny: Path, tmp_path: Path) -> None:
     experiment = start_experiment(tmp_path / "out", settings)
     assert experiment.dev.num_examples == 10
     assert experiment.train.num_examples > 30
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("direction", None, None),
+        ("bias_focus", 2.0, None),
+        ("swap", {"name": "x", "mode": "augment", "pairs": [["she", "he"]]}, None),
+        ("direction", {"name": "gender", "weight": 1.0, "pairs": []}, "direction_penalty"),
+        ("bias_focus", 3.0, "bias_focus"),
+        ("swap", {"name": "x", "mode": "substitute", "pairs": [["she", "he"]]}, "swap_mode"),
+    ],
+)
+def test_settings_that_went_in_0_3_0(
+    name: str, value: object, message: str | None, tiny: Path, tmp_path: Path
+) -> None:
+    """Of a folder of 0.2.0: what is as it was without them resumes, else it says which went."""
+    experiment_in(tmp_path, tiny)
+    path = tmp_path / "out" / "finetune.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), name: value}))
+    if message is None:
+        resume_experiment(path.parent)
+        return
+    with pytest.raises(RuntimeError, match=f"started with {message}"):
+        resume_experiment(path.parent)

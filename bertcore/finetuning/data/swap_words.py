@@ -1,4 +1,4 @@
-"""Swap the words of pairs in a text: she and he, Mary and John, in both directions.
+"""Training examples with the words of pairs swapped: she and he, Mary and John, both ways.
 
 Only whole words are swapped, whatever their case, which the other word takes over. `her` and `his`
 have two counterparts each, distinguished by what follows:
@@ -19,12 +19,26 @@ word of a pair is swapped, too.
 Source: Lu et al. 2018, counterfactual data augmentation; Hall Maudslay et al. 2019, names.
 """
 
+import json
 import re
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import NamedTuple
 
+from bertcore.data.examples import (
+    ChoiceExample,
+    Example,
+    LabelsExample,
+    QuestionExample,
+    TaggedExample,
+    TextExample,
+)
+
 Pair = tuple[str, str]
+GENDER = "gender"
+"""Name of the shipped pairs."""
+MAX_PAIRS = 100_000
 
 PRONOUNS = frozenset({"her", "him", "his", "hers"})
 """Of a pair of two of these, all four are swapped, by the rule above."""
@@ -125,11 +139,6 @@ class WordSwap:
             self._other[key] = " ".join(other.split())
             self._most_parts = max(self._most_parts, len(_WORD.findall(key)))
 
-    @property
-    def words(self) -> tuple[str, ...]:
-        """All words that are swapped, in lower case."""
-        return (*self._other, *(sorted(PRONOUNS) if self._swaps_pronouns else ()))
-
     def __call__(self, text: str) -> str:
         """Return the text with its words swapped; the same text if it has none."""
         return self.swapped(text).text
@@ -172,17 +181,91 @@ class WordSwap:
         return None
 
 
-def swap_words(text: str, pairs: Iterable[Pair]) -> str:
-    """Return a text with the words of pairs swapped; see the module for the rules.
+@dataclass(frozen=True, slots=True)
+class Swapping:
+    """Which words are swapped in training texts; stored with the run.
 
-    ValueError as `WordSwap`.
+    ValueError if the pairs cannot be swapped (`WordSwap`).
     """
-    return _compiled(tuple((first, second) for first, second in pairs))(text)
+
+    name: str
+    """"gender", or the file that was read."""
+    pairs: tuple[Pair, ...]
+
+    def __post_init__(self) -> None:
+        WordSwap(self.pairs)  # checks them
+
+    @classmethod
+    def of(cls, name_or_file: str) -> "Swapping":
+        """Return it for the shipped pairs or those of a file; errors as for `read_pairs`."""
+        if name_or_file == GENDER:
+            text = (Path(__file__).parent / "word_pairs.json").read_text(encoding="utf-8")
+            return cls(GENDER, tuple((first, second) for first, second in json.loads(text)))
+        return cls(name_or_file, read_pairs(Path(name_or_file).expanduser()))
 
 
-@lru_cache(maxsize=16)
-def _compiled(pairs: tuple[Pair, ...]) -> WordSwap:
-    return WordSwap(pairs)
+def read_pairs(path: Path) -> tuple[Pair, ...]:
+    """Read pairs of words, one per line, with a tab or comma between the two.
+
+    Empty lines and those that begin with # are skipped. ValueError if the file cannot be read, has
+    no pairs or has other content, or the pairs contradict each other (`WordSwap`).
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(
+            f"{str(path)!r} is neither {GENDER!r} nor a file of UTF-8 text with one pair of words "
+            f"per line ({error})."
+        ) from error
+    pairs = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        words = [word.strip() for word in line.split("\t" if "\t" in line else ",")]
+        if len(words) != 2:
+            raise ValueError(
+                f"line {number} of {str(path)!r} is {line.strip()[:80]!r}; expected two words with "
+                "a tab or comma between them."
+            )
+        pairs.append((words[0], words[1]))
+    if not pairs or len(pairs) > MAX_PAIRS:
+        raise ValueError(
+            f"{str(path)!r} has {len(pairs):,} pairs of words; expected 1 to {MAX_PAIRS:,}."
+        )
+    try:
+        return WordSwap(pairs).pairs
+    except ValueError as error:
+        raise ValueError(f"{str(path)!r}: {error}") from error
+
+
+class Augmenter:
+    """Passes examples on, each with its swapped version behind it, and counts them."""
+
+    def __init__(self, swapping: Swapping) -> None:
+        self._swap, self._name = WordSwap(swapping.pairs), swapping.name
+        self.num_examples = self.num_swapped = 0
+
+    def __call__(self, examples: Iterable[Example]) -> Iterator[Example]:
+        for example in examples:
+            self.num_examples += 1
+            yield example
+            other = swap_example(self._swap, example)
+            if other is not None:
+                self.num_swapped += 1
+                yield other
+
+    def note(self) -> str:
+        """Return a sentence on what was done; ValueError if no example has one of the words."""
+        if not self.num_swapped:
+            raise ValueError(
+                f"none of the {self.num_examples:,} training examples has a word of the pairs "
+                f"{self._name!r}, so there is nothing to swap. Give other pairs, or leave "
+                "--swap-words out."
+            )
+        return (
+            f"{self.num_swapped:,} of {self.num_examples:,} training examples have a word of the "
+            f"pairs {self._name!r} and were added a second time with these words swapped."
+        )
 
 
 def _key(word: str) -> str:
@@ -211,3 +294,87 @@ def _with_case(word: str, like: str) -> str:
     if like[0].isupper():
         return word[0].upper() + word[1:]
     return word.lower()
+
+
+def swap_example(swap: WordSwap, example: Example) -> Example | None:
+    """Return an example with the words of its texts swapped and its label unchanged.
+
+    Returns:
+        None if it has none of the words, or if a swapped word crosses the boundary of an answer, so
+        that the answer is not a part of the swapped text.
+    """
+    if isinstance(example, TextExample | LabelsExample):
+        pair = None if example.text_pair is None else swap(example.text_pair)
+        changed: Example = replace(example, text=swap(example.text), text_pair=pair)
+    elif isinstance(example, TaggedExample):
+        changed = replace(example, words=_swap_words(swap, example.words))
+    elif isinstance(example, ChoiceExample):
+        choices = [swap(choice) for choice in example.choices]
+        changed = replace(example, text=swap(example.text), choices=choices)
+    else:
+        assert isinstance(example, QuestionExample)
+        return _swap_question(swap, example)
+    return None if changed == example else changed
+
+
+def check_tagged(pairs: Iterable[Pair]) -> None:
+    """Reject phrases if each word has a tag: the counterpart may have more or fewer words.
+
+    ValueError if a word of the pairs is a phrase.
+    """
+    phrase = next((word for pair in pairs for word in pair if " " in word.strip()), None)
+    if phrase is not None:
+        raise ValueError(
+            f"{phrase!r} is more than one word, and in the task 'tag' each word has its own tag. "
+            "Leave that pair out."
+        )
+
+
+def _swap_words(swap: WordSwap, words: Sequence[str]) -> list[str]:
+    """Swap the words of a sentence, each of which stays one word."""
+    changes = list(swap.swapped(" ".join(words)).changes)
+    out, start = [], 0
+    for word in words:
+        end = start + len(word)
+        own = [change for change in changes if start <= change.start and change.end <= end]
+        out.append(_apply(word, own, start))
+        start = end + 1
+    return out
+
+
+def _apply(text: str, changes: Sequence[Change], start: int) -> str:
+    """Apply changes whose places count from `start` places before the text."""
+    for change in reversed(changes):
+        text = text[: change.start - start] + change.after + text[change.end - start :]
+    return text
+
+
+def _swap_question(swap: WordSwap, example: QuestionExample) -> QuestionExample | None:
+    context = swap.swapped(example.context)
+    question = swap(example.question)
+    if not context.changes and question == example.question:
+        return None
+    answers = []
+    for text, first in example.answers:
+        place = _moved(context.changes, first), _moved(context.changes, first + len(text))
+        if place[0] is None or place[1] is None:
+            return None
+        answers.append((context.text[place[0] : place[1]], place[0]))
+    return replace(
+        example,
+        id=f"{example.id}-swapped",
+        question=question,
+        context=context.text,
+        answers=answers,
+    )
+
+
+def _moved(changes: Sequence[Change], place: int) -> int | None:
+    """Return the position of a place in the text after the changes; None within a changed word."""
+    shift = 0
+    for change in changes:
+        if change.start < place < change.end:
+            return None
+        if change.end <= place:
+            shift += len(change.after) - len(change.before)
+    return place + shift

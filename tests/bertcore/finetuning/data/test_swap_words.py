@@ -13,8 +13,13 @@ from bertcore.data.examples import (
     TaggedExample,
     TextExample,
 )
-from bertcore.debiasing import WordSwap
-from bertcore.finetuning.data.swapped import check_tagged, swap_example
+from bertcore.finetuning.data.swap_words import (
+    Augmenter,
+    Swapping,
+    WordSwap,
+    check_tagged,
+    swap_example,
+)
 
 SWAP = WordSwap([("she", "he"), ("her", "him"), ("mary", "oliver"), ("woman", "man")])
 
@@ -75,6 +80,14 @@ def _question(context: str) -> dict[str, Any]:
 
 
 def test_phrases_are_refused_where_words_have_tags() -> None:
-    check_tagged(SWAP)
+    check_tagged(SWAP.pairs)
     with pytest.raises(ValueError, match="'police woman' is more than one word"):
-        check_tagged(WordSwap([("police woman", "police man")]))
+        check_tagged([("police woman", "police man")])
+
+
+def test_each_example_with_a_word_is_there_twice() -> None:
+    examples = [TextExample(text, None, "1", 1) for text in ("she ran", "rain", "he sat")]
+    augmenter = Augmenter(Swapping("mine", (("she", "he"),)))
+    texts = [each.text for each in augmenter(examples) if isinstance(each, TextExample)]
+    assert texts == ["she ran", "he ran", "rain", "he sat", "she sat"]
+    assert "2 of 3 training examples" in augmenter.note()

@@ -1,21 +1,30 @@
-"""Directions, probes and erasure: by hand, by their closed forms, and what a probe still finds."""
+"""Directions, probes and erasure: by hand, by their closed forms, and in a checkpoint."""
+
+from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from numpy.typing import NDArray
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
+from bertcore import Bert, load
 from bertcore.bias import (
     Direction,
+    along_direction,
+    debias_table,
     equalise,
     find_direction,
-    inlp,
+    gender_pairs,
     leace,
+    measure_effects,
     neutralise,
     probe,
     project,
+    word_vectors,
 )
-from bertcore.bias.erasure import Vectors
+from bertcore.bias.associations import Vectors
+from tests.support.tiny import tiny_bert
 
 Labels = NDArray[np.int64]
 
@@ -40,12 +49,6 @@ def test_the_direction_of_pairs_by_hand() -> None:
     turned = find_direction(base - step, base + step)
     np.testing.assert_allclose(turned.vector, [-1.0, 0.0, 0.0], atol=1e-12)
     np.testing.assert_allclose(project(np.array([[3.0, 4.0, 0.0], [0, 0, 0]]), found), [0.6, 0.0])
-
-
-@pytest.mark.parametrize("number", [0, 1])
-def test_too_few_pairs_are_refused(number: int) -> None:
-    with pytest.raises(ValueError, match="two pairs"):
-        find_direction(np.ones((number, 3)), np.zeros((number, 3)))
 
 
 def test_equal_words_have_no_direction() -> None:
@@ -89,21 +92,6 @@ def test_leace_of_vectors_in_a_subspace(labelled: tuple[Vectors, Labels]) -> Non
     np.testing.assert_allclose(erased[labels == 0].mean(0), erased[labels == 1].mean(0), atol=1e-7)
 
 
-def test_inlp_projects_until_a_classifier_guesses(labelled: tuple[Vectors, Labels]) -> None:
-    vectors, labels = labelled
-    eraser = inlp(vectors, labels, num_rounds=12)
-    np.testing.assert_allclose(eraser.matrix @ eraser.matrix, eraser.matrix, atol=1e-8)
-    assert np.linalg.matrix_rank(eraser.matrix) == eraser.rank
-    one = inlp(vectors, labels, num_rounds=1)
-    assert one.rank == 1
-    before, after = (
-        LogisticRegression(max_iter=1000).fit(each, labels).score(each, labels)
-        for each in (vectors, eraser(vectors))
-    )
-    assert before > 0.9
-    assert after < before - 0.2
-
-
 def test_a_probe_tells_classes_apart_until_they_are_erased(
     labelled: tuple[Vectors, Labels],
 ) -> None:
@@ -112,14 +100,6 @@ def test_a_probe_tells_classes_apart_until_they_are_erased(
     assert found.accuracy > 0.9
     assert found.chance == 0.5
     assert probe(leace(vectors, labels)(vectors), labels.tolist()).accuracy < 0.65
-
-
-def test_small_classes_are_refused() -> None:
-    with pytest.raises(ValueError, match="two classes"):
-        probe(np.ones((6, 2)), [0, 0, 0, 0, 0, 1])
-    for call in (leace, inlp):
-        with pytest.raises(ValueError, match="one class"):
-            call(np.ones((3, 2)), np.zeros(3))
 
 
 def test_neutralised_vectors_lie_off_the_direction() -> None:
@@ -155,3 +135,66 @@ def test_erasure_keeps_what_is_unrelated(labelled: tuple[Vectors, Labels]) -> No
         LinearRegression().fit(each, unrelated).score(each, unrelated) for each in (vectors, erased)
     ]
     assert abs(scores[0] - scores[1]) < 0.05
+
+
+def test_leace_refuses_one_class() -> None:
+    with pytest.raises(ValueError, match="all vectors have one class"):
+        leace(np.ones((3, 2)), np.zeros(3))
+
+
+@pytest.fixture(scope="module")
+def bert() -> Bert:
+    return tiny_bert()
+
+
+@pytest.fixture(scope="module")
+def changed(bert: Bert) -> Bert:
+    return debias_table(bert)
+
+
+def test_occupations_lie_where_the_direction_says(bert: Bert) -> None:
+    pairs = gender_pairs("direction")
+    for layer in (None, 2):
+        found = along_direction(bert, layer=layer)
+        sides = [word_vectors(bert, side, layer) for side in zip(*pairs, strict=True)]
+        expected = project(word_vectors(bert, found.words, layer), find_direction(*sides))
+        np.testing.assert_allclose(found.cosines, expected, atol=1e-6)
+        assert list(found.probes) == ["as it is", "neutralised", "LEACE"]
+
+
+def test_neutral_words_lie_off_the_direction(bert: Bert, changed: Bert) -> None:
+    sides = zip(*gender_pairs("direction"), strict=True)
+    direction = find_direction(*(word_vectors(bert, side) for side in sides))
+    before, after = (word_vectors(each, ["river", "good", "paris"]) for each in (bert, changed))
+    np.testing.assert_allclose(project(after, direction), 0, atol=1e-6)
+    lengths = (np.linalg.norm(each, axis=1) for each in (after, before))
+    np.testing.assert_allclose(*lengths, rtol=1e-5)
+
+
+def test_pairs_are_as_far_from_every_neutral_word(changed: Bert) -> None:
+    neutral = word_vectors(changed, ["river", "good", "paris"])
+    she, he = word_vectors(changed, ["she", "he"])
+    np.testing.assert_allclose(neutral @ she, neutral @ he, atol=1e-5)
+
+
+def test_only_the_table_of_a_copy_is_changed(bert: Bert, changed: Bert, tmp_path: Path) -> None:
+    assert torch.equal(bert.module.token_table, tiny_bert().module.token_table)
+    opened = load(changed.save(tmp_path / "debiased"), device="cpu")
+    text = "the [MASK] sat on the mat"
+    assert opened.fill_mask(text) == changed.fill_mask(text) != bert.fill_mask(text)
+    others = dict(changed.module.named_parameters())
+    for name, weight in bert.module.named_parameters():
+        assert torch.equal(weight, others[name]) == ("word_embeddings" not in name)
+
+
+def test_effects_are_those_of_both_checkpoints(bert: Bert, changed: Bert) -> None:
+    stages: list[str] = []
+    effects = measure_effects(bert, changed, progress=lambda done, name: stages.append(name))
+    assert [effect.name for effect in effects] == stages
+    assert len(effects) == 6
+    for effect, side in ((effects[0].before, bert), (effects[0].after, changed)):
+        expected = np.abs(along_direction(side).cosines).mean()
+        assert effect.mean == pytest.approx(expected, abs=1e-6)
+    first = effects[0].row()
+    assert (first["measure"], first["unit"]) == (stages[0], "cosine")
+    assert first["before_low"] <= first["before"] <= first["before_high"]

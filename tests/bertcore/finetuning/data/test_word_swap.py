@@ -1,8 +1,10 @@
 """Words of pairs are exchanged whole, in their case, both ways; her and his by what follows."""
 
+from pathlib import Path
+
 import pytest
 
-from bertcore.debiasing import WordSwap, swap_pairs, swap_words
+from bertcore.finetuning.data.swap_words import Swapping, WordSwap
 
 PAIRS = (("she", "he"), ("woman", "man"), ("her", "him"), ("Mary", "John"))
 
@@ -22,7 +24,7 @@ PAIRS = (("she", "he"), ("woman", "man"), ("her", "him"), ("Mary", "John"))
     ],
 )
 def test_whole_words_in_their_case(text: str, expected: str) -> None:
-    assert swap_words(text, PAIRS) == expected
+    assert WordSwap(PAIRS)(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -46,17 +48,16 @@ def test_whole_words_in_their_case(text: str, expected: str) -> None:
     ],
 )
 def test_pronouns_by_what_follows(text: str, expected: str) -> None:
-    assert swap_words(text, [("her", "his")]) == expected
+    assert WordSwap([("her", "his")])(text) == expected
 
 
 def test_one_pair_of_pronouns_brings_all_four() -> None:
-    assert WordSwap([("her", "him")]).words == ("her", "hers", "him", "his")
     assert WordSwap([("her", "him"), ("hers", "his")])("his") == "hers"
     assert WordSwap([("she", "he")])("her and his") == "her and his"
 
 
 def test_twice_is_nothing_for_every_word_that_ships() -> None:
-    swap = WordSwap(swap_pairs("gender"))
+    swap = WordSwap(Swapping.of("gender").pairs)
     for first, second in swap.pairs:
         if {first, second} <= {"her", "him", "his", "hers"}:
             continue
@@ -98,3 +99,39 @@ def test_phrases_and_chinese() -> None:
 def test_pairs_that_cannot_be_swapped(pairs: list[tuple[str, str]], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         WordSwap(pairs)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("pairs.tsv", "# women, men\nshe\the\n\n her\thim\n"),
+        ("pairs.csv", "\ufeffshe, he\nher,him"),
+    ],
+)
+def test_files(tmp_path: Path, name: str, content: str) -> None:
+    path = tmp_path / name
+    path.write_text(content, encoding="utf-8")
+    assert Swapping.of(str(path)).pairs == (("she", "he"), ("her", "him"))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "0 pairs"),
+        (b"she\n", "line 1 .*expected two words"),
+        (b"# x\na,b,c\n", "line 2 "),
+        (b"a,b\na,c\n", "in two pairs"),
+        (b"\xff\xfe", "nor a file of UTF-8"),
+    ],
+)
+def test_bad_files(tmp_path: Path, content: bytes, message: str) -> None:
+    path = tmp_path / "pairs.txt"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=message):
+        Swapping.of(str(path))
+
+
+def test_what_is_neither_set_nor_file(tmp_path: Path) -> None:
+    for name in ("sex", str(tmp_path), ""):
+        with pytest.raises(ValueError, match="neither 'gender' nor a file"):
+            Swapping.of(name)
