@@ -80,9 +80,8 @@ class Page:
 
     @property
     def trace(self) -> Trace:
-        """The trace of the texts; ValueError if the page has no sentence box."""
-        if not self.has_text:
-            raise ValueError("this page has no text. Call begin with needs_text=True.")
+        """The trace of the texts, on a page with a sentence box."""
+        assert self.has_text
         return cache.trace(self.bert_key, self.text_a, self.text_b)
 
     @property

@@ -60,15 +60,11 @@ class Picture:
     needs: frozenset[Capability] = frozenset()
     """Capabilities of a model without which there is no such picture."""
 
-    def __post_init__(self) -> None:
-        if (self.chart is None) == (self.table is None):
-            raise ValueError(f"picture {self.name!r} needs either a chart or a table.")
-
     def data(self, *results: Any) -> Data:
         """Return the numbers of what was computed."""
         if self.chart is not None:
             return self.chart.table(*results)
-        assert self.table is not None, "see __post_init__"
+        assert self.table is not None
         return self.table(*results)
 
     def is_available(self, page: frame.Page) -> bool:
@@ -101,8 +97,6 @@ class Picture:
             with_caption: False if controls are between picture and caption; the page then
                 calls `caption`.
             values: Fill the braces of `how` and `code`. Text from outside goes through `plain`.
-
-        ValueError if neither `figure` nor `fig` is there.
         """
         data, code, how = (
             self.data(*results),
@@ -112,10 +106,9 @@ class Picture:
         if fig is None:
             if isinstance(data, pd.DataFrame) and self.chart is not None:
                 fig = self.chart.draw(data, **drawn)
-            elif self.figure is not None:
-                fig = self.figure(*results, **drawn)
             else:
-                raise ValueError(f"picture {self.name!r} has no figure: call offer instead of show")
+                assert self.figure is not None, "a picture of a component: call offer"
+                fig = self.figure(*results, **drawn)
         self._plot(fig, on_select)
         scheme: Scheme = "dark" if st.context.theme.type == "dark" else "light"
         origin = picture_files.origin(*frame.shown())
@@ -184,13 +177,9 @@ class Picture:
         return filled_markdown(self.how, marks, **values)
 
     def python(self, page: frame.Page | None, setup: str | None = None, **values: object) -> str:
-        """Return the Python that computes the numbers, from the imports on.
-
-        ValueError if there is neither a page nor a setup.
-        """
+        """Return the Python that computes the numbers, from the imports on."""
         if setup is None:
-            if page is None:
-                raise ValueError(f"picture {self.name!r} has neither a page nor setup code")
+            assert page is not None
             setup = page.setup_code
         return setup + self.code.format(**values)
 

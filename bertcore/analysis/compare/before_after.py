@@ -55,12 +55,10 @@ def compare_runs(bert: Model, before: Trace, after: Trace, top_k: int = 5) -> Be
         before, after: Two runs, such as a plain trace and one with `changes`.
         top_k: Best words of each run, at least 1.
 
-    ValueError if the tokens differ, `top_k` is below 1, or a run holds NaN.
+    ValueError if the tokens differ, or a run holds NaN.
     """
     if before.input_ids != after.input_ids:
         raise ValueError("the two runs have different tokens; run the same input twice.")
-    if top_k < 1:
-        raise ValueError(f"top_k is {top_k}; expected at least 1.")
     for trace in (before, after):
         check_finite(trace)
     return BeforeAfter(

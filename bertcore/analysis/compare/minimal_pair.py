@@ -60,14 +60,12 @@ def compare_pair(bert: Model, first: Trace, second: Trace, top_k: int = 5) -> Mi
         first, second: Two single texts, or two pairs.
         top_k: Number of best words of each version at each [MASK], at least 1.
 
-    ValueError if one is a pair and the other is not, `top_k` is below 1, or a run holds NaN.
+    ValueError if one is a pair and the other is not, or a run holds NaN.
     """
     if (first.text_b is None) != (second.text_b is None):
         raise ValueError(
             "one version is a pair and the other a single text. Give two pairs or two single texts."
         )
-    if top_k < 1:
-        raise ValueError(f"top_k is {top_k}; expected at least 1.")
     for trace in (first, second):
         check_finite(trace)
     columns = align(first, second)
@@ -141,14 +139,7 @@ def aligned_attention(
     Returns:
         Two float32 tensors [N, N], row = query token; NaN in rows and columns of tokens
         that a version does not have. Rows sum to 1 without them.
-
-    ValueError if there is no such layer or head.
     """
-    num_layers, num_heads = first.attentions.shape[:2]
-    if not 0 <= layer < num_layers:
-        raise ValueError(f"layer {layer} does not exist; there are {num_layers}, from 0.")
-    if head is not None and not 0 <= head < num_heads:
-        raise ValueError(f"head {head} does not exist; there are {num_heads}, from 0.")
     aligned = []
     for side, trace in enumerate((first, second)):
         maps = trace.attentions[layer].float()

@@ -149,17 +149,8 @@ def head_divergence(first: Trace, second: Trace, units: SharedUnits) -> NDArray[
         Mean over the tokens or words, in bits, [L, H]; 0: the same, 1: no weight in common. NaN
         where a weight is NaN.
 
-    ValueError if the numbers of layers or heads differ: head 1.2 of one is then not head 1.2 of the
-    other.
-
     Source: Lin 1991, equation 4.1 with equal weights, as in `before_after.attention_change`.
     """
-    shapes = [trace.attentions.shape[:2] for trace in (first, second)]
-    if shapes[0] != shapes[1]:
-        raise ValueError(
-            f"the first has {shapes[0][0]} layers of {shapes[0][1]} heads and the second "
-            f"{shapes[1][0]} of {shapes[1][1]}, so their heads do not correspond."
-        )
     # One layer at a time: at 512 tokens a float32 copy of all layers would be 150 MB.
     by_layer = [
         divergence_of_rows(units.merged_attention(old, 0), units.merged_attention(new, 1)).mean(-1)

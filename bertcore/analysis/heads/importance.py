@@ -61,12 +61,9 @@ class HeadImportance:
     def strongest(self, measure: str, count: int = 10) -> list[tuple[int, int, float]]:
         """Return (layer, head, effect) of the heads with the largest effect in either direction.
 
-        ValueError if there is no such measure here.
+        Args:
+            measure: One of `measures()`.
         """
-        if measure not in self.measures():
-            raise ValueError(
-                f"measure is {measure!r}; this input has {', '.join(self.measures())}."
-            )
         effect: NDArray[np.float32] = getattr(self, measure)
         order = np.argsort(-np.abs(effect), axis=None, kind="stable")  # NaN comes last
         places = [divmod(int(place), effect.shape[1]) for place in order[:count]]

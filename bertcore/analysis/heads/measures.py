@@ -105,19 +105,10 @@ def measure_heads(
             recognised.
         is_causal: See `make_patterns`.
 
-    ValueError if `text_ids` or `tokens` does not have one entry for each token.
-
     Source: Clark et al. 2019, sections 3.1 to 3.3. Differs: they average the previous (next) token
         over all rows; here the first (last) row, which has none, is left out, so that a head that
         always attends to the token before has exactly 1.
     """
-    num_tokens = attentions.shape[-1]
-    for name, values in (("text_ids", text_ids), ("tokens", tokens)):
-        if len(values) != num_tokens:
-            raise ValueError(
-                f"{name} has {len(values)} entries but the attention has {num_tokens} tokens. "
-                "Give one entry for each token, special tokens included."
-            )
     patterns = make_patterns([TokenKinds(text_ids, tokens)], is_causal=is_causal)
     # One layer at a time: at 512 tokens a float32 copy of all layers would be 150 MB.
     layers = [measure_batch(layer.float()[None, None], patterns)[0, 0] for layer in attentions]

@@ -86,8 +86,6 @@ def layer_parts(bert: Model, trace: Trace, layer: int) -> LayerParts:
     NaN or infinite, or the trace is of another checkpoint or of a changed run.
     """
     layers = with_parts(bert).module.layers
-    if not 0 <= layer < len(layers):
-        raise ValueError(f"layer {layer} does not exist; there are {len(layers)}, from 0.")
     require_finite(trace.hidden_states, "hidden states")
     hidden = trace.hidden_states[layer].float()
     parts = parts_of_rows(layers[layer], trace, layer, hidden, slice(None))

@@ -27,17 +27,7 @@ class HeadNeurons:
     """softmax(scores + mask), [T, T]: rows sum to 1."""
 
     def products(self, query: int) -> Tensor:
-        """Return queries[query] * keys, [T, K]: a row sums to the score times sqrt(K).
-
-        Args:
-            query: The query token, 0 to T-1.
-
-        ValueError if there is no such token.
-        """
-        if not 0 <= query < len(self.queries):
-            raise ValueError(
-                f"token {query} does not exist; there are {len(self.queries)}, from 0."
-            )
+        """Return queries[query] * keys, [T, K]: a row sums to the score times sqrt(K)."""
         return self.queries[query] * self.keys
 
 
@@ -68,14 +58,11 @@ def head_neurons(trace: Trace, layer: int, head: int, allowed: Tensor | None = N
         The steps in float32. They end in `trace.attentions[layer, head]` within rounding: 1e-6 for
         a float32 trace, more where the network ran in a lower precision.
 
-    ValueError if there is no such layer or head, or the mask has another shape.
+    ValueError if the mask has another shape.
 
     Source: Vaswani et al. 2017, equation 1; the view is from Vig 2019, section 3.3.
     """
-    num_layers, num_heads, num_tokens = trace.queries.shape[:3]
-    for name, number, limit in (("layer", layer, num_layers), ("head", head, num_heads)):
-        if not 0 <= number < limit:
-            raise ValueError(f"{name} {number} does not exist; there are {limit}, from 0.")
+    num_tokens = trace.num_tokens
     queries = trace.queries[layer, head].float()
     keys = trace.keys[layer, head].float()
     scores = attention_scores(queries, keys)

@@ -29,7 +29,7 @@ def attention_rollout(
         residual: Fraction of a token's vector that comes from itself through the residual
             connection.
 
-    ValueError if weights are NaN or infinite, or there is no such head.
+    ValueError if weights are NaN or infinite.
 
     Source: Abnar and Zuidema 2020, "Quantifying Attention Flow in Transformers", section 3.
     """
@@ -43,11 +43,7 @@ def rollout(layers: Tensor, *, residual: float = 0.0) -> Tensor:
         layers: Numbers >= 0; their rows are normalised to sum to 1.
         residual: Fraction of the identity to mix into each, 0 up to below 1. 0 for maps that
             already include the residual connection, such as value zeroing.
-
-    ValueError if `residual` is out of range.
     """
-    if not 0 <= residual < 1:
-        raise ValueError(f"residual is {residual}; expected a fraction from 0 up to below 1.")
     identity = torch.eye(layers.shape[-1])
     products: list[Tensor] = []
     for layer in layers.float():
@@ -60,13 +56,10 @@ def rollout(layers: Tensor, *, residual: float = 0.0) -> Tensor:
 def _one_map_a_layer(attentions: Tensor, head: int | None) -> Tensor:
     """Return one head of each layer, or the mean of all (None), float32 [L, T, T].
 
-    ValueError if weights are NaN or infinite, or there is no such head.
+    ValueError if weights are NaN or infinite.
     """
     require_finite(attentions, "attention weights")
-    num_heads = attentions.shape[1]
-    if head is None:
-        # One layer at a time: a float32 copy of 144 heads at 512 tokens would be 151 MB.
-        return torch.stack([layer.float().mean(0) for layer in attentions])
-    if not 0 <= head < num_heads:
-        raise ValueError(f"head is {head}; expected 0 to {num_heads - 1}, or None for the mean.")
-    return attentions[:, head].float()
+    if head is not None:
+        return attentions[:, head].float()
+    # One layer at a time: a float32 copy of 144 heads at 512 tokens would be 151 MB.
+    return torch.stack([layer.float().mean(0) for layer in attentions])

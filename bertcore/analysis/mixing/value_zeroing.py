@@ -37,15 +37,16 @@ def value_zeroing(
         layers: The layers, counted from 0; None for all.
         tokens: The rows to compute; None for all T.
 
-    ValueError if weights are NaN or infinite, or there is no such layer.
+    ValueError if weights are NaN or infinite.
 
     Source: Mohebbi et al. 2023, "Quantifying Context Mixing in Transformers", section 3. The
         distance is computed as half the squared difference of the unit vectors, the same number
         without the cancellation that 1 - cos suffers for small changes.
     """
     network = with_parts(bert).module
-    depths = _indices("layer", layers, len(network.layers))
-    rows = _indices("token", tokens, trace.num_tokens)
+    every = range(len(network.layers))
+    depths = every if layers is None else [every[layer] for layer in layers]
+    rows = range(trace.num_tokens) if tokens is None else tokens
     require_finite(trace.attentions, "attention weights")
     distances = torch.empty(len(depths), len(rows), trace.num_tokens)
     for place, depth in enumerate(depths):
@@ -56,13 +57,6 @@ def value_zeroing(
         _zero_each(network.layers[depth], trace, depth, rows, distances[place], report)
     require_finite(distances, "hidden states")
     return distances
-
-
-def _indices(kind: str, indices: Sequence[int] | None, count: int) -> list[int]:
-    wrong = [index for index in indices or () if not 0 <= index < count]
-    if wrong:
-        raise ValueError(f"there is no {kind} {wrong[0]}; expected 0 to {count - 1}.")
-    return list(range(count)) if indices is None else list(indices)
 
 
 def _zero_each(

@@ -194,11 +194,7 @@ def position_similarity(bert: Model, num_positions: int) -> NDArray[np.float32]:
 
     Args:
         num_positions: P; a number beyond the table takes all of it.
-
-    ValueError if `num_positions` is below 1.
     """
-    if num_positions < 1:
-        raise ValueError(f"num_positions is {num_positions}; expected at least 1.")
     table = bert.module.position_table[:num_positions].float()
     unit = F.normalize(table, dim=-1)
     cosines: NDArray[np.float32] = (unit @ unit.T).clamp(-1, 1).cpu().numpy()
@@ -216,10 +212,8 @@ def nearest_words(bert: Model, token_id: int, top_k: int = 12) -> list[tuple[str
     Returns:
         (piece, cosine), the nearest first.
 
-    ValueError if the id is not in the vocabulary or `top_k` is below 1.
+    ValueError if the id is not in the vocabulary.
     """
-    if top_k < 1:
-        raise ValueError(f"top_k is {top_k}; expected at least 1.")
     bert.tokenizer.id_to_token(token_id)
     # Rows beyond the tokenizer's vocabulary (a padded table) have no name.
     table = bert.module.token_table[: bert.tokenizer.vocab_size].float()

@@ -40,13 +40,11 @@ def position_tables(bert: Model, num_positions: int = 64) -> PositionTables:
     Args:
         num_positions: P; a number beyond the table takes all of it.
 
-    ValueError if it has no such table, or P is below 2.
+    ValueError if it has no such table.
 
     Source: the formula: Vaswani et al. 2017, section 3.5.
     """
     bert.require("positions")
-    if num_positions < 2:
-        raise ValueError(f"num_positions is {num_positions}; expected at least 2.")
     learned = bert.module.position_table[:num_positions].detach().float().cpu()
     formula = sinusoids(*learned.shape)
     among = [_cosines(table) for table in (learned, formula)]

@@ -133,8 +133,6 @@ def epoch_masks(
 
     Source: `bertcore.pretraining.objectives.epochs.Batches`; Liu et al. 2019, section 4.1.
     """
-    if num_epochs < 1:
-        raise ValueError(f"num_epochs is {num_epochs}; expected at least 1.")
     bert.require("mlm")
     tokenizer = bert.tokenizer
     sentences = split_sentences(" ".join(text.split()))

@@ -64,18 +64,14 @@ def layer_predictions(
         positions: The positions to read; None means all, including [CLS] and [SEP].
         top_k: Words to keep, at least 1.
 
-    ValueError if a position does not exist, top_k is below 1, or the checkpoint has no masked-word
-    head.
+    ValueError if the checkpoint has no masked-word head.
 
     Source: nostalgebraist 2020, "interpreting GPT: the logit lens", carried over to BERT with
         its whole head (dense, activation, LayerNorm, tied decoder), not the decoder alone.
     """
-    if top_k < 1:
-        raise ValueError(f"top_k is {top_k}; expected at least 1.")
     bert.require("lens")
     encoding = masked_encoding(bert, text, text_pair, masked)
     chosen = tuple(range(len(encoding))) if positions is None else tuple(positions)
-    _check_positions(chosen, len(encoding))
     trace = bert.trace(text, text_pair, encoding=encoding)
     states = bert.module.read_early(trace.hidden_states[:, list(chosen)].to(bert.device))
     num_named, best, ids, entropies = bert.tokenizer.vocab_size, [], [], []
@@ -117,7 +113,6 @@ def word_trajectories(
     """
     bert.require("lens")
     encoding = masked_encoding(bert, text, text_pair, masked)
-    _check_positions((position,), len(encoding))
     ids = []
     for word in words:
         token_id = bert.tokenizer.token_to_id(word)
@@ -147,11 +142,3 @@ def ranks_of(scores: Tensor, ids: Tensor) -> Tensor:
     """
     chosen = scores[:, ids]  # [N, W]
     return torch.stack([(scores > chosen[:, i, None]).sum(-1) + 1 for i in range(len(ids))], dim=-1)
-
-
-def _check_positions(positions: Sequence[int], num_tokens: int) -> None:
-    wrong = [i for i in positions if not 0 <= i < num_tokens]
-    if wrong:
-        raise ValueError(
-            f"there is no token {wrong[0]}; the input has tokens 0 to {num_tokens - 1}."
-        )

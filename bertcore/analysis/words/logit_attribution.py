@@ -156,18 +156,13 @@ def pushed_words(
         neurons: 0 to F-1.
         top_k: Number of words for each.
 
-    ValueError as for `logit_attribution`, or if there is no such layer or neuron.
+    ValueError as for `logit_attribution`.
 
     Source: Geva et al. 2022, "Transformer Feed-Forward Layers Build Predictions by Promoting
         Concepts in the Vocabulary Space", section 3, carried through the head.
     """
     run = _WordRun(bert, trace, position)
-    num_layers, num_neurons = len(run.activations), run.activations[0].shape[-1]
-    if not 0 <= layer < num_layers:
-        raise ValueError(f"layer {layer} does not exist; there are {num_layers}, from 0.")
-    wrong = [neuron for neuron in neurons if not 0 <= neuron < num_neurons]
-    if wrong:
-        raise ValueError(f"neuron {wrong[0]} does not exist; there are {num_neurons}, from 0.")
+    layer = range(len(run.activations))[layer]
     if not neurons:
         return ()
     raised = run.raised(layer, list(neurons))[:, : bert.tokenizer.vocab_size]

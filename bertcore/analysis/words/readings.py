@@ -187,8 +187,6 @@ def _one_side(
     bert: Model, text: str, text_pair: str | None, position: int, side: Side, top_k: int
 ) -> tuple[Reading, Tensor]:
     """Return the reading from one side, and the log-probability of each named piece, [V]."""
-    if top_k < 1:
-        raise ValueError(f"top_k is {top_k}; expected at least 1.")
     bert.require("mlm")
     bert.require("parts")
     encoding = masked_encoding(bert, text, text_pair, (position,))

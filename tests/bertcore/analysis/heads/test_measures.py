@@ -88,13 +88,6 @@ def test_of_averages_the_chosen_heads() -> None:
     assert set(measures.of(0, [0])) == set(HeadMeasures.__slots__)
 
 
-def test_wrong_number_of_text_ids_is_explained() -> None:
-    with pytest.raises(ValueError, match="2 entries but the attention has 6 tokens"):
-        measure_heads(heads(looks(0)), [0, 0], TOKENS)
-    with pytest.raises(ValueError, match="tokens has 1 entries but the attention has 6"):
-        measure_heads(heads(looks(0)), PAIR, ["a"])
-
-
 def test_same_word_counts_other_places_of_the_piece_in_both_texts() -> None:
     # the cat . the dog . the fish
     text_ids = [-1, 0, 0, 0, 0, -1, 1, 1, -1]

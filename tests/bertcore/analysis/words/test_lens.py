@@ -151,9 +151,7 @@ def test_tracked_words_are_the_hidden_the_best_and_ones_own(bert: Bert) -> None:
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda b: layer_predictions(b, TEXT, None, (), (99,)), "there is no token 99"),
         (lambda b: layer_predictions(b, TEXT, None, (0,)), "token 0 cannot be masked"),
-        (lambda b: layer_predictions(b, TEXT, None, (), None, 0), "top_k is 0"),
         (lambda b: predict_masks(b, TEXT), "nothing is hidden"),
         (lambda b: fill_in_turn(b, TEXT), "nothing is hidden"),
         (lambda b: predict_masks(b, TEXT, None, (6, 99)), "token 99 cannot be masked"),
@@ -162,7 +160,6 @@ def test_tracked_words_are_the_hidden_the_best_and_ones_own(bert: Bert) -> None:
             lambda b: word_trajectories(b, TEXT, None, (), 1, ["rivers"]),
             "'rivers' is not a single piece",
         ),
-        (lambda b: word_trajectories(b, TEXT, None, (), -1, ["the"]), "there is no token -1"),
     ],
 )
 def test_wrong_input_gets_a_sentence(bert: Bert, call, sentence: str) -> None:  # type: ignore[no-untyped-def]

@@ -190,8 +190,6 @@ def test_a_neuron_raises_words_by_its_share(name: str, opened: Opened) -> None:
         (lambda b, t: logit_attribution(b, t, 99), "token 99"),
         (lambda b, t: logit_attribution(b, t, 1, "two words"), "one piece"),
         (lambda b, t: logit_attribution(b, t, 1, None, "xyzzy"), "one piece"),
-        (lambda b, t: pushed_words(b, t, 1, 9, [0]), "layer 9"),
-        (lambda b, t: pushed_words(b, t, 1, 0, [64]), "neuron 64"),
         (lambda b, t: logit_attribution(tiny_bert(seed=3), t, 1), "another checkpoint"),
     ],
 )

@@ -216,8 +216,6 @@ def test_bad_input_is_a_sentence(bert: Bert, twin: Bert) -> None:
     for model in (twin, tiny_bert(heads=ALL_HEADS - {"mlm"})):
         with pytest.raises(ValueError, match="mask"):
             read_apart(model, TEXT, None, MAN)
-    with pytest.raises(ValueError, match="top_k is 0"):
-        read_one_side(bert, TEXT, None, MAN, "left", 0)
     with pytest.raises(ValueError, match="token 99 cannot be masked"):
         read_one_side(bert, TEXT, None, 99, "right")
     with pytest.raises(ValueError, match=r"such as the shipped .causal., or a GPT-2"):
