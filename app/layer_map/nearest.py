@@ -102,13 +102,12 @@ def show_nearest(page: frame.Page, chosen: Chosen | None) -> None:
 
 
 def _draw(found: list[Neighbour]) -> None:
-    column = st.column_config
     rows = {
         "cosine": [each.cosine for each in found],
-        "before": [_end_of(each.text[: each.start]) for each in found],
         "token": [each.text[each.start : each.end] for each in found],
-        "after": [shorten(each.text[each.end :], CONTEXT) for each in found],
+        "in its text": [_in_context(each) for each in found],
     }
+    column = st.column_config
     st.dataframe(
         pd.DataFrame(rows),
         hide_index=True,
@@ -116,11 +115,12 @@ def _draw(found: list[Neighbour]) -> None:
         height=38 + 35 * len(found),
         column_config={
             "cosine": column.NumberColumn(format="%.3f", width=70),
-            "before": column.TextColumn(alignment="right"),
             "token": column.TextColumn(width=110),
         },
     )
 
 
-def _end_of(text: str) -> str:
-    return text if len(text) <= CONTEXT else f"…{text[1 - CONTEXT :]}"
+def _in_context(found: Neighbour) -> str:
+    before, after = found.text[: found.start], found.text[found.end :]
+    before = before if len(before) <= CONTEXT else f"…{before[1 - CONTEXT :]}"
+    return f"{before}«{found.text[found.start : found.end]}»{shorten(after, CONTEXT)}"
