@@ -26,8 +26,8 @@ from bertcore.data.cells import (
 from bertcore.data.columns import Places, TextForm, choose, find_column, text_header
 from bertcore.data.examples import ChoiceExample, LabelsExample, QuestionExample, TextExample
 from bertcore.data.exports import UnansweredError, examples_of, open_rows
-from bertcore.data.files import BadRows, check_width, listed_columns
-from bertcore.data.tables import Row, Table, always
+from bertcore.data.files import BadRows, listed_columns
+from bertcore.data.tables import Table, always
 from bertcore.data.usual_columns import find, normal
 
 # ---- texts ----
@@ -198,8 +198,8 @@ def read_choices(
             bad_rows.note(f"Right choices of {path.name!r} are counted from 1.")
 
         def read(cells: Sequence[Any], row: int) -> Iterator[ChoiceExample]:
-            for part in _parts_of_race(dict(zip(table.columns, cells, strict=False)), places):
-                yield _choice(part, places, start or 0, row)
+            fields = dict(zip(table.columns, cells, strict=False))
+            yield _choice(fields, places, start or 0, row)
 
         yield from examples_of(table, path, bad_rows, read)
 
@@ -247,26 +247,12 @@ def _first_number(rows: Sequence[Mapping[str, Any]], places: _Choices) -> int | 
     """Return the number of a first choice, 0 or 1; None if the right ones of all rows fit both."""
     answers, most = set(), 0
     for row in rows:
-        for part in _parts_of_race(row, places):
-            texts, own = _listed_choices(part, places)
-            answer = label_text(as_text(part.get(places.answer)))
-            if answer.isdecimal() and answer not in own:
-                answers.add(answer)
-                most = max(most, len(texts))
+        texts, own = _listed_choices(row, places)
+        answer = label_text(as_text(row.get(places.answer)))
+        if answer.isdecimal() and answer not in own:
+            answers.add(answer)
+            most = max(most, len(texts))
     return 0 if "0" in answers or not answers else 1 if str(most) in answers else None
-
-
-def _parts_of_race(row: Mapping[str, Any], places: _Choices) -> Iterator[Mapping[str, Any]]:
-    """Yield a row, or of RACE's articles with several questions a row for each."""
-    options, answers = (listed(row.get(name)) for name in (places.choices[0], places.answer))
-    if not isinstance(answers, list) or not isinstance(options, list):
-        yield row
-        return
-    asked = row.get("questions")
-    asked = asked if isinstance(asked, list) else [""] * len(answers)
-    for question, choices, answer in zip(asked, options, answers, strict=False):
-        start = places.start or "question"
-        yield {**row, start: question, places.choices[0]: choices, places.answer: answer}
 
 
 def _listed_choices(row: Mapping[str, Any], places: _Choices) -> tuple[list[str], list[str]]:
@@ -288,8 +274,10 @@ def _choice(row: Mapping[str, Any], places: _Choices, start: int, number: int) -
     answer = label_text(as_text(row.get(places.answer)))
     if not answer or (answer in UNLABELLED and answer not in own):
         raise UnansweredError(answer)
-    begin = as_text(row.get(places.start or ("question" if "questions" in row else "")))
+    begin = as_text(row.get(places.start))
     choices = [f"{begin} {text}".strip() for text in texts]
+    if isinstance(listed(row.get(places.answer)), list):
+        raise ValueError("several questions, as RACE's own files; write a row for each")
     if len(choices) < 2:
         raise ValueError(f"{len(choices)} choices in column {places.choices[0]!r}; expected two")
     if not all(texts if begin else choices):
@@ -307,8 +295,6 @@ def _choice(row: Mapping[str, Any], places: _Choices, start: int, number: int) -
 
 # ---- questions ----
 
-_OF_THE_EXAMPLE = ("id", "question", "context", "answers", "is_impossible")
-"""Fields of SQuAD's form that are the example itself."""
 _ANSWERS = ("answers", "detected_answers", "answer", "answer_text", "text")
 """Fields with the answers of a question; the first that a row has."""
 
@@ -335,28 +321,6 @@ def read_questions(path: Path, *, bad_rows: BadRows) -> Iterator[QuestionExample
         except ValueError as error:
             name = str(fields.get("id", number))[:60]
             bad_rows.add(f"question {name!r} of {str(path)!r} has {error}.")
-
-
-def question_columns(path: Path) -> Table:
-    """Return the fields of a SQuAD file other than the questions, such as title, as a table.
-
-    A row is a question, in the order of `QuestionExample.row`. A field is the question's own, or
-    its paragraph's, or its article's; None if there is none.
-
-    ValueError as `read_questions`.
-    """
-    found = [
-        {
-            name: value
-            for name, value in fields.items()
-            if name not in _OF_THE_EXAMPLE and not isinstance(value, dict | list)
-        }
-        for fields, _ in _questions(path, BadRows(skip=True))
-    ]
-    names = tuple(dict.fromkeys(name for fields in found for name in fields))
-    check_width(len(names), repr(str(path)))
-    cells = ([fields.get(name) for name in names] for fields in found)
-    return Table(names, (Row(number, row) for number, row in enumerate(cells, 1)), has_header=True)
 
 
 def _question(fields: Mapping[str, Any], number: int) -> QuestionExample:

@@ -1,4 +1,4 @@
-"""One column of a labelled file, such as gender or source, by the rows of its examples."""
+"""One column of a table of texts, such as gender or source, by the rows of its examples."""
 
 from __future__ import annotations
 
@@ -6,23 +6,10 @@ from pathlib import Path
 
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.data.cells import as_text
-from bertcore.data.columns import find_column
+from bertcore.data.columns import find_column, text_header
+from bertcore.data.exports import open_rows
+from bertcore.data.files import BadRows
 from bertcore.tasks.registry import find_task
-
-
-def column_names(path: Path, task: str, columns: Columns = USUAL) -> tuple[str, ...]:
-    """Return the columns of a labelled file, each name once; "1", "2", ... if there are no names.
-
-    For SQuAD files they are the fields other than the questions, such as title.
-
-    Args:
-        task: Name of the task for which it is read.
-        columns: The columns that the task reads.
-
-    ValueError if the file cannot be read, or none of its columns describes a whole example.
-    """
-    with find_task(task).open_columns(path, columns) as table:
-        return tuple(dict.fromkeys(table.columns))
 
 
 def column_values(
@@ -31,13 +18,17 @@ def column_values(
     """Return the value of each row in a column, by `Example.row`; "" if it has none.
 
     Args:
-        path, task, columns: As for `column_names`.
-        column: One of them.
+        task: Name of a task on texts, pairs or choices.
+        column: Its name, or its number from 1.
+        columns: The columns that the task reads.
         option: The option that named it, for messages.
 
-    ValueError as `column_names`, or if there is no such column.
+    ValueError if the file cannot be read, there is no such column, or it is another task's.
     """
-    with find_task(task).open_columns(path, columns) as table:
+    if find_task(task).answers_each_token:
+        raise ValueError(f"{option} is for tables of texts, not for the task {task!r}.")
+    header, bad = text_header(columns), BadRows(skip=True)
+    with open_rows(path, bad, has_header=header, label=columns.label) as table:
         place = find_column(table.columns, column, option, path)
         seen: dict[str, str] = {}  # each value is kept once, however many rows have it
         values = {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -25,9 +24,8 @@ from bertcore.data.questions import (
     find_answers,
     question_rows,
 )
-from bertcore.data.read_rows import question_columns, read_questions
+from bertcore.data.read_rows import read_questions
 from bertcore.data.rows import Batch
-from bertcore.data.tables import Table
 from bertcore.distillation import soft_target_loss
 from bertcore.evaluation.answer_notes import Inputs
 from bertcore.evaluation.metrics import Metrics, Scores, mean_metrics
@@ -145,10 +143,6 @@ class Extract(Task):
     ) -> Iterator[QuestionExample]:
         """Yield the questions of a SQuAD file; it has no columns to choose."""
         return read_questions(path, bad_rows=bad_rows)
-
-    def open_columns(self, path: Path, columns: Columns = USUAL) -> AbstractContextManager[Table]:
-        """Return the fields besides the questions; those of a question override its article's."""
-        return nullcontext(question_columns(path))
 
     def rows(
         self,

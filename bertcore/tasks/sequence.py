@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,13 +11,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bertcore.configs.columns import USUAL, Columns
-from bertcore.data.columns import TextForm, text_header
+from bertcore.data.columns import TextForm
 from bertcore.data.examples import Example, LabelsExample, TextExample
-from bertcore.data.exports import open_rows
 from bertcore.data.files import BadRows
 from bertcore.data.read_rows import read_texts
 from bertcore.data.rows import RowBuilder
-from bertcore.data.tables import Table
 from bertcore.tasks.judged import WrongAnswer
 from bertcore.tasks.task import Task
 from bertcore.tasks.task_data import LabelNumbers, TaskData
@@ -37,11 +34,6 @@ class SequenceTask(Task):
     def read(self, path: Path, *, columns: Columns = USUAL, bad_rows: BadRows) -> Iterator[Example]:
         """Yield the rows of a table; see `read_texts`."""
         return read_texts(path, form=self.form, columns=columns, bad_rows=bad_rows)
-
-    def open_columns(self, path: Path, columns: Columns = USUAL) -> AbstractContextManager[Table]:
-        """Open the table; columns without names are named by their numbers."""
-        header = text_header(columns)
-        return open_rows(path, BadRows(skip=True), has_header=header, label=columns.label)
 
     def rows(
         self,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -19,9 +18,8 @@ from torch import Tensor
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.data.examples import TaggedExample
 from bertcore.data.files import BadRows
-from bertcore.data.read_tags import is_tag_table, read_tags
+from bertcore.data.read_tags import read_tags
 from bertcore.data.rows import IGNORED, Batch, RowBuilder
-from bertcore.data.tables import Table
 from bertcore.data.tag_schemes import OUTSIDE, scheme_of
 from bertcore.distillation import soft_target_loss
 from bertcore.evaluation.answer_notes import Inputs, class_notes
@@ -107,15 +105,6 @@ class Tag(Task):
     ) -> Iterator[TaggedExample]:
         """Yield tagged sentences; see `read_tags`."""
         return read_tags(path, columns=columns, bad_rows=bad_rows)
-
-    def open_columns(self, path: Path, columns: Columns = USUAL) -> AbstractContextManager[Table]:
-        """Open a table; a file with one word per line has no column for whole sentences."""
-        if not is_tag_table(path):
-            raise ValueError(
-                f"{str(path)!r} has one word per line, so none of its columns describes a whole "
-                "sentence. Write JSON lines with tokens, tags and a field for each column."
-            )
-        return super().open_columns(path, columns)
 
     def rows(
         self,

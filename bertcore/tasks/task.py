@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from copy import copy
 from functools import partial
 from pathlib import Path
@@ -19,10 +18,8 @@ from bertcore.architecture.families import CLS
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.configs.finetune import POOLING_OF_FEATURES
 from bertcore.data.examples import Example
-from bertcore.data.exports import open_rows
 from bertcore.data.files import BadRows
 from bertcore.data.rows import IGNORED, Batch
-from bertcore.data.tables import Table
 from bertcore.distillation import soft_target_loss
 from bertcore.evaluation.answer_notes import Inputs, class_notes
 from bertcore.evaluation.metrics import Scores, class_metrics
@@ -144,16 +141,6 @@ class Task(ABC):
 
         ValueError if the file cannot be read or a column is not there.
         """
-
-    def open_columns(self, path: Path, columns: Columns = USUAL) -> AbstractContextManager[Table]:
-        """Open a file as the table of all its columns, with rows numbered as in `read`.
-
-        Args:
-            columns: The columns that `read` reads.
-
-        ValueError if the file cannot be read, or has no column that describes a whole example.
-        """
-        return open_rows(path, BadRows(skip=True))
 
     @abstractmethod
     def rows(

@@ -80,22 +80,6 @@ def test_published_forms_are_read_and_guessed(form: str, tmp_path: Path) -> None
     assert read(tmp_path / "a.parquet") == (expected, [])
 
 
-def test_an_article_of_race_has_several_questions(tmp_path: Path) -> None:
-    row = {
-        "article": "A tale.",
-        "questions": ["Who _?", "Where?"],
-        "options": [["a", "b"], ["c", "d"]],
-        "answers": ["B", "A"],
-        "id": "high1.txt",
-    }
-    path = tmp_path / "1.json"
-    path.write_text(json.dumps(row))
-    assert read(path)[0] == [
-        ChoiceExample("A tale.", ["Who _? a", "Who _? b"], 1, 1),
-        ChoiceExample("A tale.", ["Where? c", "Where? d"], 0, 1),
-    ]
-
-
 @pytest.mark.parametrize(
     ("answers", "right", "said"),
     [
@@ -143,6 +127,10 @@ def test_choices_that_nobody_made_are_left_out_and_counted(nobody: Any, tmp_path
         ({"question": "q", "choices": {"text": 1, "label": [2]}, "answer": 0}, "has 0 choices"),
         ({"text": "q", "choices": ["a", "b"], "answer": 0}, "name for the text; .*--text"),
         ({"question": "q", "choices": ["a", "b"]}, "for the right one; .*--label"),
+        (
+            {"article": "a", "questions": ["q"], "options": [["a", "b"]], "answers": ["B"]},
+            "several questions, as RACE",
+        ),
         (
             {"sent1": "a", "ending0": "b", "ending2": "c", "label": 0},
             "has no columns of choices: ending0",
