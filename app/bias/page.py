@@ -42,27 +42,25 @@ def show_quality(page: frame.Page) -> None:
         )
 
 
-@frame.question(
-    "Are names and words of groups closer to some attributes?", Field("bias_near", False)
-)
+@frame.closed("Are names and words of groups closer to some attributes?", Field("bias_near", False))
 def show_associations(page: frame.Page) -> None:
     """Draw the association tests."""
     associations.show(page)
 
 
-@frame.question("Is there a gender direction?", Field("bias_along", False))
+@frame.closed("Is there a gender direction?", Field("bias_along", False))
 def show_direction(page: frame.Page) -> None:
     """Draw words along the direction, and the probes."""
     direction.show(page)
 
 
-@frame.question("What does removing the direction change, and cost?", Field("bias_price", False))
+@frame.closed("What does removing the direction change, and cost?", Field("bias_price", False))
 def show_price(page: frame.Page) -> None:
     """Draw the measures before and after."""
     direction.show_price(page)
 
 
-@frame.question("How does it score on CrowS-Pairs?", Field("bias_crows", False))
+@frame.closed("How does it score on CrowS-Pairs?", Field("bias_crows", False))
 def show_crows_pairs(page: frame.Page) -> None:
     """Draw the score of a file."""
     if not capabilities.tells(page, "mlm"):

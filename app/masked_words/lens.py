@@ -120,6 +120,7 @@ def rank_curves(path: Trajectories, *, accent: str | None = None) -> Figure:
     return fig
 
 
+RANKS_OPEN = Field("ranks", False)
 LENS = Picture(
     name="lens",
     figure=lens_map,
@@ -157,9 +158,10 @@ path.ranks                                  # [L+1, W]
 )
 
 
-@frame.section("The prediction at each layer")
+@frame.fragment
 def show_lens(page: frame.Page, masked: tuple[int, ...], position: int) -> None:
     """Draw the prediction after each layer, for one mask or along the sentence."""
+    st.header("The prediction at each layer", anchor=False)
     is_whole = one_of("Lens", VIEWS, VIEW) == WHOLE_SENTENCE
     positions = choose_window(page.trace.num_tokens) if is_whole else (position,)
     values: dict[str, Any] = {"masked": masked, "positions": positions}
@@ -178,7 +180,7 @@ def choose_window(num_tokens: int) -> tuple[int, ...]:
     return tuple(range(start, start + LENS_ROWS))
 
 
-@frame.section()
+@frame.closed("How does each word's rank change from layer to layer?", RANKS_OPEN)
 def show_ranks(
     page: frame.Page,
     masked: tuple[int, ...],

@@ -23,6 +23,7 @@ PERCENTAGES = (5, 10, 15, 25, 40)
 
 SEED = Field("mask_seed", 1)
 PERCENTAGE = Field("share", 15, PERCENTAGES)
+MASKING_OPEN = Field("masking", False)
 
 WHAT_HAPPENED = {
     None: "{token}: not chosen, no loss",
@@ -104,7 +105,7 @@ drawn.input_tokens, drawn.actions
 )
 
 
-@frame.section("How the training data is masked")
+@frame.closed("How is the training data masked?", MASKING_OPEN)
 def show_masking(page: frame.Page) -> None:
     """Draw the 80/10/10 procedure on the sentence."""
     row = st.container(horizontal=True, vertical_alignment="bottom")

@@ -27,8 +27,7 @@ NO_HEAD = (
     "lack it."
 )
 
-SCORES_ALL = Field("surprise", False)
-"""Off until asked for: each edit of the text would cost a run of BERT for each token."""
+SURPRISE_OPEN = Field("surprise", False)
 PLACE = Field("next_token", 0)
 
 
@@ -150,12 +149,9 @@ bert.replaced_tokens(trace.text_a, trace.text_b)        # [T]
 )
 
 
-@frame.section("What surprises BERT")
+@frame.closed("Which tokens surprise BERT?", SURPRISE_OPEN)
 def show_surprise(page: frame.Page) -> None:
     """Draw how much each token surprises BERT when it alone is hidden."""
-    label = f"Score the tokens of the text (runs of BERT: {_num_scored(page)})"
-    if not st.toggle(label, key=SCORES_ALL.key()):
-        return
     with frame.guard():
         if page.trace.num_tokens <= AT_ONCE:
             surprises = cache.call(surprise, page.bert_key, *page.texts)
@@ -164,12 +160,6 @@ def show_surprise(page: frame.Page) -> None:
             surprises = compute(surprise, page.bert_key, *page.texts)
         perplexity = f"{surprises.pseudo_perplexity:,.1f}"
         SURPRISE.show(page, surprises, perplexity=perplexity, num_tokens=len(surprises.tokens))
-
-
-def _num_scored(page: frame.Page) -> int:
-    """Return how many tokens are hidden in turn: those of the text that are not [MASK]."""
-    ids = zip(page.trace.input_ids, page.trace.text_ids, strict=True)
-    return sum(text >= 0 and token != page.bert.tokenizer.mask_id for token, text in ids)
 
 
 def show_next(page: frame.Page) -> None:

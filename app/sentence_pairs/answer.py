@@ -209,9 +209,10 @@ def show_answer(page: frame.Page, segments: str) -> None:
     ANSWER.show(page, [answer], a=page.text_a, b=page.text_b, segments=segments)
 
 
-@frame.section("What changes the answer?")
+@frame.fragment
 def show_variants(page: frame.Page, others: tuple[str, ...]) -> None:
     """Draw the answers to changed versions of the pair."""
+    st.header("What changes the answer?", anchor=False)
     variants = page.compute(pair_variants, page.text_a, page.text_b or "", others)
     VARIANTS.show(page, variants, a=page.text_a, b=page.text_b, others=others)
 

@@ -21,6 +21,8 @@ from .several import show_several
 BY_LAYER, EVERY_HEAD = "By layer", "Every head"
 VIEWS = (BY_LAYER, EVERY_HEAD)
 VIEW = Field("mass", BY_LAYER, VIEWS)
+ATTENTION_OPEN = Field("between", False)
+HOW_MUCH = "How much do the sentences attend to each other?"
 LINES = (
     ": the mean of the heads, and the range from the lowest to the highest head as a band. The "
     "dotted line is {even}"
@@ -141,8 +143,7 @@ mass.between("A", "B")                      # [L, H]
 )
 
 
-@frame.section("How much the sentences attend to each other")
-def show_attention(page: frame.Page, segments: str) -> None:
+def draw_attention(page: frame.Page, segments: str) -> None:
     """Draw the attention between the sentences, with the chosen segment ids."""
     ids = segment_ids(page.trace, segments)
     trace = cache.trace(page.bert_key, page.text_a, page.text_b, segment_ids=ids)
@@ -155,6 +156,12 @@ def show_attention(page: frame.Page, segments: str) -> None:
         view += ". A is read before B, so A to B is 0"
     fig = mass_heatmaps(mass) if is_every_head else None
     MASS.show(page, mass, fig=fig, segments=segments, view=view)
+
+
+@frame.closed(HOW_MUCH, ATTENTION_OPEN)
+def show_attention(page: frame.Page, segments: str) -> None:
+    """Draw the same under a closed heading."""
+    draw_attention(page, segments)
 
 
 def other_texts(page: frame.Page) -> tuple[str, ...]:
@@ -222,10 +229,12 @@ def show_pair(page: frame.Page, *, is_example: bool) -> None:
         capabilities.no_head(page, "nsp", NO_HEAD, FAMILY_WITHOUT_HEAD)
         if "sop" in page.bert.capabilities:
             show_order(page)
+        st.header(HOW_MUCH, anchor=False)
+        frame.fragment(draw_attention)(page, segments)
     else:
         show_answer(page, segments)
         show_variants(page, other_texts(page))
-    show_attention(page, segments)
+        show_attention(page, segments)
 
 
 def draw() -> None:

@@ -23,6 +23,7 @@ The committee elected a new chairman in May.
 He had been a member of the party since 1990."""
 """Three sentences of one story, then two of another."""
 
+SEVERAL_OPEN = Field("several", False)
 SENTENCES = Field("sentences", DEFAULT)
 SOURCES = {"box": "Written here", **my_sentences.OFFERED}
 SOURCE = Field("sentences_source", "box", tuple(SOURCES))
@@ -79,7 +80,7 @@ matrix = next_sentence_matrix(bert, {sentences!r})      # [N, N], row A, column 
 )
 
 
-@frame.section("Three or more sentences")
+@frame.closed("How similar are several sentences, and which follows which?", SEVERAL_OPEN)
 def show_several(page: frame.Page) -> None:
     """Draw the box for the sentences and the two matrices of their pairs.
 

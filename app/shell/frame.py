@@ -22,7 +22,7 @@ from ..access.policy import policy
 from ..page_info import PageInfo
 from ..plots import BERT, SpecialTokens, marks_of, own_markdown, plain
 from ..plots.special_tokens import filled_markdown
-from . import cache, consent, fetch, in_view, sidebar, state
+from . import cache, consent, fetch, sidebar, state
 from .compute import Compute
 from .jobs.waiting import Pending
 from .sentence_box import TEXT_B, example_box, sentence_box
@@ -332,10 +332,13 @@ def closed(question: str, opened: Field[bool]) -> Callable[[Callable[P, None]], 
     """
 
     def as_closed(draw: Callable[P, None]) -> Callable[P, None]:
+        key = f"section_{draw.__name__.strip('_').removeprefix('show_')}"
+
         @fragment
         @functools.wraps(draw)
         def shown(*args: P.args, **kwargs: P.kwargs) -> None:
-            room = st.expander(question, key=opened.key(), on_change="rerun")
+            with st.container(key=key):
+                room = st.expander(f"**{question}**", key=opened.key(), on_change="rerun")
             if room.open:
                 with room, guard():
                     draw(*args, **kwargs)
@@ -343,64 +346,6 @@ def closed(question: str, opened: Field[bool]) -> Callable[[Callable[P, None]], 
         return shown
 
     return as_closed
-
-
-def section(title: str = "") -> Callable[[Callable[P, None]], Callable[P, None]]:
-    """Return what makes a function a `fragment` with a heading, computed while it is in the window.
-
-    Of one that the browser shows elsewhere on the page, an edit draws the heading alone. What it
-    draws must not depend on the widgets' state alone: that of a section out of view is forgotten,
-    that of a `Field` is kept.
-    """
-
-    def as_section(draw: Callable[P, None]) -> Callable[P, None]:
-        key = f"section_{draw.__name__.strip('_').removeprefix('show_')}"
-
-        @st.fragment
-        def leaving() -> None:
-            in_view.watch(key, is_shown=True)
-
-        @fragment
-        @functools.wraps(draw)
-        def shown(*args: P.args, **kwargs: P.kwargs) -> None:
-            with st.container(key=key):
-                if title:
-                    st.header(title, anchor=False)
-                if in_view.is_in_view(key):
-                    with in_view.drawing(key), guard():
-                        draw(*args, **kwargs)
-                    leaving()
-                else:
-                    in_view.watch(key, is_shown=False)
-
-        return shown
-
-    return as_section
-
-
-def question(
-    title: str, is_open: state.Field[bool]
-) -> Callable[[Callable[P, None]], Callable[P, None]]:
-    """Return what makes a function a `fragment` under a heading that is closed at first.
-
-    Nothing is computed for a closed one.
-
-    Args:
-        is_open: Whether it is open; a link has it.
-    """
-
-    def as_question(draw: Callable[P, None]) -> Callable[P, None]:
-        @fragment
-        @functools.wraps(draw)
-        def shown(*args: P.args, **kwargs: P.kwargs) -> None:
-            box = st.expander(f"**{title}**", key=is_open.key(), on_change="rerun")
-            if box.open:
-                with box, guard():
-                    draw(*args, **kwargs)
-
-        return shown
-
-    return as_question
 
 
 def sentence_of(error: Exception) -> str:

@@ -142,11 +142,6 @@ def used() -> set[str]:
     return set(st.session_state.get(_USED, ()))
 
 
-def use(names: Set[str]) -> None:
-    """Count fields as read by this page: the address keeps those of a section out of view."""
-    st.session_state.setdefault(_USED, set()).update(names)
-
-
 def choices() -> dict[str, str]:
     """Return this page's choices that differ from their defaults, as in the address.
 

@@ -1,7 +1,7 @@
 """What a question's answer is, and the functions that find it."""
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -156,6 +156,13 @@ def subject(trace: Trace) -> int:
     if not own:
         raise NotShownError("This text has no token of its own: only special tokens are left.")
     return max(own, key=lambda place: (len(trace.tokens[place].lstrip("#")), -place))
+
+
+def check_one_of(name: str, value: object, known: Collection[object]) -> None:
+    """Make sure that a given argument is one that there is; ValueError if not."""
+    if value not in known:
+        listed = ", ".join(map(str, known))
+        raise ValueError(f"{name} is {value!r}; expected one of {listed}.")
 
 
 def check_layer_head(bert: Model, layer: int, head: int = 0) -> None:

@@ -18,6 +18,7 @@ from bertcore.lessons.answer import (
     NotShownError,
     answer,
     check_layer_head,
+    check_one_of,
     head_options,
     percent,
     subject,
@@ -244,8 +245,7 @@ def habit_stays(bert: Model, text_a: str, text_b: str | None, habit: str, other:
 
 def _habits(bert: Model, trace: Trace, habit: str) -> tuple[Tensor, float]:
     """Return a measure of all heads, [L, H], and 1 / T."""
-    if habit not in MEASURES:
-        raise ValueError(f"there is no measure {habit!r}; expected one of {', '.join(MEASURES)}.")
+    check_one_of("habit", habit, MEASURES)
     causal = "decoder" in bert.capabilities
     measures = measure_heads(trace.attentions, trace.text_ids, trace.tokens, is_causal=causal)
     shares: Tensor = getattr(measures, habit)
@@ -327,8 +327,7 @@ def _special(
     bert: Model, text_a: str, text_b: str | None, layer: int, which: str
 ) -> dict[str, Fact]:
     check_layer_head(bert, layer)
-    if which not in ("first", "separator"):
-        raise ValueError(f"which is {which!r}; expected first or separator.")
+    check_one_of("which", which, ("first", "separator"))
     trace = bert.trace(text_a, text_b)
     added = [p for p, text in enumerate(trace.text_ids) if text < 0]
     places = added[:1] if which == "first" else added[1:]

@@ -5,7 +5,7 @@ import functools
 from bertcore.analysis.objectives.answers import objective_answer, shipped_for, why_no_answer
 from bertcore.analysis.objectives.demo import REPLACED, ObjectiveExample, objective_example
 from bertcore.analysis.words.epoch_masks import epoch_masks
-from bertcore.lessons.answer import Fact, Found, Kind, NotShownError, Option, answer
+from bertcore.lessons.answer import Fact, Found, Kind, NotShownError, Option, answer, check_one_of
 from bertcore.loading import load
 from bertcore.model import Model
 from bertcore.objectives import OBJECTIVES
@@ -19,9 +19,7 @@ def _reader(bert: Model, objective: str) -> Model:
 
     As on the page Objectives, so that the tokens are those of its picture.
     """
-    if objective not in OBJECTIVES:
-        known = ", ".join(OBJECTIVES)
-        raise ValueError(f"there is no objective {objective!r}; expected one of {known}.")
+    check_one_of("objective", objective, OBJECTIVES)
     name = None if why_no_answer(bert, objective) is None else shipped_for(objective)
     return bert if name is None else _opened(name)
 
@@ -181,8 +179,7 @@ def parameters_if(bert: Model, text_a: str, text_b: str | None, change: str) -> 
 
     Of the embeddings and layers, heads not counted.
     """
-    if change not in ("shared", "half"):
-        raise ValueError(f"change is {change!r}; expected shared or half.")
+    check_one_of("change", change, ("shared", "half"))
     own = [(name, each.numel()) for name, each in bert.module.named_parameters()]
     table = sum(count for name, count in own if name.startswith("embeddings."))
     layers = sum(count for name, count in own if name.startswith("layers."))

@@ -6,7 +6,7 @@ import json
 import math
 from typing import Any, NamedTuple
 
-from bertcore.lessons.answer import Fact, Found, Kind, Option, answer, percent
+from bertcore.lessons.answer import Fact, Found, Kind, Option, answer, check_one_of, percent
 from bertcore.model import Model
 from bertcore.pretraining.data.bundled import RECORDED_RUNS
 from bertcore.training.probes import Probe, SentenceProbe, read_probes
@@ -49,8 +49,7 @@ class Recorded(NamedTuple):
 def recorded(name: str) -> Recorded:
     """Return a recorded run that ships; ValueError for an unknown name."""
     folders = {path.name: path for path in RECORDED_RUNS}
-    if name not in folders:
-        raise ValueError(f"there is no recorded run {name!r}; expected {', '.join(folders)}.")
+    check_one_of("run", name, folders)
     folder = folders[name]
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     lines = (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()

@@ -15,7 +15,7 @@ from bertcore.bias import (
     score_templates,
     template_audits,
 )
-from bertcore.lessons.answer import Fact, Found, Kind, Option, answer
+from bertcore.lessons.answer import Fact, Found, Kind, Option, answer, check_one_of
 from bertcore.lessons.words import hidden
 from bertcore.model import Model
 
@@ -66,8 +66,7 @@ def shared_best(bert: Model, text_a: str, text_b: str | None, other: str) -> Fou
 def lean_of_filler(bert: Model, text_a: str, text_b: str | None, audit: str, filler: str) -> Found:
     """The group of an audit to which one filler leans in each wording; "turns": not always one."""
     scores = _scored(bert, audit)
-    if filler not in scores.fillers:
-        raise ValueError(f"{filler!r} is no filler of {audit!r}: {', '.join(scores.fillers)}.")
+    check_one_of("filler", filler, scores.fillers)
     each = scores.differences()[:, scores.fillers.index(filler)]
     facts: dict[str, Fact] = {
         "filler": filler,
@@ -86,8 +85,7 @@ def filler_that_leans(
     bert: Model, text_a: str, text_b: str | None, audit: str, group: int = 1
 ) -> Found:
     """The filler of an audit that leans most to its first (1) or second (2) group."""
-    if group not in (1, 2):
-        raise ValueError(f"group is {group}; expected 1 or 2.")
+    check_one_of("group", group, (1, 2))
     scores = _scored(bert, audit)
     means = scores.differences().mean(0)
     order = np.argsort(-means, kind="stable")
@@ -158,8 +156,7 @@ def _scored(bert: Model, audit: str) -> TemplateScores:
     kept = _scores.setdefault(bert, {})
     if audit not in kept:
         audits = {each.name: each for each in template_audits()}
-        if audit not in audits:
-            raise ValueError(f"there is no audit {audit!r}; expected one of {', '.join(audits)}.")
+        check_one_of("audit", audit, audits)
         asked = audits[audit]
         kept[audit] = score_templates(bert, asked.templates, asked.groups, asked.fillers)
     return kept[audit]

@@ -17,6 +17,7 @@ from bertcore.lessons.answer import (
     Kind,
     Option,
     answer,
+    check_one_of,
     percent,
     subject,
 )
@@ -33,10 +34,7 @@ _SIMILAR = 0.02
 @functools.cache
 def _opened(name: str) -> tuple[Model, Decisions]:
     """Return a fine-tuned checkpoint that ships, and what it decides."""
-    if name not in FINE_TUNED:
-        raise ValueError(
-            f"{name!r} is no fine-tuned checkpoint that ships; expected {' or '.join(FINE_TUNED)}."
-        )
+    check_one_of("checkpoint", name, FINE_TUNED)
     bert = load(name, device="cpu")
     return bert, open_decisions(bert, name)
 
@@ -138,8 +136,7 @@ def accuracy_of(bert: Model, text_a: str, text_b: str | None, part: str, labels:
     Median of three seeds, of the default checkpoint, on 290 one-sentence reviews.
     """
     facts = _recorded(labels)
-    if part not in PARTS:
-        raise ValueError(f"part is {part!r}; expected one of {', '.join(PARTS)}.")
+    check_one_of("part", part, PARTS)
     return Found(100 * float(facts[f"of_{part}"]), facts)
 
 
@@ -150,8 +147,7 @@ def better_part(
     """Which of two parts gives the higher recorded accuracy; "similar": within two points."""
     facts = _recorded(labels)
     for part in (first, second):
-        if part not in PARTS:
-            raise ValueError(f"{part!r} is no part; expected one of {', '.join(PARTS)}.")
+        check_one_of("part", part, PARTS)
     one, two = float(facts[f"of_{first}"]), float(facts[f"of_{second}"])
     name = "similar" if abs(one - two) <= _SIMILAR else "first" if one > two else "second"
     return Found(name, facts)
@@ -160,7 +156,6 @@ def better_part(
 def _recorded(labels: int) -> dict[str, Fact]:
     found = recorded_accuracy()
     known = sorted({number for _, number in found})
-    if labels not in known:
-        raise ValueError(f"nothing is recorded for {labels} labels; expected one of {known}.")
+    check_one_of("labels", labels, known)
     own: dict[str, Fact] = {f"of_{part}": found[part, labels] for part in PARTS}
     return {**own, "labels": labels, "layers": TOP}

@@ -21,7 +21,6 @@ PICTURES = ("plotly_chart", "bidi_component", "component_instance", "iframe", "a
 """Elements of a page that count as one, but for components that draw nothing."""
 SIGNALS = (
     "app.guide.language",
-    "app.shell.in_view",
     "app.shell.live_text",
     "app.shell.page_top",
     "app.shell.upload_errors",

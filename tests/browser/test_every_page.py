@@ -172,6 +172,7 @@ def use(visit: Visit, name: str) -> None:
         visit.wait_for_query("candidates", f"{SCRIPT}, river")
         visit.picture("figure_masked-words").hover()
     elif name == "sentence-pairs":
+        visit.page.get_by_text("How similar are several sentences").click()
         visit.page.get_by_label("Sentences, one per line").fill(f"{SCRIPT}\n{MARKUP}\n{SIGNS}")
         visit.page.keyboard.press("Control+Enter")
         visit.wait_for_query("sentences", f"{SCRIPT}\n{MARKUP}\n{SIGNS}")

@@ -65,6 +65,7 @@ def test_a_vocabulary_a_folder_and_a_card(visit: Visit, hostile_folder: Path) ->
     visit.go_to("masked-words")
     visit.token("mask_strip", "bank").click()
     visit.wait_for_query("masked", "7")
+    visit.page.get_by_text("How does each word's rank change").click()
     for name in ("masked-words", "lens", "ranks"):
         visit.picture(f"figure_{name}").hover()
     expect(visit.page.locator(".st-key-figure_masked-words")).to_contain_text("<img src=x")

@@ -15,7 +15,9 @@ A, B = "The river bank was steep.", "He went to the bank."
 
 
 def test_a_clicked_cell_shows_its_words(visit: Visit, new_visit: Callable[..., Visit]) -> None:
-    visit.open("sentence-pairs", text_a=A, text_b=B, sentences="The dog sat.\nThe cat ran.")
+    visit.open(
+        "sentence-pairs", several="1", text_a=A, text_b=B, sentences="The dog sat.\nThe cat ran."
+    )
     figure = visit.picture("figure_similar-map")
     figure.locator(".scatterlayer .point").nth(2 * 4 + 3).click(force=True)
     visit.wait_for_query("similar_a", "2")

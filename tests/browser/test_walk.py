@@ -87,7 +87,7 @@ def test_bertviz_draws_without_a_network(visit: Visit, kind: str) -> None:
 
 
 def test_a_word_is_hidden(visit: Visit, new_visit: Callable[..., Visit]) -> None:
-    visit.open("masked-words", text_a=TEXT_A, surprise="1")
+    visit.open("masked-words", text_a=TEXT_A, surprise="1", ranks="1")
     visit.token("mask_strip", "bank").click()
     visit.wait_for_query("masked", "7")
 
@@ -113,7 +113,7 @@ def test_a_word_is_hidden(visit: Visit, new_visit: Callable[..., Visit]) -> None
 
 @pytest.mark.exhaustive
 def test_the_pair_is_swapped(visit: Visit, new_visit: Callable[..., Visit]) -> None:
-    visit.open("sentence-pairs", text_a=TEXT_A, text_b=TEXT_B)
+    visit.open("sentence-pairs", text_a=TEXT_A, text_b=TEXT_B, between="1", several="1")
     visit.picture("figure_next-sentence")
     visit.page.get_by_role("button", name="Swap A and B").click()
     visit.wait_for_query("text_a", TEXT_B)

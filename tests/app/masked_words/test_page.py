@@ -19,7 +19,7 @@ TEXT = "the river bank was steep"
 @pytest.fixture
 def page(checkpoint: str, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv("BERTSCOPE_CHECKPOINT", checkpoint)
-    return page_of("masked_words", text_a=TEXT)
+    return page_of("masked_words", text_a=TEXT, ranks="1", masking="1")
 
 
 def opened(checkpoint: str) -> Bert:
@@ -107,7 +107,8 @@ def test_all_tokens_are_scored_when_asked(
     monkeypatch.setattr("app.masked_words.surprise.AT_ONCE", at_once)
     app = ok(page.run())
     without = len(charts(app))
-    ok(app.toggle(key="surprise").set_value(True).run())
+    app.session_state["surprise"] = True  # as a click on the heading does
+    ok(app.run())
     assert len(charts(app)) == without + 1
     assert app.query_params["surprise"] == "1"
 
@@ -115,9 +116,8 @@ def test_all_tokens_are_scored_when_asked(
 def test_runs_are_those_of_the_tokens_that_are_scored(page: AppTest) -> None:
     page.query_params["text_a"] = "the [MASK] bank was steep"
     app = ok(page.run())
-    toggle = app.toggle(key="surprise")
-    assert "4" in toggle.label
-    app = ok(toggle.set_value(True).run())
+    app.session_state["surprise"] = True
+    app = ok(app.run())
     assert "Over the 4 tokens" in said(app)
 
 
@@ -153,7 +153,7 @@ def test_without_the_head_one_sentence_says_so_and_the_masking_is_there(
 ) -> None:
     folder = tiny_bert(heads=ALL_HEADS - {"mlm"}).save(tmp_path / "headless")
     monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(folder))
-    app = ok(page_of("masked_words").run())
+    app = ok(page_of("masked_words", masking="1").run())
     assert "no masked-word (MLM) head" in said(app)
     assert len(app.warning) == 1
     assert len(charts(app)) == 1

@@ -20,7 +20,7 @@ A, B = "the river bank was steep", "it had rained"
 @pytest.fixture
 def page(checkpoint: str, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv("BERTSCOPE_CHECKPOINT", checkpoint)
-    return page_of("sentence_pairs", text_a=A, text_b=B)
+    return page_of("sentence_pairs", text_a=A, text_b=B, between="1", several="1")
 
 
 def test_the_answer_is_that_of_the_core(page: AppTest, bert: Bert) -> None:

@@ -28,7 +28,7 @@ ALL = (A, B, *DEFAULT.splitlines())
 @pytest.fixture
 def page(checkpoint: str, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv("BERTSCOPE_CHECKPOINT", checkpoint)
-    return page_of("sentence_pairs", text_a=A, text_b=B)
+    return page_of("sentence_pairs", several="1", text_a=A, text_b=B)
 
 
 def test_the_cosines_and_the_words_are_the_cores(page: AppTest, bert: Bert) -> None:

@@ -32,7 +32,7 @@ from tests.support.tiny import tiny_bert
 PAGES = {
     "heads": {"heads_source": my_sentences.MINE},
     "layer_map": {"map_source": my_sentences.MINE, "map_method": "pca"},
-    "sentence_pairs": {"sentences_source": my_sentences.MINE},
+    "sentence_pairs": {"sentences_source": my_sentences.MINE, "several": "1"},
     "bias": {"bias_view": "published", "bias_pairs": my_sentences.MINE},
 }
 PAIRS = "the river bank was steep\tthe dog bank was steep\nhe was late ||| she was late\n"

@@ -398,7 +398,7 @@ class TestAnswers:
     def test_a_head_that_is_not_there_is_named(self) -> None:
         with pytest.raises(ValueError, match="no layer 7: its layers are 0 to 1"):
             heads.strongest_key(tiny_bert(), "a", None, layer=7)
-        with pytest.raises(ValueError, match="no measure 'x'"):
+        with pytest.raises(ValueError, match="habit is 'x'"):
             heads.head_of_habit(tiny_bert(), "a", None, habit="x")
 
 
