@@ -1,5 +1,7 @@
-"""The controls of the layer map: points, method, parameters, colours, search, progress."""
+"""The controls of the layer map: sentences, points, method, parameters, colours, progress."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import streamlit as st
@@ -7,11 +9,16 @@ from streamlit.delta_generator import DeltaGenerator
 
 from bertcore.analysis.shared.collect import VectorTable
 from bertcore.analysis.space.projection import METHODS, LayerMap, Settings, umap_opened
+from bertcore.analysis.space.sense_sets import SETS
 from bertcore.configs.maps import METRICS, TsneSettings, UmapSettings
 from bertcore.data.sentence_list import Span
+from bertcore.data.texts_file import Sentence, Texts, read_upload
 
-from ..shell import Compute, Field, Job, cache, one_of
-from .points import COLOUR_BY
+from ..plots import plain
+from ..shell import Compute, Field, Job, UploadSource, cache, one_of
+from ..shell.uploads import Copy
+from ..sources import my_sentences
+from .maps import COLOUR_BY
 from .view import UNITS, Chosen, Points, View, embed, read
 
 HELP = {
@@ -26,39 +33,26 @@ HELP = {
     ),
     "learning_rate": "0 for auto: the number of points by four times the exaggeration.",
     "max_iter": "Steps, of which the first 250 have early exaggeration.",
-    "metric": "Distance between vectors; the faithfulness of the map is measured by it too.",
 }
-"""What is said of a parameter, by its field."""
+"""What is said of a parameter, by its name in the address."""
+MOST_BY_SLIDER = 2000
 
 
 class Number(NamedTuple):
-    """A number among the parameters."""
+    """A parameter of a method."""
 
     name: str
     """Its name in the settings, and its label."""
-    field: str
-    """Name in the address, after the map's own prefix."""
+    url: str
+    """Name in the address, after "umap_", as in links made when UMAP was the only method."""
     default: float
     low: float
     high: float
+    """Above MOST_BY_SLIDER, the number is typed."""
     step: float | None = None
-    is_typed: bool = False
-    """Whether it is typed and not chosen by a slider."""
 
 
-class Word(NamedTuple):
-    """A parameter that is one of a few words, by default the first."""
-
-    name: str
-    options: tuple[str, ...]
-
-    @property
-    def field(self) -> str:
-        """Name in the address, after the map's own prefix."""
-        return self.name
-
-
-OWN: dict[str, tuple[Number | Word, ...]] = {
+NUMBERS: dict[str, tuple[Number, ...]] = {
     "pca": (),
     "umap": (
         Number("n_neighbors", "neighbors", 15, 2, 100),
@@ -67,39 +61,43 @@ OWN: dict[str, tuple[Number | Word, ...]] = {
     "tsne": (
         Number("perplexity", "perplexity", 30.0, 2.0, 200.0, 1.0),
         Number("early_exaggeration", "exaggeration", 12.0, 1.0, 50.0, 1.0),
-        Number("learning_rate", "learning_rate", 0.0, 0.0, 100_000.0, 50.0, is_typed=True),
+        Number("learning_rate", "learning_rate", 0.0, 0.0, 100_000.0, 50.0),
         Number("max_iter", "max_iter", 1000, 250, 2000, 50),
     ),
 }
 """The parameters of each method."""
-SHARED = (Word("metric", METRICS), Number("seed", "seed", 0, 0, 2**31, is_typed=True))
+SEED = Number("seed", "seed", 0, 0, 2**31)
+METRIC = Field("umap_metric", METRICS[0], METRICS)
 
 
-def choose_parameters(where: Any, method: str, prefix: str) -> Settings:
-    """Draw the parameters of a method; return them.
-
-    Args:
-        where: A container, or Streamlit itself.
-        method: One of METHODS. PCA has no parameter: its UmapSettings hold the metric by which it
-            is measured.
-        prefix: Begins the names of the fields.
-    """
-    chosen = {each.name: _choose(where, each, prefix) for each in (*OWN[method], *SHARED)}
+def _choose_parameters(method: str) -> Settings:
+    """Draw the parameters of a method; PCA has none but the metric by which it is measured."""
+    chosen: dict[str, Any] = {number.name: _choose(number) for number in NUMBERS[method]}
+    chosen["metric"] = st.selectbox(
+        "metric",
+        METRICS,
+        key=METRIC.key(),
+        help="Distance between vectors; the faithfulness of the map is measured by it too.",
+    )
+    chosen["seed"] = _choose(SEED)
     return TsneSettings(**chosen) if method == "tsne" else UmapSettings(**chosen)
 
 
-def _choose(where: Any, parameter: Number | Word, prefix: str) -> Any:
-    name, shown = f"{prefix}_{parameter.field}", {"help": HELP.get(parameter.field)}
-    if isinstance(parameter, Word):
-        options = parameter.options
-        key = Field(name, options[0], options).key()
-        return where.selectbox(parameter.name, options, key=key, **shown)
-    default, low, high = parameter.default, parameter.low, parameter.high
-    if isinstance(default, float) and parameter.step is not None:
-        shown["format"] = "%g"
-    draw = where.number_input if parameter.is_typed else where.slider
-    key = Field(name, default).key(low=low, high=high)
-    return type(default)(draw(parameter.name, low, high, step=parameter.step, key=key, **shown))
+def _choose(number: Number) -> Any:
+    default, low, high = number.default, number.low, number.high
+    key = Field(f"umap_{number.url}", default).key(low=low, high=high)
+    is_whole_step = isinstance(default, float) and number.step is not None
+    draw = st.slider if high <= MOST_BY_SLIDER else st.number_input
+    value = draw(
+        number.name,
+        low,
+        high,
+        step=number.step,
+        key=key,
+        format="%g" if is_whole_step else None,
+        help=HELP.get(number.url),
+    )
+    return type(default)(value)
 
 
 MANY_SENTENCES = 50
@@ -112,8 +110,6 @@ METHOD = Field("map_method", "umap", tuple(METHODS))
 SPACE = Field("map_space", "joint", tuple(SPACE_NAMES))
 HIDE_SPECIAL = Field("map_hide", True)
 LEVEL_LAYERS = Field("map_level", True)
-PARAMETERS = "umap"
-"""Begins the names of a method's parameters, as in links made when UMAP was the only one."""
 
 
 def choose_points(key: cache.BertKey, chosen: Chosen) -> Points:
@@ -146,7 +142,7 @@ def choose_view(key: cache.BertKey, chosen: Chosen) -> tuple[Points, View, str]:
             disabled=space != "joint",
             help="If off, one map for all also shows how mean and size change from layer to layer.",
         )
-        settings = choose_parameters(st, method, PARAMETERS)
+        settings = _choose_parameters(method)
     word = word if unit == "word" else ""
     marks = _marks(unit, word, chosen)
     points = Points(key, chosen.sentences, unit, word, hide, marks, chosen.is_list)
@@ -207,3 +203,140 @@ def _select(
         label, list(options), format_func=options.__getitem__, key=key, width=width
     )
     return chosen
+
+
+SOURCES = {
+    "sentence": "This sentence",
+    "senses": "Senses",
+    **my_sentences.OFFERED,
+    "file": "Upload",
+}
+SOURCE = Field("map_source", "sentence", tuple(SOURCES))
+SENSES_OF = Field("map_set", next(iter(SETS)), tuple(SETS))
+NO_FILE = "Upload a text or CSV file above. The first 2,000 sentences and 2,000 tokens are drawn."
+LONGEST_LABEL = 200
+"""Characters of a label that are shown."""
+
+
+def sentences_of(source: str, text_a: str, text_b: str | None) -> Chosen | None:
+    """Draw the input of a source and return its sentences; None while there are none.
+
+    Raises:
+        ValueError: If the list or the uploaded file contains no sentence or cannot be read.
+    """
+    if source == "sentence":
+        return Chosen((Sentence(text_a, text_b),))
+    if source == "senses":
+        return Chosen(SETS[_sense_word()])
+    if source == my_sentences.MINE:
+        return _mine()
+    texts = _uploaded()
+    if texts is None:
+        st.info(NO_FILE)
+        return None
+    for note in texts.notes:
+        st.caption(plain(note))
+    return Chosen(_with_short_labels(texts.sentences))
+
+
+def _mine() -> Chosen | None:
+    mine = my_sentences.choose()
+    if mine is None:
+        return None
+    marks = mine.found.marks
+    if marks:
+        words = "1 word is" if len(marks) == 1 else f"{len(marks)} words are"
+        st.caption(
+            f"{words} marked. To draw them alone, choose *{UNITS['word']}* as the points, and type "
+            "no word."
+        )
+    return Chosen(_with_short_labels(mine.found.sentences), marks, is_list=True)
+
+
+def _with_short_labels(sentences: Sequence[Sentence]) -> tuple[Sentence, ...]:
+    return tuple(sentence._replace(label=sentence.label[:LONGEST_LABEL]) for sentence in sentences)
+
+
+def suit_to_source() -> None:
+    """Choose points and colours that suit the source just picked."""
+    if SOURCE.value == "senses":
+        UNIT.put("word")
+        COLOUR.put("label")
+        WORD.put(SENSES_OF.value)
+    elif UNIT.value == "word" and COLOUR.value == "label":
+        UNIT.put("tokens")
+        COLOUR.put("word")
+        WORD.put("")
+
+
+def _sense_word() -> str:
+    st.pills(
+        "Word",
+        list(SETS),
+        key=SENSES_OF.key(),
+        on_change=suit_to_source,
+        required=True,
+        label_visibility="collapsed",
+    )
+    return SENSES_OF.value
+
+
+@dataclass(frozen=True, slots=True)
+class _Uploaded:
+    """A file, and its sentences by the columns that are usual, and by those that were chosen."""
+
+    copy: Copy
+    usual: Texts
+    chosen: Texts
+
+
+def _read(copy: Copy, **columns: Any) -> Texts:
+    return copy.apart(read_upload, copy.inner, **columns)
+
+
+def _first(copies: Sequence[Copy]) -> _Uploaded:
+    (copy,) = copies
+    texts = _read(copy)
+    return _Uploaded(copy, texts, texts)
+
+
+_FILE = UploadSource(
+    key="map_upload",
+    label="A text with one sentence per line, or a table (CSV, JSON, Parquet, ...)",
+    read=_first,
+    about=lambda uploaded: f"{len(uploaded.chosen.sentences):,} sentences",
+)
+
+
+def _uploaded() -> Texts | None:
+    """Return the uploaded sentences; they survive a change of page, until the next upload."""
+    uploaded = _FILE.choose()
+    if uploaded is None:
+        return None
+    if not uploaded.usual.columns:
+        return uploaded.usual
+    row = st.container(horizontal=True)
+    usual, absent = uploaded.usual, ""
+    columns = list(usual.columns)
+
+    def choose(label: str, value: str, options: list[str]) -> str:
+        chosen: str = row.selectbox(
+            label,
+            options,
+            index=options.index(value),
+            format_func=lambda column: column or "none",
+            key=f"map_column_{label}_{uploaded.copy.digest}",
+            width=200,
+        )
+        return chosen
+
+    wanted = {
+        "text_column": choose("Column of the sentences", usual.text_column, columns),
+        "pair_column": choose("Column of sentence B", usual.pair_column, [absent, *columns]),
+        "label_column": choose("Column of the labels", usual.label_column, [absent, *columns]),
+    }
+    texts = uploaded.chosen
+    if wanted != {name: getattr(texts, name) for name in wanted}:
+        texts = _read(uploaded.copy, **wanted)
+        _FILE.replace(replace(uploaded, chosen=texts))
+    return texts

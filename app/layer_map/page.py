@@ -7,11 +7,19 @@ from bertcore.analysis.space.projection import METHODS, TooManyPointsError
 from ..plots import plain
 from ..shell import Field, cache, frame, one_of
 from . import PAGE, nearest, probe, view
-from .controls import WORD, choose_points, choose_view, map_when_ready, read_points
+from .controls import (
+    SOURCE,
+    SOURCES,
+    WORD,
+    choose_points,
+    choose_view,
+    map_when_ready,
+    read_points,
+    sentences_of,
+    suit_to_source,
+)
 from .geometry import show_curves, show_geometry, show_two
-from .maps import OVERVIEW, show_map
-from .points import Mapped, PointMarks, colouring, hover_texts, point_labels
-from .sources import SOURCE, SOURCES, sentences_of, suit_to_source
+from .maps import OVERVIEW, Mapped, PointMarks, colouring, hover_texts, point_labels, show_map
 from .view import Chosen
 
 VIEWS = {"map": "Map", "geometry": "Geometry", "probe": "Probe", "nearest": "Where else?"}

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from app.layer_map import geometry, maps
-from app.layer_map.maps import MAX_OVERVIEW, coordinates_table
-from app.layer_map.points import (
+from app.layer_map.maps import (
     COLOUR_BY,
     MAX_GROUPS,
+    MAX_OVERVIEW,
     Mapped,
     PointMarks,
     colouring,
+    coordinates_table,
     display_places,
     hover_texts,
     label_places,
