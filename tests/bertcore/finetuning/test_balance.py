@@ -171,7 +171,7 @@ def test_weights_by_an_examples_own_bias(tiny: Path, tmp_path: Path) -> None:
 def test_refusals(tiny: Path, tmp_path: Path) -> None:
     train = write(tmp_path / "train.tsv")
     for more, message in (
-        ({"balance": "size"}, "no column 'size' for --balance"),
+        ({"balance": "size"}, "no column 'size' for balance"),
         ({"balance": "label"}, "only one label"),
         ({"balance": "sentence"}, "only one label"),
         ({"class_weights": "balanced"}, "class weights"),
