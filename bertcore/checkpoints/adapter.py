@@ -35,19 +35,6 @@ _WRAPPED = re.compile(r"\.(token_adapter\.base_layer|base_layer|modules_to_save)
 _ORIGINAL = ".original_module."
 """Part of the names of a copy of the base's tensors that peft does not read."""
 _HEADS = ("classifier.", "pre_classifier.", "qa_outputs.", "score.", "sequence_summary.", "head.")
-_REFUSED = {
-    "use_dora": "a DoRA adapter, which scales each row as well",
-    "use_qalora": "a QA-LoRA adapter",
-    "use_bdlora": "a block-diagonal LoRA adapter",
-    "lora_bias": "a LoRA adapter with biases of its own (lora_bias)",
-    "layer_replication": "an adapter that repeats layers of its base (layer_replication)",
-    "target_parameters": "an adapter of bare parameters (target_parameters)",
-    "alora_invocation_tokens": "an activated LoRA adapter (aLoRA)",
-    "arrow_config": "a router of adapters (Arrow)",
-    "kasa_config": "a KaSA adapter",
-    "monteclora_config": "a MonteCLoRA adapter",
-}
-"""Settings that change what an adapter computes -> the kind of adapter that results."""
 _KNOWN = {
     *("task_type", "peft_type", "auto_mapping", "peft_version", "base_model_name_or_path"),
     *("revision", "inference_mode", "r", "target_modules", "exclude_modules", "lora_alpha"),
@@ -57,7 +44,7 @@ _KNOWN = {
     *("corda_config", "lora_ga_config", "velora_config", "qalora_group_size", "runtime_config"),
     *("ensure_weight_tying", "trainable_token_indices"),
 }
-"""Settings of LoRA that leave its sum of matrices as it is, or are read."""
+"""Settings of LoRA that leave its sum of matrices as it is, or are read; DoRA has others."""
 _PLAIN_STARTS = (None, True, False, "gaussian", "eva", "orthogonal")
 """Values of init_lora_weights that leave the base's weights unchanged."""
 
@@ -202,16 +189,11 @@ def _refuse_kind(values: Mapping[str, Any], folder: Path) -> None:
             "(peft_type LORA), whose change is a matrix for each weight. Merge it with peft, and "
             "open the result."
         )
-    found = next((text for key, text in _REFUSED.items() if values.get(key)), None)
-    strange = [key for key, value in values.items() if value and key not in _KNOWN]
-    if found is None and strange:
-        found = f"an adapter with a setting that is not known here ({strange[0][:50]})"
+    strange = next((key for key, value in values.items() if value and key not in _KNOWN), None)
+    found = None if strange is None else f"an adapter with the setting {strange[:50]}"
     start = values.get("init_lora_weights")
     if found is None and start not in _PLAIN_STARTS:
-        found = (
-            "a LoRA adapter whose initialization changed its base "
-            f"(init_lora_weights {str(start)[:50]})"
-        )
+        found = f"a LoRA adapter that changed its base (init_lora_weights {str(start)[:50]})"
     if found is not None:
         raise ValueError(
             f"{folder} is {found}; BertScope merges only plain LoRA. Merge it with peft "

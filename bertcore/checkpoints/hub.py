@@ -515,34 +515,29 @@ def _sentence(error: Any, hub_id: HubId, file: str, is_listing: bool) -> Excepti
     if refusal is not None:
         return ValueError(refusal)
     what = f"fetching {file} of {hub_id} from the hub failed"
+    status = error.response.status_code if isinstance(error, HfHubHTTPError) else None
     if isinstance(error, OfflineModeIsEnabled):
-        trouble = "is not asked, since HF_HUB_OFFLINE is set"
-        advice = "Unset it, or open a folder or 'default'."
-    elif isinstance(error, HfHubHTTPError) and error.response.status_code == 429:
-        wait = error.response.headers.get("Retry-After", "")
-        trouble = "answered with an error (429): too many requests from here"
-        after = f"{wait} seconds" if wait.isdecimal() else "a few minutes"
-        advice = f"Try again after {after}; with a token (hf auth login) it allows more."
-    elif isinstance(error, HfHubHTTPError):
+        trouble, advice = "is not asked, since HF_HUB_OFFLINE is set", "Unset it"
+    elif status is not None:
         trouble = f"answered with an error ({_first_line(error)})"
-        advice = "Try again later, or open a folder or 'default'."
+        advice = "Try again later"
+        if status == 429:
+            wait = error.response.headers.get("Retry-After", "")
+            after = f"{wait} seconds" if wait.isdecimal() else "a few minutes"
+            trouble = "answered with an error (429): too many requests from here"
+            advice = f"Try again after {after} (with a token, hf auth login, it allows more)"
     elif isinstance(error, _HttpError) and (is_listing or not _is_broken(error)):
-        trouble = "cannot be reached"
-        advice = "Check the connection, or open a folder or 'default'."
+        trouble, advice = "cannot be reached", "Check the connection"
     elif isinstance(error, _HttpError):
         trouble = "broke off the connection"
-        advice = "Check the connection and try again: files that arrived whole are kept."
-    elif "Consistency check failed" in str(error):
-        return RuntimeError(
-            f"{what}: it arrived with a size other than announced "
-            f"({_first_line(error).partition(':')[2].strip()}). Try again; behind a proxy, ask its "
-            "administrator."
-        )
+        advice = "Check the connection and try again: files that arrived whole are kept"
     else:
-        return RuntimeError(
-            f"{what} ({_first_line(error) or type(error).__name__}). Try again, or open a folder "
-            "or 'default'."
-        )
+        reason = _first_line(error) or type(error).__name__
+        if "Consistency check failed" in str(error):
+            size = reason.partition(":")[2].strip()
+            reason = f"it arrived with a size other than announced: {size}"
+        return RuntimeError(f"{what} ({reason}). Try again, or open a folder or 'default'.")
+    advice += ", or open a folder or 'default'."
     if is_listing:
         return HubUnreachableError(
             f"{str(hub_id)!r} is not a folder here and not in the local cache, and the Hugging "

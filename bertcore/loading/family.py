@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from bertcore.architecture.config import BertConfig, NotComputedError
 from bertcore.architecture.families import FAMILIES, Family, certain_family, likely_family
@@ -20,29 +20,8 @@ from bertcore.others.families import (
     why_not,
 )
 
-Claim = Literal["readable", "own", "refused", "unknown"]
-"""What config.json names: a supported architecture; one that `transformers` runs, whose tensors
-these can be; one that `transformers` knows but that is no text encoder; anything else."""
-Proof = Literal["same", "another", "hint", "nothing"]
-"""What the tensors' names show: that architecture; certainly another one; perhaps BERT; nothing."""
 DECLARED, PROVEN, LIKELY, REFUSED = "declared", "are", "look like", "refused"
 """What a checkpoint is read as: as config.json says; as the names are, or look like; not at all."""
-DECISIONS: Mapping[tuple[Claim, Proof], str] = {
-    ("readable", "same"): DECLARED,
-    ("readable", "another"): PROVEN,
-    ("readable", "hint"): DECLARED,
-    ("readable", "nothing"): DECLARED,
-    ("own", "another"): DECLARED,  # names that other architectures have too
-    ("own", "hint"): DECLARED,
-    ("own", "nothing"): DECLARED,
-    ("refused", "another"): REFUSED,
-    ("refused", "hint"): REFUSED,
-    ("refused", "nothing"): REFUSED,
-    ("unknown", "another"): PROVEN,
-    ("unknown", "hint"): LIKELY,
-    ("unknown", "nothing"): REFUSED,
-}
-"""Without a model_type, as in files from before it existed, config.json names BERT."""
 
 
 class Architecture(NamedTuple):
@@ -68,7 +47,7 @@ def which_family(values: Mapping[str, Any], names: Iterable[str], file: Path) ->
     names = list(names)
     declared = values.get("model_type")
     expected = "bert" if declared is None else declared
-    decision = DECISIONS[compare(expected, names)]
+    decision = decide(expected, names)
     if decision == DECLARED:
         return _architecture(str(expected), None, values)
     if decision == REFUSED:
@@ -95,29 +74,34 @@ def _architecture(model_type: str, note: str | None, values: Mapping[str, Any]) 
         note = f"{note or ''} {error} Therefore transformers runs it.".strip()
     except (ValueError, TypeError):  # `read_shape` raises it
         pass
-    assert family is not None  # `compare` names no other
+    assert family is not None  # `decide` names no other
     return Architecture(model_type, note, family)
 
 
-def compare(expected: object, names: list[str]) -> tuple[Claim, Proof]:
-    """Return what a `model_type` of config.json and the tensors' names say."""
+def decide(expected: object, names: list[str]) -> str:
+    """Return as what a checkpoint is read: DECLARED, PROVEN, LIKELY or REFUSED.
+
+    Args:
+        expected: The `model_type` of config.json; without one, as in files from before it existed,
+            "bert".
+        names: The names of the stored tensors.
+    """
     proven = _proven(names)
-    proof: Proof = "another"
-    # XLM-RoBERTa uses RoBERTa's names.
-    if proven == expected or (expected, proven) == ("xlm-roberta", "roberta"):
-        proof = "same"
-    elif proven is None:
-        proof = "nothing" if likely_family(names) is None else "hint"
-    if not isinstance(expected, str):
-        return "unknown", proof
-    # An architecture without signs shows only in config.json.
-    if expected in FAMILIES or expected == other_family(names):
-        return "readable", proof
-    if expected in OTHERS:
-        return "unknown" if OTHERS[expected][1] else "readable", proof
-    if why_not(expected) and any(name.startswith(own_prefix(expected)) for name in names):
-        return "refused", proof
-    return "own" if _has_own_names(expected, proven, names) else "unknown", proof
+    if isinstance(expected, str):
+        # XLM-RoBERTa uses RoBERTa's names.
+        is_same = proven in (None, expected) or (expected, proven) == ("xlm-roberta", "roberta")
+        # An architecture without signs shows only in config.json.
+        has_no_sign = not OTHERS.get(expected, ("", "sign"))[1]
+        if expected in FAMILIES or expected == other_family(names) or has_no_sign:
+            return DECLARED if is_same else PROVEN
+        if expected not in OTHERS:
+            if why_not(expected) and any(n.startswith(own_prefix(expected)) for n in names):
+                return REFUSED
+            if _has_own_names(expected, proven, names):
+                return DECLARED
+    if proven is not None:
+        return PROVEN
+    return REFUSED if likely_family(names) is None else LIKELY
 
 
 def _proven(names: list[str]) -> str | None:

@@ -463,10 +463,10 @@ REFUSED: dict[str, tuple[type[Exception], Callable[[Path], object]]] = {
     "type PREFIX_TUNING": (ValueError, lambda f: change(f, peft_type="PREFIX_TUNING")),
     "type IA3": (ValueError, lambda f: change(f, peft_type="IA3")),
     "type None": (ValueError, lambda f: change(f, peft_type=None)),
-    "DoRA": (ValueError, lambda f: change(f, use_dora=True)),
+    "the setting use_dora": (ValueError, lambda f: change(f, use_dora=True)),
     "lora_magnitude_vector": (ValueError, lambda f: change_tensors(f, add_magnitude)),
     "pissa": (ValueError, lambda f: change(f, init_lora_weights="pissa")),
-    "a setting that is not known here .use_next.": (ValueError, lambda f: change(f, use_next=True)),
+    "the setting use_next": (ValueError, lambda f: change(f, use_next=True)),
     "trainable_token_indices .-1": (
         RuntimeError,
         lambda f: change(f, trainable_token_indices=[-1]),
