@@ -71,6 +71,7 @@ def hidden_log_probabilities(
         yield found, token_log_probabilities(bert, states, wanted, owners).cpu().numpy()
 
 
+@torch.inference_mode()
 def hits_at_masks(bert: Model, asked: Sequence[HiddenToken]) -> NDArray[np.bool_]:
     """Return whether the most probable token at each hidden position is the requested one, [N].
 
@@ -80,50 +81,15 @@ def hits_at_masks(bert: Model, asked: Sequence[HiddenToken]) -> NDArray[np.bool_
 
     ValueError if there is no masked-word head, or a segment id is not in the checkpoint's table.
     """
-    rows, places = [each.row for each in asked], [each.position for each in asked]
-    best = _best_at_masks(bert, rows, places, lambda logits: logits.argmax(-1, keepdim=True))
-    hits: NDArray[np.bool_] = best[:, 0] == [each.token_id for each in asked]
-    return hits
-
-
-def top_at_masks(
-    bert: Model, rows: Sequence[Row], positions: Sequence[int], k: int
-) -> NDArray[np.int64]:
-    """Return the `k` most probable tokens of the vocabulary at a position of each input, [N, k].
-
-    Args:
-        bert: A model with a masked-word head.
-        rows: The inputs, with [MASK] at the position, [N].
-        positions: 0 to T - 1 of each, [N].
-        k: 1 or more; of a smaller vocabulary, all are returned.
-
-    ValueError if there is no masked-word head, or a segment id is not in the checkpoint's table.
-    """
-    # Rows beyond the tokenizer's vocabulary (a padded table) have no name.
-    size = bert.tokenizer.vocab_size
-    k = min(k, size)
-    return _best_at_masks(bert, rows, positions, lambda logits: logits[:, :size].topk(k).indices)
-
-
-@torch.inference_mode()
-def _best_at_masks(
-    bert: Model,
-    rows: Sequence[Row],
-    positions: Sequence[int],
-    best_of: Callable[[Tensor], Tensor],
-) -> NDArray[np.int64]:
-    """Return what `best_of` makes of the logits at each position, [N, k]."""
     bert.require("mlm")
-    found: dict[int, NDArray[np.int64]] = {}
-    for chosen, ids, segments, mask in padded_batches(bert, rows):
-        places = torch.tensor([positions[i] for i in chosen], device=ids.device)
+    hits = np.zeros(len(asked), dtype=np.bool_)
+    for chosen, ids, segments, mask in padded_batches(bert, [each.row for each in asked]):
+        places = torch.tensor([asked[i].position for i in chosen], device=ids.device)
         states = bert.module.word_states_at(ids, segments, mask, places)
         chunks = torch.split(states, LOGITS_PER_CHUNK)
-        best = torch.cat([best_of(bert.module.mlm_logits(chunk)) for chunk in chunks])
-        found.update(zip(chosen, best.cpu().numpy(), strict=True))
-    if not found:
-        return np.zeros((0, 1), dtype=np.int64)
-    return np.stack([found[i] for i in range(len(rows))])
+        best = torch.cat([bert.module.mlm_logits(chunk).argmax(-1) for chunk in chunks])
+        hits[chosen] = best.cpu().numpy() == [asked[i].token_id for i in chosen]
+    return hits
 
 
 @torch.inference_mode()

@@ -60,7 +60,6 @@ TEXTS_OF = {
 """The pairs of the checkpoints of other languages."""
 COPIED = (
     "config.json",
-    "token_counts.txt",
     "vocab.txt",
     "tokenizer.json",
     "tokenizer_config.json",

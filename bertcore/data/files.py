@@ -73,16 +73,6 @@ def check_file(path: Path) -> None:
         raise ValueError(f"data file {str(path)!r} {what}. Check the path.")
 
 
-def json_text(path: Path) -> str:
-    """Return the text of a file of one JSON value, plain or compressed; errors as `open_text`."""
-    encoding = find_encoding(path)
-    with open_text(path, encoding=encoding) as file:
-        text = file.read()
-    if damage := encoding.damage([text]):
-        raise ValueError(f"{str(path)!r} {damage}. Save it as UTF-8.")
-    return text
-
-
 def kind_of(path: Path) -> str:
     """Return the extension of a file's content, without that of its compression: ".tsv"."""
     name = path.name.lower()

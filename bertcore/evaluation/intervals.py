@@ -211,19 +211,3 @@ def share_interval(num_right: float, num_cases: float) -> tuple[float, float]:
     """
     found = wilson_interval(num_right, num_cases)
     return float(found.low), float(found.high)
-
-
-def difference_interval(first: Interval, second: Interval) -> Interval:
-    """Return the difference of two proportions and its 95% interval, first minus second.
-
-    Args:
-        first, second: Results of `wilson_interval` on independent cases.
-
-    Source: Newcombe 1998, method 10; the same as statsmodels'
-        confint_proportions_2indep(method="newcomb"). Unlike a bootstrap, it has non-zero width if a
-        proportion is 0 or 1.
-    """
-    difference = first.mean - second.mean
-    below = np.hypot(first.mean - first.low, second.high - second.mean)
-    above = np.hypot(first.high - first.mean, second.mean - second.low)
-    return Interval(difference, difference - below, difference + above)

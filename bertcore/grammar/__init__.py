@@ -13,7 +13,6 @@ from bertcore.grammar.exam import (
     read_pairs,
     score_pairs,
 )
-from bertcore.grammar.word_frequency import TokenCounts
 from bertcore.likelihood import (
     SCORINGS,
     Scoring,

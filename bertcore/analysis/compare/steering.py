@@ -1,20 +1,22 @@
 """Steer a run: a direction from two lists of words is added to a hidden state of every token."""
 
+import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from bertcore.analysis.compare.before_after import check_finite, kl_divergence, next_sentence_of
 from bertcore.analysis.compare.task_shift import compare_task
 from bertcore.analysis.shared.inputs import word_log_probabilities
 from bertcore.bert import Bert, with_parts
-from bertcore.interventions.mapped_state import StateMap, map_state
 from bertcore.interventions.what_if import Changes
 from bertcore.model import Model
+from bertcore.network import Network
 from bertcore.network.task_reader import TaskReader
 from bertcore.tokenizer import Encoding
 from bertcore.trace import Trace
@@ -113,15 +115,36 @@ def random_directions(direction: Tensor, seed: int = 0) -> list[Tensor]:
 
 
 def steered(bert: Model, state: int, vector: Tensor) -> Bert:
-    """Return a model that adds a vector [D] to a hidden state of every token.
+    """Return a model that adds a vector [D] to a hidden state (0 to L) of every token.
 
-    It shares all weights with the given one. ValueError if there is no such state, the vector has
-    another width, or the network's parts cannot be read.
+    It shares all weights with the given one, and traces, batches and heads all read what was added.
+    ValueError if there is no such state, the vector has another width, or the network's parts
+    cannot be read.
     """
     parts = with_parts(bert)
-    width = parts.config.hidden_size
-    change = StateMap(state, torch.eye(width, dtype=torch.float64), vector.double())
-    return Bert(map_state(parts.module, change), parts.tokenizer, name=parts.name)
+    network, config = parts.module, parts.config
+    if not 0 <= state <= config.num_hidden_layers or len(vector) != config.hidden_size:
+        raise ValueError(
+            f"a vector of {len(vector)} numbers for hidden state {state} does not fit; this "
+            f"checkpoint has hidden states 0 to {config.num_hidden_layers}, "
+            f"{config.hidden_size} wide."
+        )
+    shared = {id(each): each for each in chain(network.parameters(), network.buffers())}
+    changed: Network = copy.deepcopy(network, dict(shared))
+
+    def behind(module: nn.Module, inputs: object, output: Tensor) -> Tensor:
+        return output + vector.to(output)
+
+    if state == 0:
+        embeddings = changed.embeddings
+        last = embeddings.norm if embeddings.projection is None else embeddings.projection
+        last.register_forward_hook(behind)
+    else:
+        # ALBERT's layers are one object: the vector is added in only one of its passes.
+        layer = copy.deepcopy(network.layers[state - 1], dict(shared))
+        layer.feed_forward.register_forward_hook(behind)
+        changed.layers[state - 1] = layer  # type: ignore[index]  # a ModuleList, typed by its content
+    return Bert(changed, parts.tokenizer, name=parts.name)
 
 
 @torch.inference_mode()

@@ -15,12 +15,9 @@ from app.sources import my_sentences
 from app.streamlit_internals import MAX_TYPED
 from bertcore import Bert, load
 from bertcore.analysis.words.next_sentence import CHANGES, pair_rates
-from bertcore.bias import StereotypePair, score_crows_pairs, stereotype_shares
 from bertcore.data.sentence_list import read_sentence_list
 from tests.support.opened import (
     charts,
-    complaints,
-    named_charts,
     numbers,
     ok,
     page_of,
@@ -33,7 +30,6 @@ PAGES = {
     "heads": {"heads_source": my_sentences.MINE},
     "layer_map": {"map_source": my_sentences.MINE, "map_method": "pca"},
     "sentence_pairs": {"sentences_source": my_sentences.MINE, "several": "1"},
-    "bias": {"bias_view": "published", "bias_pairs": my_sentences.MINE},
 }
 PAIRS = "the river bank was steep\tthe dog bank was steep\nhe was late ||| she was late\n"
 HOSTILE = (
@@ -103,32 +99,6 @@ def test_how_often_b_follows_a(bert: Bert) -> None:
     names_of_code: dict[str, object] = {}
     exec(compile(code, "shown", "exec"), names_of_code)
     assert names_of_code["rates"] == pair_rates(bert, read_sentence_list(PAIRS).pairs)
-
-
-def test_its_pairs_are_scored_as_those_of_crows_pairs(bert: Bert) -> None:
-    app = ok(opened("bias", PAIRS))
-    items = [
-        StereotypePair(more, less, "", row)
-        for row, (more, less) in enumerate(read_sentence_list(PAIRS).pairs)
-    ]
-    share = stereotype_shares(score_crows_pairs(bert, items), "pll")[0]
-    (drawn,) = [c for c in charts(app) if "first sentence scores" in str(c["layout"])]
-    assert numbers(drawn["data"][0]["x"]).tolist() == [share.mean]
-    assert "No line of the list has two" in complaints(opened("bias", "alone"))
-
-
-def test_its_templates_are_those_of_the_audit() -> None:
-    text = "the [X] was a [MASK]\nno slot\nthe [X] was a [MASK]\nher [X] had a [MASK]"
-    fields = {"bias_view": "templates", "bias_templates_source": my_sentences.MINE}
-    words = {"bias_words_1": "he", "bias_words_2": "she", "bias_fillers": "dog, bank"}
-    app = page_of("bias", **fields, **words).run()
-    app = ok(with_results(app.text_area(key="my_sentences").set_value(text).run()))
-    assert "without [X] or [MASK] are left out: 1." in said(app)
-    grey = [t for t in named_charts(app, "bias")["templates"] if t["hovertemplate"][:4] != "<b>%"]
-    assert [trace["hovertemplate"].partition(":")[0] for trace in grey] == [
-        "the [X] was a [MASK]",
-        "her [X] had a [MASK]",
-    ]
 
 
 @pytest.mark.parametrize("name", PAGES)

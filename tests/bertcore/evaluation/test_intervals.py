@@ -9,7 +9,6 @@ from scipy import stats
 from bertcore.evaluation.intervals import (
     bootstrap,
     bootstrap_means,
-    difference_interval,
     mean_interval,
     wilson_interval,
 )
@@ -141,20 +140,3 @@ def test_bootstrap_of_metrics_is_the_percentile_interval_over_redrawn_examples()
     alone = bootstrap(examples[:1], measure)
     assert list(alone) == ["mean", "most"]
     assert np.isnan(list(alone.values())).all()
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "low", "high"),
-    [
-        ((56, 70), (48, 80), 0.0524, 0.3339),
-        ((9, 10), (3, 10), 0.1705, 0.8090),
-        ((10, 10), (0, 20), 0.6791, 1.0),
-        ((10, 10), (0, 10), 0.6075, 1.0),
-    ],
-)
-def test_a_difference_of_proportions_is_as_published(
-    first: tuple[int, int], second: tuple[int, int], low: float, high: float
-) -> None:
-    # Newcombe 1998 (Statistics in Medicine 17, 873-890), table II, method 10.
-    found = difference_interval(wilson_interval(*first), wilson_interval(*second))
-    assert (found.low, found.high) == pytest.approx((low, high), abs=1e-4)

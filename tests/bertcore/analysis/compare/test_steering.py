@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from bertcore import Bert
+from bertcore import Bert, load
 from bertcore.analysis.compare.steering import (
     NUM_RANDOM,
     find_direction,
@@ -17,8 +17,12 @@ from bertcore.analysis.compare.steering import (
     steered,
 )
 from bertcore.analysis.shared.inputs import masked_encoding
+from bertcore.bert import with_parts
 from bertcore.interventions.what_if import Changes
+from bertcore.network import Network
+from bertcore.trace import trace_network
 from tests.support.tiny import tiny_bert
+from tests.support.tiny_families import make
 
 A, B = "The river bank was steep.", "It had rained."
 GOOD, BAD = ("good", "very new"), ("bad", "old")
@@ -143,3 +147,48 @@ def test_refused(bert: Bert) -> None:
             steer(bert, bert.tokenize(A), None, 1, direction, strength)
     with pytest.raises(ValueError, match="wide"):
         steered(bert, 1, direction[:-1])
+
+
+@torch.inference_mode()
+def by_hand(network: Network, state: int, vector: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:
+    """The layers one by one, the vector between two of them."""
+    hidden, mask = network.embed(ids)
+    for number in range(network.config.num_hidden_layers + 1):
+        if number:
+            hidden = network.run_layers(hidden, mask, layers=[number - 1])
+        if number == state:
+            hidden = hidden + vector
+    return hidden
+
+
+@pytest.mark.parametrize("name", ["Bert", "Albert", "ModernBert", "Electra", "DistilBert"])
+def test_every_way_of_running_reads_steered_states(tmp_path: Path, name: str) -> None:
+    bert = tiny_bert()
+    if name != "Bert":
+        make(f"{name}ForMaskedLM", tmp_path)
+        bert = with_parts(load(tmp_path, device="cpu"))
+    encoding = bert.tokenize("the old man sat on the river")
+    ids, segments = torch.tensor([encoding.input_ids]), torch.tensor([encoding.segment_ids])
+    places, are_tokens = torch.tensor([2]), torch.ones_like(ids).bool()
+    vector = torch.randn(bert.config.hidden_size, generator=torch.Generator().manual_seed(3))
+    with torch.inference_mode():
+        before = bert.module(ids)
+    for state in range(bert.config.num_hidden_layers + 1):
+        changed = steered(bert, state, vector).module
+        assert {each.data_ptr() for each in changed.parameters()} == {
+            each.data_ptr() for each in bert.module.parameters()
+        }
+        expected = by_hand(bert.module, state, vector, ids)
+        positions = changed.default_ids(ids[0], None, None)[1]
+        with torch.inference_mode():
+            found = {
+                "forward": changed(ids),
+                "one place": changed.word_states_at(ids, segments, None, places),
+                "all": changed.every_state(ids, segments, are_tokens)[-1],
+                "trace": trace_network(changed, ids[0], segments[0], positions).hidden_states[-1:],
+            }
+        for way, states in found.items():
+            wanted = expected[:, 2] if way == "one place" else expected
+            torch.testing.assert_close(states, wanted, atol=1e-4, rtol=1e-4, msg=f"{way} {state}")
+    with torch.inference_mode():
+        assert torch.equal(bert.module(ids), before)  # the original runs as it did
