@@ -7,7 +7,6 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
@@ -198,17 +197,6 @@ def write_label_map(names: Mapping[str, str], *, most: int = _SHOWN) -> str:
     return f"--label-map{dash}{shlex.quote(text)}"
 
 
-def name_as(name: str, known: Sequence[str]) -> str:
-    """Return the option that names a label as the known one that is spelled most like it.
-
-    >>> name_as("contradictory", ["entailment", "contradiction"])
-    '--label-map contradictory=contradiction'
-    """
-    close = get_close_matches(name, known, 1, 0)[0]
-    is_opposite = len(name) > len(close) and _letters(name).endswith(_letters(close))  # not X
-    return write_label_map({name[:40]: "LABEL" if is_opposite else close})
-
-
 # ---- a file ----
 
 
@@ -286,7 +274,7 @@ class FileLabels:
         in_file = order_labels(filter(None, self.counts or ()))
         return (
             f"{describe_unseen(name, self.known)}; the file has {some_labels(in_file)}. Give both "
-            f"the same name, or name it with {name_as(name, self.known)}"
+            f"the same name, or say what it is with {write_label_map({name[:40]: 'LABEL'})}"
         )
 
     def check_known(self, path: Path) -> None:

@@ -16,8 +16,8 @@ from bertcore.data.labels import (
     describe_match,
     describe_unseen,
     match_labels,
-    name_as,
     some_labels,
+    write_label_map,
 )
 
 OUTSIDE = "O"
@@ -253,8 +253,8 @@ class FileTags(FileLabels):
         kinds = self.known_kinds or (OUTSIDE,)
         return (
             f"entities of the type {name[:40]!r}, which is not one of {some_labels(kinds)}. Give "
-            f"both the same name, or name it with {name_as(name, kinds)} "
-            f"({name[:40]}={OUTSIDE}: no entity)"
+            f"both the same name, or say what it is with {write_label_map({name[:40]: 'TYPE'})} "
+            f"({OUTSIDE}: no entity)"
         )
 
     def notes(self) -> Iterator[str]:

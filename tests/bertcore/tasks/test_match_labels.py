@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bertcore.analysis.attribution import run_file
-from bertcore.data.labels import describe_match, match_labels, name_as, order_labels
+from bertcore.data.labels import describe_match, match_labels, order_labels
 from bertcore.finetuning.experiment import start_experiment
 from bertcore.finetuning.settings import make_settings
 from bertcore.tasks import TaskModel, open_task_model, read_task_data, start_task_model
@@ -225,11 +225,3 @@ def test_labels_with_dashes_are_no_numbers() -> None:
     assert order_labels(["2", "--1", "10"]) == ("2", "10", "--1")
     assert order_labels(["1.5", "10", "-0.5", "9"]) == ("-0.5", "1.5", "9", "10")
     assert order_labels(["B-X10", "O", "B-X9"]) == ("O", "B-X9", "B-X10")
-
-
-def test_the_option_names_the_label_that_is_spelled_alike_and_no_opposite() -> None:
-    """XNLI#11, hans#6."""
-    known = ("entailment", "neutral", "contradiction")
-    assert name_as("contradictory", known) == "--label-map contradictory=contradiction"
-    for name in ("non-entailment", "not_entailment"):
-        assert name_as(name, known) == f"--label-map {name}=LABEL"
