@@ -12,11 +12,11 @@ from bertcore.analysis.compare.weight_drift import WeightDrift, weight_drift
 
 from ..plots import label_name
 from ..plots.before_after import AnswerRows
-from ..second_checkpoint import Side, began_with
 from ..shell import Field, cache, consent, sidebar
 from ..shell.links import COMPARED_WITH, SUGGESTED
 from ..task_model import model as inspection
 from ..task_model.task_views import view_of
+from .sides import Side, began_with
 
 TEXT_CODE = """
 from bertcore.analysis.compare.checkpoints import compare_text, questions, with_mask_of

@@ -12,11 +12,11 @@ from bertcore.analysis.compare.texts import TextsComparison, compare_texts
 from ..plots import plain, tabulate
 from ..plots.cells import map_height, similarity_map, similarity_table
 from ..plots.charts import Curve, LayerCurves
-from ..second_checkpoint import Side
 from ..shell import Compute, Picture, Progress
 from ..sources import head_texts as sources
 from ..sources.head_texts import HeadTextSource
 from .case import Case, code_of, questions_of
+from .sides import Side
 
 MOST_ROWS = 40  # most texts in the table: those that differ most
 _TEXT_WIDTH = 310

@@ -14,7 +14,14 @@ from ..plots.drift import MEASURES, drift_grid, drift_table, other_bars, other_t
 from ..run_folders import saved_checkpoints
 from ..run_folders.folder_choice import choose_folder
 from ..run_folders.runs import default_folder
-from ..second_checkpoint import (
+from ..shell import Field, Picture, cache, consent, frame, one_of, sidebar
+from ..shell.links import COMPARED_WITH, RUN, SUGGESTED
+from . import PAGE
+from .answers import show_answers
+from .case import Case, in_order, open_both, opening_code, put_second
+from .heads import VIEW, show_heads
+from .layers import show_layers
+from .sides import (
     Side,
     began_with,
     choices,
@@ -24,13 +31,6 @@ from ..second_checkpoint import (
     sides,
     suggested,
 )
-from ..shell import Field, Picture, cache, consent, frame, one_of, sidebar
-from ..shell.links import COMPARED_WITH, RUN, SUGGESTED
-from . import PAGE
-from .answers import show_answers
-from .case import Case, in_order, open_both, opening_code, put_second
-from .heads import VIEW, show_heads
-from .layers import show_layers
 
 MEASURE = Field("compare_measure", "relative", tuple(MEASURES))
 NOT_FINITE = (

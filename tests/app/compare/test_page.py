@@ -13,7 +13,7 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from app import second_checkpoint
+from app.compare import sides
 from app.shell import cache
 from bertcore import Bert, Tokenizer, load
 from bertcore.analysis.attribution import answer, task_input
@@ -199,7 +199,7 @@ def test_the_same_twice_is_zero_and_said(page: AppTest, folders: dict[str, Path]
 
 
 def suggestion(folder: Path) -> str:
-    return second_checkpoint.suggested(cache.bert_key(str(folder)))
+    return sides.suggested(cache.bert_key(str(folder)))
 
 
 def test_nothing_chosen_suggests_what_it_came_from(
@@ -214,7 +214,7 @@ def test_nothing_chosen_suggests_what_it_came_from(
     assert suggestion(tmp_path) == str(folders["start"])
     for wrong in ("[]", "{", json.dumps({"checkpoint": str(tmp_path / "gone")})):
         (tmp_path / "finetune.json").write_text(wrong, encoding="utf-8")
-        assert suggestion(tmp_path) == second_checkpoint.UNTRAINED
+        assert suggestion(tmp_path) == sides.UNTRAINED
 
 
 def test_other_shapes_are_said_and_the_rest_is_shown(
@@ -298,7 +298,7 @@ def test_they_change_places(page: AppTest, folders: dict[str, Path]) -> None:
 
 
 def test_the_twin_that_ships_is_compared_with_the_default() -> None:
-    assert second_checkpoint.suggested(cache.bert_key("causal")) == "default"
+    assert sides.suggested(cache.bert_key("causal")) == "default"
 
 
 def test_what_it_began_with_stands_first(page: AppTest, folders: dict[str, Path]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app import second_checkpoint
+from app.compare import sides
 from app.run_folders import runs as training_runs
 from app.run_folders import saved_checkpoints
 from app.shell import cache, sidebar
@@ -79,10 +79,10 @@ def test_where_a_checkpoint_comes_from(tmp_path: Path) -> None:
     assert saved_checkpoints.own_run(Path("epoch-1")) is None
     # What an epoch began with is suggested beside it, as beside the result.
     of_epoch, of_sst2, of_step = (
-        second_checkpoint.suggested(cache.bert_key(str(path))) for path in (epoch, sst2, step)
+        sides.suggested(cache.bert_key(str(path))) for path in (epoch, sst2, step)
     )
     assert of_epoch == of_sst2 == "default"
-    assert of_step == second_checkpoint.UNTRAINED
+    assert of_step == sides.UNTRAINED
 
 
 def test_epochs_are_in_the_list_of_checkpoints(tmp_path: Path, monkeypatch) -> None:

@@ -1,4 +1,4 @@
-"""A checkpoint beside the page's: its choice, its opening, and both as the two sides of a page."""
+"""The second checkpoint of Compare: which one, its opening, and both as sides of the page."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -14,12 +14,12 @@ from bertcore.checkpoints.adapter import adapter_settings
 from bertcore.checkpoints.source import CAUSAL, DEFAULT, SHIPPED, base_source, is_remote
 from bertcore.loading import untrained
 
-from .access import checkpoints
-from .access.policy import default_source, policy
-from .plots import shorten
-from .run_folders import saved_checkpoints
-from .shell import Field, cache, capabilities, consent, frame, sidebar
-from .shell.links import SUGGESTED
+from ..access import checkpoints
+from ..access.policy import default_source
+from ..plots import shorten
+from ..run_folders import saved_checkpoints
+from ..shell import cache, capabilities, frame, sidebar
+from ..shell.links import SUGGESTED
 
 EXAMPLE = "sentiment"
 """The fine-tuned checkpoint that the default one is compared with if nothing is chosen."""
@@ -141,7 +141,6 @@ def _decisions(bert: Model, side: Side) -> Decisions:
     return open_decisions(bert, side.key.place)
 
 
-NOBODY = ""  # the value of a field that names no other checkpoint
 NO_UNTRAINED = (
     "So no untrained network can be made with this architecture: choose a second checkpoint above."
 )
@@ -166,47 +165,3 @@ def open_other(side: Side, choose: Callable[[str], None]) -> None:
             assert side.bert
         return
     frame.open_or_end(side.key, "compare", choose, HUB_LINK)
-
-
-def choose_second(label: str, field: Field[str], offered: Sequence[str], *, width: int) -> None:
-    """Draw the choice of another checkpoint.
-
-    Args:
-        field: Holds its source, `NOBODY` for none.
-        offered: Sources to choose from; on an open server others can be typed.
-        width: Pixels.
-    """
-    options = list(dict.fromkeys([NOBODY, *offered, field.value]))
-    names = shown_names([source for source in options if source != NOBODY])
-    st.selectbox(
-        label,
-        options,
-        key=field.key(),
-        accept_new_options=not policy().is_closed,
-        format_func=lambda source: (
-            "no other checkpoint" if source == NOBODY else names.get(source) or shown_name(source)
-        ),
-        on_change=lambda: consent.allow(field.value),
-        help=(
-            f"{sidebar.how_to_choose()} The saved steps of a run are its folders "
-            "checkpoints/step-N."
-        ),
-        width=width,
-    )
-
-
-def open_second(page: frame.Page, field: Field[str]) -> list[Side]:
-    """Return the page's checkpoint, and the other if there is one; its download may be drawn."""
-    chosen = field.value.strip()
-    if chosen in (NOBODY, page.bert_key.source):
-        own, _ = sides(page, page.bert_key.source)
-        return [own]
-    with frame.guard(stop=True):
-        own, other = sides(page, chosen)
-
-    def put(source: str) -> None:
-        consent.allow(source)
-        field.put(source)
-
-    open_other(other, put)
-    return [own, other]
