@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -16,6 +16,7 @@ from typer import Option
 
 from bertcore.base.json_data import plain_data
 from bertcore.configs import Columns
+from bertscope.cli.files import write_whole
 from bertscope.cli.finetune import metrics_table
 from bertscope.cli.options import (
     DATA,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from bertcore.grammar import GroupAccuracy
     from bertcore.model import Model
     from bertcore.pretraining import Batch, CausalScores, PackedCorpus, PretrainingScores
-    from bertcore.tasks import Scored, TaskData, TaskModel
+    from bertcore.tasks import Scored, TaskModel
 
 MASKED_WORDS = "mlm"
 """The task of held-out text for a checkpoint that fills in masks."""
@@ -47,14 +48,14 @@ MINIMAL_PAIRS = "minimal-pairs"
 """The task of pairs of a good and a bad sentence."""
 MOST_GROUPS = 80
 """Maximum number of groups of minimal pairs that are printed, the worst ones; JSON has all."""
+MACHINE = "Machine"
 MOST_LABELS = 20
 """Maximum number of labels whose accuracy is printed, the worst ones; JSON has all."""
-MACHINE = "Machine"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Subject:
-    """The checkpoint to score, and the device."""
+    """The checkpoint to score, and how."""
 
     checkpoint: str = "default"
     """'default', a folder, or a hub id such as bert-base-uncased."""
@@ -64,20 +65,8 @@ class Subject:
     """auto, cpu, cuda, cuda:1, mps."""
     allow_pickle: bool = False
     """Read a pytorch_model.bin (weights only) if there is no safetensors file."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class MaskedWordOptions:
-    """Options of masked words and next sentences alone."""
-
     rows: int = field(default=512, metadata={"min": 1})
-    """Maximum number of rows to score."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TaskOptions:
-    """Options of labelled files, besides the columns."""
-
+    """mlm, causal: maximum number of rows to score."""
     skip_bad_rows: bool = False
     """Leave out rows that cannot be used; not for mlm or causal."""
     predictions: Path | None = None
@@ -93,9 +82,7 @@ class TaskOptions:
 
 
 @config_options(
-    (DATA, Subject, "checkpoint allow_pickle max_seq_length"),
-    (DATA, TaskOptions, "skip_bad_rows predictions"),
-    ("mlm, causal: held-out text", MaskedWordOptions, "rows"),
+    (DATA, Subject, "checkpoint allow_pickle max_seq_length rows skip_bad_rows predictions"),
     ("Fine-tuned checkpoints", Columns, "text text_pair label label_map"),
     (MACHINE, Subject, "device"),
 )
@@ -139,34 +126,30 @@ def evaluate(
         --label toxic,insult,threat
       bertscope evaluate --task qa --checkpoint squad --data dev.json --predictions answers.jsonl
     """
+    from bertcore.tasks import TASKS
+
     subject = Subject(**chosen(Subject, settings))
-    if task == MINIMAL_PAIRS:
-        refuse_options(context, field_names(Columns), "it is for fine-tuned checkpoints")
+    is_text, columns = task in (MASKED_WORDS, NEXT_TOKENS), field_names(Columns)
+    if not is_text and task != MINIMAL_PAIRS and task not in TASKS:
+        names = ", ".join((MASKED_WORDS, NEXT_TOKENS, MINIMAL_PAIRS, *TASKS))
+        raise ValueError(f"--task is {task!r}; this version scores {names}.")
+    if task not in TASKS:
+        refuse_options(context, columns, "it is for fine-tuned checkpoints")
+    if is_text:
+        refuse_options(context, {"skip_bad_rows", "predictions"}, "it is for labelled files")
+    else:
         refuse_options(context, {"rows"}, "it is for held-out text")
+    if task == MINIMAL_PAIRS:
         refuse_options(context, {"max_seq_length"}, "a pair is scored whole or not at all")
-        writing = TaskOptions(**chosen(TaskOptions, settings))
-        evaluate_minimal_pairs(data, subject, writing, as_json=as_json)
+        evaluate_minimal_pairs(data, subject, as_json=as_json)
         return
     if data is None:
         raise ValueError("--data is missing. Name the file to score.")
-    if task in (MASKED_WORDS, NEXT_TOKENS):
-        ours = field_names(Columns, TaskOptions)
-        refuse_options(context, ours, "it is for fine-tuned checkpoints")
-        score = evaluate_masked_words
-        if task == NEXT_TOKENS:
-            score = evaluate_causal
-        options = MaskedWordOptions(**chosen(MaskedWordOptions, settings))
-        score(data, subject, options, as_json=as_json)
-        return
-    from bertcore.tasks import TASKS
-
-    if task not in TASKS:
-        names = ", ".join((MASKED_WORDS, NEXT_TOKENS, MINIMAL_PAIRS, *TASKS))
-        raise ValueError(f"--task is {task!r}; this version scores {names}.")
-    refuse_options(context, field_names(MaskedWordOptions), "it is for held-out text")
-    columns = Columns(**chosen(Columns, settings))
-    task_options = TaskOptions(**chosen(TaskOptions, settings))
-    evaluate_task(task, data, subject, task_options, columns, as_json=as_json)
+    if is_text:
+        score = evaluate_masked_words if task == MASKED_WORDS else evaluate_causal
+        score(data, subject, as_json=as_json)
+    else:
+        evaluate_task(task, data, subject, Columns(**chosen(Columns, settings)), as_json=as_json)
 
 
 def _open(subject: Subject) -> Model:
@@ -175,13 +158,7 @@ def _open(subject: Subject) -> Model:
     return load(subject.checkpoint, device=subject.device, allow_pickle=subject.allow_pickle)
 
 
-def evaluate_minimal_pairs(
-    data: Path | None,
-    subject: Subject,
-    writing: TaskOptions,
-    *,
-    as_json: bool,
-) -> None:
+def evaluate_minimal_pairs(data: Path | None, subject: Subject, *, as_json: bool) -> None:
     """Score the minimal pairs of a file, or our own 200, and print the accuracy by group.
 
     ValueError if the checkpoint has neither a masked-word head nor a next-token head, or the file
@@ -189,9 +166,8 @@ def evaluate_minimal_pairs(
     """
     from bertcore.data.files import BadRows
     from bertcore.grammar import BUNDLED, accuracies, read_pairs, score_pairs
-    from bertscope.cli.files import write_whole
 
-    bad_rows = BadRows(skip=writing.skip_bad_rows)
+    bad_rows = BadRows(skip=subject.skip_bad_rows)
     with stages() as on_stage:
         on_stage("reading the pairs", None)
         file = read_pairs(data or BUNDLED, bad_rows=bad_rows)
@@ -202,10 +178,9 @@ def evaluate_minimal_pairs(
         scores = [score for part in parts for score in part]
     if not scores:
         raise ValueError(f"no pair can be scored. {bad_rows.first}")
-    if writing.predictions is not None:
+    if subject.predictions is not None:
         lines = ({"row": score.pair.row, "good": score.good, "bad": score.bad} for score in scores)
-        text = "".join(json.dumps(line) + "\n" for line in lines)
-        write_whole(writing.predictions, lambda file: file.write(text.encode()))
+        _write_lines(subject.predictions, lines)
     notes, unknown = bad_rows.notes(), sum(score.num_unknown > 0 for score in scores)
     if unknown:
         notes.append(f"{counted(unknown, 'pair')} have a word that the vocabulary lacks.")
@@ -248,9 +223,7 @@ def pairs_table(groups: Sequence[GroupAccuracy]) -> Table:
     return make_table(column or "pairs", *names, right=names, title=title, rows=rows)
 
 
-def evaluate_masked_words(
-    data: Path, subject: Subject, options: MaskedWordOptions, *, as_json: bool
-) -> None:
+def evaluate_masked_words(data: Path, subject: Subject, *, as_json: bool) -> None:
     """Score a checkpoint on held-out text and print the scores.
 
     ValueError if the checkpoint lacks what the objective needs, or the text cannot be used.
@@ -279,9 +252,8 @@ def evaluate_masked_words(
         on_stage("reading the text", None)
         corpus = pack_corpus(read_sentences([data]), bert.tokenizer)
         config, note = _rows_of(corpus, config)
-        rows = options.rows
         batches = list(
-            fixed_batches(corpus, bert.tokenizer, config, seed=HELD_OUT_SEED, num_rows=rows)
+            fixed_batches(corpus, bert.tokenizer, config, seed=HELD_OUT_SEED, num_rows=subject.rows)
         )
 
         def counted() -> Iterator[Batch]:
@@ -342,9 +314,7 @@ def _rows_of(corpus: PackedCorpus, config: DataConfig) -> tuple[DataConfig, str 
     return config, note_on_halves(corpus, config.rows)
 
 
-def evaluate_causal(
-    data: Path, subject: Subject, options: MaskedWordOptions, *, as_json: bool
-) -> None:
+def evaluate_causal(data: Path, subject: Subject, *, as_json: bool) -> None:
     """Score a causal checkpoint on held-out text and print the scores.
 
     ValueError if the checkpoint does not predict next tokens, or the text cannot be used.
@@ -368,7 +338,7 @@ def evaluate_causal(
             bert,
             max_seq_length=length,
             seed=HELD_OUT_SEED,
-            num_rows=options.rows,
+            num_rows=subject.rows,
         )
         scores = evaluate_next_tokens(
             bert, rows, progress=lambda fraction: on_stage("scoring", fraction)
@@ -382,84 +352,58 @@ def evaluate_causal(
 
 def causal_table(scores: CausalScores) -> Table:
     """Return scores of next tokens as a table of three columns: measure, value and note."""
-    table = make_table("measure", "value", "note", right=("value",))
-    rows, tokens = counted(scores.num_rows, "row"), counted(scores.num_tokens, "token")
-    table.title = plain(f"{rows} of text, {tokens}")
-    for row in (
+    rows = [
         ("next-token loss", f"{scores.loss:.3f}", "nats"),
         ("perplexity", f"{scores.perplexity:,.1f}", "e to the loss, per token"),
         ("bits per character", f"{scores.bits_per_character:.3f}", "of all tokens"),
         ("next-token top-1", f"{scores.top1:.1%}", "the most probable token is the right one"),
-    ):
-        table.add_row(*row)
+    ]
     if scores.num_unknown:
         share = f"{scores.num_unknown / scores.num_tokens:.1%}"
-        table.add_row("unknown tokens", share, "[UNK]: counted in the loss, never as right")
-    return table
+        rows.append(("unknown tokens", share, "[UNK]: counted in the loss, never as right"))
+    title = f"{counted(scores.num_rows, 'row')} of text, {counted(scores.num_tokens, 'token')}"
+    return make_table("measure", "value", "note", right=("value",), title=title, rows=rows)
 
 
 def scores_table(scores: PretrainingScores) -> Table:
     """Return held-out scores as a table of three columns: measure, value and note."""
-    table = make_table("measure", "value", "note", right=("value",))
-    rows = f"{counted(scores.num_rows, 'row')} of packed text"
-    if scores.num_pairs is not None:
-        rows = counted(scores.num_pairs, "pair")
-    table.title = plain(f"{rows}, {counted(scores.num_masked, 'hidden token')}")
     perplexity = math.exp(min(scores.mlm_loss, 700.0))
-    lines = [
+    rows = [
         ("masked-word loss", f"{scores.mlm_loss:.3f}", f"nats; perplexity {perplexity:,.1f}"),
         ("masked-word top-1", f"{scores.mlm_top1:.1%}", "the most probable word is the right one"),
     ]
-    if scores.share_random is not None:
+    of, caption = f"{counted(scores.num_rows, 'row')} of packed text", None
+    if scores.share_random is not None and scores.num_pairs and scores.nsp_accuracy is not None:
+        of, accuracy = counted(scores.num_pairs, "pair"), scores.nsp_accuracy
         chance = max(scores.share_random, 1 - scores.share_random)
-        lines += [
+        same = f"always the same answer: {chance:.1%}"
+        rows += [
             ("next-sentence loss", f"{scores.nsp_loss:.3f}", "nats; 0.693 is guessing"),
-            (
-                "next-sentence accuracy",
-                f"{scores.nsp_accuracy:.1%}",
-                f"always the same answer: {chance:.1%}",
-            ),
+            ("next-sentence accuracy", f"{accuracy:.1%}", same),
         ]
-        assert scores.nsp_accuracy is not None
-        assert scores.num_pairs is not None
-        error = math.sqrt(chance * (1 - chance) / scores.num_pairs)
-        if scores.nsp_accuracy < chance + 2 * error:
-            table.caption_justify = "left"
-            table.caption = (
+        if accuracy < chance + 2 * math.sqrt(chance * (1 - chance) / scores.num_pairs):
+            caption = (
                 "Next sentence is near guessing. On text of one book or one topic that is usual: a "
                 "random B has the topic of A, too."
             )
-    bits = ("bits per character", f"{scores.bits_per_character:.3f}", "of the hidden tokens")
-    for row in (*lines, bits):
-        table.add_row(*row)
+    rows.append(("bits per character", f"{scores.bits_per_character:.3f}", "of the hidden tokens"))
     if scores.num_unknown:
         share = f"{scores.num_unknown / scores.num_masked:.1%}"
-        table.add_row("unknown tokens", share, "[UNK]: predicting [UNK] counts as right there")
+        rows.append(("unknown tokens", share, "[UNK]: predicting [UNK] counts as right there"))
+    title = f"{of}, {counted(scores.num_masked, 'hidden token')}"
+    table = make_table("measure", "value", "note", right=("value",), title=title, rows=rows)
+    table.caption, table.caption_justify = caption, "left"
     return table
 
 
 def evaluate_task(
-    task: str,
-    data: Path,
-    subject: Subject,
-    options: TaskOptions,
-    columns: Columns,
-    *,
-    as_json: bool,
+    task: str, data: Path, subject: Subject, columns: Columns, *, as_json: bool
 ) -> None:
-    """Score a fine-tuned checkpoint on a labelled file and print the scores.
-
-    Args:
-        task: Name of a fine-tuning task.
-        data: The file, or a name as `fetch_hub_data` takes it.
-        subject, options: As typed.
-        columns: As for `read_task_data`.
-        as_json: Print JSON.
+    """Score a fine-tuned checkpoint on a labelled file, or a data set of the hub; print the scores.
 
     ValueError if the checkpoint is for another task or the data cannot be used.
     """
-    from bertcore.tasks import open_task_model, score_model
-    from bertscope.cli.files import write_whole
+    from bertcore.tasks import open_task_model, read_task_data, score_model
 
     with stages() as on_stage:
         on_stage("opening the checkpoint", None)
@@ -471,7 +415,17 @@ def evaluate_task(
         )
         length = seq_length(model, subject.max_seq_length)
         on_stage("reading the data", None)
-        examples = _read_examples(data, model, length, columns, options)
+        with local_file(data, model.task.name) as path:
+            examples = read_task_data(
+                path,
+                model.task,
+                model.tokenizer,
+                max_length=length,
+                labels=model.labels if model.task.has_labels else None,
+                columns=columns,
+                skip_bad_rows=subject.skip_bad_rows,
+                is_train=False,
+            )
         scored = score_model(
             model.module,
             examples,
@@ -483,12 +437,12 @@ def evaluate_task(
             f"the answers of {subject.checkpoint} are NaN or infinite, so they have no scores. "
             "Inspect its weights: bertscope inspect."
         )
-    if options.predictions is not None:
-        lines = "".join(
-            json.dumps(plain_data(line), allow_nan=False) + "\n"
-            for line in _with_rows(scored.predictions, examples.file_rows)
-        )
-        write_whole(options.predictions, lambda file: file.write(lines.encode()))
+    if subject.predictions is not None:
+        lines: Iterable[Mapping[str, Any]] = scored.predictions
+        if examples.file_rows:  # questions have an id instead
+            pairs = zip(examples.file_rows, lines, strict=True)
+            lines = ({"row": row, **line} for row, line in pairs)
+        _write_lines(subject.predictions, lines)
     notes = [*model.notes, *examples.notes, *scored.scores.notes]
     if as_json:
         about = {"task": task, "checkpoint": subject.checkpoint, "data": str(data)}
@@ -497,32 +451,10 @@ def evaluate_task(
         _print_scores(scored, notes)
 
 
-def _with_rows(
-    predictions: Sequence[Mapping[str, Any]], rows: Sequence[int]
-) -> list[Mapping[str, Any]]:
-    """Return predictions with their rows in the file; questions have an id instead."""
-    if not rows:
-        return list(predictions)
-    return [{"row": row, **line} for row, line in zip(rows, predictions, strict=True)]
-
-
-def _read_examples(
-    data: Path, model: TaskModel, length: int, columns: Columns, options: TaskOptions
-) -> TaskData:
-    """Read a labelled file, or a data set of the hub."""
-    from bertcore.tasks import read_task_data
-
-    with local_file(data, model.task.name) as path:
-        return read_task_data(
-            path,
-            model.task,
-            model.tokenizer,
-            max_length=length,
-            labels=model.labels if model.task.has_labels else None,
-            columns=columns,
-            skip_bad_rows=options.skip_bad_rows,
-            is_train=False,
-        )
+def _write_lines(path: Path, values: Iterable[Mapping[str, Any]]) -> None:
+    """Write a JSON line for each value."""
+    text = "".join(json.dumps(plain_data(value), allow_nan=False) + "\n" for value in values)
+    write_whole(path, lambda file: file.write(text.encode()))
 
 
 @contextmanager
@@ -557,7 +489,12 @@ def _print_scores(scored: Scored, notes: list[str]) -> None:
     table.title = plain(counted(scores.num_examples, "example"))
     print_table(table)
     if scores.by_type:
-        print_table(types_table(scores.by_type))
+        names = ("precision", "recall", "F1", "number")
+        rows = (
+            (name, *(f"{one[n]:.4f}" for n in ("precision", "recall", "f1")), f"{one['number']:,}")
+            for name, one in scores.by_type.items()
+        )
+        print_table(make_table("type", *names, right=names, rows=rows))
     if scores.breakdown is not None:
         for table in breakdown_tables(scores.breakdown):
             print_table(table)
@@ -565,46 +502,32 @@ def _print_scores(scored: Scored, notes: list[str]) -> None:
         typer.echo(f"Note: {note}")
 
 
-def types_table(by_type: dict[str, dict[str, float]]) -> Table:
-    """Return the scores of each entity type, or of each label of a multilabel task."""
-    names = ("precision", "recall", "F1", "number")
-    table = make_table("type", *names, right=names)
-    for name, one in by_type.items():
-        values = [f"{one[part]:.4f}" for part in ("precision", "recall", "f1")]
-        table.add_row(plain(name), *values, f"{one['number']:,}")
-    return table
-
-
 def breakdown_tables(breakdown: Breakdown) -> tuple[Table, Table]:
     """Return the reliability of the confidences, and the accuracy by length and label."""
     reliability = make_table(
-        "confidence", "answers", "mean", "right", "95% interval", right=("answers", "mean", "right")
+        *("confidence", "answers", "mean", "right", "95% interval"),
+        right=("answers", "mean", "right"),
+        title=f"calibration: expected error {breakdown.expected_calibration_error:.4f}, "
+        f"largest {breakdown.largest_calibration_error:.4f}",
+        rows=(
+            (
+                f"{part.above:.1f} to {part.up_to:.1f}",
+                f"{part.number:,}",
+                *(f"{value:.4f}" for value in (part.confidence, part.accuracy)),
+                f"{part.low:.4f} to {part.high:.4f}",
+            )
+            for part in breakdown.calibration
+        ),
     )
-    reliability.title = (
-        f"calibration: expected error {breakdown.expected_calibration_error:.4f}, "
-        f"largest {breakdown.largest_calibration_error:.4f}"
-    )
-    for bin_ in breakdown.calibration:
-        reliability.add_row(
-            f"{bin_.above:.1f} to {bin_.up_to:.1f}",
-            f"{bin_.number:,}",
-            f"{bin_.confidence:.4f}",
-            f"{bin_.accuracy:.4f}",
-            f"{bin_.low:.4f} to {bin_.high:.4f}",
-        )
-    slices = make_table("slice", "answers", "right", "95% interval", right=("answers", "right"))
-    slices.title = "accuracy by length and by true label"
-    labels = breakdown.by_label
+    title, labels = "accuracy by length and by true label", breakdown.by_label
     if len(labels) > MOST_LABELS:
+        title += f" (the worst {MOST_LABELS} of {len(labels):,} labels)"
         labels = tuple(sorted(labels, key=lambda one: one.mean)[:MOST_LABELS])
-        slices.title += f" (the worst {MOST_LABELS} of {len(breakdown.by_label):,} labels)"
     named = [(one.name, one) for one in breakdown.by_length]
     named += [(f"label {one.name}", one) for one in labels]
-    for name, one in named:
-        slices.add_row(
-            plain(name),
-            f"{one.number:,}",
-            f"{one.mean:.4f}",
-            f"{one.low:.4f} to {one.high:.4f}",
-        )
-    return reliability, slices
+    rows = (
+        (name, f"{one.number:,}", f"{one.mean:.4f}", f"{one.low:.4f} to {one.high:.4f}")
+        for name, one in named
+    )
+    names = ("slice", "answers", "right", "95% interval")
+    return reliability, make_table(*names, right=names[1:3], title=title, rows=rows)

@@ -175,7 +175,7 @@ def test_start_checkpoint_alone_is_one_sentence(texts: Path, tmp_path: Path) -> 
     words = words_of(texts, tmp_path / "run", "--steps", "2", *recipe(start="checkpoint"))
     at = words.index("--checkpoint")
     sentence = refusal(*words[:at], *words[at + 2 :])
-    assert "Use --from-checkpoint" in sentence
+    assert "Use --checkpoint" in sentence
     assert list(tmp_path.iterdir()) == []
 
 
