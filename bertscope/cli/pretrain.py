@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from bertcore.pretraining.data.read_corpus import OnStage
     from bertcore.pretraining.loss.distillation import Teacher
     from bertcore.tokenizer import Tokenizer
-    from bertcore.training.event_files import EventFiles
     from bertcore.training.loop import Progress
 
 TEXT, NETWORK, TRAINING, MACHINE = "Text and run", "Network", "Training", "Machine"
@@ -143,7 +142,6 @@ def pretrain(
     recipe: Annotated[
         list[str] | None, Option(metavar="<name|file.toml>", rich_help_panel=TEXT)
     ] = None,
-    tensorboard: Annotated[bool, Option(rich_help_panel=MACHINE)] = False,
     **typed: Any,
 ) -> None:
     """Pretrain a BERT: masked words, and next sentences unless --objective says otherwise.
@@ -159,7 +157,6 @@ def pretrain(
             days on accelerators) or tinybert (with --teacher, whose layers alone are copied). Of
             several, a later one overrides those before it. Without one the settings are meant for
             hours on a CPU.
-        tensorboard: Also write TensorBoard event files into the run folder.
 
     \b
     Examples:
@@ -176,10 +173,10 @@ def pretrain(
     if resume:
         refuse_options(
             context,
-            set(context.params) - {"out", "resume", "tensorboard"},
+            set(context.params) - {"out", "resume"},
             "a run resumes with its own settings",
         )
-        resume_in(out, tensorboard=tensorboard)
+        resume_in(out)
         return
     settings, given = read_settings("pretrain", recipe or (), typed, RECIPE)
     for name, other in (("steps", "minutes"), ("minutes", "steps")):
@@ -195,18 +192,15 @@ def pretrain(
             "--resume."
         )
     from bertcore.pretraining import check_inputs, start_run
-    from bertcore.training.event_files import check_tensorboard
     from bertcore.training.processes import launched_rank, wait_for_file
 
     assert texts.valid is not None
     plan = _plan(texts, sources, settings)
     if launched_rank() > 0:  # of several processes, the main one prepares the folder
         wait_for_file(out / "config.json")
-        resume_in(out, tensorboard=tensorboard)
+        resume_in(out)
         return
     check_inputs(out, texts.corpus, texts.valid, rows=plan.data.rows)
-    if tensorboard:
-        check_tensorboard()
     with stages() as on_stage:
         run = start_run(
             out,
@@ -222,7 +216,7 @@ def pretrain(
             command=shlex.join(["bertscope", *sys.argv[1:]]),
             on_stage=on_stage,
         )
-    train(run, tensorboard=tensorboard)
+    train(run)
 
 
 def _refuse_without_effect(
@@ -407,45 +401,34 @@ def _open_checkpoint(option: str, source: str) -> Bert:
     return with_parts(model)
 
 
-def resume_in(folder: Path, *, tensorboard: bool) -> None:
+def resume_in(folder: Path) -> None:
     """Open a run folder and continue its run."""
     from bertcore.pretraining import resume_run
 
     with stages() as on_stage:
         on_stage("opening the run", None)
         run = resume_run(folder)
-    train(run, tensorboard=tensorboard)
+    train(run)
 
 
-def train(run: Pretraining, *, tensorboard: bool) -> None:
+def train(run: Pretraining) -> None:
     """Run with a progress bar; Ctrl+C ends it after the current step, a second one at once."""
-    events = _event_files(run, tensorboard=tensorboard)
-    try:
-        with stop_signals() as should_stop, progress_bar() as bar:
-            task = bar.add_task("starting", total=1.0)
+    with stop_signals() as should_stop, progress_bar() as bar:
+        task = bar.add_task("starting", total=1.0)
 
-            def show(progress: Progress) -> None:
-                bar.update(
-                    task,
-                    completed=progress.fraction,
-                    description=_describe(progress.metrics, progress.fraction),
-                )
-                if events and (progress.is_scored or progress.step % run.config.log_every == 0):
-                    events.write(progress.metrics)
-                if progress.is_scored:
-                    bar.console.print(
-                        _describe_scores(progress.metrics), highlight=False, soft_wrap=True
-                    )
+        def show(progress: Progress) -> None:
+            description = _describe(progress.metrics, progress.fraction)
+            bar.update(task, completed=progress.fraction, description=description)
+            if progress.is_scored:
+                said = _describe_scores(progress.metrics)
+                bar.console.print(said, highlight=False, soft_wrap=True)
 
-            def tell(notice: str) -> None:
-                bar.console.print(notice, highlight=False, markup=False, soft_wrap=True)
+        def tell(notice: str) -> None:
+            bar.console.print(notice, highlight=False, markup=False, soft_wrap=True)
 
-            scores = run.run(on_progress=show, should_stop=should_stop, on_notice=tell)
-            if scores is not None:
-                bar.update(task, completed=1.0)
-    finally:
-        if events is not None:
-            events.close()
+        scores = run.run(on_progress=show, should_stop=should_stop, on_notice=tell)
+        if scores is not None:
+            bar.update(task, completed=1.0)
     run.processes.leave()
     if not run.processes.is_main:
         return
@@ -459,15 +442,6 @@ def train(run: Pretraining, *, tensorboard: bool) -> None:
             typer.echo(f"The mean of its weights over the decay is {run.folder.average}")
         if best is not None and best != newest:
             typer.echo(f"An earlier checkpoint is better on held-out text: {best}")
-
-
-def _event_files(run: Pretraining, *, tensorboard: bool) -> EventFiles | None:
-    """Return the event files, if requested now or at the start of the run."""
-    from bertcore.training.event_files import EventFiles, has_events
-
-    if run.processes.is_main and (tensorboard or has_events(run.folder.path)):
-        return EventFiles(run.folder.path, after_step=run.progress.step)
-    return None
 
 
 def _describe(metrics: dict[str, float], fraction: float) -> str:

@@ -80,6 +80,7 @@ OPTIONS = {
         **dict.fromkeys(("--direction-penalty", "--direction-words"), _PENALTY),
         **dict.fromkeys(("--swap-words", "--swap-mode"), _SWAPPED),
         "--from-checkpoint": "Use --checkpoint.",
+        "--tensorboard": "The page Training draws metrics.jsonl, and pandas reads it.",
         "--cased": "Write `uncased = false` in a recipe.",
         "--keep-accents": "Write `strip_accents = false` in a recipe.",
         "--join-chinese-chars": "Write `tokenize_chinese_chars = false` in a recipe.",

@@ -86,9 +86,9 @@ def metrics(run: Path) -> list[dict[str, Any]]:
 
 
 def names(run: Path) -> list[str]:
-    """Return all files of a run, hidden ones too, but for the time in TensorBoard's names."""
+    """Return all files of a run, hidden ones too."""
     files = (path.relative_to(run) for path in run.rglob("*"))
-    return sorted(str(path) for path in files if "tensorboard" not in path.parts)
+    return sorted(map(str, files))
 
 
 @pytest.mark.exhaustive
