@@ -265,7 +265,7 @@ def test_the_command_line(taught: Path, tmp_path: Path) -> None:
         ([*of_task, "--student-layers", "0,7"], "has the layers 0 to 3"),
         ([*of_task, *two, "--steps", "3"], "--steps"),
         ([*of_task, *two, *recipe(cosine_weight=1)], "cosine_weight"),
-        (two, "no examples to learn from"),
+        (two, "give --train FILE to learn from"),
         ([*of_task, *two, *recipe(temperature=0)], "temperature is 0.0"),
     ):
         answer = CliRunner().invoke(app, [*words, *more])
@@ -280,7 +280,7 @@ def test_the_command_line(taught: Path, tmp_path: Path) -> None:
     alone = ["finetune", "--out", str(tmp_path / "b"), *of_task, *recipe(soft_weight=1)]
     without = CliRunner().invoke(app, alone)
     assert without.exit_code == 2
-    assert "--soft-weight would have no effect" in " ".join(without.stderr.split())
+    assert "soft_weight would have no effect" in " ".join(without.stderr.split())
     again = CliRunner().invoke(app, ["finetune", "--out", str(tmp_path / "out"), "--resume"])
     assert again.exit_code == 0, again.stderr
     assert "Done" in again.stdout

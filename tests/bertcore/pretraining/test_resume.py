@@ -179,8 +179,9 @@ def test_a_full_disk_at_the_start_of_a_resume_loses_nothing(
 def test_a_full_disk_at_the_start_of_a_run_leaves_nothing(
     texts: Path, tmp_path: Path, room: int
 ) -> None:
+    words = words_of(texts, tmp_path / "run", "--steps", "2")
     with largest_file(room):
-        sentence = refusal(*words_of(texts, tmp_path / "run", "--steps", "2"))
+        sentence = refusal(*words)
     assert "is full. Free some space. No part of the run is left: start it again." in sentence
     assert list(tmp_path.iterdir()) == []
 
