@@ -24,7 +24,7 @@ from benchmarks.trainers import (
 )
 from bertcore.architecture.config import BertConfig, bert_of
 from bertcore.pretraining import Batch, Batches, DataConfig
-from bertcore.training.compiler import missing_for_compile
+from bertcore.training.processes import missing_for_compile
 
 VOCAB_SIZE = 16_384
 SHAPES = ((4, 256), (6, 384))

@@ -20,7 +20,7 @@ from bertcore.data.labels import MAX_LABELS, why_no_labels
 from bertcore.finetuning.speed import Speed
 from bertcore.tasks import find_task
 from bertcore.tasks.model import head_fits, poolings
-from bertcore.tasks.survey import Survey
+from bertcore.tasks.read import Survey
 
 from ..access import training
 from ..access.policy import policy

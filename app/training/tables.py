@@ -13,7 +13,7 @@ from bertcore.data.guess import Guess, guess
 from bertcore.data.labels import order_labels
 from bertcore.data.tables import TABLE_FILES
 from bertcore.finetuning.speed import Speed, measure_speed
-from bertcore.tasks.survey import Survey, survey
+from bertcore.tasks.read import Survey, survey
 
 from ..access.policy import policy
 from ..plots import plain

@@ -55,7 +55,6 @@ from bertcore.finetuning.settings import (
 from bertcore.finetuning.state import epoch_of, explained, kept_epochs, move_checkpoint
 from bertcore.loading import load
 from bertcore.tasks import TaskData, find_task
-from bertcore.tasks.column import column_values
 from bertcore.tasks.model import (
     TaskModel,
     check_labels,
@@ -63,7 +62,7 @@ from bertcore.tasks.model import (
     open_task_model,
     start_task_model,
 )
-from bertcore.tasks.read import file_labels, read_examples, read_task_data
+from bertcore.tasks.read import column_values, file_labels, read_examples, read_task_data
 from bertcore.tasks.task_data import label_counts
 from bertcore.tokenizer import Tokenizer
 from bertcore.training.loop import Progress

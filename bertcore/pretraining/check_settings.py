@@ -4,8 +4,7 @@ from bertcore.architecture.config import BertConfig
 from bertcore.configs import DataConfig, TrainConfig
 from bertcore.configs.data import SHORT_SEQ_PROB
 from bertcore.pretraining.objectives import objective_named
-from bertcore.training.compiler import choose_compile
-from bertcore.training.processes import Processes
+from bertcore.training.processes import Processes, choose_compile
 
 
 def check_settings(shape: BertConfig, train_config: TrainConfig, data_config: DataConfig) -> None:

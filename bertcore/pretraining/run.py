@@ -33,10 +33,9 @@ from bertcore.pretraining.run_probes import ProbeWriter
 from bertcore.pretraining.start.starting_weights import extend_positions
 from bertcore.pretraining.train_step import TrainStep, divergence_note, has_diverged, step_metrics
 from bertcore.tokenizer import Tokenizer
-from bertcore.training.compiler import choose_compile
 from bertcore.training.loop import Metrics, Progress, TrainingProgress, train
 from bertcore.training.optimizer import WeightAverage, build_optimizers, set_rate
-from bertcore.training.processes import Processes
+from bertcore.training.processes import Processes, choose_compile
 from bertcore.training.run_checkpoints import DamagedCheckpoint, step_of
 from bertcore.training.run_folder import RunFolder
 from bertcore.training.run_lock import lock_run

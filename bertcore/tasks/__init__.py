@@ -8,12 +8,11 @@ from bertcore.tasks.answers import Goal, TaskAnswer
 from bertcore.tasks.checkpoint_head import read_task_head
 from bertcore.tasks.choice import ChoiceAnswer, Choose
 from bertcore.tasks.classify import Classify, LabelAnswer, Pair
-from bertcore.tasks.column import column_values
 from bertcore.tasks.inputs import ChoiceInput, TaskInput
 from bertcore.tasks.model import TaskModel, open_task_model, start_task_model
 from bertcore.tasks.multilabel import LabelsAnswer, Multilabel
 from bertcore.tasks.qa import Extract, SpanAnswer, SpanAnswers
-from bertcore.tasks.read import read_task_data
+from bertcore.tasks.read import column_values, read_task_data
 from bertcore.tasks.registry import TASKS, find_task
 from bertcore.tasks.regress import Regress, ScoreAnswer
 from bertcore.tasks.scoring import Scored, score_model

@@ -14,13 +14,12 @@ from torch import Tensor
 
 from bertcore.data.columns import TextForm
 from bertcore.data.examples import TextExample
-from bertcore.tasks.answers import Goal, TaskAnswer
+from bertcore.tasks.answers import ClassTarget, Goal, TaskAnswer
 from bertcore.tasks.inputs import TaskInput
 from bertcore.tasks.judged import (
     WrongAnswer,
 )
 from bertcore.tasks.sequence import SequenceTask
-from bertcore.tasks.targets import ClassTarget
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from bertcore.data.labels import order_labels
 from bertcore.data.rows import Batch
 from bertcore.evaluation.metrics import label_set_metrics
 from bertcore.evaluation.slices import Slice, by_member
-from bertcore.tasks.answers import Goal, TaskAnswer
+from bertcore.tasks.answers import Goal, LabelTarget, TaskAnswer
 from bertcore.tasks.inputs import TaskInput
 from bertcore.tasks.judged import (
     NO_SENTENCES,
@@ -28,7 +28,6 @@ from bertcore.tasks.judged import (
     WrongAnswer,
 )
 from bertcore.tasks.sequence import SequenceTask
-from bertcore.tasks.targets import LabelTarget
 from bertcore.tasks.task_data import TaskData, check_all_said
 
 Truths = NDArray[np.bool_]

@@ -30,7 +30,7 @@ from bertcore.distillation import soft_target_loss
 from bertcore.evaluation.answer_notes import Inputs
 from bertcore.evaluation.metrics import Metrics, Scores, mean_metrics
 from bertcore.evaluation.squad_metrics import best_threshold, score_answer
-from bertcore.tasks.answers import Goal, TaskAnswer
+from bertcore.tasks.answers import Goal, SpanTarget, TaskAnswer
 from bertcore.tasks.inputs import TaskInput
 from bertcore.tasks.judged import (
     NO_SENTENCES,
@@ -43,7 +43,6 @@ from bertcore.tasks.judged import (
     Scored,
     WrongAnswer,
 )
-from bertcore.tasks.targets import SpanTarget
 from bertcore.tasks.task import Task
 from bertcore.tasks.task_data import TaskData
 from bertcore.tokenizer import Tokenizer

@@ -17,7 +17,7 @@ from bertcore.data.examples import TextExample
 from bertcore.data.rows import Batch
 from bertcore.evaluation.answer_notes import Inputs, score_notes
 from bertcore.evaluation.metrics import score_metrics
-from bertcore.tasks.answers import Goal, TaskAnswer
+from bertcore.tasks.answers import Goal, ScoreTarget, TaskAnswer
 from bertcore.tasks.inputs import TaskInput
 from bertcore.tasks.judged import (
     NO_SENTENCES,
@@ -26,7 +26,6 @@ from bertcore.tasks.judged import (
     WrongAnswer,
 )
 from bertcore.tasks.sequence import SequenceTask
-from bertcore.tasks.targets import ScoreTarget
 from bertcore.tasks.task_data import TaskData
 
 

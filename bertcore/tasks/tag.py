@@ -24,7 +24,7 @@ from bertcore.data.tag_schemes import OUTSIDE, scheme_of
 from bertcore.distillation import soft_target_loss
 from bertcore.evaluation.answer_notes import Inputs, class_notes
 from bertcore.evaluation.metrics import class_metrics, entity_metrics
-from bertcore.tasks.answers import Goal, TaskAnswer
+from bertcore.tasks.answers import Goal, TagTarget, TaskAnswer
 from bertcore.tasks.inputs import TaskInput
 from bertcore.tasks.judged import (
     ROWS_AT_ONCE,
@@ -37,7 +37,6 @@ from bertcore.tasks.judged import (
     Scored,
     WrongAnswer,
 )
-from bertcore.tasks.targets import TagTarget
 from bertcore.tasks.task import Task
 from bertcore.tasks.task_data import LabelNumbers, TaskData
 from bertcore.tokenizer import Tokenizer

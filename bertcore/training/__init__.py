@@ -1,8 +1,6 @@
 """The training engine: processes, optimizer, run folders, checkpoints, provenance."""
 
 __all__ = [
-    "compiler",
-    "event_files",
     "loop",
     "optimizer",
     "probes",

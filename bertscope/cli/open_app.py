@@ -11,11 +11,12 @@ import ipaddress
 import json
 import os
 import re
+import secrets
 import socket
 import subprocess
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -24,7 +25,6 @@ import typer
 
 from bertscope.app_root import find_app_root
 from bertscope.cli.options import documented
-from bertscope.cli.school_class import SchoolClass, reached_at, school_class
 
 DEFAULT_PORT = 8501
 DEFAULT_ADDRESS = "localhost"
@@ -44,6 +44,8 @@ processor time from the other visitors, up to half of that of an edit. numpy's p
 glibc gives each thread an arena of its own, eight per core, and never returns the free end of one,
 up to 64 MB: a server whose visitors run in threads kept 0.3 GB in that way.
 """
+KEY_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
+"""Letters of a key that is made, none of which looks like another."""
 OWN_SERVER = {"GOMP_SPINCOUNT": "3000"}
 """Variables of a server on one's own computer, unless they or `OMP_WAIT_POLICY` are set.
 
@@ -51,6 +53,39 @@ Waking a thread takes longer than a small product. If torch's threads spin brief
 (on Linux, where its OpenMP is GNU's), a short text takes 5 ms instead of 15. With many visitors,
 each would take time from the others.
 """
+
+
+@dataclass(frozen=True, slots=True)
+class SchoolClass:
+    """A class whose answers are collected; see `app/access/policy.py`."""
+
+    name: str
+    key: str = field(repr=False)
+    """The teacher's."""
+    is_made: bool
+    """Whether the key is ours, and so has to be told."""
+    file: Path | None = None
+
+    def environment(self) -> dict[str, str]:
+        """Return the variables that pass it to the server."""
+        variables = {"BERTSCOPE_CLASS": self.name, "BERTSCOPE_CLASS_KEY": self.key}
+        if self.file is not None:
+            variables["BERTSCOPE_CLASS_FILE"] = str(self.file.expanduser().absolute())
+        return variables
+
+    def lines(self, url: str, lessons: Path) -> Iterator[str]:
+        """Return what is printed at the start: the teacher's page, its key, a link a lesson.
+
+        Args:
+            url: Of the app, without a slash at the end.
+            lessons: Folder of the files of the lessons.
+        """
+        yield f"Class {self.name}. Answers as they come, for the teacher: {url}/class"
+        if self.is_made:
+            yield f"Key of that page, for the teacher alone: {self.key}"
+        for path in sorted(lessons.glob("*.toml")):
+            name = re.sub(r"^\d+-", "", path.stem)
+            yield f"Lesson: {url}/lessons?start={name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,3 +406,32 @@ def hand_over(environment: Mapping[str, str]) -> tuple[dict[str, str], list[int]
             variables[f"{name}_DESCRIPTOR"] = str(reader)
             descriptors.append(reader)
     return variables, descriptors
+
+
+def school_class(name: str | None, key: str, file: Path | None) -> SchoolClass | None:
+    """Return the class of a command; None without a name.
+
+    Args:
+        name: As passed.
+        key: Empty for one that is made here.
+        file: That keeps the answers.
+
+    ValueError if the name is empty, or there is a key or a file without a name.
+    """
+    if name is None:
+        if key or file:
+            raise ValueError("a key or file of a class is given, but no class. Pass --class NAME.")
+        return None
+    if not name.strip():
+        raise ValueError('the name of the class is empty. Pass one: --class "NLP, group 2"')
+    made = "-".join("".join(secrets.choice(KEY_LETTERS) for _ in range(4)) for _ in range(3))
+    return SchoolClass(name, key or made, not key, file)
+
+
+def reached_at(address: str, port: int, hosts: tuple[str, ...], base_path: str) -> str:
+    """Return the address of the app as others type it, as far as it is known here."""
+    everywhere = address in ("", "0.0.0.0", "::")
+    name = hosts[0] if hosts else socket.gethostname() if everywhere else address
+    name = f"[{name}]" if ":" in name else name
+    scheme, port_of = ("https", "") if hosts and port == 443 else ("http", f":{port}")
+    return f"{scheme}://{name}{port_of}" + (f"/{base_path}" if base_path else "")

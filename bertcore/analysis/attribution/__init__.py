@@ -53,8 +53,7 @@ from bertcore.tasks import (
     TaskInput,
     Word,
 )
-from bertcore.tasks.judged import MetricTable, WrongAnswer
-from bertcore.tasks.targets import (
+from bertcore.tasks.answers import (
     ClassTarget,
     LabelTarget,
     ScoreTarget,
@@ -62,5 +61,6 @@ from bertcore.tasks.targets import (
     TagTarget,
     Target,
 )
+from bertcore.tasks.judged import MetricTable, WrongAnswer
 
 __all__ = imported(globals())

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from bertcore.analysis.attribution.task_input import OCCLUSIONS, run_task, whole, without
 from bertcore.tasks import TaskInput
+from bertcore.tasks.answers import Target
 from bertcore.tasks.model import TaskModel
-from bertcore.tasks.targets import Target
 
 BINS = (0.01, 0.05, 0.1, 0.2, 0.5)
 """Fractions of the words counted as important, as in DeYoung et al. 2020."""

@@ -17,8 +17,8 @@ from bertcore.analysis.shared.inputs import require_finite_logits
 from bertcore.network.embeddings import EmbeddingParts
 from bertcore.others.network import OtherNetwork
 from bertcore.tasks import TaskInput
+from bertcore.tasks.answers import Target
 from bertcore.tasks.model import TaskModel
-from bertcore.tasks.targets import Target
 
 PARTS = ("token", "segment", "position")
 BASELINES = ("mask", "pad", "zero")

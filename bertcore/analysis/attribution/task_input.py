@@ -11,9 +11,9 @@ from torch import Tensor
 from bertcore.analysis.shared.inputs import require_finite_logits
 from bertcore.likelihood import TOKENS_PER_BATCH, Row
 from bertcore.tasks import TaskInput
+from bertcore.tasks.answers import Target
 from bertcore.tasks.inputs import choice_input
 from bertcore.tasks.model import TaskModel
-from bertcore.tasks.targets import Target
 from bertcore.tokenizer import Encoding
 from bertcore.tokenizer.encoding import words_of
 

@@ -16,7 +16,7 @@ from app.shell.uploads import Copy
 from bertcore.base.limited_process import Fault, LimitedProcess
 from bertcore.bias import read_crows_pairs
 from bertcore.data.guess import guess
-from bertcore.tasks.survey import survey
+from bertcore.tasks.read import survey
 from tests.support.closed import closed
 
 PACK: dict[str, Callable[[bytes], bytes]] = {".xz": lzma.compress, ".GZ": gzip.compress}

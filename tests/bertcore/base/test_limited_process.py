@@ -26,9 +26,8 @@ from bertcore.data.texts_file import read_upload
 from bertcore.grammar import read_pairs
 from bertcore.probes import read_probe_data
 from bertcore.probes.data_sets import BUNDLED
-from bertcore.tasks.read import read_parts, send_parts
+from bertcore.tasks.read import read_parts, send_parts, survey
 from bertcore.tasks.registry import TASKS
-from bertcore.tasks.survey import survey
 
 needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are Linux's")
 ROWS = [f"a film {n},{('good', 'bad')[n % 2]}" for n in range(12_000)]

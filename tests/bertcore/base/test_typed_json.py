@@ -17,7 +17,7 @@ from bertcore.configs import Columns
 from bertcore.data.examples import LabelsExample, TaggedExample, TextExample
 from bertcore.data.files import BadRows
 from bertcore.data.texts_file import Sentence, Texts
-from bertcore.tasks.survey import Survey
+from bertcore.tasks.read import Survey
 
 plain = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 keys = st.text() | st.integers() | st.tuples(st.text(), st.integers())

@@ -26,7 +26,7 @@ from bertcore.data.read_tags import read_tags
 from bertcore.data.rows import RowBuilder
 from bertcore.data.tables import FIRST_CELLS, open_table
 from bertcore.grammar.exam import read_pairs
-from bertcore.tasks.survey import survey
+from bertcore.tasks.read import survey
 from tests.support.tiny import tiny_bert
 
 SIZE = 190_000

@@ -10,7 +10,7 @@ import pytest
 from bertcore.configs import FinetuneConfig
 from bertcore.finetuning.speed import Speed, measure_speed
 from bertcore.tasks.model import head_fits
-from bertcore.tasks.survey import survey
+from bertcore.tasks.read import survey
 from tests.support.finetuning_files import WRITERS
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_tasks import make_task

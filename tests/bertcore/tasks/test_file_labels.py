@@ -31,8 +31,7 @@ from bertcore.tasks import (
     score_model,
     start_task_model,
 )
-from bertcore.tasks.read import read_examples
-from bertcore.tasks.survey import survey
+from bertcore.tasks.read import read_examples, survey
 from tests.support.rigged_models import bag_of_words
 from tests.support.tiny import tiny_bert, tiny_network, tiny_tokenizer
 from tests.support.what_opens import opens

@@ -9,7 +9,7 @@ import pytest
 
 from bertcore.configs import Columns
 from bertcore.data.labels import MAX_LABELS
-from bertcore.tasks.survey import SAMPLE, survey
+from bertcore.tasks.read import SAMPLE, survey
 from tests.support.finetuning_files import write_questions, write_tags
 
 

@@ -21,8 +21,7 @@ from bertcore.data.labels import order_labels
 from bertcore.data.tag_schemes import Entity, TagScheme, scheme_of
 from bertcore.network.task_heads import TaskNetwork
 from bertcore.tasks import TASKS, TaskModel, find_task, read_task_data, score_model
-from bertcore.tasks.read import read_examples
-from bertcore.tasks.survey import survey
+from bertcore.tasks.read import read_examples, survey
 from tests.support import what_opens
 from tests.support.tiny import tiny_config, tiny_network, tiny_tokenizer
 from tests.support.what_opens import opens

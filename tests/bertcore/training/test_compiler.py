@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from bertcore.pretraining import DataConfig, OptimizerConfig, Pretraining, RunFolder, TrainConfig
-from bertcore.training.compiler import choose_compile, missing_for_compile
+from bertcore.training.processes import choose_compile, missing_for_compile
 from tests.support.small_corpus import small_corpus
 from tests.support.tiny import tiny_config, tiny_tokenizer
 
@@ -88,7 +88,7 @@ def test_a_compiler_that_fails_is_told(
     def broken(*_: Any, **__: Any) -> Any:
         raise TypeError("cannot compile this\nand much more")
 
-    monkeypatch.setattr("bertcore.training.compiler.missing_for_compile", lambda device: None)
+    monkeypatch.setattr("bertcore.training.processes.missing_for_compile", lambda device: None)
     told: list[str] = []
     run = build(tmp_path, compile=choice, **LONG)
     monkeypatch.setattr(torch, "compile", broken)

@@ -160,5 +160,5 @@ def test_there_are_few_commands_and_options() -> None:
         sum(parameter.param_type_name == "option" for parameter in command.params)
         for command in (group, *group.commands.values())
     ]
-    assert len(group.commands) <= 15
-    assert sum(numbers) <= 171
+    assert len(group.commands) <= 14
+    assert sum(numbers) <= 140

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from bertscope.cli import open_app, school_class
+from bertscope.cli import open_app
 from bertscope.cli.main import app
 
 runner = CliRunner()
@@ -211,4 +211,4 @@ def test_a_teachers_key_that_is_given_is_not_printed(started: Started, tmp_path:
 def test_links_lead_to_the_server(
     address: str, port: int, hosts: tuple[str, ...], base: str, url: str
 ) -> None:
-    assert school_class.reached_at(address, port, hosts, base) == url
+    assert open_app.reached_at(address, port, hosts, base) == url

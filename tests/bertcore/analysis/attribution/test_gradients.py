@@ -20,8 +20,8 @@ from bertcore.analysis.attribution.gradients import (
 )
 from bertcore.analysis.attribution.task_input import task_input
 from bertcore.tasks import TaskInput
+from bertcore.tasks.answers import ClassTarget, ScoreTarget, Target
 from bertcore.tasks.model import TaskModel
-from bertcore.tasks.targets import ClassTarget, ScoreTarget, Target
 from tests.support.rigged_models import linear_model, random_model
 
 TEXT, PAIR = "the film was very good", "it had rained"

@@ -15,7 +15,7 @@ from bertcore.analysis.attribution.faithfulness_scores import (
     random_faithfulness,
 )
 from bertcore.analysis.attribution.task_input import occlusion, run_task, task_input, whole, without
-from bertcore.tasks.targets import (
+from bertcore.tasks.answers import (
     ClassTarget,
     ScoreTarget,
     SpanTarget,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from bertcore.training.compiler import missing_for_compile
+from bertcore.training.processes import missing_for_compile
 from tests.bertcore.pretraining.objectives.test_objectives import build, metrics
 from tests.support.command_line import recipe
 from tests.support.exhaustive import all_but
