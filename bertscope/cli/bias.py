@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -30,7 +30,7 @@ ABOUT_PAIRS = (
 @documented
 def bias(
     data: Path | None = None,
-    layer: int | None = None,
+    layer: Annotated[int | None, typer.Option("--layers", metavar="N")] = None,
     save: Path | None = None,
     checkpoint: Checkpoint = "default",
     device: Device = "auto",
@@ -49,7 +49,7 @@ def bias(
     \b
     Examples:
       bertscope bias
-      bertscope bias --layer 4 --json
+      bertscope bias --layers 4 --json
       bertscope bias --data crows_pairs_anonymized.csv
       bertscope bias --save without-gender
     """
@@ -57,7 +57,7 @@ def bias(
     from bertcore.bias import grammar_exam
 
     if sum(option is not None for option in (data, layer, save)) > 1:
-        raise ValueError("--data, --layer and --save each print something else. Give one of them.")
+        raise ValueError("--data, --layers and --save each print something else. Give one of them.")
     if save is not None and save.exists() and any(save.iterdir() if save.is_dir() else [save]):
         raise ValueError(f"--save is {str(save)!r}, which is not empty. Name a new folder.")
     with stages() as on_stage:

@@ -34,6 +34,7 @@ OPTIONS = {
         "--class-key": "Use --class-key-file, or the variable BERTSCOPE_CLASS_KEY.",
     },
     "bias": {
+        "--layer": "Use --layers.",
         **dict.fromkeys(
             ("templates", "weat", "direction", "crows-pairs", "stereoset", "winobias"), _MEASURES
         ),

@@ -77,7 +77,7 @@ def refusal(*words: str | Path) -> str:
 
 @pytest.mark.parametrize("layer", [None, 1])
 def test_our_own_sets_are_those_of_the_core(layer: int | None, folder: Path) -> None:
-    words = () if layer is None else ("--layer", str(layer))
+    words = () if layer is None else ("--layers", str(layer))
     report, bert = found("--checkpoint", folder, *words), load(folder, device="cpu")
     audit = known_audit(bert, template_audits()[0])
     scores = score_templates(bert, audit.templates, audit.groups, audit.fillers)
@@ -133,7 +133,7 @@ def test_a_corrected_checkpoint_is_saved_with_its_price(folder: Path, tmp_path: 
     [
         (("--data", "nowhere.csv"), "nowhere.csv"),
         (("--data", "a.csv", "--save", "x"), "--data, --layer and --save each"),
-        (("--layer", "99"), "layer is 99"),
+        (("--layers", "99"), "layer is 99"),
         (("crows-pairs", "a.csv"), "`bertscope bias crows-pairs` was removed"),
     ],
 )
