@@ -338,7 +338,7 @@ def read_lesson(path: str | Path) -> Lesson:
             data = translated(original, data)
         except ValueError as error:
             raise ValueError(f"{path.name}: {error}") from None
-    return _lesson(data, re.sub(r"^\d+-", "", path.stem))
+    return lesson_of(data, re.sub(r"^\d+-", "", path.stem))
 
 
 def left_in_english(path: Path) -> list[str]:
@@ -371,15 +371,11 @@ def _data(path: Path) -> dict[str, Any]:
             f"{path.name} is not UTF-8 text: byte {error.start} is {error.object[error.start]:#x}. "
             "Save it as UTF-8."
         ) from None
-    return _parsed(text, path.stem)
+    return parsed(text, path.stem)
 
 
-def parse_lesson(text: str, name: str = "lesson") -> Lesson:
-    """Return the lesson in a file's text; ValueError if it is none."""
-    return _lesson(_parsed(text, name), name)
-
-
-def _parsed(text: str, name: str) -> dict[str, Any]:
+def parsed(text: str, name: str) -> dict[str, Any]:
+    """Return the tables in a file's text; ValueError if it is not TOML."""
     if deep := _DEEP.search(text):
         raise ValueError(
             f"{name} has tables in tables, {_short(deep[0])}; a lesson has tables in lists, such "
@@ -511,7 +507,8 @@ def _short(value: object) -> str:
     return shown if len(shown) <= 60 else f"{shown[:57]}..."
 
 
-def _lesson(data: Mapping[str, Any], name: str) -> Lesson:
+def lesson_of(data: Mapping[str, Any], name: str) -> Lesson:
+    """Return the lesson of a file's tables; ValueError for the first mistake."""
     top = _checked(data, _LESSON, "the lesson")
     for kind, one in (("steps", "step"), ("again", "question")):
         top[kind] = tuple(

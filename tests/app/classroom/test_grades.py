@@ -11,8 +11,8 @@ from app.access.class_store import Answer, Graded
 from app.classroom.figures import answers_figure
 from app.classroom.grades import canvas_csv, moodle_csv, scores
 from app.classroom.tally import bars, misconceptions
-from bertcore.lessons.lesson import parse_lesson
 from tests.bertcore.lessons.test_lesson import CHOICE, HEAD, NUMBER
+from tests.support.lesson_text import parse_lesson
 
 LESSON = parse_lesson(HEAD + NUMBER + CHOICE, "pieces")
 OTHER = parse_lesson(HEAD.replace('title = "', 'title = "Second: ') + NUMBER + CHOICE, "other")

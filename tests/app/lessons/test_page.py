@@ -5,8 +5,8 @@ from __future__ import annotations
 from app.guide import catalogue, guide
 from app.lessons.sheet import sheet
 from app.navigation import PAGES
-from bertcore.lessons.lesson import parse_lesson
 from tests.bertcore.lessons.test_lesson import CHOICE, HEAD, NUMBER
+from tests.support.lesson_text import parse_lesson
 from tests.support.opened import ok, page_of, said
 
 

@@ -22,9 +22,9 @@ from bertcore.lessons.lesson import (
     drawn_row,
     filled,
     judge,
-    parse_lesson,
     read_lesson,
 )
+from tests.support.lesson_text import parse_lesson
 from tests.support.tiny import tiny_bert
 
 ROOT = Path(__file__).resolve().parents[3]

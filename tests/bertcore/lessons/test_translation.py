@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bertcore.lessons.lesson import left_in_english, parse_lesson, read_lesson
+from bertcore.lessons.lesson import left_in_english, read_lesson
 from tests.bertcore.lessons.test_lesson import CHOICE, HEAD, NUMBER
+from tests.support.lesson_text import parse_lesson
 
 ROOT = Path(__file__).resolve().parents[3]
 FILES = sorted(
