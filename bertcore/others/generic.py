@@ -59,7 +59,9 @@ def probed(network: OtherNetwork) -> OtherConfig:
         absent.setdefault("segments", f"{name} has no segment embeddings.")
     norm = _norm(network, parts, states.hidden_states[0])
     if not norm:
-        absent["norm"] = f"{name} does not make its first hidden state by a LayerNorm alone."
+        absent["norm"] = (
+            f"{name} has no LayerNorm after its embeddings that alone makes the first hidden state."
+        )
     if family.words == MASKED and "mlm" in network.heads:
         _check_words(network, ids, segments, states)
     offset = int(places[0].flatten()[0]) if places else 0
