@@ -20,7 +20,6 @@ from bertcore.objectives.row import (
     Ids,
     Pieces,
     Row,
-    check_most,
     check_share,
     check_text,
 )
@@ -62,11 +61,8 @@ def allowed(direction: Direction, length: int, prefix: int = 0) -> Flags:
     Args:
         prefix: For "prefix", the number of source tokens, which see each other and nothing after.
 
-    ValueError if there is no such direction.
-
     Source: Dong et al. 2019, figure 1.
     """
-    check_direction(direction)
     rows, columns = np.ogrid[:length, :length]
     if direction == "left-to-right":
         return columns <= rows
@@ -76,12 +72,6 @@ def allowed(direction: Direction, length: int, prefix: int = 0) -> Flags:
         source: Flags = columns < prefix
         return source | ((rows >= prefix) & (columns <= rows))
     return np.ones((length, length), dtype=bool)
-
-
-def check_direction(direction: str) -> None:
-    """Reject a direction that UniLM does not have; ValueError if it is not one of DIRECTIONS."""
-    if direction not in DIRECTIONS:
-        raise ValueError(f"direction is {direction!r}; expected one of {', '.join(DIRECTIONS)}.")
 
 
 def unilm(
@@ -102,13 +92,11 @@ def unilm(
         second_begins: For a pair, where text B begins; needed by "prefix", and by a drawn
             direction, which may be "prefix". The others take a single text.
 
-    ValueError as `mask_pieces`, if there is no such direction, or no pair where one is needed.
+    ValueError as `mask_pieces`, or if there is no pair where one is needed.
 
     Source: Dong et al. 2019, sections 2.3 and 2.4.
     """
     check_masking(row, share, actions)
-    if direction is not None:
-        check_direction(direction)
     if direction in (None, "prefix") and second_begins is None:
         raise ValueError(
             "sequence-to-sequence masks need a pair: write a text B, or name another direction."
@@ -171,15 +159,12 @@ def permute(
             / n.
         most: Maximum number of predicted pieces, at least 1; None: no limit.
 
-    ValueError if there are fewer than two pieces of text, or a value is out of its range.
+    ValueError if there are fewer than two pieces of text, or `share` is out of its range.
 
     Source: Yang et al. 2019, sections 2.2 to 2.5. Differs: runs are drawn anywhere, not one in each
         window, and the order covers the whole row.
     """
     check_share(share)
-    check_most(most)
-    if longest < 1:
-        raise ValueError(f"longest is {longest}; expected runs of at least 1 piece.")
     check_text(row, 2)
     places = row.text_places
     number = min(len(places) - 1, num_masked(len(places), most or len(places), share))

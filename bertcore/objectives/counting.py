@@ -60,8 +60,6 @@ def count(
     Source: Cochran 1977, section 2.11 (the variance of a ratio).
     """
     entry = objective_of(objective)
-    if num_draws < 2:
-        raise ValueError(f"num_draws is {num_draws}; expected at least 2.")
     counted = np.empty((num_draws, len(entry.rates), 2))
     for number in range(num_draws if entry.rates else 0):
         rng = np.random.default_rng([seed, number])

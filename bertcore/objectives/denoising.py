@@ -62,7 +62,7 @@ def t5_spans(
     Source: Raffel et al. 2020, section 3.1.4; google-research/text-to-text-transfer-transformer
         preprocessors.py, random_spans_helper and random_spans_noise_mask.
     """
-    _check_spans(share, mean_length)
+    check_share(share)
     check_text(row, 2)
     places = row.text_places
     is_noise = t5_noise(len(places), rng, share=share, mean_length=mean_length)
@@ -98,10 +98,8 @@ def t5_noise(
     """Return which of `length` pieces are removed: spans of random lengths between clean ones, [N].
 
     A clean span comes first, so that the text begins with a word and ends with a sentinel.
-    ValueError if there are fewer than two pieces, or `share` or `mean_length` is out of its range.
+    ValueError if `share` is out of its range.
     """
-    if length < 2:
-        raise ValueError(f"length is {length}; expected at least 2 pieces.")
     noisy = _num_noisy(length, share)
     num_spans = t5_num_spans(length, share=share, mean_length=mean_length)
     lengths = np.empty(2 * num_spans, dtype=np.int64)
@@ -116,17 +114,11 @@ def t5_num_spans(length: int, *, share: float = SHARE, mean_length: float = MEAN
     >>> t5_num_spans(568), t5_num_spans(2)
     (28, 1)
 
-    ValueError if `share` or `mean_length` is out of its range.
+    ValueError if `share` is out of its range.
     """
-    _check_spans(share, mean_length)
+    check_share(share)
     noisy = _num_noisy(length, share)
     return min(max(1, round(noisy / mean_length)), noisy, length - noisy)
-
-
-def _check_spans(share: float, mean_length: float) -> None:
-    check_share(share)
-    if not mean_length >= 1:
-        raise ValueError(f"spans have a mean of {mean_length} pieces; expected 1 or more.")
 
 
 def _num_noisy(length: int, share: float) -> int:
@@ -141,9 +133,9 @@ def t5_lengths(
     >>> t5_lengths(512), t5_lengths(256), t5_lengths(128)
     ((568, 114), (284, 58), (141, 29))
 
-    ValueError if `share` or `mean_length` is out of its range.
+    ValueError if `share` is out of its range.
     """
-    _check_spans(share, mean_length)
+    check_share(share)
 
     def both(length: int) -> tuple[int, int]:
         noisy = round(share * length)
@@ -208,7 +200,7 @@ def bart_infilling(
     """
     check_share(share)
     check_text(row)
-    if not 0 < poisson < np.inf:
+    if not 0 < poisson < np.inf:  # no span would ever hide a word
         raise ValueError(f"the mean of the span lengths is {poisson}; expected above 0.")
     words = row.words()
     budget = int(np.ceil(share * len(words)))

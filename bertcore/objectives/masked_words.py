@@ -50,7 +50,7 @@ def mask_pieces(
         actions: Shares of [MASK], kept and random among the chosen; they sum to 1.
         most: Maximum number of chosen pieces, at least 1; None: no limit.
 
-    ValueError if there is no text, or a share or `most` is out of its range.
+    ValueError if there is no text, or a share is out of its range.
 
     Source: Devlin et al. 2019, section 3.1; google-research/bert create_pretraining_data.py.
     """
@@ -130,7 +130,7 @@ def mask_spans(
         unigrams: Ids from which random pieces are drawn, such as a corpus; None draws from the
             vocabulary.
 
-    ValueError as `mask_pieces`, or if `p` or `longest` is out of its range.
+    ValueError as `mask_pieces`.
 
     Source: Joshi et al. 2020, section 3.1.
     """
@@ -175,13 +175,7 @@ def span_lengths(p: float, longest: int) -> np.ndarray:
     >>> lengths = span_lengths(0.2, 10)
     >>> round(float((lengths * np.arange(1, 11)).sum()), 3)
     3.797
-
-    ValueError if a value is out of its range.
     """
-    if not 0 < p < 1 or longest < 1:
-        raise ValueError(
-            f"spans have p {p} and at most {longest} words; expected 0 < p < 1 and at least 1 word."
-        )
     weights = p * (1 - p) ** np.arange(longest)
     lengths: np.ndarray = weights / weights.sum()
     return lengths

@@ -45,11 +45,7 @@ def sample(
         logits: The generator's.
         rng: Fixes the result.
         temperature: Divides the logits, above 0.
-
-    ValueError if the temperature is not above 0, or not finite.
     """
-    if not 0 < temperature < np.inf:
-        raise ValueError(f"temperature is {temperature}; expected above 0.")
     noise = -np.log(-np.log(rng.random(logits.shape)))
     drawn: Ids = (logits / temperature + noise).argmax(-1)
     return drawn
@@ -62,14 +58,8 @@ def replace(row: Row, hidden: Corrupted, guesses: Ids) -> Replaced:
         row: The text.
         hidden: From `hide_for_generator`.
         guesses: One for each hidden place, in order, [N].
-
-    ValueError if there are more or fewer guesses than hidden places.
     """
     places = np.flatnonzero(hidden.labels != IGNORED)
-    if len(places) != len(guesses):
-        raise ValueError(
-            f"there are {len(guesses)} guesses for {len(places)} hidden places; expected one each."
-        )
     input_ids = row.ids.copy()
     input_ids[places] = guesses
     return Replaced(input_ids, input_ids != row.ids)

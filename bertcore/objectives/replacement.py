@@ -7,7 +7,6 @@ from bertcore.objectives.row import (
     Ids,
     Pieces,
     Row,
-    check_most,
     check_share,
     check_text,
     labels_at,
@@ -23,10 +22,9 @@ BECAME = ("mask", "kept", "random")
 def check_masking(row: Row, share: float, actions: Actions, most: int | None = None) -> None:
     """Reject settings and texts for which nothing can be masked.
 
-    ValueError if there is no text, or a share or the limit `most` is out of its range.
+    ValueError if there is no text, or a share is out of its range.
     """
     check_share(share)
-    check_most(most)
     check_text(row)
     check_actions(actions)
 

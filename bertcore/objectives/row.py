@@ -91,12 +91,6 @@ def check_share(share: float) -> None:
         raise ValueError(f"the share of hidden tokens is {share}; expected above 0 and below 1.")
 
 
-def check_most(most: int | None) -> None:
-    """Reject a limit of zero tokens; ValueError if it is below 1; None is no limit."""
-    if most is not None and most < 1:
-        raise ValueError(f"most is {most}; expected at least 1, or None for no limit.")
-
-
 def check_text(row: Row, least: int = 1) -> None:
     """Reject a row with too few text tokens.
 

@@ -249,16 +249,3 @@ def test_nothing_to_hide_is_refused(kind: str) -> None:
     for actions in ((0.8, 0.1, 0.2), (np.nan, 1.0, 0.5), (1.5, -0.5, 0.0)):
         with pytest.raises(ValueError, match="1 in all"):
             MASKS[kind](row_of(20), PIECES, rng, actions=actions)
-
-
-@pytest.mark.parametrize("most", [0, -1])
-def test_a_limit_of_no_pieces_is_refused(most: int) -> None:
-    for mask in (mask_pieces, mask_whole_words):
-        with pytest.raises(ValueError, match=f"most is {most}; expected at least 1"):
-            mask(row_of(20), PIECES, np.random.default_rng(0), most=most)
-
-
-@pytest.mark.parametrize(("p", "longest"), [(0.0, 10), (1.0, 10), (0.2, 0)])
-def test_bad_span_lengths_are_refused(p: float, longest: int) -> None:
-    with pytest.raises(ValueError, match="expected 0 < p < 1"):
-        span_lengths(p, longest)

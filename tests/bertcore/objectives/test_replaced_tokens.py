@@ -22,8 +22,6 @@ def test_labels_are_where_a_guess_is_wrong() -> None:
     assert PIECES.mask_id not in found.input_ids
     untouched = np.setdiff1d(np.arange(60), places[::2])
     np.testing.assert_array_equal(found.input_ids[untouched], row.ids[untouched])
-    with pytest.raises(ValueError, match="expected one each"):
-        replace(row, hidden, guesses[1:])
 
 
 @pytest.mark.parametrize("temperature", [1.0, 2.0])
@@ -32,9 +30,3 @@ def test_samples_follow_the_softmax(temperature: float) -> None:
     drawn = sample(np.tile(logits, (4000, 1)), np.random.default_rng(2), temperature=temperature)
     p = np.exp(logits / temperature) / np.exp(logits / temperature).sum()
     assert chisquare(np.bincount(drawn, minlength=4), 4000 * p).pvalue > 1e-4
-
-
-@pytest.mark.parametrize("temperature", [0.0, -1.0, np.nan, np.inf])
-def test_a_temperature_that_divides_nothing_is_refused(temperature: float) -> None:
-    with pytest.raises(ValueError, match="temperature is"):
-        sample(np.zeros((1, 4)), np.random.default_rng(2), temperature=temperature)
