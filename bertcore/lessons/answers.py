@@ -2,9 +2,7 @@
 
 from bertcore.lessons import (
     heads,
-    layers,
     objectives,
-    pairs,
     pieces,
     runs,
     stereotypes,
@@ -17,9 +15,7 @@ from bertcore.lessons.answer import ANSWERS
 __all__ = [
     "ANSWERS",
     "heads",
-    "layers",
     "objectives",
-    "pairs",
     "pieces",
     "runs",
     "stereotypes",

@@ -54,7 +54,7 @@ VIEWS: dict[str, tuple[str, dict[str, str | list[str]], int]] = {
             "pair_attention": "1",
             "pair_states": "1",
         },
-        5,
+        3,
     ),
     "heads": ("heads", {"heads_open": "1.2"}, 4),
     "masked words": ("masked_words", {"ranks": "1", "masking": "1", "surprise": "1"}, 4),

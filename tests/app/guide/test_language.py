@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.guide import catalogue, language
-from app.lessons.sheet import sheet
+from app.lessons.page import sheet
 from bertcore.lessons.answer import Found, Option
 from tests.app.guide.test_guide import answer, opened
 from tests.support.opened import ok, page_of, said

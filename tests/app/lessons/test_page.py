@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.guide import catalogue, guide
-from app.lessons.sheet import sheet
+from app.lessons.page import sheet
 from app.navigation import PAGES
 from tests.bertcore.lessons.test_lesson import CHOICE, HEAD, NUMBER
 from tests.support.lesson_text import parse_lesson
