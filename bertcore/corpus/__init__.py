@@ -5,8 +5,7 @@ from bertcore.configs.encode import EncodeSettings
 from bertcore.corpus.batch import Encoded, encode_texts
 from bertcore.corpus.cluster import Cluster
 from bertcore.corpus.encode import encode_corpus
-from bertcore.corpus.encoded import EncodedCorpus, open_encoded
-from bertcore.corpus.parts import Manifest
+from bertcore.corpus.parts import EncodedCorpus, Manifest, open_encoded
 from bertcore.corpus.run import EncodeProgress
 from bertcore.data.corpus import Corpus, CorpusText, open_corpus
 

@@ -24,7 +24,7 @@ from bertcore.corpus import (
     encode_corpus,
     open_encoded,
 )
-from bertcore.corpus import size as sizes
+from bertcore.corpus import encode as sizes
 from bertcore.corpus.parts import about, layer_file, read_manifest
 from bertcore.corpus.precision import choose_precision
 from bertcore.corpus.run import parts_of
