@@ -7,7 +7,6 @@ import pandas as pd
 
 from bertcore.analysis.heads.measures import MEASURES
 from bertcore.analysis.heads.report import HeadReport
-from bertcore.analysis.heads.statistics import measure_index
 from bertcore.analysis.heads.syntax import DIRECTIONS
 
 from ..plots import BERT, Figure, SpecialTokens, error_bars, theme
@@ -160,7 +159,7 @@ def measures_table(report: HeadReport) -> pd.DataFrame:
     """Return one row for each head and measure: mean, interval, uniform head, sentences."""
     tables, statistics = [], report.statistics
     for name in MEASURES:
-        index = measure_index(name)
+        index = MEASURES.index(name)
         table = head_table(statistics.of(name)._asdict())
         table.insert(2, "measure", name)
         uniform, number = float(statistics.uniform[index]), int(statistics.num_sentences[index])

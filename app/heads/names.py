@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 from bertcore.analysis.heads.measures import MEASURES
 from bertcore.analysis.heads.report import HeadReport
-from bertcore.analysis.heads.statistics import measure_index
 from bertcore.evaluation.intervals import Interval
 
 HABITS = {
@@ -118,13 +117,13 @@ class NamedMeasure(NamedTuple):
         """Return what a head without this habit has: a uniform one, or a fixed offset's hits."""
         if self.direction:
             return report.scores.baseline(self.name, self.direction)[1]
-        return float(report.statistics.uniform[measure_index(self.name)])
+        return float(report.statistics.uniform[MEASURES.index(self.name)])
 
     def count(self, report: HeadReport) -> int:
         """Return the number of sentences, or of cases, behind it."""
         if self.direction:
             return report.scores.cases(self.name, self.direction)
-        return int(report.statistics.num_sentences[measure_index(self.name)])
+        return int(report.statistics.num_sentences[MEASURES.index(self.name)])
 
 
 def relation_title(relation: str) -> str:

@@ -5,8 +5,8 @@ import re
 
 import streamlit as st
 
+from bertcore.analysis.heads.measures import MEASURES
 from bertcore.analysis.heads.report import HeadReport
-from bertcore.analysis.heads.statistics import measure_index
 
 from ..plots import own_text, plain
 from ..shell import Field, Picture, cache, frame, one_of
@@ -152,7 +152,7 @@ def example(
     a pair of neighbours looks the same in a head that knows only a position.
     """
     if not measured.direction:
-        number = int(report.statistics.examples[(*head, measure_index(measured.name))])
+        number = int(report.statistics.examples[(*head, MEASURES.index(measured.name))])
         if number < 0:
             return None, ""
         sentence = chosen.texts.sentences[number]

@@ -67,17 +67,12 @@ def layer_similarity(first: Tensor, second: Tensor, *, seed: int = 0) -> LayerSi
         first, second: Hidden states of the same N examples, [L1+1, N, D1] and [L2+1, N, D2].
         seed: Of the permutations.
 
-    ValueError if the numbers of examples differ, or there are fewer than two.
+    ValueError if there are fewer than two examples.
 
     Source: Kornblith et al. 2019 as in `linear_cka`; debiased: Nguyen et al. 2021, "Do Wide and
         Deep Networks Learn the Same Things?", equation 3 (Song et al. 2012, equation 4).
     """
     num = first.shape[1]
-    if num != second.shape[1]:
-        raise ValueError(
-            f"the first has {num} examples and the second {second.shape[1]}; CKA needs the "
-            "same number."
-        )
     if num < 2:
         raise ValueError(f"CKA needs at least two examples, but got {num}. Give a longer text.")
     ones = [_kernels(layer) for layer in first]

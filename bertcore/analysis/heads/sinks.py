@@ -15,8 +15,8 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bertcore.analysis.heads.measures import is_mark
-from bertcore.analysis.heads.statistics import MeasureSurvey, measure_index
+from bertcore.analysis.heads.measures import MEASURES, is_mark
+from bertcore.analysis.heads.statistics import MeasureSurvey
 from bertcore.analysis.heads.stream import run_surveys
 from bertcore.analysis.mixing.norm_weighted import passed_on
 from bertcore.analysis.shared.inputs import require_finite
@@ -128,7 +128,7 @@ def find_sinks(
     texts = sentences[:MAX_TEXTS]
     survey = MeasureSurvey(len(texts), bert.config)
     run_surveys(bert, texts, [survey])
-    entropies = torch.from_numpy(survey.values[..., measure_index("entropy")])
+    entropies = torch.from_numpy(survey.values[..., MEASURES.index("entropy")])
     require_finite(entropies.transpose(0, 1), "attention weights")
     with np.errstate(invalid="ignore"):
         has_it = ~np.isnan(survey.values)
@@ -136,7 +136,7 @@ def find_sinks(
     found = {
         (int(layer), int(head), target): _Sums()
         for target in SINKS
-        for layer, head in np.argwhere(means[..., measure_index(target)] >= MOSTLY)
+        for layer, head in np.argwhere(means[..., MEASURES.index(target)] >= MOSTLY)
     }
     for number, sentence in enumerate(texts):
         if found:
@@ -146,7 +146,7 @@ def find_sinks(
         if on_fraction is not None:
             on_fraction((number + 1) / len(texts))
     return tuple(
-        sums.sink(layer, head, target, float(means[layer, head, measure_index(target)]))
+        sums.sink(layer, head, target, float(means[layer, head, MEASURES.index(target)]))
         for (layer, head, target), sums in sorted(found.items())
     )
 

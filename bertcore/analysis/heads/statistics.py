@@ -39,7 +39,7 @@ class HeadStatistics:
 
     def of(self, measure: str) -> Interval:
         """Return a measure of every head, each [L, H]; ValueError if there is no such measure."""
-        index = measure_index(measure)
+        index = MEASURES.index(measure)
         return Interval(*(part[..., index] for part in self.means))
 
     def best(self, measure: str) -> tuple[int, int] | None:
@@ -59,7 +59,7 @@ class HeadStatistics:
         attends to the previous token, too. Ours.
         """
         places = [name for name in PATTERNS if name != "evenness"]
-        index = [measure_index(name) for name in places]
+        index = [MEASURES.index(name) for name in places]
         uniform = self.uniform[index]
         with np.errstate(invalid="ignore", divide="ignore"):
             gains = (self.means.mean[..., index] - uniform) / (1 - uniform)
@@ -119,10 +119,3 @@ class MeasureSurvey:
         good = np.where(is_good[:, None, None, None], filled, -1.0)
         best = np.where(good.max(0) >= 0, good.argmax(0), filled.argmax(0))
         return np.where(filled.max(0) >= 0, best, -1)
-
-
-def measure_index(measure: str) -> int:
-    """Return the index of a measure in MEASURES; ValueError if there is no such measure."""
-    if measure not in MEASURES:
-        raise ValueError(f"measure is {measure!r}; expected one of {', '.join(MEASURES)}.")
-    return MEASURES.index(measure)

@@ -82,13 +82,13 @@ class SyntaxScores:
         such relation or direction.
         """
         is_case = self._is_case(relation)
-        right = self.hits[is_case, _direction(direction)].sum(0)
+        right = self.hits[is_case, DIRECTIONS.index(direction)].sum(0)
         return wilson_interval(right, self._num_cases(is_case, direction))
 
     def baseline(self, relation: str, direction: str) -> tuple[int, float]:
         """Return the best fixed offset in words, and how often the word there is right."""
         is_case = self._is_case(relation)
-        sign = 1 if _direction(direction) == 0 else -1
+        sign = 1 if DIRECTIONS.index(direction) == 0 else -1
         offsets = sign * (self.pairs[is_case, 2] - self.pairs[is_case, 1])
         offsets = offsets[np.abs(offsets) <= MAX_OFFSET]
         counts = np.bincount(offsets + MAX_OFFSET, minlength=2 * MAX_OFFSET + 1)
@@ -113,7 +113,7 @@ class SyntaxScores:
     ) -> list[tuple[int, int, int]]:
         """Return where a head was right: sentence, dependent and head of each arc."""
         is_case = self._is_case(relation)
-        right = self.hits[:, _direction(direction), layer, head] & is_case
+        right = self.hits[:, DIRECTIONS.index(direction), layer, head] & is_case
         return [(int(s), int(d), int(h)) for s, d, h, _ in self.pairs[right]]
 
     def _is_case(self, relation: str) -> NDArray[np.bool_]:
@@ -127,7 +127,7 @@ class SyntaxScores:
         return np.asarray(self.is_seen & (self.pairs[:, 3] == self.names.index(relation)))
 
     def _num_cases(self, is_case: NDArray[np.bool_], direction: str) -> int:
-        if _direction(direction) == 0:
+        if DIRECTIONS.index(direction) == 0:
             return int(is_case.sum())
         return len(np.unique(self.pairs[is_case][:, [0, 2]], axis=0))
 
@@ -240,9 +240,3 @@ def most_attended(attentions: Tensor, belongs: Tensor) -> Tensor:
     nothing = ~belongs.bool().any(1)[:, None, None, :]  # [B, 1, 1, W]
     itself = torch.eye(belongs.shape[-1], dtype=torch.bool, device=belongs.device)
     return weights.masked_fill(nothing | itself, -1.0).argmax(-1)
-
-
-def _direction(direction: str) -> int:
-    if direction not in DIRECTIONS:
-        raise ValueError(f"direction is {direction!r}; expected one of {', '.join(DIRECTIONS)}.")
-    return DIRECTIONS.index(direction)

@@ -58,21 +58,13 @@ def head_neurons(trace: Trace, layer: int, head: int, allowed: Tensor | None = N
         The steps in float32. They end in `trace.attentions[layer, head]` within rounding: 1e-6 for
         a float32 trace, more where the network ran in a lower precision.
 
-    ValueError if the mask has another shape.
-
     Source: Vaswani et al. 2017, equation 1; the view is from Vig 2019, section 3.3.
     """
-    num_tokens = trace.num_tokens
     queries = trace.queries[layer, head].float()
     keys = trace.keys[layer, head].float()
     scores = attention_scores(queries, keys)
     if allowed is None:
         return HeadNeurons(queries, keys, scores, None, torch.softmax(scores, dim=-1))
-    if allowed.shape not in ((num_tokens,), (num_tokens, num_tokens)):
-        raise ValueError(
-            f"the mask has shape {tuple(allowed.shape)}; expected ({num_tokens},) or "
-            f"({num_tokens}, {num_tokens})."
-        )
     mask = additive_mask(allowed[None], scores.dtype)[0, 0]  # [1 or T, T]
     weights = torch.softmax(scores + mask, dim=-1)
     return HeadNeurons(queries, keys, scores, allowed.bool().expand(scores.shape), weights)

@@ -77,12 +77,7 @@ class VectorTable:
         return keep
 
     def select(self, keep: NDArray[np.bool_]) -> "VectorTable":
-        """Return the table of the points where `keep` is True, [N].
-
-        ValueError if `keep` has another length.
-        """
-        if keep.shape != (len(self),):
-            raise ValueError(f"keep has shape {keep.shape}; expected ({len(self)},).")
+        """Return the table of the points where `keep` is True, [N]."""
         rows = np.flatnonzero(keep)
         return VectorTable(
             vectors=self.vectors[:, rows],

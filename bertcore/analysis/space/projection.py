@@ -72,13 +72,11 @@ def pca(vectors: Floats, dims: int) -> Pca:
     """Return the first `dims` principal components of vectors [N, D].
 
     Components beyond the rank are zero, so even 1, 2 or identical points have a map. ValueError if
-    there is no vector, or one contains NaN or infinity.
+    one contains NaN or infinity.
 
     Source: as scikit-learn's PCA: the covariance's eigenvectors if N >= D, else the SVD; each
         component's sign makes its largest entry positive.
     """
-    if vectors.ndim != 2 or len(vectors) == 0:
-        raise ValueError(f"vectors have shape {vectors.shape}; expected [N, D] with N at least 1.")
     if not np.isfinite(vectors).all():
         raise ValueError("vectors contain NaN or infinity; leave those points out.")
     num_points, width = vectors.shape

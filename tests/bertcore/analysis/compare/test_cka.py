@@ -120,8 +120,6 @@ def test_nan_and_no_spread_are_nan() -> None:
     assert math.isnan(linear_cka(x, broken))
 
 
-def test_wrong_input_is_a_sentence() -> None:
-    with pytest.raises(ValueError, match="3 examples and the second 4"):
-        layer_similarity(torch.zeros(1, 3, 2), torch.zeros(1, 4, 2))
+def test_a_single_example_is_refused() -> None:
     with pytest.raises(ValueError, match="at least two examples, but got 1"):
         layer_similarity(torch.zeros(1, 1, 2), torch.zeros(1, 1, 2))

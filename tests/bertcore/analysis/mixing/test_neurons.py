@@ -125,12 +125,6 @@ def test_a_low_precision_is_read_in_float32(bert: Bert) -> None:
     torch.testing.assert_close(found.weights, trace.attentions[1, 2], rtol=0, atol=0.02)
 
 
-def test_a_mask_of_another_shape_is_refused(bert: Bert) -> None:
-    trace = bert.trace("the")
-    with pytest.raises(ValueError, match=r"the mask has shape \(2,\); expected \(3,\)"):
-        head_neurons(trace, 0, 0, torch.ones(2))
-
-
 def test_nan_stays_nan(bert: Bert) -> None:
     trace = bert.trace("the river")
     keys = trace.keys.clone()
