@@ -70,9 +70,7 @@ class Corpus:
     def texts(self, on_read: OnRead = lambda num_bytes: None) -> Iterator[CorpusText]:
         """Yield every sentence in order; counts restart at 0.
 
-        Raises:
-            ValueError: If a file cannot be read, is incomplete, or has a row that cannot be read.
-            OSError: If a file cannot be opened.
+        ValueError if a file cannot be read or has a row that cannot; OSError if it cannot be opened.
         """
         self.num_blank = self.num_cut = 0
         self.bad_rows = BadRows(skip=self.skip_bad_rows)
@@ -138,9 +136,8 @@ def open_corpus(
         split: Whether texts are split into sentences; None: only those of text files.
         skip_bad_rows: Leave out rows that cannot be read.
 
-    Raises:
-        ValueError: If a file is missing or of another kind, or a column is missing.
-        OSError: If a file cannot be opened.
+    ValueError if a file is missing or of another kind, or a column is missing; OSError if a file
+    cannot be opened.
     """
     files = tuple(Path(path) for path in paths)
     if not files:
@@ -182,13 +179,9 @@ def open_corpus(
 
 
 def sampled(texts: Iterable[CorpusText], share: float, seed: int) -> Iterator[CorpusText]:
-    """Yield about a share of some texts; each is in or out by its document and sentence number
-    alone.
+    """Yield about a share of some texts, 0 < share <= 1; another seed keeps others.
 
-    Args:
-        texts: In any order.
-        share: 0 < share <= 1; 1 keeps all.
-        seed: A different seed keeps other texts.
+    Each is in or out by its document and sentence number alone.
     """
     for text in texts:
         if share >= 1 or _uniform(seed, text.document, text.sentence) < share:

@@ -24,12 +24,10 @@ T = TypeVar("T")
 
 
 class Limits(NamedTuple):
-    """How much of a file is looked at to see what it is."""
+    """How many rows or lines, and characters, of a file are looked at to see what it is."""
 
     num: int
-    """Rows or lines."""
     size: int
-    """Characters."""
 
 
 @contextmanager
@@ -42,14 +40,12 @@ def open_text(
     and `lines_of` refuses.
 
     Args:
-        path: The file.
         file: The same file, already open, at its beginning; its position shows how far it has been
             read.
         encoding: None finds it.
 
     Raises:
-        ValueError: If there is no such file, the archive is damaged, or it is in no encoding that
-            is known, or in UTF-16 or UTF-32 that is damaged.
+        ValueError: As `find_encoding`, or if there is no such file, or UTF-16 or UTF-32 is damaged.
         OSError: If it cannot be opened.
     """
     if file is None:
@@ -67,7 +63,7 @@ def open_text(
 
 
 def check_file(path: Path) -> None:
-    """Refuse a path that is no file; ValueError if it is not."""
+    """Raise ValueError if a path is no file."""
     if not path.is_file():
         what = "is a folder, not a file" if path.is_dir() else "does not exist"
         raise ValueError(f"data file {str(path)!r} {what}. Check the path.")
@@ -86,7 +82,7 @@ def whole_lines(
 ) -> Iterator[str]:
     """Yield lines with their ends, the next one of which has the number `start`.
 
-    ValueError if a line has more than `longest` characters: an endless one would fill the memory.
+    ValueError if one is longer: an endless line would fill the memory.
     """
     lines = iter(partial(file.readline, longest + 1), "")
     for number, line in enumerate(lines, start):
@@ -166,11 +162,7 @@ class BadRows:
             setattr(self, each.name, getattr(other, each.name))
 
     def add(self, sentence: str) -> None:
-        """Record an invalid row, described by a sentence with file and row.
-
-        Raises:
-            ValueError: Unless rows are to be skipped.
-        """
+        """Record an invalid row by a sentence with file and row; ValueError unless it is skipped."""
         if not self.skip:
             raise ValueError(f"{sentence} Correct it, or skip such rows with --skip-bad-rows.")
         self.num += 1

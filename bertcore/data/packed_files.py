@@ -36,11 +36,7 @@ _on_block: ContextVar[Callable[[], object] | None] = ContextVar("on_block", defa
 
 @contextmanager
 def watched(on_block: Callable[[], object]) -> Iterator[None]:
-    """Call a function before each block that is read of files opened inside, in this thread.
-
-    Args:
-        on_block: May raise to stop.
-    """
+    """Call a function, which may raise to stop, before each block that is read inside."""
     token = _on_block.set(on_block)
     try:
         yield
@@ -80,12 +76,8 @@ def open_bytes(path: Path, file: BinaryIO | None = None) -> BinaryIO:
         path: Its name.
         file: The same file, already open, at its beginning; its caller closes it.
 
-    Raises:
-        ValueError: If it is a zip archive of several files, or damaged.
-        OSError: If it cannot be opened.
-
-    While it is read, a ValueError is raised if the archive is not whole, or unpacks to more than
-    MAX_RATIO times its size.
+    ValueError, also while it is read, if it is a zip archive of several files, not whole, or
+    unpacks to more than MAX_RATIO times its size; OSError if it cannot be opened.
     """
     plain = file or path.open("rb")
     try:

@@ -30,10 +30,8 @@ from bertcore.data.files import (
 from bertcore.data.json_tables import FORMS, json_records
 from bertcore.data.usual_columns import are_names
 
-FIRST = Limits(1000, 1_000_000)
-"""Rows that show what a table is."""
-FIRST_CELLS = 200_000
-"""Of them, in a wide table."""
+FIRST, FIRST_CELLS = Limits(1000, 1_000_000), 200_000
+"""Rows that show what a table is, and cells of them in a wide table."""
 JSON_LINES = (".jsonl", ".json", ".ndjson")
 """Endings of files of JSON, with an object a line or one value."""
 ENDINGS = ("csv", "tsv", "tab", "txt", "json", "jsonl", "ndjson", "parquet", "arrow", "feather")
@@ -59,7 +57,6 @@ _LABEL_FIRST = re.compile(r"(\w{1,30}:\w{0,30})\s+(\S.*)", re.DOTALL)
 """A line of TREC: its label, with a colon in it or after it, and a text."""
 _Record = TypeVar("_Record")
 
-Form = Literal["text", "json", "columnar"]
 HasHeader = Callable[[Sequence[str]], bool | None]
 """Called with the cells of the first line; returns whether they are names, or None where the rows
 below decide."""
@@ -127,11 +124,10 @@ def column_place(columns: Sequence[str], name: str, path: Path) -> int:
     return places[0]
 
 
-def form_of(path: Path, file: BinaryIO | None = None) -> Form:
-    """Return the form of a table by its content; "json" also for JSON lines.
+def form_of(path: Path, file: BinaryIO | None = None) -> Literal["text", "json", "columnar"]:
+    """Return the form of a table by its content, and for JSON by its name.
 
     Args:
-        path: Its name; those of JSON decide for files that are text.
         file: The same file, already open, at its beginning, where it is left.
 
     ValueError if there is no such file, or it is no table.
@@ -172,11 +168,9 @@ def open_table(
     begin with one are quoted by the rules of CSV, as in files of spreadsheets and pandas.
 
     Args:
-        path: The file.
         bad_rows: Collects rows with a different number of cells, and those that cannot be read; and
             a remark on a dialect that the file's name does not say.
-        has_header: Decides from the first line whether it has names; where it does not, the rows
-            below decide. Not used for objects of JSON, and columns of Parquet, which have names.
+        has_header: Not used for objects of JSON, and columns of Parquet, which have names.
         file: The same file, already open, at its beginning; its position shows how far it has been
             read.
 
