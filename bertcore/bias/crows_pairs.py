@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from bertcore.analysis.shared.inputs import text_positions
 from bertcore.bias.quality import Estimate, share_of
-from bertcore.data.files import BadRows
-from bertcore.data.tables import read_records
+from bertcore.data.files import BadRows, listed_columns
+from bertcore.data.tables import always, column_place, open_table
 from bertcore.grammar import pseudo_log_likelihoods
 from bertcore.model import Model
 from bertcore.tokenizer import Encoding
@@ -42,14 +42,29 @@ def read_crows_pairs(path: Path, *, bad_rows: BadRows | None = None) -> tuple[St
 
     ValueError if a column is missing or no row can be used.
     """
-    return read_records(
-        path,
-        StereotypePair,
-        {"more": MORE, "less": LESS},
-        expected=f"CrowS-Pairs has the more stereotyping sentence in {MORE!r} and the less "
-        f"stereotyping one in {LESS!r}.",
-        bad_rows=bad_rows,
-    )
+    bad_rows = BadRows() if bad_rows is None else bad_rows
+    pairs = []
+    with open_table(path, bad_rows, has_header=always) as table:
+        for name in (MORE, LESS):
+            if name not in table.columns:
+                listed = listed_columns(table.columns)
+                raise ValueError(
+                    f"{str(path)!r} has no column {name!r}; it has {listed}. CrowS-Pairs has the "
+                    f"more stereotyping sentence in {MORE!r} and the less stereotyping one in "
+                    f"{LESS!r}."
+                )
+        places = [column_place(table.columns, name, path) for name in (MORE, LESS)]
+        table.use(*places)
+        for number, cells in table.rows:
+            more, less = (str(cells[place] or "").strip() for place in places)
+            if more and less:
+                pairs.append(StereotypePair(more, less, number))
+            else:
+                empty = LESS if more else MORE
+                bad_rows.add(f"row {number} of {str(path)!r} is empty in column {empty!r}.")
+    if not pairs:
+        raise ValueError(f"{str(path)!r} has no row to use. {bad_rows.first}".rstrip())
+    return tuple(pairs)
 
 
 def score_crows_pairs(

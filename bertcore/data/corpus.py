@@ -70,7 +70,7 @@ class Corpus:
     def texts(self, on_read: OnRead = lambda num_bytes: None) -> Iterator[CorpusText]:
         """Yield every sentence in order; counts restart at 0.
 
-        ValueError if a file cannot be read or has a row that cannot; OSError if it cannot be opened.
+        ValueError if a file or a row cannot be read; OSError if a file cannot be opened.
         """
         self.num_blank = self.num_cut = 0
         self.bad_rows = BadRows(skip=self.skip_bad_rows)

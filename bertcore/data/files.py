@@ -162,7 +162,7 @@ class BadRows:
             setattr(self, each.name, getattr(other, each.name))
 
     def add(self, sentence: str) -> None:
-        """Record an invalid row by a sentence with file and row; ValueError unless it is skipped."""
+        """Record an invalid row by a sentence with its place; ValueError unless it is skipped."""
         if not self.skip:
             raise ValueError(f"{sentence} Correct it, or skip such rows with --skip-bad-rows.")
         self.num += 1

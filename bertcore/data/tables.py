@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, dropwhile
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, NamedTuple, TextIO, TypeVar
+from typing import Any, BinaryIO, Literal, NamedTuple, TextIO
 
 from bertcore.data import packed_files
 from bertcore.data.columnar import is_columnar, open_columnar
@@ -23,7 +23,6 @@ from bertcore.data.files import (
     check_width,
     first_items,
     kind_of,
-    listed_columns,
     open_text,
     whole_lines,
 )
@@ -55,7 +54,6 @@ _JSON = re.compile(r'\[\s*[\[{]\s*"|\{\s*"[^"\n]*"\s*:')
 _FAST_TEXT = re.compile(r"((?:__label__\S+[ ,]+)+)(.*)", re.DOTALL)
 _LABEL_FIRST = re.compile(r"(\w{1,30}:\w{0,30})\s+(\S.*)", re.DOTALL)
 """A line of TREC: its label, with a colon in it or after it, and a text."""
-_Record = TypeVar("_Record")
 
 HasHeader = Callable[[Sequence[str]], bool | None]
 """Called with the cells of the first line; returns whether they are names, or None where the rows
@@ -186,51 +184,6 @@ def open_table(
         yield _table(source, path, bad_rows, has_header)
 
 
-def read_records(
-    path: Path,
-    record: Callable[..., _Record],
-    columns: Mapping[str, str],
-    *,
-    expected: str,
-    defaults: Mapping[str, str] | None = None,
-    bad_rows: BadRows | None = None,
-) -> tuple[_Record, ...]:
-    """Return a record for each row of a table; spaces around cells are removed.
-
-    Args:
-        record: Called with the fields by name, texts, and `row`, the row's number, from 1.
-        columns: The column of each field.
-        expected: A sentence on the columns, for the message where one is missing.
-        defaults: Of fields whose column may be missing, or empty.
-        bad_rows: Collects rows that cannot be used; None rejects them.
-
-    ValueError if a column is missing or there twice, a row cannot be used, or no row is left.
-    """
-    bad_rows, defaults = bad_rows or BadRows(), defaults or {}
-    found, places = [], {}
-    with open_table(path, bad_rows, has_header=always) as table:
-        for name, column in columns.items():
-            if column in table.columns:
-                places[name] = column_place(table.columns, column, path)
-            elif name not in defaults:
-                raise ValueError(
-                    f"{str(path)!r} has no column {column!r}; it has "
-                    f"{listed_columns(table.columns)}. {expected}"
-                )
-        table.use(*places.values())
-        for number, row in table.rows:
-            cells = {name: str(row[place] or "").strip() for name, place in places.items()}
-            values = {name: cells.get(name) or defaults.get(name, "") for name in columns}
-            if "" in values.values():
-                empty = next(columns[name] for name, value in values.items() if not value)
-                bad_rows.add(f"row {number} of {str(path)!r} is empty in column {empty!r}.")
-            else:
-                found.append(record(**values, row=number))
-    if not found:
-        raise ValueError(f"{str(path)!r} has no row to use. {bad_rows.first}".rstrip())
-    return tuple(found)
-
-
 def _table(source: _Source, path: Path, bad_rows: BadRows, has_header: HasHeader) -> Table:
     first = first_items(source.records, lambda record: _size(record.cells), FIRST)
     if not first:
@@ -324,8 +277,14 @@ def _text_source(text: TextIO, path: Path, encoding: Encoding) -> _Source:
     if marks.separator == ONE_COLUMN and _are_labelled(start):
         labelled = labelled or {"a label before each text": _LABEL_FIRST}
     for form, pattern in labelled.items():
-        rows = (_label_first(line, pattern) for line in lines)
-        return _Source(rows, form, False, encoding, width=2, has_names=False)
+        return _Source(
+            map(partial(_label_first, pattern), lines),
+            form,
+            False,
+            encoding,
+            width=2,
+            has_names=False,
+        )
     widths = Counter(len(one.cells) for one in records(start, marks) if not one.wrong)
     width = widths.most_common(1)[0][0] if widths else 0
     sign = "," if kind == ".csv" else "\t"
@@ -343,7 +302,7 @@ def _are_labelled(lines: Sequence[str]) -> bool:
     return counts.total() == len(found) and 1 < len(counts) <= min(50, len(found) // 2)
 
 
-def _label_first(line: str, pattern: re.Pattern[str]) -> Record:
+def _label_first(pattern: re.Pattern[str], line: str) -> Record:
     found = pattern.match(line)
     if found is None:
         return Record([line.strip()])
