@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bertcore import Model, Trace
+from bertcore.analysis.mixing.layer_parts import attention_outputs
 from bertcore.analysis.shared.inputs import masked_encoding
-from bertcore.analysis.space.layer_states import attention_outputs
 from bertcore.analysis.words.next_words import predict_next
 from bertcore.analysis.words.predictions import predict_masks
 from bertcore.analysis.words.surprise import example_mask

@@ -102,8 +102,8 @@ def integrated_gradients(
     embedded, start = _ends(model, source, parts, baseline, steps)
     run = _Run(model, source, target, embedded, parts)
     ends, starts = run.chosen(embedded), run.chosen(start)
-    nodes, weights = np.polynomial.legendre.leggauss(steps)
-    points, weights = (torch.from_numpy(each / 2).to(ends[0]) for each in (nodes + 1, weights))
+    nodes, shares = np.polynomial.legendre.leggauss(steps)
+    points, weights = (torch.from_numpy(each / 2).to(ends[0]) for each in (nodes + 1, shares))
     means = [torch.zeros_like(end) for end in ends]
     for at in range(0, steps, run.at_once):
         here = slice(at, at + run.at_once)

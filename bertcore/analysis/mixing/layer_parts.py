@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from bertcore.analysis.shared.inputs import require_finite
 from bertcore.bert import with_parts
 from bertcore.model import Model
-from bertcore.network import Layer, attention_scores
+from bertcore.network import Layer, attention_fused, attention_scores
 from bertcore.network.feed_forward import activate
 from bertcore.network.modern import GatedFeedForward, ModernAttention
 from bertcore.trace import Trace
@@ -211,3 +211,24 @@ def normalized(x: Tensor, norm: nn.LayerNorm | None) -> Tensor:
 
 def _weight(module: nn.Linear, like: Tensor) -> Tensor:
     return module.weight.detach().to(like)
+
+
+@torch.no_grad()
+def attention_outputs(model: Model, hidden_states: Tensor) -> Tensor:
+    """Return the state between a layer's two halves, float32 [L, T, D].
+
+    That is LayerNorm(x + attention(x)), the input of the layer's feed-forward block.
+
+    Args:
+        model: A model whose layers can be read (capability "parts").
+        hidden_states: Of its trace, [L+1, T, D].
+
+    ValueError if the layers of the architecture cannot be read.
+    """
+    bert = with_parts(model)
+    inputs = hidden_states[:-1].to(bert.device, bert.dtype)
+    halves = [
+        layer.attention(state[None], None, attention_fused)[0]
+        for layer, state in zip(bert.module.layers, inputs, strict=True)
+    ]
+    return torch.stack(halves).float().cpu()

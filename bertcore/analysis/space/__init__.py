@@ -3,7 +3,6 @@
 __all__ = [
     "embeddings",
     "geometry",
-    "layer_states",
     "map_quality",
     "nearest",
     "position_table",

@@ -121,6 +121,5 @@ def nearest(
 def _unit(vectors: NDArray[np.floating]) -> NDArray[np.float32]:
     """Return vectors [N, D] scaled to length 1; 0 stays 0."""
     values = vectors.astype(np.float32)
-    lengths = np.linalg.norm(values, axis=1, keepdims=True).astype(np.float32)
-    units: NDArray[np.float32] = values / np.where(lengths > 0, lengths, np.float32(1))
-    return units
+    lengths = np.linalg.norm(values, axis=1, keepdims=True)
+    return np.asarray(values / np.where(lengths > 0, lengths, 1), np.float32)

@@ -19,8 +19,8 @@ from app.walk import drawing
 from app.walk.steps import names_of_parts, signs, walk
 from app.walk.summary import MISSING, find_twins, summarize, text_words, vector_columns
 from bertcore import Bert, load
+from bertcore.analysis.mixing.layer_parts import attention_outputs
 from bertcore.analysis.shared.inputs import masked_encoding
-from bertcore.analysis.space.layer_states import attention_outputs
 from bertcore.analysis.words.next_words import predict_next
 from bertcore.analysis.words.predictions import predict_masks
 from bertcore.network import ALL_HEADS
