@@ -28,7 +28,7 @@ from bertcore.pretraining import (
     train_tokenizer,
 )
 from bertcore.pretraining.data.bundled import NOVEL
-from bertcore.pretraining.start.starting_weights import warm_start
+from bertcore.pretraining.starting_weights import warm_start
 
 LAYERS, HIDDEN = 4, 256
 NUM_EVALUATIONS = 4

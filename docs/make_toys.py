@@ -41,7 +41,7 @@ from bertcore.pretraining.evaluation import HeldOut
 from bertcore.pretraining.objectives import objective_named
 from bertcore.pretraining.objectives.denoising import SequenceBatch
 from bertcore.pretraining.run import HELD_OUT_SEED, Pretraining
-from bertcore.pretraining.start.starting_weights import VECTOR_STD
+from bertcore.pretraining.starting_weights import VECTOR_STD
 from bertcore.tokenizer import Tokenizer, open_wordpiece
 from bertcore.training.run_checkpoints import step_of
 from bertcore.training.run_folder import RunFolder

@@ -1,8 +1,17 @@
-"""The losses of distillation, one value per row; the caller chooses rows and averages."""
+"""The losses of distillation, one value per row, and the encoder states that TinyBERT's compare.
+
+The caller chooses rows and averages.
+"""
+
+from dataclasses import dataclass, field
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
+
+from bertcore.network import Network
+from bertcore.network.attention import attention_scores, cast_mask
+from bertcore.network.encoder import collect_into
 
 
 def soft_target_loss(student: Tensor, teacher: Tensor, temperature: float) -> Tensor:
@@ -69,3 +78,85 @@ def attended(vectors: Tensor, attention_mask: Tensor | None) -> Tensor:
     if attention_mask is None:
         return vectors.flatten(0, 1)
     return vectors[torch.as_tensor(attention_mask, dtype=torch.bool)]
+
+
+@dataclass(slots=True)
+class States:
+    """The states of an encoder, from embeddings to the last layer."""
+
+    embeddings: Tensor
+    """The input of the first layer, [B, T, D]."""
+    hidden: list[Tensor] = field(default_factory=list)
+    """After each layer, [B, T, D]."""
+    scores: list[Tensor] = field(default_factory=list)
+    """Of each layer, before mask and softmax, [B, H, T, T]."""
+
+
+def run_with_states(
+    network: Network,
+    input_ids: Tensor,
+    segment_ids: Tensor | None,
+    attention_mask: Tensor | None,
+) -> States:
+    """Run an encoder and keep its states; the numbers equal those of `Network.forward`.
+
+    Args:
+        network: In training mode with dropout.
+        input_ids, segment_ids, attention_mask: As for `Network.forward`, [B, T].
+    """
+    hidden, mask = network.embed(input_ids, segment_ids, attention_mask)
+    states = States(hidden)
+
+    def attend(
+        queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, dropout: float
+    ) -> Tensor:
+        scores = attention_scores(queries, keys)
+        states.scores.append(scores)
+        if mask is not None:
+            scores = scores + cast_mask(mask, scores.dtype)
+        return F.dropout(torch.softmax(scores, dim=-1), dropout) @ values
+
+    network.run_layers(hidden, mask, attend, after=collect_into(states.hidden))
+    return states
+
+
+def layer_losses(
+    student: States, teacher: States, projection: nn.Linear, attention_mask: Tensor | None
+) -> Tensor:
+    """Return the sum over layers of TinyBERT's losses for each token that is not padding, [N].
+
+    Layer m of M is compared with the teacher's m * N / M, the embeddings with the embeddings.
+
+    Args:
+        student, teacher: States of the same input.
+        projection: From the student's width to the teacher's; one for all layers and the
+            embeddings, as in TinyBERT's code.
+        attention_mask: True at tokens, [B, T]; None: all are tokens.
+
+    Source: Jiao et al. 2020, equations 7 to 9 and 11; huawei-noah TinyBERT, modeling.py.
+    """
+
+    def compare(ours: Tensor, theirs: Tensor) -> Tensor:
+        kept = attended(ours, attention_mask)
+        return hidden_loss(projection(kept), attended(theirs, attention_mask))
+
+    every = len(teacher.hidden) // len(student.hidden)
+    total = compare(student.embeddings, teacher.embeddings)
+    for m, (hidden, scores) in enumerate(zip(student.hidden, student.scores, strict=True), start=1):
+        other = m * every - 1
+        total = total + compare(hidden, teacher.hidden[other])
+        total = total + attention_loss(scores, teacher.scores[other], attention_mask)
+    return total
+
+
+def start_projection(student_width: int, teacher_width: int, seed: int) -> nn.Linear:
+    """Return the shared projection: the identity if the widths are equal, else random."""
+    generator = torch.Generator().manual_seed(seed)
+    projection = nn.Linear(student_width, teacher_width)
+    with torch.no_grad():
+        nn.init.zeros_(projection.bias)
+        if student_width == teacher_width:
+            nn.init.eye_(projection.weight)
+        else:
+            nn.init.normal_(projection.weight, 0.0, student_width**-0.5, generator=generator)
+    return projection

@@ -30,7 +30,7 @@ from bertcore.pretraining.objectives import (
 )
 from bertcore.pretraining.objectives.epochs import Phases
 from bertcore.pretraining.run_probes import ProbeWriter
-from bertcore.pretraining.start.starting_weights import extend_positions
+from bertcore.pretraining.starting_weights import extend_positions
 from bertcore.pretraining.train_step import TrainStep, divergence_note, has_diverged, step_metrics
 from bertcore.tokenizer import Tokenizer
 from bertcore.training.loop import Metrics, Progress, TrainingProgress, train

@@ -44,7 +44,7 @@ from bertcore.pretraining.loss.distillation import (
 )
 from bertcore.pretraining.objectives import objective_named
 from bertcore.pretraining.run import Pretraining
-from bertcore.pretraining.start.starting_weights import check_start, keep_start, kept_start
+from bertcore.pretraining.starting_weights import check_start, keep_start, kept_start
 from bertcore.tokenizer import Tokenizer, open_wordpiece
 from bertcore.training.processes import launched_rank
 from bertcore.training.provenance import (

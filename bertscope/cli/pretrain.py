@@ -276,7 +276,7 @@ def _plan(texts: Texts, sources: Sources, settings: dict[str, Any]) -> Plan:
     from bertcore.pretraining import check_settings
     from bertcore.pretraining.loss.distillation import Teacher
     from bertcore.pretraining.objectives import check_has_teacher, objective_named
-    from bertcore.pretraining.start.starting_weights import check_start
+    from bertcore.pretraining.starting_weights import check_start
     from bertcore.tokenizer import SPECIAL_TOKENS, Tokenizer, open_wordpiece
 
     data_values, train_values = chosen(DataConfig, settings), chosen(TrainConfig, settings)

@@ -16,9 +16,9 @@ from bertcore.bert import Bert
 from bertcore.checkpoints import save
 from bertcore.configs import DataConfig
 from bertcore.distillation import DistillConfig, check_same_vocabulary, cosine_loss
-from bertcore.distillation.losses import attended
-from bertcore.distillation.states import (
+from bertcore.distillation.losses import (
     States,
+    attended,
     layer_losses,
     run_with_states,
     start_projection,

@@ -19,7 +19,7 @@ from bertcore.pretraining.data.batches import Totals, fixed_rows
 from bertcore.pretraining.data.corpus import PackedCorpus
 from bertcore.pretraining.data.instances import Instances
 from bertcore.pretraining.data.packed_rows import PackedRows
-from bertcore.pretraining.start.starting_weights import in_words, starting_network
+from bertcore.pretraining.starting_weights import in_words, starting_network
 from bertcore.tokenizer import Tokenizer
 from bertcore.training.run_checkpoints import bert_weights
 

@@ -33,7 +33,7 @@ from bertcore.pretraining.objectives.objective import (
     refuse_mask_shares,
     share,
 )
-from bertcore.pretraining.start.starting_weights import log_frequencies
+from bertcore.pretraining.starting_weights import log_frequencies
 from bertcore.tokenizer import Tokenizer
 
 GENERATOR_FOLDER = "generator"

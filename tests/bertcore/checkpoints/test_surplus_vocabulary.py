@@ -21,7 +21,7 @@ from bertcore.analysis.words.epoch_masks import corrupt
 from bertcore.analysis.words.lens import layer_predictions, word_trajectories
 from bertcore.analysis.words.predictions import fill_in_turn, predict_masks
 from bertcore.others.model import OtherModel
-from bertcore.pretraining.start.starting_weights import check_start
+from bertcore.pretraining.starting_weights import check_start
 from bertcore.tasks import open_task_model, read_task_data, start_task_model
 from bertcore.tokenizer import AddedToken, open_wordpiece
 from bertscope.cli.main import app

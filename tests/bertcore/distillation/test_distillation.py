@@ -18,7 +18,7 @@ from bertcore.distillation import (
     spread_layers,
     student_of,
 )
-from bertcore.distillation.states import layer_losses, run_with_states, start_projection
+from bertcore.distillation.losses import layer_losses, run_with_states, start_projection
 from bertcore.tokenizer import Tokenizer
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_vocabulary
 

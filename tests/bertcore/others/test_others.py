@@ -25,7 +25,7 @@ from bertcore.bert import with_parts
 from bertcore.data.texts_file import Sentence
 from bertcore.network import Network
 from bertcore.others.families import OTHERS
-from bertcore.pretraining.start.starting_weights import check_start
+from bertcore.pretraining.starting_weights import check_start
 from tests.support.exhaustive import spread
 from tests.support.tiny_others import CLASSES, PAIR, TEXT, given, make_other, opened
 

@@ -9,7 +9,7 @@ import torch
 
 from bertcore.network.embeddings import sinusoids
 from bertcore.pretraining import DataConfig, OptimizerConfig, Pretraining, RunFolder, TrainConfig
-from bertcore.pretraining.start.starting_weights import RIDGE, extend_positions
+from bertcore.pretraining.starting_weights import RIDGE, extend_positions
 from tests.support.small_corpus import small_corpus
 from tests.support.tiny import tiny_config, tiny_tokenizer
 

@@ -9,7 +9,7 @@ from bertcore import Bert, BertConfig
 from bertcore.network import Network
 from bertcore.network.initialize import initialize
 from bertcore.pretraining import pack_corpus
-from bertcore.pretraining.start.starting_weights import VECTOR_STD, sinusoids, warm_start
+from bertcore.pretraining.starting_weights import VECTOR_STD, sinusoids, warm_start
 from tests.support.small_corpus import small_corpus
 from tests.support.tiny import tiny_config, tiny_tokenizer
 
@@ -111,8 +111,8 @@ def test_next_to_no_text_gives_finite_weights(
 
 
 def test_a_large_corpus_is_counted_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bertcore.pretraining.start.starting_weights.MAX_COUNTED_TOKENS", 640)
-    monkeypatch.setattr("bertcore.pretraining.start.starting_weights._BLOCK", 100)
+    monkeypatch.setattr("bertcore.pretraining.starting_weights.MAX_COUNTED_TOKENS", 640)
+    monkeypatch.setattr("bertcore.pretraining.starting_weights._BLOCK", 100)
     assert small_corpus().num_tokens > 1000
     network = started(tiny_config(), warm=True)
     assert bool(torch.isfinite(network.embeddings.word_embeddings.weight).all())

@@ -1,3 +1,0 @@
-"""The initial weights of a run."""
-
-__all__ = ["starting_weights"]
