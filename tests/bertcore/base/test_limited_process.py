@@ -240,4 +240,4 @@ def test_an_error_that_is_no_refusal_is_a_fault_without_words(table):
     with pytest.raises(Fault) as fault:
         READING.call(survey, table, "classify", columns="a secret")  # type: ignore[arg-type]
     assert "secret" not in fault.value.where
-    assert "survey.py" in fault.value.where
+    assert "tasks/read.py" in fault.value.where
