@@ -128,7 +128,7 @@ def test_wrong_files_are_one_sentence_and_write_nothing(
     cases: list[tuple[bytes, str, str]] = [
         (b"", ".txt", "has no text"),
         (b" \n\n\t\n", ".txt", "has no text"),
-        (b"a cat.\n\ncaf\xe9.\n", ".txt", "is not UTF-8, but probably Western"),
+        (b"a cat.\n\ncaf\xe9.\n", ".txt", "is not UTF-8, but probably Windows"),
         (whole[: len(whole) - 30], ".xz", "is not a whole archive"),
         (gzip.compress(good)[:-30], ".gz", "is not a whole archive"),
     ]
