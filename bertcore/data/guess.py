@@ -63,7 +63,7 @@ def guess(path: Path) -> Guess:
     with open_rows(path, BadRows(skip=True), has_header=text_header(USUAL)) as table:
         names = table.columns
         rows = tuple(tuple(map(_as_text, row)) for row in table.first)
-        dialect = table.dialect
+        dialect = table.dialect.describe()
     form: Form = "table"
     tagged = tag_columns(names, rows)
     if has_choices(names):

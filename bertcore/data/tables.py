@@ -67,6 +67,20 @@ class Row(NamedTuple):
     cells: Sequence[Any]
 
 
+class Dialect(NamedTuple):
+    """How a file becomes rows and columns."""
+
+    form: str = "JSON"
+    """"JSON lines", "semicolons between cells", ..."""
+    encoding: Encoding = UTF8
+    has_header: bool = True
+
+    def describe(self) -> str:
+        """Return a phrase, such as "semicolons between cells, no names of columns, UTF-8"."""
+        header = [] if self.has_header else ["no names of columns"]
+        return ", ".join([self.form, *header, self.encoding.title])
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """An open table; `rows` can be iterated once."""
@@ -77,8 +91,7 @@ class Table:
     has_header: bool
     first: tuple[Sequence[Any], ...] = ()
     """Cells of the first rows; at most FIRST and FIRST_CELLS."""
-    dialect: str = ""
-    """How it was read: "semicolons between cells, no names of columns, UTF-8"."""
+    dialect: Dialect = field(default_factory=Dialect)
     _used: list[int] = field(default_factory=list)
 
     def use(self, *places: int) -> None:
@@ -93,7 +106,6 @@ class _Source(NamedTuple):
 
     records: Iterator[Record]
     form: str
-    """"JSON lines", "semicolons between cells", ..."""
     is_usual: bool
     """Whether the file's name says so."""
     encoding: Encoding = UTF8
@@ -203,8 +215,7 @@ def _table(source: _Source, path: Path, bad_rows: BadRows, has_header: HasHeader
         width = len(columns) if names else width
         columns = columns if names else [*map(str, range(1, (width or len(columns)) + 1))]
     check_width(len(columns), repr(str(path)))
-    header = [] if names or is_named else ["no names of columns"]
-    dialect = ", ".join([source.form, *header, source.encoding.title])
+    dialect = Dialect(source.form, source.encoding, names or is_named)
     # In the others, a character 0 is written as such, and not the trace of a damage.
     is_text = source.form not in ("JSON", "JSON lines", "Parquet", "Arrow")
     damage, used = partial(source.encoding.damage, is_text=is_text), list[int]()
@@ -234,9 +245,9 @@ def _table(source: _Source, path: Path, bad_rows: BadRows, has_header: HasHeader
 
     if source.encoding.is_guessed or not source.is_usual:
         wrong = " If letters are wrong, save it as UTF-8." * source.encoding.is_guessed
-        bad_rows.note(f"{path.name!r} is read with {dialect}.{wrong}")
+        bad_rows.note(f"{path.name!r} is read with {dialect.describe()}.{wrong}")
     kept = tuple(cells for cells in body[names:] if not width or len(cells) == width)
-    return Table(tuple(columns), rows(), names or is_named, kept, dialect, used)
+    return Table(tuple(columns), rows(), dialect.has_header, kept, dialect, used)
 
 
 def _has_row_names(rows: Sequence[Sequence[Any]], width: int) -> bool:
