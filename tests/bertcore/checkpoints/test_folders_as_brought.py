@@ -501,7 +501,6 @@ def test_a_pickle_is_read_by_every_command_that_says_so(folder: Path, tmp_path: 
     for words in (
         ("inspect", "--checkpoint", folder),
         ("evaluate", "--task", "classify", "--checkpoint", folder, "--data", table),
-        ("audit", folder, table, "--by", "of"),
     ):
         assert "--allow-pickle" in command_line.refusal(*words)
         command_line.succeed(*words, "--allow-pickle")
