@@ -3,11 +3,11 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bertcore.data.tag_schemes import Entity, TagScheme
 from bertcore.evaluation.breakdown import Breakdown
 from bertcore.evaluation.intervals import bootstrap, bootstrap_counts, share_interval
 
@@ -242,50 +242,30 @@ def entity_metrics(
     Returns:
         The metrics, their intervals (sentences are resampled), and those of each entity type.
 
-    Source: seqeval, like conlleval: an entity is right if both its boundaries and its type are.
+    Source: conlleval and seqeval: an entity is right if both its boundaries and its type are.
     """
-    from seqeval.metrics import accuracy_score, classification_report
-    from seqeval.metrics.sequence_labeling import get_entities
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a type that is never predicted
-        report: dict[str, Any] = classification_report(
-            [list(tags) for tags in gold],
-            [list(tags) for tags in predicted],
-            output_dict=True,
-            zero_division=0,
-        )
-        accuracy = float(accuracy_score([list(t) for t in gold], [list(t) for t in predicted]))
-    counts = [
-        [
-            *_entity_counts(set(get_entities(list(a))), set(get_entities(list(b)))),
-            sum(x == y for x, y in zip(a, b, strict=True)),
-            len(a),
-        ]
-        for a, b in zip(gold, predicted, strict=True)
+    read = TagScheme("prefix", "-", "BIES").entities
+    ours, theirs = ([set(read(tags)) for tags in sentences] for sentences in (gold, predicted))
+    rows = [
+        [*_entity_counts(a, b), sum(x == y for x, y in zip(true, tags, strict=True)), len(true)]
+        for a, b, true, tags in zip(ours, theirs, gold, predicted, strict=True)
     ]
-    table = np.array(counts, dtype=np.float64)
-    overall = report["micro avg"]
-    metrics = {
-        "f1": float(overall["f1-score"]),
-        "precision": float(overall["precision"]),
-        "recall": float(overall["recall"]),
-        "accuracy": accuracy,
-    }
-    by_type = {
-        name: {
-            "precision": float(values["precision"]),
-            "recall": float(values["recall"]),
-            "f1": float(values["f1-score"]),
-            "number": int(values["support"]),
-        }
-        for name, values in report.items()
-        if not name.endswith(" avg")
-    }
-    return metrics, bootstrap(table, _of_entity_counts) if with_intervals else {}, by_type
+    table = np.array(rows, dtype=np.float64)
+    by_type = {}
+    for kind in sorted({entity.kind for entities in (*ours, *theirs) for entity in entities}):
+        of_kind = (
+            [{entity for entity in entities if entity.kind == kind} for entities in side]
+            for side in (ours, theirs)
+        )
+        counts = np.array([_entity_counts(a, b) for a, b in zip(*of_kind, strict=True)]).sum(0)
+        found = _of_entity_counts(np.array([[*counts, 0, 0]], dtype=np.float64))
+        by_type[kind] = {name: found[name] for name in ("precision", "recall", "f1")}
+        by_type[kind]["number"] = int(counts[1])
+    intervals = bootstrap(table, _of_entity_counts) if with_intervals else {}
+    return _of_entity_counts(table), intervals, by_type
 
 
-def _entity_counts(gold: set[Any], predicted: set[Any]) -> list[int]:
+def _entity_counts(gold: set[Entity], predicted: set[Entity]) -> list[int]:
     return [len(gold & predicted), len(gold), len(predicted)]
 
 

@@ -152,7 +152,7 @@ class Tag(Task):
         return soft_target_loss(logits[kept], wanted[kept], temperature).sum()
 
     def score(self, outputs: Iterable[Outputs], data: TaskData, *, in_full: bool) -> Scored:
-        """Return F1 of entities by seqeval, or the mean F1 of tags without entities."""
+        """Return F1 of entities, or the mean F1 of tags without entities."""
         best_of_row: list[NDArray[np.int64]] = [np.empty(0, dtype=np.int64)] * len(data.rows)
         sure_of_row: list[NDArray[np.float32]] = [np.empty(0, dtype=np.float32)] * len(data.rows)
         loss = 0.0
@@ -292,7 +292,7 @@ class Tag(Task):
     def file_metrics(
         self, answers: JudgedAnswers, labels: Sequence[str], *, with_intervals: bool = True
     ) -> MetricTable:
-        """Return F1 of entities by seqeval, or the mean F1 of tags without entities."""
+        """Return F1 of entities, or the mean F1 of tags without entities."""
         gold, predicted = answers.gold.astype(np.int64), answers.predicted.astype(np.int64)
         metrics, intervals, matrix = class_metrics(
             gold, predicted, len(labels), with_intervals=with_intervals

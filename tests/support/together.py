@@ -30,7 +30,6 @@ _SERVER.set_forkserver_preload(
         "bertcore.finetuning",
         "bertcore.pretraining",
         "pandas",
-        "seqeval.metrics",
         "sklearn.metrics",
         "torch._dynamo",
     ]
