@@ -150,7 +150,8 @@ carries the views and prejudices of its authors. The training text was the first
 {steps:,} steps of {rows} rows of {tokens} tokens, {minutes:g} minutes on one core. It started from
 {start} after {start_steps:,} steps; the first of all started from the
 word vectors of the shipped `default`, reduced to {hidden} dimensions. All toys share one vocabulary
-of {vocab:,} pieces {sentinels}and are made by one script of BertScope's source:
+of {vocab:,} pieces{sentinels}, learned as by `bertscope pretrain --vocab-size {vocab}`, and are
+made by one script of BertScope's source:
 
 ```
 python docs/make_toys.py toys-train.txt toys-valid.txt runs/toys {minutes:g} {name}
@@ -364,7 +365,7 @@ def make(name: str, corpus: Path, valid: Path, runs: Path, minutes: float) -> No
         start=f"the {'word vectors' if is_t5 else 'weights'} of {STARTS[recipe.start]}",
         start_steps=step_of(begun(runs, recipe)),
         vocab=VOCAB_SIZE,
-        sentinels="(and T5's sentinels) " * is_t5,
+        sentinels=" (and T5's sentinels)" * is_t5,
     )
     (TOY_FOLDER / name / "README.md").write_text(card, encoding="utf-8")
     print(name, f"{accuracy:.1%}", f"{guess:.1%}", f"{run.progress.step} steps", flush=True)

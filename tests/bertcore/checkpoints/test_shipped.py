@@ -7,6 +7,7 @@ that trained them, so their answers guard against changes, not against rounding.
 from __future__ import annotations
 
 import importlib.util
+import re
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -73,6 +74,8 @@ def test_each_has_a_card_that_names_its_data_and_licence(name: str) -> None:
     card = (SHIPPED[name] / "README.md").read_text(encoding="utf-8")
     for word in ("license: cc-by", "## Data", "bertscope "):
         assert word in card
+    if name in TOYS:
+        assert re.search(rf"python docs/make_toys.py .* \d+ {name}\n", card)
 
 
 def test_fine_tuned_ones_come_with_their_dev_data() -> None:
