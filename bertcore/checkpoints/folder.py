@@ -390,7 +390,7 @@ def _only_pickle(folder: Path, name: str) -> OnlyPickleError:
     return OnlyPickleError(
         f"{folder} has its weights in {name}, a pickle, which can contain code. If you trust its "
         "source, pass allow_pickle=True (in Python) or --allow-pickle (to inspect, evaluate or "
-        "audit): then only its weights are read."
+        "finetune): then only its weights are read."
     )
 
 

@@ -29,7 +29,7 @@ def check_numbers(values: Iterable[tuple[str, Any]]) -> None:
                     f"{name} is {value}; expected a number of at most {MAX_FLOAT:,.0f}."
                 )
         elif isinstance(value, int) and abs(value) > MAX_INT:
-            raise ValueError(f"{name} is {value:.3g}; expected a number below 2 to the 63rd.")
+            raise ValueError(f"{name} is too large; expected a number below 2 to the 63rd.")
 
 
 def check_numbers_of(config: Any) -> None:

@@ -76,8 +76,8 @@ def read_recipe(path: Path, known: Mapping[str, Setting]) -> dict[str, Any]:
     if it cannot be read.
     """
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:  # not TOML, or not UTF-8
+        values = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except (ValueError, RecursionError) as error:  # not TOML, or not UTF-8
         raise ValueError(f"{str(path)!r} is no recipe: {error}. Write it in TOML.") from error
     settings = {}
     for name, value in values.items():
@@ -86,6 +86,7 @@ def read_recipe(path: Path, known: Mapping[str, Setting]) -> dict[str, Any]:
             instead = f"Did you mean {near[0]}?" if near else "Leave it out."
             raise ValueError(f"{str(path)!r} has the unknown setting {name[:60]!r}. {instead}")
         setting = known[name]
+        check_numbers([(name, value)])  # a whole number beyond all floats too
         try:
             settings[name] = _as_typed(value, setting.type)
         except TypeError as error:

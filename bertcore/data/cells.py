@@ -109,6 +109,8 @@ def _value(node: ast.expr | None, lines: Sequence[bytes]) -> Any:
     if isinstance(node, ast.Dict):
         pairs = zip(node.keys, node.values, strict=True)
         return {str(_value(key, lines)): _value(value, lines) for key, value in pairs}
+    if isinstance(node, ast.Name) and node.id == "nan":
+        return math.nan
     value = ast.literal_eval(node or "")
     if isinstance(value, str):  # Python joins neighbours
         assert isinstance(node, ast.Constant)

@@ -204,7 +204,7 @@ def choose(table: Table, path: Path, form: TextForm, wanted: Columns, bad_rows: 
     """
     names = table.columns
     if not table.has_header and not (wanted.text or wanted.text_pair or wanted.label):
-        glue = glue_form([str(cell).strip() for cell in table.first[0]])
+        glue = glue_form([str(cell).strip() for cell in next(iter(table.first), ())])
         if glue and glue == form.headerless:
             return Places(3, -1, (1,)) if glue == "CoLA" else Places(5, 6, (4,))
         if glue and form.answer != "labels":

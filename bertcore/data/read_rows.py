@@ -396,9 +396,12 @@ def _answers(fields: Mapping[str, Any]) -> Iterator[tuple[str, int | None]]:
         given = [{"text": a, "answer_start": b} for a, b in zip(texts, starts, strict=False)]
     for answer in given if isinstance(given, list) else [given]:
         answer = answer if isinstance(answer, dict) else {"text": answer}
-        text, spans = answer.get("text"), answer.get("char_spans")  # MRQA's
-        start = as_text(answer.get("answer_start", spans[0][0] if spans else None))
-        start = start.removesuffix(".0")
+        match answer:
+            case {"answer_start": place} | {"char_spans": [[place, *_], *_]}:  # the latter: MRQA's
+                pass
+            case _:
+                place = None
+        text, start = answer.get("text"), as_text(place).removesuffix(".0")
         is_place = start.isdecimal() and len(start) < 16
         yield "" if text is None else str(text), int(start) if is_place else None
 

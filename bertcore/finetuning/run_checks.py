@@ -52,7 +52,7 @@ def check_for_task(config: FinetuneConfig, task: Task) -> None:
     if config.class_weights is not None and not task.weighs_classes:
         raise ValueError(
             f"class weights need one label per text; the task {task.name!r} predicts each label "
-            "separately. Leave --class-weights out."
+            "separately. Leave class_weights out."
         )
     find_task(task.name, features=config.features_read, pooling=config.pooling)
 

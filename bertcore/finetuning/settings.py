@@ -164,7 +164,7 @@ def make_settings(
         if swap is not None:
             raise ValueError(
                 "a text with swapped words belongs to another group than its row states, so "
-                "balance would weigh it wrongly. Leave --balance or --swap-words out."
+                "balance would weigh it wrongly. Leave balance or swap_words out."
             )
     if settings.bias_model is not None:
         settings = replace(settings, bias_model=_lasting(settings.bias_model))

@@ -297,7 +297,7 @@ def _count(counts: Counter[str], example: Example) -> None:
 
 
 def column_values(
-    path: Path, task: str, column: str, *, columns: Columns = USUAL, option: str = "--by"
+    path: Path, task: str, column: str, *, columns: Columns = USUAL, option: str
 ) -> dict[int, str]:
     """Return the value of each row in a column, by `Example.row`; "" if it has none.
 

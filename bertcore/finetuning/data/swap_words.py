@@ -260,7 +260,7 @@ class Augmenter:
             raise ValueError(
                 f"none of the {self.num_examples:,} training examples has a word of the pairs "
                 f"{self._name!r}, so there is nothing to swap. Give other pairs, or leave "
-                "--swap-words out."
+                "swap_words out."
             )
         return (
             f"{self.num_swapped:,} of {self.num_examples:,} training examples have a word of the "

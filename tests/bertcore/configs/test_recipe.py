@@ -35,6 +35,12 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert read_recipe(path, pretrain.RECIPE) == settings
 
 
+def test_a_byte_order_mark_is_no_part_of_a_recipe(tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    path.write_text("epochs = 3", encoding="utf-8-sig")
+    assert read_recipe(path, KNOWN) == {"epochs": 3}
+
+
 def test_a_later_recipe_overrides(tmp_path: Path) -> None:
     write_recipe(tmp_path / "a.toml", {"epochs": 5, "class_weights": [1, 2]})
     recipe = read_recipes(["paper", str(tmp_path / "a.toml")], "finetune", finetune.RECIPE)
@@ -61,12 +67,15 @@ def test_a_later_recipe_overrides(tmp_path: Path) -> None:
         ("epochs = 3\nepochs = 4", "is no recipe"),
         ("epochs =", "is no recipe"),
         ("\x00", "is no recipe"),
+        ("a = " + "[" * 5000, "is no recipe"),
+        ("dropout = 1" + "0" * 400, "dropout is too large"),
+        ("epochs = 1" + "0" * 400, "epochs is too large"),
     ],
 )
 def test_what_is_no_recipe_is_one_sentence(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "a.toml"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(ValueError, match=r"a\.toml|dropout") as error:
+    with pytest.raises(ValueError, match=r"a\.toml|dropout|epochs") as error:
         read_recipe(path, KNOWN)
     assert said in str(error.value)
 

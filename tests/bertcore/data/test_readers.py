@@ -221,6 +221,8 @@ REFUSED: dict[str, tuple[str, str, dict[str, str], str, int]] = {
     "no choice.csv": ("sent1,label\nA,0\n", "choice", {}, "has no columns of choices: ending0", -1),
     "no row.json": ('{"rows": []}', "qa", {}, "it has no row", -1),
     "no json.json": ("{", "qa", {}, "not valid JSON", -1),
+    "one label.txt": ("__label__agood\n__l[abel__b b\n", "classify", {},
+                      "no column with a usual name for the text", -1),
 }  # fmt: skip
 
 
