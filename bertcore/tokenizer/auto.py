@@ -227,7 +227,8 @@ def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
         name: config[name] for name in kinds if config.get(name) is not None
     }
     for name, value in settings.items():
-        if not isinstance(value, kinds[name]) or (name == "extra_ids" and value > _MOST_EXTRA):
+        is_too_many = isinstance(value, int) and name == "extra_ids" and value > _MOST_EXTRA
+        if is_too_many or not isinstance(value, kinds[name]):
             kind = kinds[name].__name__
             raise ValueError(f"its {name} is {str(value)[:100]!r}; expected {kind}")
     settings |= _tokens(config)

@@ -44,7 +44,7 @@ VIEWS: dict[str, tuple[str, dict[str, str | list[str]], int]] = {
             "steer_a": "it's, 'river'",
             "steer_b": '"bank"',
         },
-        4,
+        3,
     ),
     "minimal pair": (
         "minimal_pair",

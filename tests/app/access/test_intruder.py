@@ -279,7 +279,7 @@ def test_an_event_in_many_levels_is_refused_in_one_sentence(intruder: Session) -
 
 def test_a_click_that_comes_after_its_page_was_left_does_nothing(intruder: Session) -> None:
     """As of a visitor who clicks a picture, and at once the link to another page."""
-    intruder.open("sentence-pairs")
+    intruder.open("sentence-pairs", "several=1")
     selection = {"selection": {"points": [{"customdata": "0.1"}], "point_indices": [0]}}
     figure = intruder.widgets["figure_similar-map"]
     selected = WidgetState(id=figure.id, string_value=json.dumps(selection))
@@ -800,7 +800,7 @@ REFUSING = [
     ("inspect", "checkpoint=sentiment&inspect_view=file", "inspect_upload", "a.csv"),
     ("layer-map", "map_source=file&map_method=pca", "map_upload", "a.csv"),
     ("heads", "heads_source=file", "heads_upload", "a.csv"),
-    ("bias", "bias_view=published", "bias_upload", "a.csv"),
+    ("bias", "bias_crows=1", "bias_upload", "a.csv"),
     ("layer-map", "map_view=probe&probe_source=file", "probe_upload", "a.csv"),
     ("training", f"{TRAIN}&training_kind=pretrain&corpus=upload", "corpus_upload", "a.txt"),
     ("training", f"{TRAIN}&training_kind=finetune&table=upload", "table_upload", "a.csv"),
@@ -842,7 +842,7 @@ def test_of_a_file_that_a_page_refuses_the_sentence_alone_is_kept(
 
 
 SEVERAL = [
-    ("bias", "bias_view=published", "bias_upload"),
+    ("bias", "bias_crows=1", "bias_upload"),
     ("training", f"{TRAIN}&training_kind=pretrain&corpus=upload", "corpus_upload"),
 ]
 

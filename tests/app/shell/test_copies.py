@@ -140,5 +140,5 @@ def test_a_fault_of_a_reader_is_logged_without_words(caplog: pytest.LogCaptureFi
     copy = written("secret.csv", ROWS)
     with pytest.raises(Fault):
         copy.apart(survey, "classify", columns="a secret")  # type: ignore[arg-type]
-    assert "survey.py" in caplog.text
+    assert "read.py" in caplog.text
     assert "secret" not in caplog.text

@@ -126,5 +126,7 @@ def test_float32_alone_is_said_and_used(tmp_path: Path, caplog: pytest.LogCaptur
 
 def test_layers_and_their_losses_need_an_own_network(tmp_path: Path) -> None:
     make_other_task(tmp_path / "teacher", "SequenceClassification", "deberta-v2", ("bad", "good"))
-    with pytest.raises(ValueError, match=r"--layers needs the layers of .* DeBERTa-v2 runs in"):
+    with pytest.raises(
+        ValueError, match=r"--student-layers needs the layers of .* DeBERTa-v2 runs in"
+    ):
         make_experiment(tmp_path, tmp_path / "teacher", layers=(0,), new_head=True)

@@ -200,7 +200,7 @@ def test_a_head_is_kept_with_its_own_pooling_only(tiny: Path, tmp_path: Path) ->
     before = open_task_model(folder, device="cpu").module.head_tensors()
     for name, tensor in kept.module.head_tensors().items():
         assert torch.equal(tensor.cpu(), before[name])
-    with pytest.raises(ValueError, match="with --pooling mean, not cls"):
+    with pytest.raises(ValueError, match="with pooling 'mean', not cls"):
         start(folder, pooling=CLS)
     assert start(folder, pooling=CLS, new_head=True).task.pooling == CLS
     for pooling in POOLINGS:

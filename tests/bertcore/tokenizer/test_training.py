@@ -160,7 +160,7 @@ def test_sizes_that_cannot_be_had_are_refused_with_the_number_found() -> None:
     ) as e:
         train_vocabulary([PARAGRAPH, LETTERS], vocab_size=9999)
     assert "alphabet" not in str(e.value)
-    with pytest.raises(ValueError, match=r"for more than 3 characters \(--alphabet\)"):
+    with pytest.raises(ValueError, match=r"for more than 3 characters \(alphabet\)"):
         train_vocabulary([PARAGRAPH, LETTERS], vocab_size=9999, alphabet=3)
     num_found = int(str(e.value).split("gave only ")[1].split()[0])
     assert len(train_vocabulary([PARAGRAPH, LETTERS], vocab_size=num_found)) == num_found

@@ -132,7 +132,7 @@ def test_a_corrected_checkpoint_is_saved_with_its_price(folder: Path, tmp_path: 
     ("words", "expected"),
     [
         (("--data", "nowhere.csv"), "nowhere.csv"),
-        (("--data", "a.csv", "--save", "x"), "--data, --layer and --save each"),
+        (("--data", "a.csv", "--save", "x"), "--data, --layers and --save each"),
         (("--layers", "99"), "layer is 99"),
         (("crows-pairs", "a.csv"), "`bertscope bias crows-pairs` was removed"),
     ],
