@@ -32,8 +32,7 @@ NOTHING_YET = (
 )
 FORMAT = (
     "Asterisks mark a word: the \\*bank\\* of the river. A tab or ||| separates two texts: "
-    "sentence A and B, or an acceptable and an unacceptable sentence. What follows a tab is a "
-    "label where labels are used."
+    "sentence A and B. What follows a tab is a label where labels are used."
 )
 _PLACEHOLDER = "He sat on the *bank* of the river.\nThe *bank* lent him money."
 _BOX, _TEXT, _NOTES = "my_sentences", "_my_sentences", "_my_sentences_notes"
