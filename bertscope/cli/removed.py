@@ -23,15 +23,24 @@ _ERASE = "`bertscope bias --save FOLDER` removes the direction, and `bertcore.bi
 _TYPED = "The page Bias takes your own templates and words, and so does `bertcore.bias`."
 _PENALTY = "The recipe of `bertscope finetune` weighs biased examples by bias_model or balance."
 _SWAPPED = "Write swap_words in the recipe of `bertscope finetune`: it adds swapped examples."
+_MAPS = "Layer map draws maps; docs/scale.md draws those of a corpus in embedding-atlas."
+_OF_MAPS = (
+    "layers method points fitted neighbors metric seed min-dist perplexity early-exaggeration "
+    "learning-rate n-iter initialization mn-ratio fp-ratio"
+)
 OPTIONS = {
     "bertscope": {
-        name: f"Use `bertscope app {name}`." for name in ("--port", "--address", "--no-browser")
+        "--port": "Use `bertscope app --port`.",
+        "--address": "Use `bertscope app --address`.",
+        "--no-browser": "Use `bertscope app --no-browser`.",
+        "--no-training": "Use `bertscope app --training-minutes 0`.",
     },
     "app": {
         "--allow-training": "Use --training-minutes 10.",
         "--no-training": "Use --training-minutes 0.",
         "--key": "Use --key-file, or the variable BERTSCOPE_KEY.",
         "--class-key": "Use --class-key-file, or the variable BERTSCOPE_CLASS_KEY.",
+        "--processes": "docs/deploy starts several `bertscope app` behind a proxy.",
     },
     "bias": {
         "--layer": "Use --layers.",
@@ -76,6 +85,7 @@ OPTIONS = {
     },
     "export": {
         "--atlas": "Open what `bertscope encode` writes in embedding-atlas: docs/scale.md.",
+        **dict.fromkeys((f"--{name}" for name in _OF_MAPS.split()), _MAPS),
     },
     "pretrain": {
         **dict.fromkeys(("--direction-penalty", "--direction-words"), _PENALTY),
@@ -102,6 +112,8 @@ OPTIONS = {
     },
 }
 """By command, and option or first word."""
+CHECKPOINTS = ("inspect", "probe")
+"""Commands whose checkpoint was an argument."""
 
 
 def instead(error: Exception) -> str | None:
@@ -113,14 +125,14 @@ def instead(error: Exception) -> str | None:
     command = getattr(getattr(error, "ctx", None), "info_name", None) or ""
     option = getattr(error, "option_name", None)
     message = str(getattr(error, "message", ""))
-    if command == "inspect" and (
-        extra := re.search(r"unexpected extra argument\S* \((.+)\)", message)
-    ):
-        return f"the checkpoint of `bertscope inspect` is named by --checkpoint {extra[1]}."
-    if extra := re.search(r"unexpected extra argument\S* \((\S+?)[ )]", message):
-        option = extra[1]
+    if extra := re.search(r"unexpected extra argument\S* \(((\S+?)(?: .+)?)\)", message):
+        option = extra[2]
+        if command in CHECKPOINTS:
+            return f"the checkpoint of `bertscope {command}` is named by --checkpoint {extra[1]}."
     if option is not None:
         advice, name = OPTIONS.get(command, {}).get(option), f"{command} {option}"
+        if extra and command == "export":
+            advice = _MAPS
         field = option.removeprefix("--").replace("-", "_")
         if advice is None and field in recipe_settings(command):
             return (
