@@ -24,8 +24,8 @@ CLASS = "classroom"
 REMOVED = {
     "corpus": (
         "layer_map",
-        "*Corpus* was removed in 0.3.0. *Layer map* draws the vectors of your sentences; "
-        "`bertscope encode` writes those of a corpus.",
+        "*Corpus* was removed in 0.3.0. *Where else?* of *Layer map* finds the nearest tokens "
+        "among sentences; `bertscope encode` writes the vectors of a corpus.",
     ),
     "mixing": (
         "attention",
@@ -45,6 +45,8 @@ REMOVED = {
 }
 """By name in the address: the folder of the page that took over, and what is said there."""
 REMOVED_VIEWS = {
+    "corpus": {"map_view": "nearest"},
+    "grammar": {"pair_many": "1"},
     "mixing": {"view": "heat-map", "measure": "norms"},
     "probes": {"map_view": "probe"},
 }

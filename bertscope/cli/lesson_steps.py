@@ -101,11 +101,12 @@ def _open(
     """Open a page of this computer's own app as a link does; yield what is wrong with it."""
     os.environ.setdefault(app_module("app.access.policy").ACCESS, "open")
     state = app_module("app.shell.state")
-    pages = app_module("app.navigation").PAGES
-    folders = {page.name: folder for folder, page in pages.items()}
+    navigation = app_module("app.navigation")
+    folders = {page.name: folder for folder, page in navigation.PAGES.items()}
     name, choices = address
     if name not in folders:
-        yield f"there is no page {name!r}; the pages are {', '.join(folders)}."
+        _, what = navigation.REMOVED.get(name, ("", f"The pages are {', '.join(folders)}."))
+        yield f"there is no page {name!r}. {what.replace('*', '')}"
         return
     taken = {*choices} & {*state.ALWAYS_IN_URL, *state.TEXTS}
     if taken:
