@@ -138,6 +138,9 @@ def new_run(
     )
     if run.name in [other.name for other in known if other.is_active] or run.exists():
         raise ValueError(f"a run {run.name!r} already exists. Choose another name.")
+    recipe = process.recipe_file(run)
+    if recipe.exists() and not process.log_file(run).exists():  # not written for a run
+        raise ValueError(f"{recipe.name} in the folder of the runs is yours. Choose another name.")
     check_room(known)
     return run
 

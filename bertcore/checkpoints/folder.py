@@ -468,7 +468,8 @@ def read_card(folder: str | Path) -> str | None:
         return None
     text = content.decode("utf-8", errors="replace")
     if text.startswith("---\n"):
-        text = text.partition("\n---\n")[2] or text
+        _, is_closed, body = text.partition("\n---\n")
+        text = body if is_closed else text
     return text.strip() or None
 
 

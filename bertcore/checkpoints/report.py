@@ -409,7 +409,7 @@ def odd_labels(values: Mapping[str, Any]) -> Iterator[str]:
         elif count > 1:
             yield (
                 f"{count} outputs of the head have the name {name[:40]!r} (ids {places}): they are "
-                "told apart by id, and in a file that name stands for each of them."
+                f"told apart by id, in a file too: '{name[:40]} (id {places.split(',')[0]})'."
             )
     if isinstance(ids, dict) and names:
         numbers = {_text(name): str(i) for name, i in ids.items()}

@@ -11,7 +11,7 @@ import numpy as np
 from bertcore.data.conllu import read_conllu
 from bertcore.data.examples import TaggedExample
 from bertcore.data.files import BadRows, kind_of, open_text, whole_lines
-from bertcore.data.labels import read_named
+from bertcore.data.labels import MAX_LABELS, read_named
 from bertcore.data.read_tags import read_tags
 from bertcore.data.tag_schemes import FileTags
 
@@ -64,7 +64,8 @@ def read_probe_data(
             ("nsubj:pass" is nsubj).
         bad_rows: Collects sentences that cannot be used; by default they are errors.
 
-    ValueError if the task is unknown, the file cannot be read, or has too few sentences or labels.
+    ValueError if the task is unknown, or the file cannot be read, or has too few sentences, or too
+    few or too many labels.
     """
     if task not in TASKS:
         raise ValueError(f"task is {task!r}; expected one of {', '.join(TASKS)}.")
@@ -150,6 +151,11 @@ def _check(data: ProbeData, path: Path) -> None:
         raise ValueError(
             f"{str(path)!r} has {number} different sentences; a probe is trained on some and "
             f"tested on others, so it needs at least {FEWEST_SENTENCES}."
+        )
+    if len(data.labels) > MAX_LABELS:
+        raise ValueError(
+            f"{str(path)!r} has {len(data.labels):,} labels for the task {data.task!r}; a probe "
+            f"learns at most {MAX_LABELS:,}. Choose the column of the tags."
         )
     if len(data.labels) < 2:
         raise ValueError(

@@ -219,7 +219,7 @@ ReadParts = Callable[..., Iterator[list[Example]]]
 
 SAMPLE = 512
 """Examples that are kept, drawn at random."""
-ROWS_AT_ONCE = 5000
+_REPORT_EVERY = 5000
 """Examples between two calls of `on_rows`."""
 
 
@@ -267,7 +267,7 @@ def survey(
     number = 0
     found = file_labels(chosen, labels, columns)
     for example in read_examples(path, chosen, found, columns=columns, bad_rows=bad):
-        if number % ROWS_AT_ONCE == 0:
+        if number % _REPORT_EVERY == 0:
             on_rows(number)
         number += 1
         if chosen.has_labels:

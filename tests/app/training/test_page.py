@@ -491,8 +491,9 @@ def test_a_server_that_forbids_training_only_shows_it(page, runs, monkeypatch):
     assert "Start training" not in [b.label for b in at.button]
 
 
-@pytest.mark.parametrize("name", ["../up", "a b", "mine"])
-def test_a_name_that_is_not_good_is_one_sentence(page, started, name):
+@pytest.mark.parametrize("name", ["../up", "a b", "mine", "recipe"])
+def test_a_name_that_is_not_good_is_one_sentence(page, runs, started, name):
+    (runs / "recipe.toml").write_text("")  # somebody's own
     page.query_params["training_view"] = "Start a run"
     at = page.run()
     at.text_input(key="run_name").set_value(name).run()

@@ -177,6 +177,8 @@ def test_the_model_card(tmp_path: Path) -> None:
     card = tmp_path / "README.md"
     card.write_text("---\nlicense: mit\n---\n\n# A model\nText.\n")
     assert read_card(tmp_path) == "# A model\nText."
+    card.write_text("---\nlicense: mit\n---\n")
+    assert read_card(tmp_path) is None
     card.write_text("---\nnever closed\n")
     assert read_card(str(tmp_path)) == "---\nnever closed"
     card.write_bytes(b"\xff\xfe broken " + b"x" * 500_000)

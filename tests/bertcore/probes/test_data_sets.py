@@ -58,6 +58,7 @@ def test_the_tags_of_a_file_are_labels(tmp_path: Path) -> None:
         ("a.conllu", conllu(7), "pos", "'.*' has 7 different sentences"),
         ("a.txt", conll(1) * 30, "pos", "'.*' has 1 different sentences"),
         ("a.txt", conll(30, tags="X"), "pos", "'.*' has only the label 'X'"),
+        ("a.txt", "".join(f"a x{n}\n\nb{n} y\n\n" for n in range(1001)), "pos", "'.*' has 1,002"),
         ("a.txt", conll(30), "dep", "the task is 'dep', which needs trees"),
         ("a.txt", conll(30) + "a X\nb\n\n", "pos", "line 182 of"),
         ("a.conllu", conllu(25).replace("\t2\t", "\tx\t"), "dep", "the head of word 1"),

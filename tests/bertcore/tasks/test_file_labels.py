@@ -238,7 +238,9 @@ def test_outputs_of_one_name_are_told_apart(tmp_path: Path) -> None:
     (folder / "config.json").write_text(json.dumps(config))
     opened = open_task_model(folder, device="cpu")
     assert opened.labels == ("pos (id 0)", "pos (id 1)", " (id 2)")
-    assert any("2 outputs of the head have the name 'pos' (ids 0, 1)" in n for n in opened.notes)
+    (note,) = [n for n in opened.notes if n.startswith("2 outputs of the head")]
+    assert "have the name 'pos' (ids 0, 1)" in note
+    assert note.endswith("in a file too: 'pos (id 0)'.")
     for name in ("0,1,2".split(","), ["pos (id 0)", "pos (id 1)", " (id 2)"]):
         path = lines(tmp_path / "a.jsonl", [*name])
         data = read_task_data(
