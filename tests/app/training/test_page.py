@@ -4,6 +4,7 @@ import json
 import math
 import shutil
 import tomllib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -612,3 +613,24 @@ def test_folders_that_cannot_be(page, folder):
     page.query_params["runs"] = folder
     at = page.run()
     assert not at.exception
+
+
+@pytest.mark.parametrize("run", ["pretraining", "finetuning"])
+def test_a_run_of_0_2_0_is_shown_without_what_went(run, tmp_path):
+    """A penalty of 0.2.0 and its column are no setting and no curve any more; the rest is drawn."""
+    data = Path(__file__).parents[2] / "data" / "runs_0.1.0" / run
+    folder = shutil.copytree(data, tmp_path / "runs" / run)
+    penalty = {"name": "gender", "weight": 1.0, "pairs": [["she", "he"]]}
+    went = {"direction": penalty, "bias_focus": 3.0, "swap": {**penalty, "mode": "substitute"}}
+    file = folder / {"pretraining": "config.json", "finetuning": "finetune.json"}[run]
+    file.write_text(json.dumps({**json.loads(file.read_text()), **went}))
+    (metrics_file,) = folder.rglob("metrics.jsonl")
+    lines = map(json.loads, metrics_file.read_text().splitlines())
+    metrics_file.write_text(
+        "".join(json.dumps({**x, "direction_penalty": 0.1}) + "\n" for x in lines)
+    )
+    at = page_of("training", runs=str(folder.parent)).run()
+    assert not at.exception
+    assert [e.value for e in at.error] == []
+    assert len(at.get("plotly_chart")) == 1
+    assert [b.label for b in at.button if b.label == "Resume"] == ["Resume"]

@@ -131,6 +131,24 @@ def test_the_runs_of_e3c29e99_resume(later_old: Path) -> None:
     assert_same_lines(trial / "metrics.jsonl", later_old / "finetuning.jsonl", made_by)
 
 
+def test_a_pretraining_whose_settings_went(old: Path) -> None:
+    """Of 0.2.0: swapped text is packed, so it resumes; a penalty is no longer computed."""
+    file = old / "pretraining" / "config.json"
+    settings = json.loads(file.read_text(encoding="utf-8"))
+    swapped = {"name": "gender", "mode": "augment", "pairs": [["she", "he"]], "note": "N."}
+    (file.parent / "tensorboard").mkdir()
+    file.write_text(json.dumps({**settings, "swap": swapped, "direction": None}))
+    assert resume_run(file.parent).progress.step == 3
+    penalty = {"name": "gender", "weight": 1.0, "pairs": [["she", "he"]]}
+    file.write_text(json.dumps({**settings, "direction": penalty}))
+    with pytest.raises(ValueError, match=r"started with direction_penalty, which 0\.3\.0 removed"):
+        resume_run(file.parent)
+    train = {**settings["train"], "coach": True}
+    file.write_text(json.dumps({**settings, "train": train}))
+    with pytest.raises(ValueError, match="settings that this version does not know"):
+        resume_run(file.parent)
+
+
 def test_the_checkpoints_of_e3c29e99_answer_as_they_did(later_old: Path) -> None:
     text = "the dog was [MASK] ."
     states = load(later_old / "pretraining/checkpoints/step-3", device="cpu").trace(text)
