@@ -236,7 +236,7 @@ def draw_once(browser: Browser, drawn: bare_view.View | str) -> Drawing:
     page.route("**/*", lambda route: route.abort())  # every request fails
     if isinstance(drawn, str):
         page.set_content("<!DOCTYPE html>")
-        libraries = f"<script>{bertviz_view._libraries()}{bertviz_view._REQUIRE}</script>"
+        libraries = f"<script>{bertviz_view.libraries()}</script>"
         send(page, f"<!DOCTYPE html>{libraries}{drawn}")
         draw = """() => new Promise((done) => {
           const frame = document.createElement("iframe");

@@ -1,10 +1,10 @@
 """BertViz's own head, model and neuron views, as people know them, without network access.
 
 Two things are changed on the way. The page that BertViz writes asks three other hosts for
-require.js, jQuery and d3; here jQuery and d3 come from installed packages and a few lines stand in
-for require.js. And it writes tokens into a script as they are, so that a token `</script>` ends
-it; here BertViz never sees the tokens: it gets harmless names, which are replaced afterwards by
-escaped strings.
+require.js, jQuery and d3; here d3 comes from an installed package, and a few lines stand in for
+require.js and for what is asked of jQuery. And it writes tokens into a script as they are, so that
+a token `</script>` ends it; here BertViz never sees the tokens: it gets harmless names, which are
+replaced afterwards by escaped strings.
 
 Source: bertviz 1.4 (Apache-2.0), https://github.com/jessevig/bertviz, used as installed.
 """
@@ -31,6 +31,7 @@ MODEL_VIEW_TOKENS = 32
 
 DECIMALS = 4
 """Of the numbers that are sent; BertViz would write every digit, 22 characters for each."""
+D3 = "_internal/plotting/third_party/d3/d3.v7.min.def.js"
 # Nothing that BertViz writes looks like it; the number is the token's place.
 _NAME = re.compile(r'"bertscope-token-(\d+)-"')
 
@@ -42,10 +43,26 @@ window.define = function (name, needs, make) { make(window.d3 = {}); };
 _REQUIRE = """
 delete window.define;
 window.requirejs = window.require = function (names, ready) {
-  var libraries = { jquery: window.jQuery, d3: window.d3 };
+  var libraries = { jquery: jquery, d3: window.d3 };
   ready.apply(null, names.map(function (name) { return libraries[name]; }));
 };
 window.require.config = function () {};
+function jquery(what) { // an element by its selector, or a new <option />
+  const isNew = what === "<option />";
+  const element = isNew ? document.createElement("option") : document.querySelector(what);
+  const chained = (act) => (...given) => { if (element) act(...given); return self; };
+  const self = {
+    element,
+    append: chained((child) => element.append(child.element)),
+    attr: chained((name, value) => element.setAttribute(name, value)),
+    change: chained(() => element.dispatchEvent(new Event("change"))),
+    empty: chained(() => element.replaceChildren()),
+    on: chained((type, listener) => element.addEventListener(type, listener)),
+    text: chained((text) => { element.textContent = text; }),
+    val: chained((value) => { element.value = value; }),
+  };
+  return self;
+}
 // BertViz is written for d3 version 5, whose listeners get (datum, index) and not (event, datum).
 const on = d3.selection.prototype.on;
 d3.selection.prototype.on = function (type, listener) {
@@ -168,7 +185,7 @@ def page_of(written: str, tokens: Sequence[str], *, min_width: int = 0) -> str:
         # BertViz's labels are black whatever the theme: it gets its own white background.
         "<style>html{color-scheme:light}body{background:#fff;color:#000;margin:12px;"
         f"overflow:auto;font-family:sans-serif}}#vis>svg{{min-width:{min_width}px}}</style>"
-        f"<script>{_DEFINE}{_libraries()}{_REQUIRE}</script></head><body>{body}</body></html>"
+        f"<script>{libraries()}</script></head><body>{body}</body></html>"
     )
 
 
@@ -194,32 +211,19 @@ def _as_string(token: str) -> str:
 
 
 @cache
-def _libraries() -> str:
-    """Return d3 and jQuery as installed.
+def libraries() -> str:
+    """Return the script of d3 as installed, and of what stands in for jQuery and require.js.
 
-    RuntimeError if a package that carries them is missing or does not contain the file.
+    RuntimeError if the package that carries it is missing or does not contain the file.
     """
-    return "\n".join(
-        _read(package, path)
-        for package, path in (
-            ("gravis", "_internal/plotting/third_party/d3/d3.v7.min.def.js"),
-            ("xstatic.pkg.jquery", "data/jquery.min.js"),
-        )
-    )
-
-
-def _read(package: str, path: str) -> str:
-    try:
-        spec = find_spec(package)
-    except ModuleNotFoundError:
-        spec = None
-    folders = list(spec.submodule_search_locations or ()) if spec is not None else []
-    for folder in folders:
-        file = Path(folder) / path
+    spec = find_spec("gravis")
+    for folder in (spec and spec.submodule_search_locations) or ():
+        file = Path(folder) / D3
         if file.is_file():
             # A library could contain the letters that end a script; today's do not.
-            return file.read_text(encoding="utf-8").replace("</script", "<\\/script")
+            d3 = file.read_text(encoding="utf-8").replace("</script", "<\\/script")
+            return f"{_DEFINE}{d3}{_REQUIRE}"
     raise RuntimeError(
-        f"BertViz's views need {path} of the package {package}, which is not installed here. "
-        "Run: pip install XStatic-jQuery gravis"
+        f"BertViz's views need {D3} of the package gravis, which is not installed here. "
+        "Run: pip install gravis"
     )

@@ -99,6 +99,12 @@ def test_bertviz_shows_the_lines_of_a_token_under_the_pointer(tab: Tab) -> None:
     lines = tab.page.locator("#attention line[visibility='visible']")
     expect(lines.first).to_be_attached()
     assert set(lines.evaluate_all("x => x.map(y => y.getAttribute('left-token-index'))")) == {"2"}
+    layer = tab.page.locator("select#layer")
+    assert layer.locator("option").all_inner_texts() == ["0", "1"]
+    opacities = "x => x.map(y => y.getAttribute('stroke-opacity'))"
+    before = tab.page.locator("#attention line").evaluate_all(opacities)
+    layer.select_option("1")
+    assert tab.page.locator("#attention line").evaluate_all(opacities) != before
 
 
 @pytest.mark.parametrize("name", ["lines", "heat map", "neurons"])

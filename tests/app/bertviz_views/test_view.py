@@ -117,7 +117,6 @@ def test_no_request_leaves_the_frame() -> None:
 def test_libraries_are_inside() -> None:
     html = views(["a", "b"])[0].html
     assert "d3js.org/d3.v7" in html
-    assert "jQuery v3" in html
 
 
 def test_weights_are_sent_once_and_rounded() -> None:
