@@ -570,7 +570,7 @@ def _problems(
         hint = f"Did you mean {close[0]}?" if close else "docs/write-a-lesson.md lists them."
         yield f"answer is {_short(values['answer'])}, which is no function of ours. {hint}"
     yield from _wrong_given(values["given"], answer)
-    if (kind is Kind.CHOICE) != (len(choices) > 1):
+    if len(choices) < 2 if kind is Kind.CHOICE else choices:
         wanted = f"2 to {MAX_CHOICES}" if kind is Kind.CHOICE else "none, since its answer is typed"
         yield f"it has {len(choices)} choices; expected {wanted}."
     needed = [] if choices else ["right", "wrong"]
@@ -587,6 +587,10 @@ def _problems(
         yield "no choice is right, or several are. Write right = true in exactly one of them."
     elif answer is not None and choices and sorted(names) != sorted(answer.names):
         yield f"its choices have is = {', '.join(names)}; expected {', '.join(answer.names)}."
+    others = ("is", "wrong") if answer is None else ("right",)
+    if unread := next((name for name in others if any(one[name] for one in choices)), None):
+        which = "where a function answers" if answer is None else "where the lesson itself decides"
+        yield f"a choice has {unread}, which is read {which}. Leave it out."
     if len({*texts}) < len(texts):
         yield "a choice is there twice. Each choice is another one."
 

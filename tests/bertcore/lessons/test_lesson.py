@@ -242,6 +242,12 @@ BAD = {
     "right in quotes": (_broken("right = true", 'right = "true"', CHOICE), "expected true"),
     "the same choice twice": (_broken('"Two"', '"One"', CHOICE), "there twice"),
     "one choice": (HEAD + CHOICE.rpartition("[[steps.choices]]")[0], "expected 2 to 8"),
+    "one choice for a number": (
+        _broken("[steps.because]", '[[steps.choices]]\ntext = "a"\nwhy = "b"\n[steps.because]'),
+        "it has 1 choices; expected none",
+    ),
+    "a choice called right": (_broken('"No."', '"No."\nis = "right"', CHOICE), "a choice has is,"),
+    "a choice with wrong": (_broken('"No."', '"No."\nwrong = "a"', CHOICE), "a choice has wrong,"),
     "a choice without why": (_broken('why = "No."', "", CHOICE), "why is missing"),
     "a huge text": (_broken("many tokens", "x" * 9000), "of 1 to 3,000 characters"),
     "too many steps": (HEAD + NUMBER * (MAX_STEPS + 1), f"expected 1 to {MAX_STEPS}"),
