@@ -42,7 +42,12 @@ def show_quality(page: frame.Page) -> None:
         )
 
 
-@frame.closed("Are names and words of groups closer to some attributes?", Field("bias_near", False))
+@frame.closed(
+    "Are names and words of groups closer to some attributes?",
+    Field("bias_near", False),
+    associations.LAYER,
+    associations.TEST,
+)
 def show_associations(page: frame.Page) -> None:
     """Draw the association tests."""
     associations.show(page)

@@ -105,7 +105,7 @@ drawn.input_tokens, drawn.actions
 )
 
 
-@frame.closed("How is the training data masked?", MASKING_OPEN)
+@frame.closed("How is the training data masked?", MASKING_OPEN, SEED, PERCENTAGE)
 def show_masking(page: frame.Page) -> None:
     """Draw the 80/10/10 procedure on the sentence."""
     row = st.container(horizontal=True, vertical_alignment="bottom")

@@ -4,12 +4,9 @@ import streamlit as st
 
 from ..plots import plain
 from ..shell import Field, frame
-from . import PAGE
+from . import PAGE, inside, many_pairs, patching
 from .answers import show_answers, show_tokens
 from .compared import Versions, choose_second, compared
-from .inside import show_attention, show_heads, show_vectors
-from .many_pairs import show_many
-from .patching import show_patching
 
 ATTENTION, STATES = Field("pair_attention", False), Field("pair_states", False)
 MANY = Field("pair_many", False)
@@ -26,29 +23,29 @@ def show(page: frame.Page, second: Versions) -> None:
         return
     show_answers(page, both)
     st.header("How each token's vector differs", anchor=False)
-    show_vectors(page, both)
+    inside.show_vectors(page, both)
     attention(page, second)
     states(page, second)
 
 
-@frame.closed("What does each token attend to?", ATTENTION)
+@frame.closed("What does each token attend to?", ATTENTION, inside.LAYER, inside.HEAD)
 def attention(page: frame.Page, second: Versions) -> None:
     """Draw the difference of a head, or of a layer's mean, and how much each head differs."""
     both = compared(page, second)
-    show_attention(page, both)
-    show_heads(page, both)
+    inside.show_attention(page, both)
+    inside.show_heads(page, both)
 
 
 @frame.closed("Which hidden states carry the difference?", STATES)
 def states(page: frame.Page, second: Versions) -> None:
     """Draw what changes if states of one version are put into the run of the other."""
-    show_patching(page, second)
+    patching.show_patching(page, second)
 
 
-@frame.closed("Of many pairs, which sentence does BERT find more probable?", MANY)
+@frame.closed("Of many pairs, which sentence does BERT find more probable?", MANY, many_pairs.GROUP)
 def many(page: frame.Page) -> None:
     """Draw how often the good sentence of our pairs is the more probable one."""
-    show_many(page)
+    many_pairs.show_many(page)
 
 
 def draw() -> None:

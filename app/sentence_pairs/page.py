@@ -158,7 +158,7 @@ def draw_attention(page: frame.Page, segments: str) -> None:
     MASS.show(page, mass, fig=fig, segments=segments, view=view)
 
 
-@frame.closed(HOW_MUCH, ATTENTION_OPEN)
+@frame.closed(HOW_MUCH, ATTENTION_OPEN, VIEW)
 def show_attention(page: frame.Page, segments: str) -> None:
     """Draw the same under a closed heading."""
     draw_attention(page, segments)

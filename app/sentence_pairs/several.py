@@ -13,7 +13,7 @@ from ..plots import Figure, cell_table, percent, records, shorten, theme
 from ..plots.charts import Intervals
 from ..shell import Field, Picture, frame, one_of
 from ..sources import my_sentences
-from .similarity import sentence_map, show_similarity
+from .similarity import FIRST, ORDER, SECOND, sentence_map, show_similarity
 
 MOST_SENTENCES = 12  # most sentences of a legible matrix: 132 pairs
 DEFAULT = """The river rose during the night.
@@ -80,7 +80,11 @@ matrix = next_sentence_matrix(bert, {sentences!r})      # [N, N], row A, column 
 )
 
 
-@frame.closed("How similar are several sentences, and which follows which?", SEVERAL_OPEN)
+@frame.closed(
+    "How similar are several sentences, and which follows which?",
+    SEVERAL_OPEN,
+    *(SENTENCES, SOURCE, ORDER, FIRST, SECOND),
+)
 def show_several(page: frame.Page) -> None:
     """Draw the box for the sentences and the two matrices of their pairs.
 

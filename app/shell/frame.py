@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Concatenate, Literal, NamedTuple, NoReturn, ParamSpec, TypeVar, overload
+from typing import Any, Concatenate, Literal, NamedTuple, NoReturn, ParamSpec, TypeVar, overload
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -321,7 +321,9 @@ def fragment(draw: Callable[P, None]) -> Callable[P, None]:
     return st.fragment(guarded)
 
 
-def closed(question: str, opened: Field[bool]) -> Callable[[Callable[P, None]], Callable[P, None]]:
+def closed(
+    question: str, opened: Field[bool], *inside: Field[Any]
+) -> Callable[[Callable[P, None]], Callable[P, None]]:
     """Return what makes a function a `fragment` under a heading that is closed at first.
 
     Nothing is computed for it until a visitor, or a link, opens it.
@@ -329,7 +331,9 @@ def closed(question: str, opened: Field[bool]) -> Callable[[Callable[P, None]], 
     Args:
         question: The heading, which it answers.
         opened: Whether it is open; its default is False.
+        inside: Choices drawn under it: a link with one of them opens it.
     """
+    names = {field.url or field.name for field in inside}
 
     def as_closed(draw: Callable[P, None]) -> Callable[P, None]:
         key = f"section_{draw.__name__.strip('_').removeprefix('show_')}"
@@ -337,6 +341,8 @@ def closed(question: str, opened: Field[bool]) -> Callable[[Callable[P, None]], 
         @fragment
         @functools.wraps(draw)
         def shown(*args: P.args, **kwargs: P.kwargs) -> None:
+            if not opened.is_chosen and state.in_url(names):
+                opened.put(True)
             with st.container(key=key):
                 room = st.expander(f"**{question}**", key=opened.key(), on_change="rerun")
             if room.open:

@@ -50,6 +50,21 @@ REMOVED_FIELDS = {
     "bias_items": "1",
 }
 """Fields and values that went in 0.3.0: a link with them opens without them."""
+OPENED = "masking several between pair_attention bias_near".split()
+"""Headings that have been closed since: a choice under one opens it."""
+OF_0_2_0 = {
+    "minimal_pair": {"pair_view": "Over many pairs", "patch_source": "own", "pair_hides": "1"},
+    "masked_words": {"masked": "1", "lens_fit": "1", "lens_own_text": "A cat.", "ranks": "2"},
+    "what_if": {"masked": "1", "rank": "1", "removal": "1"},
+    "bias": {"bias_view": "published", "bias_pairs": "own", "bias_templates_source": "mine"},
+    "inspect_checkpoint": {"inspect_view": "groups", "inspect_why": "class", "inspect_by": "x"},
+    "compare": {"compare_view": "Gradients", "compare_cka": "debiased"},
+    "layer_map": {"map_view": "rogue", "map_method": "pca", "map_source": "corpus"},
+    "attention": {"measure": "flow", "mix_layer": "1", "mix_head": "0", "mix_target": "next"},
+    "training": {"training_view": "Coach"},
+    "lessons": {"lesson": "08-pretraining", "lesson_step": "16"},
+}
+"""By page: views, values and fields that 0.2.0 wrote and 0.3.0 does not read."""
 
 
 def as_lists(query: dict[str, Any]) -> dict[str, list[str]]:
@@ -68,4 +83,38 @@ def test_old_links(link: dict[str, Any], checkpoint: str, monkeypatch: pytest.Mo
     if expected.get("map_method") == ["umap"]:  # since, the default: left out once it is drawn
         found.pop("map_method", None)
         del expected["map_method"]
+    for name in {*OPENED} - {*expected}:
+        found.pop(name, None)
     assert found == expected
+
+
+@pytest.mark.parametrize("page", OF_0_2_0)
+def test_a_link_of_0_2_0_opens_without_what_went(
+    page: str, checkpoint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", checkpoint)
+    texts = {"text_a": "The café is closed today.", "text_b": "Fruit flies like a banana."}
+    app = ok(page_of(page, **texts, **OF_0_2_0[page]).run())
+    assert not app.warning
+
+
+@pytest.mark.parametrize(
+    ("page", "choices", "opened"),
+    [
+        ("masked_words", {"share": "40"}, "masking"),
+        ("sentence_pairs", {"similar_a": "1"}, "several"),
+        ("minimal_pair", {"pair_head": "1", "other_a": "It is open."}, "pair_attention"),
+    ],
+)
+def test_a_choice_under_a_closed_heading_opens_it(
+    page: str,
+    choices: dict[str, str],
+    opened: str,
+    checkpoint: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", checkpoint)
+    texts = {"text_a": "It is closed.", "text_b": "Flies like it."}
+    app = ok(page_of(page, **texts, **choices).run())
+    assert as_lists(dict(app.query_params))[opened] == ["1"]
+    assert opened not in ok(page_of(page, **texts, **choices, **{opened: "0"}).run()).query_params
