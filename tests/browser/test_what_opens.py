@@ -32,8 +32,7 @@ INSPECTED = {
     # file: (labels of the classifier, None for a tagger; what comes)
     "IMDB Dataset.csv": (("negative", "positive"), PICTURE),
     "training.1600000.processed.noemoticon.csv": (("0", "4"), PICTURE),
-    "emotions.txt": (("anger", "fear", "joy"), PICTURE),
-    "yelp_academic_dataset_review.json": (("1", "3", "5"), PICTURE),
+    "SMSSpamCollection": (("ham", "spam"), PICTURE),
     "spam.csv": (("ham", "spam"), PICTURE),
     "train.ft.txt": (("negative", "positive"), PICTURE),  # 1 and 2, in that order
     "clinc.json": (("negative", "positive"), "several tables, 'val', 'train'"),
@@ -47,7 +46,7 @@ LEARNED = {
     "train.csv": "12 examples · 6 labels: ",
     "go_emotions.tsv": "12 examples · 3 labels: 27",
     "multinli_dev.jsonl": "12 examples · 3 labels: ",
-    "stsb_original.tsv": "12 examples",
+    "stsb.csv": "12 examples",
     "eng.testa": "10 examples|5 examples",
     "clinc.json": "several tables, 'val', 'train'",
     "book.xlsx": "Save the table as CSV",
@@ -103,7 +102,7 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Callable[[tuple[str,
     return saved
 
 
-SOME = ("IMDB Dataset.csv", "emotions.txt", "clinc.json", "book.xlsx", "eng.testa")
+SOME = ("IMDB Dataset.csv", "train.ft.txt", "clinc.json", "book.xlsx", "eng.testa")
 """A table, columns without names, several tables, a workbook, and tags in columns."""
 
 
