@@ -111,7 +111,7 @@ def test_the_command_writes_a_site_of_the_pages_that_are_named(tmp_path: Path) -
         (["--live", "a.html", "--site", "b"], "give one of --live FILE.html and --site FOLDER"),
         (["--site", "."], "Name a new folder"),
         (["--live", "a.html", "--weights", "int4"], "expected one of rounded, float16, float32"),
-        (["folder", "--live", "a.html"], "unexpected extra argument"),
+        (["folder", "--live", "a.html"], "`bertscope export folder` was removed in 0.3.0"),
         (["--atlas", "a.parquet"], "`bertscope export --atlas` was removed in 0.3.0"),
         ([], "give one of --live FILE.html"),
     ],

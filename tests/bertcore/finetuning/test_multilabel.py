@@ -252,7 +252,7 @@ def test_a_division_keeps_what_columns_say(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({"class_weights": "balanced"}, "class weights.*'multilabel'.*--class-weights"),
+        ({"class_weights": "balanced"}, "class weights.*'multilabel'.*class_weights"),
         ({"metric": "f1"}, "'multilabel' has micro_f1, macro_f1, accuracy"),
         ({"feature_based": True}, "'classify', not 'multilabel'"),
     ],
