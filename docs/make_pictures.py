@@ -290,6 +290,7 @@ def pages(visit: Visit) -> None:
     visit.page.set_viewport_size({"width": 1280, "height": 860})
     for page in PAGES.values():
         visit.open(page.name)
+        expect(visit.page.get_by_test_id("stProgress")).to_have_count(0, timeout=120_000)
         visit.page.wait_for_timeout(1500)  # charts that are drawn at rest
         visit.settle()
         picture = Image.open(io.BytesIO(visit.page.screenshot())).convert("RGB")
