@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,14 +30,30 @@ VERSIONS = (
 
 
 @pytest.fixture
-def limited(tmp_path: Path) -> Iterator[Running]:
-    """A server in a control group of its own, with a checkpoint of many positions."""
+def group() -> Iterator[Path]:
+    """A control group with this limit, empty again at the end."""
     group, name = VERSIONS[not VERSIONS[0][0].parent.is_dir()]
     try:
         group.mkdir(exist_ok=True)
         (group / name).write_text(str(LIMIT), encoding="ascii")
+        with subprocess.Popen(["sleep", "60"]) as process:
+            try:
+                (group / "cgroup.procs").write_text(str(process.pid), encoding="ascii")
+            finally:
+                process.kill()
     except OSError:
-        pytest.skip("only root makes a control group")
+        pytest.skip("no control group can be made here: it takes root, and a writable mount")
+    yield group
+    for _ in range(50):  # until its last process has ended
+        with contextlib.suppress(OSError):
+            group.rmdir()
+            break
+        time.sleep(0.2)
+
+
+@pytest.fixture
+def limited(group: Path, tmp_path: Path) -> Iterator[Running]:
+    """A server in that group, with a checkpoint of many positions."""
     config = tiny_config(
         vocab_size=tiny_tokenizer().vocab_size,
         hidden_size=64,
@@ -43,16 +61,11 @@ def limited(tmp_path: Path) -> Iterator[Running]:
         num_attention_heads=8,
         max_position_embeddings=POSITIONS,
     )
-    folder = Bert(tiny_network(config), tiny_tokenizer(max_length=POSITIONS)).save(
-        tmp_path / "long"
-    )
-    try:
-        with running_app(folder) as app:
-            (group / "cgroup.procs").write_text(str(app.process), encoding="ascii")
-            yield app
-        time.sleep(1)  # its children end
-    finally:
-        group.rmdir()
+    tokenizer = tiny_tokenizer(max_length=POSITIONS)
+    folder = Bert(tiny_network(config), tokenizer).save(tmp_path / "long")
+    with running_app(folder) as app:
+        (group / "cgroup.procs").write_text(str(app.process), encoding="ascii")
+        yield app
 
 
 def test_a_long_text_is_cut_to_what_fits(limited: Running) -> None:
