@@ -73,7 +73,7 @@ def reweigh(
     if len(values) < 2:
         raise ValueError(
             f"the column {column!r} has one value, {str(values[0])[:40]!r}, so there is nothing to "
-            "balance. Name another column with balance."
+            "balance. Name another column."
         )
     if len(values) > MOST_GROUPS:
         raise ValueError(
@@ -86,7 +86,7 @@ def reweigh(
     if ((counts > 0).sum(1) == 1).all():
         raise ValueError(
             f"each value of the column {column!r} has only one label, so no weights can make them "
-            "independent. Name another column with balance."
+            "independent. Name another column."
         )
     expected = np.outer(counts.sum(1), of_label) / counts.sum()
     table = np.divide(expected, counts, out=np.zeros_like(expected), where=counts > 0)
