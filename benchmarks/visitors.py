@@ -14,7 +14,6 @@ import random
 import tempfile
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -73,8 +72,8 @@ MOST_OF_DEFAULTS = 30
 class Log:
     """Times and errors of all visitors."""
 
-    seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
-    """Seconds of each change, by kind and page."""
+    seconds: list[float] = field(default_factory=list)
+    """Seconds of each change."""
     errors: list[str] = field(default_factory=list)
 
 
@@ -130,7 +129,7 @@ def measure(app: Running, count: int) -> list[tuple[str, ...]]:
         raise RuntimeError(f"{len(log.errors)} visitors saw errors, such as {log.errors[0]}")
     growth = (_memory(app) - before) / count
     processor, client = _processor_seconds(app) - processor, time.process_time() - client
-    every = [value for values in log.seconds.values() for value in values]
+    every = log.seconds
     worst = float(np.percentile(every, 95))
     aim = f"{AIMS[count]} s {tables.verdict(worst, AIMS[count])}" if count in AIMS else ""
     rows = [_row(f"**{count}, all changes**", every, aim)]
@@ -198,8 +197,7 @@ def _change(session: Session, page: str, number: int, chance: random.Random, log
     }
     begin = time.perf_counter()
     acts[kind]()
-    name = f"{kind} on {page or 'glance'}" if kind != "page" else f"open {page or 'glance'}"
-    log.seconds[name].append(time.perf_counter() - begin)
+    log.seconds.append(time.perf_counter() - begin)
     return page
 
 
