@@ -26,7 +26,7 @@ from typing import Any
 from benchmarks import finetune_tasks, tables
 from benchmarks.finetune_tasks import SPECS, Spec
 from bertcore import load
-from bertcore.architecture.shapes import shape_of
+from bertcore.architecture.config import shape_of
 from bertcore.bert import Bert
 from bertcore.grammar import (
     MinimalPair,

@@ -23,7 +23,7 @@ import numpy as np
 import torch
 from safetensors.torch import load_file, save_file
 
-from bertcore.architecture.shapes import shape_of
+from bertcore.architecture.config import shape_of
 from bertcore.checkpoints.source import DEFAULT, TOY_FOLDER, Toy
 from bertcore.configs import DataConfig, OptimizerConfig, TrainConfig
 from bertcore.loading import load_bert

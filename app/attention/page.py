@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from bertcore.analysis.heads.sinks import MOSTLY, SINKS, find_sinks
 from bertcore.analysis.heads.texts import bundled_sentences
-from bertcore.architecture.modern_config import ModernBertConfig
+from bertcore.architecture.config import ModernBertConfig
 
 from ..bertviz_views.controls import draw_bertviz
 from ..canvas.shared.attention_data import shown_heads

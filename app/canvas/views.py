@@ -11,7 +11,7 @@ from torch import Tensor
 
 from bertcore import BertConfig, Trace
 from bertcore.analysis.mixing.neurons import allowed_keys
-from bertcore.architecture.modern_config import ModernBertConfig
+from bertcore.architecture.config import ModernBertConfig
 
 from ..html_file.document import ScriptedPicture
 from ..shell import Field, Picture, cache, frame, one_of

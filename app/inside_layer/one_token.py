@@ -9,7 +9,7 @@ from bertcore import Model
 from bertcore.analysis.mixing.layer_parts import LayerParts, layer_parts
 from bertcore.analysis.words.head_steps import masked_word_steps, pooler_steps
 from bertcore.analysis.words.logit_attribution import LogitAttribution, PartKind, pushed_words
-from bertcore.architecture.modern_config import ModernBertConfig
+from bertcore.architecture.config import ModernBertConfig
 from bertcore.bert import with_parts
 
 from .drawing import Prediction, Sheet

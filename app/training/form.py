@@ -7,8 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from bertcore.architecture.config import BertConfig
-from bertcore.architecture.shapes import shape_from_hf, shape_of
+from bertcore.architecture.config import BertConfig, shape_of
 from bertcore.checkpoints.files import open_folder
 from bertcore.checkpoints.source import is_remote, resolve
 from bertcore.configs import DataConfig
@@ -175,7 +174,7 @@ def _shape(given: choices.Settings) -> BertConfig | None:
     source = checkpoints.place(given["checkpoint"])
     if is_remote(source):
         return None
-    return shape_from_hf(open_folder(resolve(source), allow_pickle=True).config)
+    return BertConfig.from_hf_dict(open_folder(resolve(source), allow_pickle=True).config)
 
 
 def new_parameters(given: choices.Settings) -> int:

@@ -4,7 +4,7 @@ import math
 from typing import NamedTuple
 
 from bertcore import Model
-from bertcore.architecture.modern_config import ModernBertConfig
+from bertcore.architecture.config import ModernBertConfig
 
 from ..plots import SpecialTokens, percent, shorten
 from .summary import Glance

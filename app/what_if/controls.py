@@ -7,7 +7,7 @@ import streamlit as st
 
 from bertcore import BertConfig, Trace
 from bertcore.analysis.words.surprise import example_mask
-from bertcore.architecture.modern_config import ModernBertConfig
+from bertcore.architecture.config import ModernBertConfig
 from bertcore.interventions.hooks import Cell
 from bertcore.interventions.what_if import parse_head
 

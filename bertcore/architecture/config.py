@@ -1,12 +1,12 @@
-"""The shape of a BERT: checked numbers, and their round trip to a Hugging Face config.json."""
+"""The shape of a BERT or ModernBERT: checked numbers, and their round trip to config.json."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from bertcore.architecture.families import CAUSAL_BERT, FAMILIES, Family
+from bertcore.architecture.families import CAUSAL_BERT, FAMILIES, MODERNBERT, POOLINGS, Family
 
 ACTIVATIONS = (
     *("gelu", "gelu_python", "gelu_new", "gelu_fast", "gelu_accurate", "gelu_pytorch_tanh"),
@@ -85,10 +85,7 @@ class BertConfig:
     """Whether the masked-word head's decoder is the token table."""
 
     def __post_init__(self) -> None:
-        if self.model_type not in FAMILIES:
-            raise ValueError(
-                f"model_type is {self.model_type!r}; expected one of {', '.join(FAMILIES)}."
-            )
+        _check_choice("model_type", self.model_type, tuple(FAMILIES))
         if not isinstance(self.is_decoder, bool) or (self.is_decoder and self.model_type != "bert"):
             raise ValueError(
                 f"is_decoder is {self.is_decoder!r} with model_type {self.model_type!r}; expected "
@@ -99,14 +96,10 @@ class BertConfig:
             if self.embedding_size is None:
                 object.__setattr__(self, "embedding_size", self.hidden_size)
         for name in _COUNTS:
-            value = getattr(self, name)
-            least = _LEAST.get(name, 1)
+            value, least = getattr(self, name), _LEAST.get(name, 1)
             if name == "embedding_size" and value is None:
                 continue
-            if not isinstance(value, int) or isinstance(value, bool) or value < least:
-                raise ValueError(
-                    f"{name} is {value!r}; expected a whole number of at least {least}."
-                )
+            _check(name, value, _is_whole(value, least), f"a whole number of at least {least}")
         if self.hidden_size % self.num_attention_heads:
             raise ValueError(
                 f"hidden_size {self.hidden_size} is not divisible by num_attention_heads "
@@ -114,27 +107,19 @@ class BertConfig:
             )
         for name in ("hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout"):
             value = getattr(self, name)
-            if name == "classifier_dropout" and value is None:
-                continue
-            if not _is_number(value) or not 0 <= value < 1:
-                raise ValueError(f"{name} is {value!r}; expected a number from 0 up to below 1.")
+            is_usual = name == "classifier_dropout" and value is None
+            is_right = is_usual or (_is_number(value) and 0 <= value < 1)
+            _check(name, value, is_right, "a number from 0 up to below 1")
         for name in ("initializer_range", "layer_norm_eps"):
             value = getattr(self, name)
-            if not _is_number(value) or not 0 <= value < 1e6:
-                raise ValueError(f"{name} is {value!r}; expected a number from 0 (and finite).")
-        if not isinstance(self.tie_word_embeddings, bool):
-            raise ValueError(
-                f"tie_word_embeddings is {self.tie_word_embeddings!r}; expected true or false."
-            )
-        pad = self.pad_token_id
-        if not isinstance(pad, int) or isinstance(pad, bool) or not 0 <= pad < self.vocab_size:
-            raise ValueError(f"pad_token_id is {pad!r}; expected an id below {self.vocab_size}.")
+            is_right = _is_number(value) and 0 <= value < 1e6
+            _check(name, value, is_right, "a number from 0 (and finite)")
+        is_tied, pad = self.tie_word_embeddings, self.pad_token_id
+        _check("tie_word_embeddings", is_tied, isinstance(is_tied, bool), "true or false")
+        is_id = _is_whole(pad, 0) and pad < self.vocab_size
+        _check("pad_token_id", pad, is_id, f"an id below {self.vocab_size}")
         check_activation("hidden_act", self.hidden_act)
-        if self.position_embedding not in POSITION_EMBEDDINGS:
-            raise ValueError(
-                f"position_embedding is {self.position_embedding!r}; expected one of "
-                f"{', '.join(POSITION_EMBEDDINGS)}."
-            )
+        _check_choice("position_embedding", self.position_embedding, POSITION_EMBEDDINGS)
         if self.max_length < 1:
             raise ValueError(
                 f"max_position_embeddings is {self.max_position_embeddings}, but the first "
@@ -158,11 +143,8 @@ class BertConfig:
 
     @property
     def mlm_act(self) -> str:
-        """Activation of the masked-word head.
-
-        RoBERTa's and ELECTRA's code always uses the erf GELU there, regardless of config.json.
-        """
-        usual = "gelu" if self.model_type in _GELU_HEADS else self.hidden_act
+        """Activation of the masked-word head."""
+        usual = "gelu" if self.family.has_gelu_head else self.hidden_act
         return str(getattr(self, "classifier_activation", usual))
 
     def has_bias(self, field: str) -> bool:
@@ -218,11 +200,9 @@ class BertConfig:
             **values,
         }
 
-    @classmethod
-    def from_hf_dict(
-        cls, values: Mapping[str, Any], *, model_type: str | None = None
-    ) -> BertConfig:
-        """Build from the content of a Hugging Face config.json.
+    @staticmethod
+    def from_hf_dict(values: Mapping[str, Any], *, model_type: str | None = None) -> BertConfig:
+        """Build from the content of a Hugging Face config.json, in the class of its family.
 
         Keys that do not shape the network (labels, versions, generation defaults) are ignored.
 
@@ -248,7 +228,7 @@ class BertConfig:
                     f"config.json has {key} = {values[key]!r}; {family.name} as in the paper has "
                     f"{wanted!r}."
                 )
-        known = {field.name for field in fields(BertConfig)} - set(_OURS) | {"embedding_size"}
+        known = _FIELDS - set(_OURS) | {"embedding_size"}
         stored = {name: values.get(family.fields.get(name, name)) for name in known}
         chosen = {name: value for name, value in stored.items() if value is not None}
         chosen = {**family.defaults, **chosen, **family.fixed, "model_type": model_type}
@@ -263,7 +243,7 @@ class BertConfig:
             raise ValueError(
                 f"config.json asks for {num_layers:,} layers; at most {MOST_LAYERS:,} are read."
             )
-        if model_type in WITH_OFFSET and isinstance(chosen["pad_token_id"], int):
+        if family.counts_after_padding and isinstance(chosen["pad_token_id"], int):
             chosen["position_offset"] = chosen["pad_token_id"] + 1
         if model_type == "electra" and chosen["embedding_size"] == chosen["hidden_size"]:
             del chosen["embedding_size"]  # then it has no matrix between them
@@ -271,14 +251,12 @@ class BertConfig:
             chosen["position_embedding"] = "sinusoidal"
         if "embedding_size" not in family.defaults:
             chosen.pop("embedding_size", None)
-        return cls.from_hf_fields(chosen, values)
-
-    @classmethod
-    def from_hf_fields(cls, chosen: dict[str, Any], values: Mapping[str, Any]) -> BertConfig:
-        """Build from the fields found in a config.json and from its whole content."""
-        return cls(**chosen)
+        if family is MODERNBERT:
+            return ModernBertConfig(**chosen, **_modern_fields(values, num_layers))
+        return BertConfig(**chosen)
 
 
+_FIELDS = {field.name for field in fields(BertConfig)}
 _OURS = (
     "model_type",
     "embedding_size",
@@ -287,9 +265,6 @@ _OURS = (
     "position_embedding",
 )
 """Fields for which config.json has no key, or only in some families."""
-_GELU_HEADS = ("roberta", "xlm-roberta", "electra")
-WITH_OFFSET = ("roberta", "xlm-roberta")
-"""Members whose position ids begin after that of padding."""
 _LEAST = {"type_vocab_size": 0, "position_offset": 0}
 
 _COUNTS = (
@@ -344,6 +319,164 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
+def _is_whole(value: object, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
+def _check(field: str, value: object, is_right: bool, expected: str) -> None:
+    if not is_right:
+        raise ValueError(f"{field} is {value!r}; expected {expected}.")
+
+
+def _check_choice(field: str, value: object, choices: Sequence[str]) -> None:
+    _check(field, value, value in choices, f"one of {', '.join(choices)}")
+
+
+LAYER_TYPES = ("full_attention", "sliding_attention")
+"""A layer in which each token attends to all others, or only to those near it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ModernBertConfig(BertConfig):
+    """The shape of one ModernBERT: a BERT without position and segment tables.
+
+    LayerNorm comes before each block, positions are rotations of queries and keys, most layers
+    attend within a window, and a gate multiplies the inner vector of the feed-forward block.
+
+    ValueError if a value is out of range.
+
+    Source: Warner et al. 2024 (ModernBERT); the fields of `transformers`' ModernBertConfig.
+    """
+
+    model_type: str = "modernbert"
+    type_vocab_size: int = 0
+    layer_norm_eps: float = 1e-5
+    position_embedding: str = "rotary"
+    max_position_embeddings: int = 8192
+    hidden_dropout_prob: float = 0.0
+    attention_probs_dropout_prob: float = 0.0
+    layer_types: tuple[str, ...] = ()
+    """One of LAYER_TYPES for each layer; (): every third layer from the first is full."""
+    bos_token_id: int | None = None
+    """Ids of special tokens, as in config.json; the network does not use them."""
+    eos_token_id: int | None = None
+    cls_token_id: int | None = None
+    sep_token_id: int | None = None
+    local_attention: int = 128
+    """Width of the window in tokens, half of it to each side."""
+    full_rope_theta: float = 160_000.0
+    """Base of the rotations' frequencies in layers of full attention."""
+    sliding_rope_theta: float = 10_000.0
+    """Base of the rotations' frequencies in layers with a window."""
+    norm_bias: bool = False
+    """Whether LayerNorms have biases."""
+    attention_bias: bool = False
+    """Whether queries, keys, values and their projection have biases."""
+    mlp_bias: bool = False
+    """Whether the feed-forward block has biases."""
+    decoder_bias: bool = True
+    """Whether the masked-word head has a bias for each word."""
+    classifier_bias: bool = False
+    """Whether the layer before the decoder or classifier has a bias."""
+    classifier_activation: str = "gelu"
+    """Activation of that layer: one of ACTIVATIONS."""
+    classifier_pooling: str = "cls"
+    """Input of a head on a whole text: the first token ("cls") or the mean of all ("mean")."""
+
+    def __post_init__(self) -> None:
+        if not self.layer_types:
+            types = tuple(LAYER_TYPES[i % 3 > 0] for i in range(self.num_hidden_layers))
+            object.__setattr__(self, "layer_types", types)
+        BertConfig.__post_init__(self)
+        unknown = sorted(set(map(str, self.layer_types)) - set(LAYER_TYPES))
+        if unknown or len(self.layer_types) != self.num_hidden_layers:
+            raise ValueError(
+                f"layer_types has {len(self.layer_types)} entries"
+                f"{' and ' + repr(unknown[0]) + ' among them' if unknown else ''}; expected "
+                f"{self.num_hidden_layers} of {', '.join(LAYER_TYPES)}."
+            )
+        if self.head_size % 2:
+            raise ValueError(
+                f"a head is {self.head_size} wide, but rotary positions rotate pairs of numbers. "
+                "Choose an even width."
+            )
+        width = self.local_attention
+        _check("local_attention", width, _is_whole(width, 2), "a whole number of at least 2")
+        for name in ("full_rope_theta", "sliding_rope_theta"):
+            value = getattr(self, name)
+            _check(name, value, _is_number(value) and value > 1, "a number above 1")
+        check_activation("classifier_activation", self.classifier_activation)
+        _check_choice("classifier_pooling", self.classifier_pooling, POOLINGS)
+
+    def window(self, layer: int) -> int | None:
+        """Return how far apart tokens that attend to each other may be; None: any distance."""
+        is_full = self.layer_types[layer] == LAYER_TYPES[0]
+        return None if is_full else self.local_attention // 2
+
+    def rope_theta(self, layer: int) -> float:
+        """Return the base of a layer's rotations."""
+        is_full = self.layer_types[layer] == LAYER_TYPES[0]
+        return self.full_rope_theta if is_full else self.sliding_rope_theta
+
+    def to_hf_dict(self) -> dict[str, Any]:
+        """Return the fields under their names in config.json of `transformers`."""
+        values = BertConfig.to_hf_dict(self)
+        for name in ("position_embedding_type", "full_rope_theta", "sliding_rope_theta"):
+            values.pop(name, None)
+        thetas = (self.full_rope_theta, self.sliding_rope_theta)
+        values["rope_parameters"] = {
+            kind: {"rope_type": "default", "rope_theta": theta}
+            for kind, theta in zip(LAYER_TYPES, thetas, strict=True)
+        }
+        values["layer_types"] = list(self.layer_types)
+        values["embedding_dropout"] = self.hidden_dropout_prob
+        return values
+
+
+def _modern_fields(values: Mapping[str, Any], num_layers: object) -> dict[str, Any]:
+    """Return the fields that only ModernBERT has, of a config.json in its old or new form.
+
+    ValueError if a value is wrong, or asks for another type of rotation.
+    """
+    own = {field.name for field in fields(ModernBertConfig)} - _FIELDS
+    return {name: values[name] for name in own if values.get(name) is not None} | {
+        "layer_types": _layer_types(values, num_layers),
+        "full_rope_theta": _theta(values, LAYER_TYPES[0], "global_rope_theta", 160_000.0),
+        "sliding_rope_theta": _theta(values, LAYER_TYPES[1], "local_rope_theta", 10_000.0),
+    }
+
+
+def _layer_types(values: Mapping[str, Any], num_layers: object) -> tuple[str, ...]:
+    types = values.get("layer_types")
+    if isinstance(types, Sequence) and not isinstance(types, str):
+        return tuple(map(str, types))
+    every = values.get("global_attn_every_n_layers", 3)
+    is_right = _is_whole(every, 1)
+    _check("global_attn_every_n_layers", every, is_right, "a whole number of at least 1")
+    count = num_layers if isinstance(num_layers, int) else 0
+    return tuple(LAYER_TYPES[i % every > 0] for i in range(count))
+
+
+def _theta(values: Mapping[str, Any], kind: str, older: str, usual: float) -> float:
+    """Return the base of a kind of layer from `rope_parameters`, or from the older field."""
+    parameters = values.get("rope_parameters")
+    of_kind = parameters.get(kind) if isinstance(parameters, Mapping) else None
+    of_kind = of_kind if isinstance(of_kind, Mapping) else {}
+    scaling = values.get("rope_scaling")
+    form = (
+        of_kind.get("rope_type")
+        or of_kind.get("type")  # as older versions of transformers wrote it
+        or (scaling.get("rope_type", "default") if isinstance(scaling, Mapping) else "default")
+    )
+    if form != "default":
+        raise NotComputedError(
+            f"config.json asks for rotary positions of the type {form!r}; this version supports "
+            "'default'."
+        )
+    theta = of_kind.get("rope_theta", values.get(older, usual))
+    return usual if theta is None else theta
+
+
 def bert_base(vocab_size: int = 30522) -> BertConfig:
     """Return the shape of BERT-base: 12 layers, 768 wide, 12 heads."""
     return bert_of(vocab_size=vocab_size, num_hidden_layers=12, hidden_size=768)
@@ -371,3 +504,40 @@ def bert_of(
         intermediate_size=4 * hidden_size,
         max_position_embeddings=max_position_embeddings,
     )
+
+
+def shape_of(
+    family: str,
+    *,
+    vocab_size: int,
+    num_hidden_layers: int,
+    hidden_size: int,
+    num_attention_heads: int | None = None,
+    pad_token_id: int = 0,
+) -> BertConfig:
+    """Return a shape of any size: 512 positions, heads 64 wide, otherwise the family's defaults.
+
+    Args:
+        family: A key of FAMILIES.
+        vocab_size, num_hidden_layers, hidden_size, num_attention_heads: As `bert_of`.
+        pad_token_id: The tokenizer's padding id.
+
+    ValueError if there is no such family, or a number is out of range.
+    """
+    _check_choice("family", family, tuple(FAMILIES))
+    member = FAMILIES[family]
+    # ModernBERT's own ratio: with a gate, three matrices of D x 1.5 D, where others have two of D x
+    # 4 D.
+    inner = 3 * hidden_size // 2 if family == "modernbert" else 4 * hidden_size
+    values: dict[str, Any] = {
+        "vocab_size": vocab_size,
+        "num_hidden_layers": num_hidden_layers,
+        "hidden_size": hidden_size,
+        "num_attention_heads": num_attention_heads or max(1, hidden_size // 64),
+        "intermediate_size": inner,
+        "pad_token_id": pad_token_id,
+        "max_position_embeddings": 512 + (pad_token_id + 1) * member.counts_after_padding,
+        "type_vocab_size": 1 if member.counts_after_padding else 2,
+    }
+    values = {member.fields.get(name, name): value for name, value in values.items()}
+    return BertConfig.from_hf_dict(values, model_type=family)

@@ -1,11 +1,12 @@
-"""The BERT family: each member's names of tensors and of fields of config.json.
+"""The BERT family: what each member calls its tensors and its fields of config.json.
 
-All run on our encoder. Members differ in a table of names here and a few fields of `BertConfig`; a
-model with further differences is not in this file.
+All run on our encoder. A member is one `Family`: names, defaults, heads, and what it lacks; a model
+with further differences is not in this file.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -37,9 +38,10 @@ CAPABILITIES: tuple[Capability, ...] = get_args(Capability)
 HEADS: tuple[Capability, ...] = ("pooler", "mlm", "nsp", "replaced", "sop", "next", "decoder")
 """Capabilities that a checkpoint may lack although others of its family have them."""
 
-Names = tuple[tuple[str, str], ...]
-"""(our name, theirs), in the order of the network."""
-
+Names = Mapping[str, str]
+"""Our name -> theirs, in the order of the network."""
+POSITION_IDS = "embeddings.position_ids"
+"""0, 1, 2, ...: a buffer that old versions of transformers stored; not a weight."""
 
 TASK_CLASSES: Mapping[str, str] = MappingProxyType(
     {
@@ -111,29 +113,32 @@ def _dense_head(activation: str) -> HeadForm:
 class Family:
     """One member of the family, in Hugging Face's names."""
 
+    model_type: str
+    """As in config.json."""
     name: str
     """Its usual name: "DistilBERT"."""
-    prefix: str
+    signs: tuple[str, ...] = ()
+    """Parts of names that only its tensors have, possibly after a wrapper's `module.`."""
+    prefix: str = ""
     """Prefix of the encoder's tensors in a model with heads: "distilbert."."""
-    embeddings: Names
-    """Without the prefix."""
-    projection: Names = ()
-    """From the embeddings' width to the encoder's, if the two differ; without the prefix."""
-    layer_prefix: str
+    embeddings: Names = field(default_factory=dict)
+    """Without the prefix, the token table first; with the matrix to the encoder's width, if the
+    two widths differ."""
+    layer_prefix: str = ""
     """"encoder.layer.{}." with the number of the layer in the braces; without the prefix."""
-    layer: Names
+    layer: Names = field(default_factory=dict)
     """Parts of a layer, each with a weight and a bias."""
-    last: Names = ()
+    last: Names = field(default_factory=dict)
     """The part after the last layer; without the prefix."""
-    heads: Mapping[str, Names]
+    heads: Mapping[str, Names] = field(default_factory=dict)
     """By our name of the head: "pooler", "mlm", "nsp", "replaced" or "sop"; with all prefixes."""
-    decoder_weight: str
+    decoder_weight: str = ""
     """A copy of the token table in some files (tied), in others a matrix of its own."""
     decoder_bias: str | None = None
     """A copy of the masked-word head's bias in some files."""
-    parts: tuple[str, ...]
+    parts: tuple[str, ...] = ()
     """How the names of the encoder's tensors begin, after the prefix."""
-    fields: Mapping[str, str] = field(default_factory=dict)
+    fields: Names = field(default_factory=dict)
     """Our field of BertConfig -> the key of config.json, if the two differ."""
     defaults: Mapping[str, Any] = field(default_factory=dict)
     """Our field -> the default of `transformers` if config.json lacks it, where it differs from
@@ -142,7 +147,11 @@ class Family:
     """Our field -> its only value; config.json has no key for it."""
     constants: Mapping[str, Any] = field(default_factory=dict)
     """Keys of config.json that must have this value for our encoder to be the right one."""
-    classes: Mapping[frozenset[str], str]
+    counts_after_padding: bool = False
+    """Whether position ids begin after that of padding."""
+    has_gelu_head: bool = False
+    """Whether the masked-word head always uses the erf GELU, regardless of config.json."""
+    classes: Mapping[frozenset[str], str] = field(default_factory=dict)
     """Heads -> the class of `transformers` that has them."""
     tasks: Mapping[str, HeadForm] = field(default_factory=dict)
     """Kind of task head, a key of TASK_CLASSES -> its form."""
@@ -156,6 +165,108 @@ class Family:
     def kinds(self) -> Collection[str]:
         """The kinds of task head that it can have, of TASK_CLASSES."""
         return self.tasks.keys()
+
+    @property
+    def token_table(self) -> str:
+        """Hugging Face's key of the token table, [V, E]."""
+        return self.prefix + next(iter(self.embeddings.values()))
+
+    @property
+    def words_bias(self) -> str:
+        """Hugging Face's key of the masked-word head's bias; it may also be `decoder_bias`."""
+        return self.heads["mlm"]["mlm.decoder.bias"]
+
+    def keys(
+        self, num_layers: int, heads: Collection[str] | None = None, *, is_tied: bool = True
+    ) -> dict[str, str]:
+        """Return our parameter name -> Hugging Face's key, in the order of the network.
+
+        A network without segments, or without a matrix from E to D, has fewer of them. An untied
+        decoder comes last.
+
+        Args:
+            num_layers: L.
+            heads: Those of the network; None: all of the family.
+            is_tied: Whether the decoder is the token table.
+
+        >>> BERT.keys(1)["layers.0.attention.query.weight"]
+        'bert.encoder.layer.0.attention.self.query.weight'
+        """
+        table = {ours: self.prefix + theirs for ours, theirs in self.embeddings.items()}
+        for layer in range(num_layers if "{}" in self.layer_prefix else 1):
+            place = self.prefix + self.layer_prefix.format(layer)
+            for ours, theirs in self.layer.items():
+                table |= _both(f"layers.{layer}.{ours}", place + theirs)
+        table |= {ours: self.prefix + theirs for ours, theirs in self.last.items()}
+        for head, names in self.heads.items():
+            if heads is None or head in heads:
+                table |= names
+        if not is_tied and (heads is None or "mlm" in heads):
+            table["mlm.decoder.weight"] = self.decoder_weight
+        return table
+
+    def count_layers(self, keys: Iterable[str]) -> int:
+        """Return the number of encoder layers in Hugging Face keys."""
+        place = re.escape(self.prefix + self.layer_prefix).replace(r"\{\}", r"(?P<layer>\d{1,9})")
+        matches = (re.match(place, key) for key in keys)
+        return len({match.groupdict().get("layer") for match in matches if match})
+
+    def encoder_pattern(self) -> re.Pattern[str]:
+        """Return a pattern of the keys of the encoder's tensors and its pooler's."""
+        single = "|".join(map(re.escape, [*self.embeddings.values(), *self.last.values()]))
+        layer = re.escape(self.layer_prefix).replace(r"\{\}", r"\d+")
+        parts = "|".join(map(re.escape, self.layer.values()))
+        pooler = r"pooler\.(dense\.)?(weight|bias)"
+        return re.compile(
+            rf"{re.escape(self.prefix)}({single}|{layer}({parts})\.(weight|bias)|{pooler})"
+        )
+
+    def mend_keys(self, names: Iterable[str], encoder: str = "") -> MendedKeys:
+        """Find the encoder's prefix, make it the family's (`bert.`), and rename gamma and beta.
+
+        Everything before the name of the token table is the prefix, so that files written by
+        data-parallel wrappers (`module.`), trainers (`model.`) or bare encoders (none) open too.
+
+        Args:
+            names: The stored names.
+            encoder: Start of the prefix of the encoder to read, if there are several in the file;
+                without one, the nearest to the top is read, by the alphabet if several are.
+
+        Source: ours. gamma and beta: google-research/bert's variable names.
+        """
+        names = sorted(names)
+        bare = self.token_table.removeprefix(self.prefix)
+        tables = [name for name in names if f".{name}".endswith(f".{bare}")]
+
+        def distance(name: str) -> tuple[bool, bool, int]:
+            is_wanted = bool(encoder) and name.startswith(encoder)
+            return not is_wanted, not name.startswith(self.prefix), name.count(".")
+
+        table = min(tables, key=distance, default=self.token_table)
+        prefix = table.removesuffix(bare)
+        mended = {name: self._mend(name, prefix) for name in names}
+        stored: dict[str, str] = {}
+        doubled: list[str] = []
+        for name in sorted(names, key=lambda name: (mended[name] != name, name)):
+            if mended[name] in stored:
+                doubled.append(name)
+            else:
+                stored[mended[name]] = name
+        return MendedKeys(
+            stored=stored,
+            prefix=None if prefix == self.prefix else prefix,
+            num_renamed=sum(name.endswith((".gamma", ".beta")) for name in stored.values()),
+            doubled=doubled,
+            others=[name.removesuffix(bare) for name in tables if name != table],
+        )
+
+    def _mend(self, name: str, prefix: str) -> str:
+        outer = prefix.removesuffix(self.prefix)
+        if name.startswith(prefix) and name[len(prefix) :].startswith(self.parts):
+            name = self.prefix + name[len(prefix) :]
+        elif outer and name.startswith(outer):
+            name = name[len(outer) :]
+        return re.sub(r"\.LayerNorm\.(gamma|beta)$", _plain_norm, name)
 
     def task_kind(self, class_name: str) -> str | None:
         """Return the kind of task head of a class of `transformers`, or None."""
@@ -191,6 +302,27 @@ class Family:
             )
 
 
+@dataclass(frozen=True, slots=True)
+class MendedKeys:
+    """Stored names converted to Hugging Face's form."""
+
+    stored: dict[str, str]
+    """Hugging Face's key -> the name in the file."""
+    prefix: str | None
+    """The prefix before `embeddings.` instead of the family's (`bert.`); None if it was right."""
+    num_renamed: int
+    """LayerNorm tensors called gamma and beta, as in conversions from TensorFlow."""
+    doubled: list[str]
+    """Stored names whose corrected form is already taken by another tensor; not used."""
+    others: list[str]
+    """The prefixes of further encoders in the file; their tensors are not used."""
+
+    def is_of_other(self, key: str, family: Family) -> bool:
+        """Return whether a key belongs to one of these encoders."""
+        starts = (prefix for prefix in self.others if key.startswith(prefix))
+        return any(key[len(prefix) :].startswith(family.parts) for prefix in starts)
+
+
 def task_kind(class_name: str) -> str | None:
     """Return the kind of task head that a class of `transformers` has, or None.
 
@@ -201,53 +333,59 @@ def task_kind(class_name: str) -> str | None:
     return next(kinds, None)
 
 
-_BERT_EMBEDDINGS: Names = (
-    ("embeddings.word_embeddings.weight", "embeddings.word_embeddings.weight"),
-    ("embeddings.position_embeddings.weight", "embeddings.position_embeddings.weight"),
-    ("embeddings.token_type_embeddings.weight", "embeddings.token_type_embeddings.weight"),
-    ("embeddings.norm.weight", "embeddings.LayerNorm.weight"),
-    ("embeddings.norm.bias", "embeddings.LayerNorm.bias"),
-)
-_BERT_LAYER: Names = (
-    ("attention.query", "attention.self.query."),
-    ("attention.key", "attention.self.key."),
-    ("attention.value", "attention.self.value."),
-    ("attention.output", "attention.output.dense."),
-    ("attention.norm", "attention.output.LayerNorm."),
-    ("feed_forward.intermediate", "intermediate.dense."),
-    ("feed_forward.output", "output.dense."),
-    ("feed_forward.norm", "output.LayerNorm."),
-)
+def _plain_norm(match: re.Match[str]) -> str:
+    return ".LayerNorm.weight" if match[1] == "gamma" else ".LayerNorm.bias"
+
+
+def _both(ours: str, theirs: str) -> dict[str, str]:
+    return {f"{ours}.{kind}": f"{theirs}.{kind}" for kind in ("weight", "bias")}
 
 
 def _mlm(bias: str, transform: str, norm: str) -> Names:
-    return (
-        ("mlm.decoder.bias", bias),
-        *_linear("mlm.dense", transform),
-        *_linear("mlm.norm", norm),
-    )
+    return {"mlm.decoder.bias": bias, **_both("mlm.dense", transform), **_both("mlm.norm", norm)}
 
 
-def _linear(ours: str, name: str) -> Names:
-    return ((f"{ours}.weight", f"{name}.weight"), (f"{ours}.bias", f"{name}.bias"))
+def _tables(*kinds: str) -> dict[str, str]:
+    names = (f"embeddings.{kind}_embeddings.weight" for kind in kinds)
+    return {name: name for name in names} | _both("embeddings.norm", "embeddings.LayerNorm")
+
+
+def _layer(norm_1: str, norm_2: str, inner: str, outer: str, *attention: str) -> Names:
+    """Return the names of a layer of BERT; `attention`: query, key, value and output."""
+    parts = ("query", "key", "value", "output")
+    return {
+        **{f"attention.{part}": name for part, name in zip(parts, attention, strict=True)},
+        "attention.norm": norm_1,
+        "feed_forward.intermediate": inner,
+        "feed_forward.output": outer,
+        "feed_forward.norm": norm_2,
+    }
 
 
 _ONLY_MASKED_WORDS = "It was pretrained on masked words alone"
 
 BERT = Family(
+    model_type="bert",
     name="BERT",
+    signs=("cls.predictions.", "cls.seq_relationship."),
     prefix="bert.",
-    embeddings=_BERT_EMBEDDINGS,
+    embeddings=_tables("word", "position", "token_type"),
     layer_prefix="encoder.layer.{}.",
-    layer=_BERT_LAYER,
+    layer=_layer(
+        "attention.output.LayerNorm",
+        "output.LayerNorm",
+        "intermediate.dense",
+        "output.dense",
+        *(f"attention.{part}" for part in ("self.query", "self.key", "self.value", "output.dense")),
+    ),
     heads={
-        "pooler": _linear("pooler.dense", "bert.pooler.dense"),
+        "pooler": _both("pooler.dense", "bert.pooler.dense"),
         "mlm": _mlm(
             "cls.predictions.bias",
             "cls.predictions.transform.dense",
             "cls.predictions.transform.LayerNorm",
         ),
-        "nsp": _linear("nsp.classifier", "cls.seq_relationship"),
+        "nsp": _both("nsp.classifier", "cls.seq_relationship"),
     },
     decoder_weight="cls.predictions.decoder.weight",
     decoder_bias="cls.predictions.decoder.bias",
@@ -285,20 +423,20 @@ CAUSAL_BERT = replace(
 )
 """BERT as a decoder without an encoder: config.json has `is_decoder`."""
 
+_DISTILBERT_HEAD = HeadForm("first", dense="pre_classifier", activation="relu")
 DISTILBERT = Family(
+    model_type="distilbert",
     name="DistilBERT",
+    signs=("distilbert.", "attention.q_lin.", "vocab_projector."),
     prefix="distilbert.",
-    embeddings=tuple(pair for pair in _BERT_EMBEDDINGS if "token_type" not in pair[0]),
+    embeddings=_tables("word", "position"),
     layer_prefix="transformer.layer.{}.",
-    layer=(
-        ("attention.query", "attention.q_lin."),
-        ("attention.key", "attention.k_lin."),
-        ("attention.value", "attention.v_lin."),
-        ("attention.output", "attention.out_lin."),
-        ("attention.norm", "sa_layer_norm."),
-        ("feed_forward.intermediate", "ffn.lin1."),
-        ("feed_forward.output", "ffn.lin2."),
-        ("feed_forward.norm", "output_layer_norm."),
+    layer=_layer(
+        "sa_layer_norm",
+        "output_layer_norm",
+        "ffn.lin1",
+        "ffn.lin2",
+        *(f"attention.{part}_lin" for part in ("q", "k", "v", "out")),
     ),
     heads={"mlm": _mlm("vocab_projector.bias", "vocab_transform", "vocab_layer_norm")},
     decoder_weight="vocab_projector.weight",
@@ -317,10 +455,10 @@ DISTILBERT = Family(
     fixed={"type_vocab_size": 0, "layer_norm_eps": 1e-12},
     classes={frozenset({"mlm"}): "DistilBertForMaskedLM", frozenset(): "DistilBertModel"},
     tasks={
-        "sequence": HeadForm("first", dense="pre_classifier", activation="relu"),
+        "sequence": _DISTILBERT_HEAD,
         "token": _TOKEN,
         "span": _SPAN,
-        "choice": HeadForm("first", dense="pre_classifier", activation="relu"),
+        "choice": _DISTILBERT_HEAD,
     },
     absent={
         "segments": "DistilBERT has no segment embeddings: only [SEP] separates text A from B.",
@@ -330,56 +468,58 @@ DISTILBERT = Family(
     },
 )
 
-_ROBERTA_CLASSES = {frozenset({"mlm"}): "ForMaskedLM", frozenset[str](): "Model"}
+ROBERTA = replace(
+    BERT,
+    model_type="roberta",
+    name="RoBERTa",
+    signs=("roberta.", "lm_head.layer_norm."),
+    prefix="roberta.",
+    heads={
+        "pooler": _both("pooler.dense", "roberta.pooler.dense"),
+        "mlm": _mlm("lm_head.bias", "lm_head.dense", "lm_head.layer_norm"),
+    },
+    decoder_weight="lm_head.decoder.weight",
+    decoder_bias="lm_head.decoder.bias",
+    defaults={"pad_token_id": 1},
+    counts_after_padding=True,
+    has_gelu_head=True,
+    classes={frozenset({"mlm"}): "RobertaForMaskedLM", frozenset(): "RobertaModel"},
+    tasks={**_POOLED_HEADS, "sequence": _dense_head("tanh")},
+    absent={"nsp": f"RoBERTa has no next-sentence head. {_ONLY_MASKED_WORDS}."},
+)
+XLM_ROBERTA = replace(
+    ROBERTA,
+    model_type="xlm-roberta",
+    name="XLM-RoBERTa",
+    signs=(),
+    classes={heads: f"XLM{name}" for heads, name in ROBERTA.classes.items()},
+    absent={"nsp": f"XLM-RoBERTa has no next-sentence head. {_ONLY_MASKED_WORDS}."},
+)
+"""It has RoBERTa's names of tensors, too."""
 
-
-def _roberta(name: str, class_prefix: str) -> Family:
-    return Family(
-        name=name,
-        prefix="roberta.",
-        embeddings=_BERT_EMBEDDINGS,
-        layer_prefix="encoder.layer.{}.",
-        layer=_BERT_LAYER,
-        heads={
-            "pooler": _linear("pooler.dense", "roberta.pooler.dense"),
-            "mlm": _mlm("lm_head.bias", "lm_head.dense", "lm_head.layer_norm"),
-        },
-        decoder_weight="lm_head.decoder.weight",
-        decoder_bias="lm_head.decoder.bias",
-        parts=("embeddings.", "encoder.", "pooler."),
-        defaults={"pad_token_id": 1},
-        classes={heads: class_prefix + kind for heads, kind in _ROBERTA_CLASSES.items()},
-        tasks={**_POOLED_HEADS, "sequence": _dense_head("tanh")},
-        absent={
-            "nsp": f"{name} has no next-sentence head. {_ONLY_MASKED_WORDS}.",
-        },
-    )
-
-
-ROBERTA = _roberta("RoBERTa", "Roberta")
-XLM_ROBERTA = _roberta("XLM-RoBERTa", "XLMRoberta")
-
-ELECTRA = Family(
+ELECTRA = replace(
+    BERT,
+    model_type="electra",
     name="ELECTRA",
+    signs=("electra.", "embeddings_project.", "generator_", "discriminator_predictions."),
     prefix="electra.",
-    embeddings=_BERT_EMBEDDINGS,
-    projection=_linear("embeddings.projection", "embeddings_project"),
-    layer_prefix="encoder.layer.{}.",
-    layer=_BERT_LAYER,
+    embeddings={**BERT.embeddings, **_both("embeddings.projection", "embeddings_project")},
     heads={
         "mlm": _mlm(
             "generator_lm_head.bias",
             "generator_predictions.dense",
             "generator_predictions.LayerNorm",
         ),
-        "replaced": (
-            *_linear("replaced.dense", "discriminator_predictions.dense"),
-            *_linear("replaced.classifier", "discriminator_predictions.dense_prediction"),
-        ),
+        "replaced": {
+            **_both("replaced.dense", "discriminator_predictions.dense"),
+            **_both("replaced.classifier", "discriminator_predictions.dense_prediction"),
+        },
     },
     decoder_weight="generator_lm_head.weight",
+    decoder_bias=None,
     parts=("embeddings.", "embeddings_project.", "encoder."),
     defaults={"embedding_size": 128},
+    has_gelu_head=True,
     classes={
         frozenset({"replaced"}): "ElectraForPreTraining",
         frozenset({"mlm"}): "ElectraForMaskedLM",
@@ -398,32 +538,31 @@ ELECTRA = Family(
     },
 )
 
-_ALBERT_LAYER = "encoder.albert_layer_groups.0.albert_layers.0."
-
-ALBERT = Family(
+ALBERT = replace(
+    BERT,
+    model_type="albert",
     name="ALBERT",
+    signs=("albert.", "albert_layer_groups.", "sop_classifier."),
     prefix="albert.",
-    embeddings=_BERT_EMBEDDINGS,
-    projection=_linear("embeddings.projection", "encoder.embedding_hidden_mapping_in"),
-    layer_prefix=_ALBERT_LAYER,  # one for all layers: it has no braces
-    layer=(
-        ("attention.query", "attention.query."),
-        ("attention.key", "attention.key."),
-        ("attention.value", "attention.value."),
-        ("attention.output", "attention.dense."),
-        ("attention.norm", "attention.LayerNorm."),
-        ("feed_forward.intermediate", "ffn."),
-        ("feed_forward.output", "ffn_output."),
-        ("feed_forward.norm", "full_layer_layer_norm."),
+    embeddings={
+        **BERT.embeddings,
+        **_both("embeddings.projection", "encoder.embedding_hidden_mapping_in"),
+    },
+    layer_prefix="encoder.albert_layer_groups.0.albert_layers.0.",  # one for all layers
+    layer=_layer(
+        "attention.LayerNorm",
+        "full_layer_layer_norm",
+        "ffn",
+        "ffn_output",
+        *(f"attention.{part}" for part in ("query", "key", "value", "dense")),
     ),
     heads={
-        "pooler": _linear("pooler.dense", "albert.pooler"),
+        "pooler": _both("pooler.dense", "albert.pooler"),
         "mlm": _mlm("predictions.bias", "predictions.dense", "predictions.LayerNorm"),
-        "sop": _linear("sop.classifier", "sop_classifier.classifier"),
+        "sop": _both("sop.classifier", "sop_classifier.classifier"),
     },
     decoder_weight="predictions.decoder.weight",
     decoder_bias="predictions.decoder.bias",
-    parts=("embeddings.", "encoder.", "pooler."),
     fields={"classifier_dropout": "classifier_dropout_prob"},
     defaults={
         "embedding_size": 128,
@@ -439,33 +578,33 @@ ALBERT = Family(
         frozenset({"mlm"}): "AlbertForMaskedLM",
         frozenset(): "AlbertModel",
     },
-    tasks=_POOLED_HEADS,
     absent={
         "nsp": "ALBERT has no next-sentence head: it was pretrained to predict whether two "
         "sentences are in their original order (bert.sentence_order).",
     },
 )
 
-_MODERN_HEAD = ("head.dense", "head.norm")
+_MODERN_HEAD = HeadForm("first", dense="head.dense", norm="head.norm")
 MODERNBERT = Family(
+    model_type="modernbert",
     name="ModernBERT",
+    signs=("embeddings.tok_embeddings.",),
     prefix="model.",
-    embeddings=(
-        ("embeddings.word_embeddings.weight", "embeddings.tok_embeddings.weight"),
-        ("embeddings.norm.weight", "embeddings.norm.weight"),
-        ("embeddings.norm.bias", "embeddings.norm.bias"),
-    ),
+    embeddings={
+        "embeddings.word_embeddings.weight": "embeddings.tok_embeddings.weight",
+        **_both("embeddings.norm", "embeddings.norm"),
+    },
     layer_prefix="layers.{}.",
-    layer=(
-        ("attention.norm", "attn_norm."),
-        ("attention.qkv", "attn.Wqkv."),
-        ("attention.output", "attn.Wo."),
-        ("feed_forward.norm", "mlp_norm."),
-        ("feed_forward.intermediate", "mlp.Wi."),
-        ("feed_forward.output", "mlp.Wo."),
-    ),
-    last=_linear("final_norm", "final_norm"),
-    heads={"mlm": _mlm("decoder.bias", *_MODERN_HEAD)},
+    layer={
+        "attention.norm": "attn_norm",
+        "attention.qkv": "attn.Wqkv",
+        "attention.output": "attn.Wo",
+        "feed_forward.norm": "mlp_norm",
+        "feed_forward.intermediate": "mlp.Wi",
+        "feed_forward.output": "mlp.Wo",
+    },
+    last=_both("final_norm", "final_norm"),
+    heads={"mlm": _mlm("decoder.bias", "head.dense", "head.norm")},
     decoder_weight="decoder.weight",
     parts=("embeddings.", "layers.", "final_norm."),
     fields={
@@ -485,11 +624,7 @@ MODERNBERT = Family(
     fixed={"type_vocab_size": 0, "position_embedding": "rotary"},
     classes={frozenset({"mlm"}): "ModernBertForMaskedLM", frozenset(): "ModernBertModel"},
     tasks={
-        kind: HeadForm(
-            "all" if kind in ("token", "span") else "first",
-            dense=_MODERN_HEAD[0],
-            norm=_MODERN_HEAD[1],
-        )
+        kind: _MODERN_HEAD._replace(reads="all" if kind in ("token", "span") else "first")
         for kind in TASK_CLASSES
     },
     absent={
@@ -503,28 +638,11 @@ MODERNBERT = Family(
 
 FAMILIES: Mapping[str, Family] = MappingProxyType(
     {
-        "bert": BERT,
-        "distilbert": DISTILBERT,
-        "roberta": ROBERTA,
-        "xlm-roberta": XLM_ROBERTA,
-        "electra": ELECTRA,
-        "albert": ALBERT,
-        "modernbert": MODERNBERT,
+        family.model_type: family
+        for family in (BERT, DISTILBERT, ROBERTA, XLM_ROBERTA, ELECTRA, ALBERT, MODERNBERT)
     }
 )
 """Families by `model_type` of config.json."""
-
-_SIGNS = (
-    ("modernbert", ("embeddings.tok_embeddings.",)),
-    ("distilbert", ("distilbert.", "attention.q_lin.", "vocab_projector.")),
-    ("albert", ("albert.", "albert_layer_groups.", "sop_classifier.")),
-    ("electra", ("electra.", "embeddings_project.", "generator_", "discriminator_predictions.")),
-    ("roberta", ("roberta.", "lm_head.layer_norm.")),
-    ("bert", ("cls.predictions.", "cls.seq_relationship.")),
-)
-"""Parts of names that only one family's tensors have, possibly after a wrapper's `module.`."""
-_WEAK_SIGN = "bert."
-"""Custom classes may call an encoder of another family `bert`, too."""
 
 
 def certain_family(names: Iterable[str]) -> str | None:
@@ -535,18 +653,20 @@ def certain_family(names: Iterable[str]) -> str | None:
     >>> certain_family(["module.distilbert.embeddings.LayerNorm.weight"])
     'distilbert'
     """
-    dotted = [f".{name}" for name in names]
+    dotted = "".join(f".{name}\n" for name in names)
     candidates = [
         model_type
-        for model_type, signs in _SIGNS
-        if any(f".{sign}" in name for name in dotted for sign in signs)
+        for model_type, family in FAMILIES.items()
+        if any(f".{sign}" in dotted for sign in family.signs)
     ]
     return candidates[0] if len(candidates) == 1 else None
 
 
 def likely_family(names: Iterable[str]) -> str | None:
-    """Return `certain_family`, or "bert" if the prefix `bert.` is the only sign."""
+    """Return `certain_family`, or "bert" if the prefix `bert.` is the only sign.
+
+    Custom classes may call an encoder of another family `bert`, too.
+    """
     names = list(names)
-    certain = certain_family(names)
-    is_bert = any(f".{_WEAK_SIGN}" in f".{name}" for name in names)
-    return certain or ("bert" if is_bert else None)
+    is_bert = any(".bert." in f".{name}" for name in names)
+    return certain_family(names) or ("bert" if is_bert else None)

@@ -55,7 +55,7 @@ def _both_names(family: Family) -> Iterator[tuple[str, tuple[str, ...]]]:
     First the one that is read if a file has both.
     """
     if "mlm" in family.heads and family.decoder_bias is not None:
-        names = (family.decoder_bias, dict(family.heads["mlm"])["mlm.decoder.bias"])
+        names = (family.decoder_bias, family.words_bias)
         yield from ((name, names) for name in names)
 
 
@@ -75,8 +75,8 @@ _PRETRAINED_HEADS = frozenset(
     for family in FAMILIES.values()
     for head, names in family.heads.items()
     # A task's head of ModernBERT begins with a part of its head for words.
-    if head != "pooler" and not any(name.startswith(_HEADS) for name in dict(names).values())
-    for name in (*dict(names).values(), family.decoder_weight)
+    if head != "pooler" and not any(name.startswith(_HEADS) for name in names.values())
+    for name in (*names.values(), family.decoder_weight)
 )
 """Names of the modules of heads for words and pairs."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,15 +10,8 @@ import torch
 from torch import Tensor
 
 from bertcore.architecture.config import BertConfig
-from bertcore.architecture.families import Family
+from bertcore.architecture.families import POSITION_IDS, Family
 from bertcore.checkpoints.adapter import MergedWeights
-from bertcore.checkpoints.keys import (
-    POSITION_IDS,
-    count_layers,
-    key_table,
-    mend_keys,
-    token_table,
-)
 from bertcore.checkpoints.report import Shape, TensorReport, list_up_to
 from bertcore.checkpoints.task import head_numbers, outside
 from bertcore.checkpoints.weights import OpenWeights
@@ -49,7 +42,7 @@ def plan_loading(weights: OpenWeights, config: BertConfig, folder: Path) -> Load
     floats; the message names them.
     """
     family = config.family
-    keys = mend_keys(weights.stored, family, weights.encoder)
+    keys = family.mend_keys(weights.stored, weights.encoder)
     stored = keys.stored
     prefix = family.prefix if keys.prefix is None else keys.prefix
     if not prefix.startswith(weights.encoder):
@@ -68,8 +61,8 @@ def plan_loading(weights: OpenWeights, config: BertConfig, folder: Path) -> Load
     full = _describe(config, folder)
     head_keys = _head_keys(full, stored, config)
 
-    def table_of(heads: Iterable[str]) -> dict[str, str]:
-        table = key_table(config.num_hidden_layers, heads, family=family, is_tied=is_tied)
+    def table_of(heads: Collection[str]) -> dict[str, str]:
+        table = family.keys(config.num_hidden_layers, heads, is_tied=is_tied)
         return {ours: theirs for ours, theirs in table.items() if ours in full}
 
     shapes = {theirs: full[ours] for ours, theirs in table_of(head_keys).items()}
@@ -93,7 +86,7 @@ def plan_loading(weights: OpenWeights, config: BertConfig, folder: Path) -> Load
         network=network,
         table={ours: stored[theirs] for ours, theirs in table.items()},
         report=TensorReport(
-            stored_dtype=weights.stored[stored[token_table(family)]].dtype,
+            stored_dtype=weights.stored[stored[family.token_table]].dtype,
             matched={stored[theirs]: found[theirs] for theirs in table.values()},
             missing={theirs: shape for theirs, shape in shapes.items() if theirs not in found},
             unexpected={k: v for k, v in others.items() if k not in tasks},
@@ -121,7 +114,7 @@ def _count_layers(
 ) -> int:
     """Return the number of stored layers, checked before a network of that many is built."""
     family, wanted = config.family, config.num_hidden_layers
-    count = count_layers(stored, family)
+    count = family.count_layers(stored)
     if count == 0:
         some = ", ".join(sorted(weights.stored)[:3])
         if weights.doubt:
@@ -151,10 +144,10 @@ def _head_keys(
     """Return the keys of each head; the word head's bias may be stored under either name."""
     family = config.family
     head_keys = {
-        head: [theirs for ours, theirs in pairs if ours in full]
-        for head, pairs in family.heads.items()
+        head: [theirs for ours, theirs in names.items() if ours in full]
+        for head, names in family.heads.items()
     }
-    bias = dict(family.heads["mlm"])["mlm.decoder.bias"]
+    bias = family.words_bias
     if family.decoder_bias in stored:
         stored[bias] = stored[family.decoder_bias]
     if not config.tie_word_embeddings:
@@ -257,7 +250,7 @@ def _is_tied(weights: OpenWeights, stored: dict[str, str], config: BertConfig) -
 
     Of two tied tensors a file may have the decoder alone: that is then the table.
     """
-    name, first = config.family.decoder_weight, token_table(config.family)
+    name, first = config.family.decoder_weight, config.family.token_table
     table, decoder = stored.get(first), stored.get(name)
     if table is None:
         if decoder is not None and config.tie_word_embeddings:

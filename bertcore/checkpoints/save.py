@@ -15,7 +15,6 @@ from torch import Tensor
 
 from bertcore.architecture.families import BERT, Family
 from bertcore.checkpoints.folder import SAFETENSORS, WEIGHT_FILES, is_checkpoint, read_json
-from bertcore.checkpoints.keys import key_table
 from bertcore.network import FAMILY_HEADS, Network
 
 if TYPE_CHECKING:
@@ -121,7 +120,7 @@ def hf_state_dict(network: Network) -> dict[str, Tensor]:
     parameters = dict(network.named_parameters())
     config, heads = network.config, network_heads(network)
     family, is_tied = config.family, config.tie_word_embeddings
-    table = key_table(config.num_hidden_layers, heads, family=family, is_tied=is_tied)
+    table = family.keys(config.num_hidden_layers, heads, is_tied=is_tied)
     tensors = {
         theirs: parameters[ours].detach().to("cpu", copy=False).contiguous()
         for ours, theirs in table.items()

@@ -19,10 +19,10 @@ from bertcore.architecture.families import (
     TASK_CLASSES,
     Family,
     HeadForm,
+    MendedKeys,
     task_kind,
 )
 from bertcore.checkpoints.adapter import MergedWeights
-from bertcore.checkpoints.keys import MendedKeys, mend_keys
 from bertcore.checkpoints.origin import own_code
 from bertcore.checkpoints.report import Shape, TaskFacts, label_names, named_shapes
 from bertcore.checkpoints.weights import OpenWeights
@@ -88,7 +88,7 @@ def read_task(values: Mapping[str, Any], weights: OpenWeights, family: Family) -
         values: The content of config.json; anything in it may be wrong or strange.
         weights: Its opened weight files.
     """
-    keys = mend_keys(weights.stored, family, weights.encoder)
+    keys = family.mend_keys(weights.stored, weights.encoder)
     shapes = {key: weights.stored[name].shape for key, name in keys.stored.items()}
     beside = {key: shapes[key] for key in outside(keys, family)}
     facts = _Facts(values, beside)
@@ -162,11 +162,11 @@ def outside(keys: MendedKeys, family: Family) -> list[str]:
     """Return the keys of tensors that are neither of the encoder nor of a pretraining head."""
     last = {f"{form.classifier}.weight" for form in family.tasks.values()} & keys.stored.keys()
     layers = {layer for form in family.tasks.values() for layer in (form.dense, form.norm)}
-    heads = {name for pairs in family.heads.values() for _, name in pairs}
+    heads = {name for names in family.heads.values() for name in names.values()}
     heads |= {family.decoder_weight, family.decoder_bias or ""}
     if last:  # ModernBERT's classifiers begin like its masked-word head
         heads = {name for name in heads if name and name.rpartition(".")[0] not in layers}
-    encoder = _encoder_pattern(family)
+    encoder = family.encoder_pattern()
     return [
         key
         for key in keys.stored
@@ -177,21 +177,10 @@ def outside(keys: MendedKeys, family: Family) -> list[str]:
     ]
 
 
-def _encoder_pattern(family: Family) -> re.Pattern[str]:
-    single = [name for _, name in (*family.embeddings, *family.projection, *family.last)]
-    layer = re.escape(family.layer_prefix).replace(r"\{\}", r"\d+")
-    parts = "|".join(re.escape(theirs) for _, theirs in family.layer)
-    names = "|".join(map(re.escape, single))
-    pooler = r"pooler\.(dense\.)?(weight|bias)"
-    return re.compile(
-        rf"{re.escape(family.prefix)}({names}|{layer}({parts})(weight|bias)|{pooler})"
-    )
-
-
 def _width(shapes: Mapping[str, Shape], family: Family) -> int:
     """Return D, by the first layer's output projection; 0 if it is not there."""
-    name = family.prefix + family.layer_prefix.format(0) + dict(family.layer)["attention.output"]
-    return next(iter(shapes.get(f"{name}weight", ())), 0)
+    name = family.prefix + family.layer_prefix.format(0) + family.layer["attention.output"]
+    return next(iter(shapes.get(f"{name}.weight", ())), 0)
 
 
 def _unread(beside: Mapping[str, Shape], form: HeadForm, family: Family) -> dict[str, Shape]:

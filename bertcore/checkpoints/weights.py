@@ -15,13 +15,12 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from torch import Tensor
+from torch import Tensor, nn
 from torch.serialization import get_unsafe_globals_in_checkpoint, safe_globals
 
 from bertcore.architecture.families import FAMILIES
 from bertcore.base.links import read_start, refuse_stand_in
 from bertcore.checkpoints.folder import WeightFiles
-from bertcore.checkpoints.keys import earlier_name
 from bertcore.checkpoints.report import list_up_to
 
 _DTYPES = {
@@ -286,6 +285,36 @@ def _has_layers(part: Any) -> bool:
     return len(matrices) > 1 or any(_has_layers(part[key]) for key in _OF_TRAINERS if key in part)
 
 
+_EARLIER = (
+    (r"_embeddings\.weight$", "_embeddings"),
+    (r"(pooler\.)dense\.|((?:nsp|sop|replaced|head)\.)classifier\.", r"\1\2"),
+    (r"(mlm|replaced)\.dense\.", r"\1.transform_"),
+    (
+        r"\.(query|key|value|output|intermediate|norm|projection|decoder)\.(?=weight$|bias$)",
+        r".\1_",
+    ),
+)
+
+
+def earlier_name(name: str) -> str:
+    """Return a parameter's name from before the network used `nn.Linear` and similar modules.
+
+    Fingerprints hash these names, and fine-tuning states from that time contain them.
+
+    >>> earlier_name("layers.0.attention.query.weight"), earlier_name("nsp.classifier.bias")
+    ('layers.0.attention.query_weight', 'nsp.bias')
+    """
+    for pattern, earlier in _EARLIER:
+        name = re.sub(pattern, earlier, name)
+    return name
+
+
+def current_names(tensors: Mapping[str, Tensor], module: nn.Module) -> dict[str, Tensor]:
+    """Return a state dict under the current names of the parameters of `module`."""
+    now = {earlier_name(name): name for name in module.state_dict()}
+    return {now.get(name, name): tensor for name, tensor in tensors.items()}
+
+
 def fingerprint_of(table: Mapping[str, str], weights: OpenWeights) -> str:
     """Return the sha256 over names, shapes, formats and bytes of the stored tensors.
 
@@ -347,14 +376,14 @@ class PrunedWeights(OpenWeights):
         """Return layer and dimension in which a tensor lacks heads, or None."""
         for layer in self._heads:
             for family in FAMILIES.values():
-                parts, start = dict(family.layer), family.layer_prefix.format(layer)
+                parts, start = family.layer, family.layer_prefix.format(layer)
                 if f".{start}" not in f".{name}":
                     continue
                 rest = name.rpartition(start)[2]
                 inputs = {parts.get(f"attention.{part}") for part in ("query", "key", "value")}
-                if rest.removesuffix("weight").removesuffix("bias") in inputs:
+                if rest.rpartition(".")[0] in inputs:
                     return layer, 0
-                if rest == f"{parts['attention.output']}weight":
+                if rest == f"{parts['attention.output']}.weight":
                     return layer, 1
         return None
 

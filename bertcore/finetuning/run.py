@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from bertcore.base.spare_memory import SpareMemory
-from bertcore.checkpoints.keys import current_names
+from bertcore.checkpoints.weights import current_names
 from bertcore.configs import DistillConfig, FinetuneConfig
 from bertcore.data.examples import Example
 from bertcore.data.rows import Rows, share_padding, shuffled_batches

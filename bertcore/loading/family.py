@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from bertcore.architecture.config import BertConfig, NotComputedError
 from bertcore.architecture.families import FAMILIES, Family, certain_family, likely_family
-from bertcore.architecture.shapes import shape_from_hf
 from bertcore.checkpoints.origin import likely_reason
 from bertcore.others.families import (
     OTHERS,
@@ -67,7 +66,7 @@ def _architecture(model_type: str, note: str | None, values: Mapping[str, Any]) 
     family = FAMILIES.get(model_type) or family_of(model_type)
     try:
         if model_type in FAMILIES:
-            family = shape_from_hf(values, model_type=model_type).family
+            family = BertConfig.from_hf_dict(values, model_type=model_type).family
     except NotComputedError as error:
         family = described_family(model_type)
         assert family is not None  # `transformers` has all of FAMILIES
@@ -141,7 +140,7 @@ def read_shape(values: Mapping[str, Any], architecture: Architecture, file: Path
     RuntimeError if a field is missing or wrong.
     """
     try:
-        return shape_from_hf(values, model_type=architecture.model_type)
+        return BertConfig.from_hf_dict(values, model_type=architecture.model_type)
     except (ValueError, TypeError) as error:
         note = f"{architecture.note} " if architecture.note else ""
         raise RuntimeError(f"{file}: {note}{error}") from error

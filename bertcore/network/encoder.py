@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 import torch
 from torch import Tensor, nn
 
-from bertcore.architecture.config import BertConfig
+from bertcore.architecture.config import BertConfig, ModernBertConfig
 from bertcore.architecture.families import Capability, Family
-from bertcore.architecture.modern_config import ModernBertConfig
 from bertcore.network.attention import (
     AttentionBlock,
     AttentionFunction,

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from bertcore.architecture.modern_config import ModernBertConfig
+from bertcore.architecture.config import ModernBertConfig
 from bertcore.network.attention import AttentionBlock, tokens_at
 from bertcore.network.empty import empty_linear, layer_norm
 from bertcore.network.feed_forward import activate

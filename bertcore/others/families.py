@@ -169,6 +169,7 @@ def described_family(model_type: str) -> OtherFamily | None:
     tokens = zip(roles, _TOKENS.get(model_type, "- - - - -").split(), strict=True)
     tables = _KINDS if words in (MASKED, PERMUTED) else {}
     return OtherFamily(
+        model_type=model_type,
         name=name,
         openers=tuple(_openers(model_type, base, *_WITH_WORDS[words])),
         words=words,
@@ -181,10 +182,6 @@ def described_family(model_type: str) -> OtherFamily | None:
             if isinstance(_classes(table).get(model_type), str)
         },
         absent=absent | _ABSENT.get(model_type, {}),
-        **dict.fromkeys(("prefix", "layer_prefix", "decoder_weight"), ""),  # type: ignore[arg-type]
-        **dict.fromkeys(("embeddings", "layer", "parts"), ()),  # type: ignore[arg-type]
-        heads={},
-        classes={},
     )
 
 

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertcore.architecture.config import BertConfig
-from bertcore.architecture.shapes import shape_from_hf
 from bertcore.bert import Bert
 from bertcore.configs import DataConfig, OptimizerConfig, TrainConfig
 from bertcore.configs.data import RowKind
@@ -271,7 +270,7 @@ def resume_run(folder: Path) -> Pretraining:
             "--checkpoint."
         )
     try:
-        shape = shape_from_hf(settings["model"])
+        shape = BertConfig.from_hf_dict(settings["model"])
         train_config = TrainConfig(**settings["train"])
         data_config = DataConfig(**settings["data"])
         optimizer_config = OptimizerConfig(**settings["optimizer"])

@@ -16,7 +16,6 @@ from bertcore.architecture.families import CLS, FAMILIES, MEAN, POOLINGS
 from bertcore.bert import with_parts
 from bertcore.checkpoints import save
 from bertcore.checkpoints.files import open_source
-from bertcore.checkpoints.keys import mend_keys
 from bertcore.checkpoints.oddities import setfit_head
 from bertcore.checkpoints.report import TaskFacts, label_names, odd_labels
 from bertcore.checkpoints.save import write_checkpoint
@@ -457,7 +456,7 @@ def _read_head(source: str | Path, *, allow_pickle: bool = False) -> _StoredHead
         family = architecture.family
         if not isinstance(family, OtherFamily):
             facts = read_task(config, weights, family)
-            stored = mend_keys(weights.stored, family, weights.encoder).stored
+            stored = family.mend_keys(weights.stored, weights.encoder).stored
             layers, last = [], ""
             if facts.kind:
                 family.check_task_class(

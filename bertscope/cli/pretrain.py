@@ -272,7 +272,7 @@ def _refuse_without_effect(
 
 def _plan(texts: Texts, sources: Sources, settings: dict[str, Any]) -> Plan:
     """Check the settings and open checkpoints and tokenizer, before the text is read."""
-    from bertcore.architecture.shapes import shape_of
+    from bertcore.architecture.config import shape_of
     from bertcore.pretraining import check_settings
     from bertcore.pretraining.loss.distillation import Teacher
     from bertcore.pretraining.objectives import check_has_teacher, objective_named

@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 
 from bertcore.architecture.families import FAMILIES, TASK_CLASSES
-from bertcore.checkpoints.keys import token_table
 from bertcore.tasks.model import TaskModel, open_task_model
 from tests.support.tiny_tasks import make_task
 
@@ -113,7 +112,7 @@ def compare(family: str, task: str, folder: Path) -> tuple[TaskModel, Compared]:
     of_tokens = ours.module.network.token_table.grad
     assert of_tokens is not None
     of_tokens[theirs.config.pad_token_id] = 0  # transformers trains no vector of padding
-    name = token_table(FAMILIES[family])
+    name = FAMILIES[family].token_table
     pairs[name] = (of_tokens, gradients[name].grad)
     compared = Compared(
         (logits.detach(), their_logits(task, expected).detach()),

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bertcore.architecture.modern_config import LAYER_TYPES, ModernBertConfig
+from bertcore.architecture.config import LAYER_TYPES, ModernBertConfig
 from bertcore.model import Model
 from bertcore.network.embeddings import sinusoids
 from bertcore.network.modern import rotation_angles

@@ -202,7 +202,7 @@ def replace_tokens(batch: BatchTensors, guesses: Tensor) -> tuple[Tensor, Tensor
 def generator_shape(shape: BertConfig, fraction: float) -> BertConfig:
     """Return the shape of a generator: as deep as the discriminator, but narrower.
 
-    >>> from bertcore.architecture.shapes import shape_of
+    >>> from bertcore.architecture.config import shape_of
     >>> base = shape_of("electra", vocab_size=100, num_hidden_layers=4, hidden_size=256)
     >>> small = generator_shape(base, 0.25)
     >>> small.hidden_size, small.num_attention_heads, small.embedding_width

@@ -10,7 +10,6 @@ from torch import Tensor, nn
 
 from bertcore.architecture.config import BertConfig
 from bertcore.checkpoints import save
-from bertcore.checkpoints.keys import key_table
 from bertcore.configs import DataConfig, TrainConfig
 from bertcore.network import Network
 from bertcore.network.initialize import initialize
@@ -187,7 +186,7 @@ class ReplacedTokens(Objective):
         The generator's folder opens as ElectraForMaskedLM. A table that is a sum is written summed.
         """
         assert isinstance(companion, Generator)
-        keys = key_table(network.config.num_hidden_layers, self.heads, family=network.config.family)
+        keys = network.config.family.keys(network.config.num_hidden_layers, self.heads)
         sums = {keys[name]: table.cpu() for name, table in whole_tables(network)}
         save(network, tokenizer, folder, more_weights=sums)
         save(companion, tokenizer, folder / GENERATOR_FOLDER)

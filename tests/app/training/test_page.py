@@ -15,7 +15,7 @@ from app.run_folders import process as training_process
 from app.run_folders import runs as training_runs
 from app.run_folders.runs import metrics, read_run
 from app.training.stations import letter_at, stations_of
-from bertcore.architecture.shapes import shape_from_hf
+from bertcore.architecture.config import BertConfig
 from bertcore.configs.data import OBJECTIVES
 from bertcore.pretraining import (
     DataConfig,
@@ -428,7 +428,7 @@ def test_every_objective_is_offered_and_starts(page, runs, started):
 def test_an_objective_that_cannot_go_on_from_a_checkpoint_is_refused(page, runs, started):
     """In the sentence that the command has."""
     begin = runs / "mine" / "checkpoints" / "step-16"
-    shape = shape_from_hf(json.loads((begin / "config.json").read_text()))
+    shape = BertConfig.from_hf_dict(json.loads((begin / "config.json").read_text()))
     query = {"training_view": "Start a run", "start_from": "checkpoint", "checkpoint": str(begin)}
     page.query_params.update(query)
     at = page.run()

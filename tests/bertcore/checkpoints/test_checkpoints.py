@@ -12,8 +12,8 @@ import transformers
 from safetensors.torch import load_file, save_file
 
 from bertcore import Bert
+from bertcore.architecture.families import BERT
 from bertcore.checkpoints import read_card
-from bertcore.checkpoints.keys import key_table
 from bertcore.checkpoints.save import hf_state_dict
 from tests.support.refused import change_config
 from tests.support.reopened import TEXT, opened, report_of, rewrite, same
@@ -115,7 +115,7 @@ def test_the_round_trip_keeps_every_bit(bert: Bert, folder: Path) -> None:
         assert torch.equal(a, b)
     report = again.report
     assert report is not None
-    assert len(report.matched) == len(key_table(2)) == len(hf_state_dict(bert.module))
+    assert len(report.matched) == len(BERT.keys(2)) == len(hf_state_dict(bert.module))
     unused = [*report.missing, *report.unexpected, *report.mis_shaped, *report.task_heads]
     assert unused == []
     assert report.heads == ("mlm", "nsp", "pooler")

@@ -14,7 +14,6 @@ from torch import Tensor
 from bertcore import Bert, load
 from bertcore.architecture.families import BERT
 from bertcore.checkpoints import LoadReport
-from bertcore.checkpoints.keys import count_layers, key_table, mend_keys
 from bertcore.checkpoints.task import facts_of
 from bertcore.checkpoints.weights import OpenWeights
 from bertcore.tokenizer import SPECIAL_TOKENS, Tokenizer
@@ -73,12 +72,12 @@ def test_gamma_and_beta_are_renamed(folder: Path, bert: Bert) -> None:
 
 
 def test_the_key_table_is_reversible_and_ordered() -> None:
-    table = key_table(12)
+    table = BERT.keys(12)
     assert len(set(table.values())) == len(table) == 5 + 12 * 16 + 2 + 5 + 2
     assert set(table) == {name for name, _ in _parameters(12)}
-    assert count_layers(table.values()) == 12
-    assert list(key_table(12, {"mlm"})) == [k for k in table if not k.startswith(("pool", "nsp"))]
-    mended = mend_keys(table.values())
+    assert BERT.count_layers(table.values()) == 12
+    assert list(BERT.keys(12, {"mlm"})) == [k for k in table if not k.startswith(("pool", "nsp"))]
+    mended = BERT.mend_keys(table.values())
     assert mended.stored == {name: name for name in table.values()}
     assert mended.prefix is None
 

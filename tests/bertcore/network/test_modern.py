@@ -16,8 +16,7 @@ from transformers.models.modernbert.modeling_modernbert import (
 
 from bertcore import load
 from bertcore.analysis.space.position_table import rotations
-from bertcore.architecture.modern_config import ModernBertConfig
-from bertcore.architecture.shapes import shape_from_hf, shape_of
+from bertcore.architecture.config import BertConfig, ModernBertConfig, shape_of
 from bertcore.interventions.what_if import Changes
 from bertcore.network import Network
 from bertcore.network.attention import (
@@ -115,7 +114,7 @@ def test_both_generations_of_field_names_are_read() -> None:
     new = shape_of("modernbert", vocab_size=100, num_hidden_layers=5, hidden_size=64)
     values = new.to_hf_dict()
     assert json.loads(json.dumps(values)) == values
-    assert shape_from_hf(values) == new
+    assert BertConfig.from_hf_dict(values) == new
     older = dict(values)
     for name in ("layer_types", "rope_parameters"):
         del older[name]
@@ -124,7 +123,7 @@ def test_both_generations_of_field_names_are_read() -> None:
         "global_rope_theta": 160_000.0,
         "local_rope_theta": 500.0,
     }
-    read = shape_from_hf(older)
+    read = BertConfig.from_hf_dict(older)
     assert isinstance(read, ModernBertConfig)
     assert [read.window(i) for i in range(5)] == [None, 64, None, 64, None]
     assert (read.rope_theta(0), read.rope_theta(1)) == (160_000.0, 500.0)
@@ -153,7 +152,7 @@ def test_both_generations_of_field_names_are_read() -> None:
 def test_wrong_fields_are_refused_by_a_sentence(changes: dict[str, object], match: str) -> None:
     shape = shape_of("modernbert", vocab_size=100, num_hidden_layers=4, hidden_size=64)
     with pytest.raises(ValueError, match=match):
-        shape_from_hf(shape.to_hf_dict() | changes)
+        BertConfig.from_hf_dict(shape.to_hf_dict() | changes)
 
 
 def test_position_ids_are_refused(tmp_path: Path) -> None:

@@ -168,12 +168,12 @@ def test_logits_loss_and_every_gradient_equal_the_reference(case: Case) -> None:
 
 
 def hf_named_parameters(network: Network) -> dict[str, torch.nn.Parameter]:
-    from bertcore.checkpoints.keys import key_table
+    from bertcore.architecture.families import BERT
 
     parameters = dict(network.named_parameters())
     return {
         theirs: parameters[ours]
-        for ours, theirs in key_table(network.config.num_hidden_layers).items()
+        for ours, theirs in BERT.keys(network.config.num_hidden_layers).items()
     }
 
 

@@ -255,7 +255,7 @@ def test_padded_predictions_have_no_weight() -> None:
 
 
 def test_rotary_positions_are_refused() -> None:
-    from bertcore.architecture.shapes import shape_of
+    from bertcore.architecture.config import shape_of
 
     shape = shape_of(
         "modernbert", vocab_size=TOKENIZER.vocab_size, num_hidden_layers=2, hidden_size=64
