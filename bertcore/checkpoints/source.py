@@ -24,7 +24,6 @@ from bertcore.checkpoints.folder import (
     is_adapter,
     is_checkpoint,
 )
-from bertcore.checkpoints.hub import cached, download, is_hub_id
 
 TOYS = {
     "toy-rtd": "replaced tokens",
@@ -100,7 +99,11 @@ def resolve(source: str | Path, *, allow_pickle: bool = False) -> Path:
         RuntimeError: If the hub cannot be reached.
     """
     folder = _local_folder(source)
-    return download(str(source).strip(), allow_pickle=allow_pickle) if folder is None else folder
+    if folder is not None:
+        return folder
+    from bertcore.checkpoints.hub import download
+
+    return download(str(source).strip(), allow_pickle=allow_pickle)
 
 
 def is_remote(source: str | Path) -> bool:
@@ -126,6 +129,8 @@ def hub_ids(source: str | Path) -> list[str]:
     folder = _local_folder(source)
     ids = [] if folder is not None else [str(source).strip()]
     if folder is None:
+        from bertcore.checkpoints.hub import cached
+
         folder = cached(ids[0])
     if folder is None:
         return ids
@@ -174,6 +179,8 @@ def base_source(folder: Path, settings: Mapping[str, Any] | None) -> str | None:
     revision = settings.get("revision")
     if revision in (None, "", "main"):
         return base
+    from bertcore.checkpoints.hub import is_hub_id
+
     if not isinstance(revision, str) or not is_hub_id(f"{base}@{revision}"):
         raise RuntimeError(
             f"{folder / ADAPTER_CONFIG} has revision {str(revision)[:50]!r}; expected the branch, "
@@ -239,6 +246,8 @@ def _local_folder(source: str | Path) -> Path | None:
         )
     name, _, _ = text.partition("@")  # a revision may contain slashes: refs/pr/1
     looks_like_path = text.startswith((".", "/", "~")) or "\\" in text or name.count("/") > 1
+    from bertcore.checkpoints.hub import is_hub_id  # its library is slow to import
+
     if looks_like_path or isinstance(source, Path) or not is_hub_id(text):
         raise ValueError(
             f"there is no folder {path}. Check the path; it must contain model.safetensors, "

@@ -1,50 +1,41 @@
 """The `bertscope` command, assembled from the groups of commands."""
 
+import gc
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Iterable
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
 import bertcore
-from bertscope.cli import (
-    bias,
-    encode,
-    evaluate,
-    export,
-    finetune,
-    inspect_checkpoint,
-    lesson,
-    open_app,
-    pretrain,
-    probe,
-    text,
-)
 from bertscope.cli.errors import SentenceGroup
 from bertscope.cli.options import GroupedCommand, with_checked_numbers
 
-COMMANDS: dict[str, Callable[..., None]] = {
-    "app": open_app.open_app,
-    "tokenize": text.tokenize,
-    "fill-mask": text.fill_mask,
-    "loss": text.loss,
-    "nsp": text.nsp,
-    "encode": encode.encode,
-    "export": export.export,
-    "probe": probe.probe,
-    "pretrain": pretrain.pretrain,
-    "finetune": finetune.finetune,
-    "inspect": inspect_checkpoint.inspect,
-    "evaluate": evaluate.evaluate,
-    "bias": bias.bias,
-    "lesson": lesson.lesson,
+COMMANDS = {
+    "app": "open_app.open_app",
+    "tokenize": "text.tokenize",
+    "fill-mask": "text.fill_mask",
+    "loss": "text.loss",
+    "nsp": "text.nsp",
+    "encode": "encode.encode",
+    "export": "export.export",
+    "probe": "probe.probe",
+    "pretrain": "pretrain.pretrain",
+    "finetune": "finetune.finetune",
+    "inspect": "inspect_checkpoint.inspect",
+    "evaluate": "evaluate.evaluate",
+    "bias": "bias.bias",
+    "lesson": "lesson.lesson",
 }
-"""In the order of --help."""
+"""Module and function of each command, in the order of --help."""
+OF_TEXTS = ("tokenize", "fill-mask", "loss", "nsp", "inspect")
+"""Commands of a second or two, most of which is spent on imports."""
 
 
-def build_app() -> typer.Typer:
-    """Return the whole command line."""
+def build_app(names: Iterable[str] = tuple(COMMANDS)) -> typer.Typer:
+    """Return the command line with the named commands, whose modules alone are imported."""
     app = typer.Typer(
         name="bertscope",
         cls=SentenceGroup,
@@ -55,7 +46,9 @@ def build_app() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(start)
-    for name, command in COMMANDS.items():
+    for name in names:
+        module, function = COMMANDS[name].split(".")
+        command = getattr(import_module(f"bertscope.cli.{module}"), function)
         app.command(name, cls=GroupedCommand)(with_checked_numbers(command))
     return app
 
@@ -75,16 +68,20 @@ def start(
         typer.echo(bertcore.__version__)
         raise typer.Exit
     if context.invoked_subcommand is None:
+        from bertscope.cli import open_app
+
         open_app.serve()
-
-
-app = build_app()
 
 
 def main() -> None:
     """Run the command line of this process."""
     _open_closed_streams()
-    app(prog_name="bertscope")
+    command = sys.argv[1] if len(sys.argv) > 1 else ""
+    if command in OF_TEXTS:
+        gc.disable()  # imports make many objects and no garbage
+        if "OMP_WAIT_POLICY" not in os.environ:  # as of one's own server: `open_app.OWN_SERVER`
+            os.environ.setdefault("GOMP_SPINCOUNT", "3000")
+    build_app([command] if command in COMMANDS else COMMANDS)(prog_name="bertscope")
 
 
 def _open_closed_streams() -> None:

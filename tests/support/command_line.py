@@ -8,10 +8,11 @@ from typing import Any
 from typer.testing import CliRunner, Result
 
 from bertcore.configs.recipe import write_recipe
-from bertscope.cli.main import app
+from bertscope.cli.main import build_app
 from tests.support.small_corpus import small_documents, write_documents
 from tests.support.tiny import tiny_tokenizer
 
+app = build_app()
 runner = CliRunner(env={"COLUMNS": "160", "TERM": "dumb"})
 
 _RECIPES = tempfile.TemporaryDirectory()  # removed when the process ends

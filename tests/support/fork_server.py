@@ -53,7 +53,7 @@ def run(request: dict[str, Any], counts: int) -> None:
     code = 1
     try:
         sys.setprofile(killer)
-        main.app(request["words"])
+        main.build_app()(request["words"])
     except SystemExit as left:
         code = left.code if isinstance(left.code, int) else 1
     except BaseException:
@@ -67,7 +67,7 @@ def run(request: dict[str, Any], counts: int) -> None:
 def warm_up(words: list[str]) -> None:
     """Run a command line here, so that a child finds imported what commands import late."""
     with contextlib.redirect_stdout(sys.stderr), contextlib.suppress(SystemExit):
-        main.app(words)
+        main.build_app()(words)
 
 
 def serve() -> None:

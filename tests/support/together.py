@@ -130,6 +130,6 @@ def _child(
 
 
 def _command(words: list[str]) -> None:
-    from bertscope.cli.main import app
+    from bertscope.cli.main import build_app
 
-    app(words, prog_name="bertscope")
+    build_app()(words, prog_name="bertscope")

@@ -16,7 +16,7 @@ from app.live.live_file import PAGES, live_file
 from app.live.weights import pack_weights
 from bertcore import Bert
 from bertcore.tokenizer import AddedToken
-from bertscope.cli.main import app
+from tests.support.command_line import app
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_vocabulary
 from tests.support.tiny_families import make
 

@@ -21,7 +21,7 @@ from bertcore.architecture.families import FAMILIES, certain_family, likely_fami
 from bertcore.data.texts_file import Sentence
 from bertcore.network import Network
 from bertcore.network.initialize import initialize
-from bertscope.cli.main import app
+from tests.support.command_line import app
 from tests.support.exhaustive import spread
 from tests.support.tiny_families import CLASSES, make
 

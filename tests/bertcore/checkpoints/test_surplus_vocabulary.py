@@ -24,7 +24,7 @@ from bertcore.others.model import OtherModel
 from bertcore.pretraining.starting_weights import check_start
 from bertcore.tasks import open_task_model, read_task_data, start_task_model
 from bertcore.tokenizer import AddedToken, open_wordpiece
-from bertscope.cli.main import app
+from tests.support.command_line import app
 from tests.support.finetuning_files import write_reviews
 from tests.support.tiny import tiny_config, tiny_network, tiny_tokenizer, tiny_vocabulary
 from tests.support.tiny_others import make_other

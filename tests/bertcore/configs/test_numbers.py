@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from bertcore import configs
 from bertcore.configs.debias import DebiasConfig
 from bertcore.configs.numbers import INFINITE, MAX_FLOAT, MAX_INT, check_numbers
-from bertscope.cli.main import app
+from tests.support.command_line import app
 
 NEEDED: dict[type, dict[str, Any]] = {
     configs.FinetuneConfig: {"learning_rate": 1e-3},

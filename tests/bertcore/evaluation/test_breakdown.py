@@ -17,8 +17,8 @@ from bertcore.network.task_heads import TaskNetwork
 from bertcore.tasks import read_task_data, score_model
 from bertcore.tasks.model import TaskModel
 from bertscope.cli.evaluate import MOST_LABELS, breakdown_tables
-from bertscope.cli.main import app
 from tests.bertcore.finetuning.test_loop import make_experiment
+from tests.support.command_line import app
 from tests.support.finetuning_files import WRITERS, scores_on, write_reviews, write_tags
 from tests.support.rigged_models import random_model
 from tests.support.tiny import tiny_bert

@@ -21,8 +21,7 @@ from bertcore.finetuning.task_step import Totals
 from bertcore.network.attention import attention_fused
 from bertcore.network.task_heads import TaskNetwork, initialize_head
 from bertcore.tasks import find_task
-from bertscope.cli.main import app
-from tests.support.command_line import make_texts, recipe
+from tests.support.command_line import app, make_texts, recipe
 from tests.support.finetuning_files import write_reviews, write_tags
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network
 

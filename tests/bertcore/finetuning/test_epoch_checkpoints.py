@@ -17,9 +17,8 @@ from bertcore.finetuning import resume_experiment
 from bertcore.finetuning.state import kept_epochs
 from bertcore.tasks import open_task_model
 from bertcore.training.loop import Progress
-from bertscope.cli.main import app
 from tests.bertcore.finetuning.test_loop import make_experiment
-from tests.support.command_line import recipe
+from tests.support.command_line import app, recipe
 from tests.support.full_disk import largest_file
 from tests.support.tiny import tiny_bert
 

@@ -12,7 +12,7 @@ import transformers
 from typer.testing import CliRunner, Result
 
 from bertcore import Model, load
-from bertscope.cli.main import app
+from tests.support.command_line import app
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_families import make
 

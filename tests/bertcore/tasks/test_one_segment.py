@@ -16,7 +16,7 @@ import transformers
 from typer.testing import CliRunner
 
 import bertcore
-from bertscope.cli.main import app
+from tests.support.command_line import app
 from tests.support.tiny import tiny_tokenizer
 
 PAIRS = [

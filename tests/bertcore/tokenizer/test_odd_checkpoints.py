@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 import bertcore
 from bertcore.checkpoints.archive import unpack_checkpoint
-from bertscope.cli.main import app
+from tests.support.command_line import app
 from tests.support.kit import assert_same_states, mini
 from tests.support.odd_tokenizers import CLASS, W, added, check_same, from_json, made, put, token
 

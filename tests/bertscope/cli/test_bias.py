@@ -28,7 +28,7 @@ from bertcore.bias import (
 )
 from bertcore.data.files import BadRows
 from bertcore.model import Model
-from bertscope.cli.main import app
+from tests.support.command_line import app
 from tests.support.tiny import tiny_bert
 
 runner = CliRunner(env={"COLUMNS": "200", "TERM": "dumb"})

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from bertcore import load
 from bertcore.corpus import open_encoded
 from bertcore.corpus.parts import layer_file
-from bertscope.cli.main import app
+from tests.support.command_line import app
 from tests.support.small_corpus import small_documents, write_documents
 from tests.support.tiny import tiny_bert
 

@@ -16,8 +16,7 @@ import torch
 from safetensors.torch import load_file
 from typer.testing import CliRunner, Result
 
-from bertscope.cli.main import app
-from tests.support.command_line import recipe
+from tests.support.command_line import app, recipe
 from tests.support.finetuning_files import write_reviews
 from tests.support.tiny import tiny_bert
 

@@ -11,7 +11,7 @@ from safetensors.torch import load_file, save_file
 from typer.testing import CliRunner
 
 from bertcore.analysis.health.checkpoint_doctor import PROBE_TEXTS
-from bertscope.cli.main import app
+from tests.support.command_line import app
 from tests.support.tiny import tiny_bert
 
 

@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 from bertscope import app_root
 from bertscope.cli import entry, open_app
 from bertscope.cli.errors import SentenceGroup
-from bertscope.cli.main import app
 from bertscope.cli.removed import COMMANDS, OPTIONS
+from tests.support.command_line import app
 
 ROOT = Path(__file__).resolve().parents[3]
 runner = CliRunner()
@@ -114,8 +114,8 @@ def test_ctrl_c_at_the_first_moment_shows_no_traceback(monkeypatch: pytest.Monke
 def test_help_does_not_load_torch(words: list[str]) -> None:
     """`bertscope --help` answers at once."""
     script = (
-        "import sys\nfrom bertscope.cli.main import app\n"
-        f"try: app({words})\nexcept SystemExit as end: assert end.code == 0\n"
+        "import sys\nfrom bertscope.cli.main import build_app\n"
+        f"try: build_app()({words})\nexcept SystemExit as end: assert end.code == 0\n"
         "heavy = {'torch', 'transformers', 'sklearn', 'pandas', 'numpy'} & set(sys.modules)\n"
         "assert not heavy, heavy"
     )
@@ -125,11 +125,13 @@ def test_help_does_not_load_torch(words: list[str]) -> None:
     assert run.returncode == 0, run.stderr
 
 
-def test_a_checkpoint_opens_without_the_compiler() -> None:
-    """torch's compiler and sympy take a second and 75 MB, and a reader of a model needs neither."""
+def test_a_short_command_imports_torch_alone() -> None:
+    """torch's compiler and sympy take a second and 75 MB, and the hub's library 0.2 s."""
     script = (
-        "import sys, bertcore\nbertcore.load('default').trace('the river')\n"
-        "heavy = {'torch._dynamo', 'sympy', 'transformers', 'sklearn'} & set(sys.modules)\n"
+        "import sys\nfrom bertscope.cli import main\nsys.argv[1:] = ['nsp', 'a river', 'a boat']\n"
+        "try: main.main()\nexcept SystemExit as end: assert end.code == 0\n"
+        "heavy = {'torch._dynamo', 'sympy', 'transformers', 'sklearn', 'pandas', 'rich',"
+        "'huggingface_hub', 'charset_normalizer', 'bertscope.cli.finetune'} & set(sys.modules)\n"
         "assert not heavy, heavy"
     )
     run = subprocess.run(

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from bertcore import load
 from bertcore.probes import ProbeSettings, bundled_data, run_probes
-from bertscope.cli.main import app
+from tests.support.command_line import app
 from tests.support.tiny import tiny_bert
 
 runner = CliRunner(env={"COLUMNS": "200", "TERM": "dumb"})

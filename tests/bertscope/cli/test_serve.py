@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bertscope.cli import open_app
-from bertscope.cli.main import app
+from tests.support.command_line import app
 
 runner = CliRunner()
 

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from bertcore import Bert, load
 from bertcore.analysis.words.candidates import score_candidates
 from bertcore.network import ALL_HEADS
-from bertscope.cli.main import app
+from tests.support.command_line import app
 from tests.support.tiny import tiny_bert
 
 COMMANDS = ("tokenize", "fill-mask", "nsp", "encode")

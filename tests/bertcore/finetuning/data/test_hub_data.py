@@ -24,7 +24,7 @@ from bertcore.finetuning import make_settings, resume_experiment, start_experime
 from bertcore.finetuning.data.hub_data import HubName, fetch_hub_data, parse_hub_name
 from bertcore.tasks import find_task
 from bertcore.tasks.read import read_examples
-from bertscope.cli.main import app
+from tests.support.command_line import app
 from tests.support.tiny import tiny_bert
 
 LABELS = SimpleNamespace(names=["bad", "good"])

@@ -29,8 +29,7 @@ from bertcore.pretraining.loss.distillation import (
     soft_word_loss,
 )
 from bertcore.pretraining.loss.objective import to_device
-from bertscope.cli.main import app
-from tests.support.command_line import recipe
+from tests.support.command_line import app, recipe
 from tests.support.small_corpus import small_corpus, small_documents, write_documents
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
 
