@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from bertcore.architecture.config import BertConfig
     from bertcore.bert import Bert
-    from bertcore.interventions.what_if import Changes
+    from bertcore.interventions import Changes
     from bertcore.loading import load
     from bertcore.model import Model, NextSentence
     from bertcore.tokenizer import Encoding, Tokenizer
@@ -23,7 +23,7 @@ __version__ = "0.2.1"
 _HOMES = {
     "Bert": "bertcore.bert",
     "BertConfig": "bertcore.architecture.config",
-    "Changes": "bertcore.interventions.what_if",
+    "Changes": "bertcore.interventions",
     "Encoding": "bertcore.tokenizer",
     "Model": "bertcore.model",
     "NextSentence": "bertcore.model",

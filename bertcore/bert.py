@@ -10,7 +10,7 @@ import torch
 
 from bertcore.checkpoints import save
 from bertcore.checkpoints.save import OBJECTIVE
-from bertcore.interventions.what_if import Changes
+from bertcore.interventions import Changes
 from bertcore.model import Model, check_ids
 from bertcore.network import Network
 from bertcore.sentences import SentenceModules

@@ -20,7 +20,7 @@ from bertcore.architecture.config import BertConfig
 from bertcore.architecture.families import CAPABILITIES, HEADS, Capability
 from bertcore.base.memory import SMALL, free_memory, gigabytes
 from bertcore.configs.data import MASKED_LM_PROB
-from bertcore.interventions.what_if import Changes
+from bertcore.interventions import Changes
 from bertcore.network import Encoder
 from bertcore.objectives.text_loss import TextLoss, text_loss
 from bertcore.sentences import MEAN, POOLINGS, SentenceModules

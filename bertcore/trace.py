@@ -12,7 +12,7 @@ from bertcore.network import AttentionBuffers, Network, additive_mask, attention
 
 if TYPE_CHECKING:
     from bertcore.architecture.config import BertConfig
-    from bertcore.interventions.hooks import Interventions
+    from bertcore.interventions import Interventions
     from bertcore.tokenizer import Truncation
 
 

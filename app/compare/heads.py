@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from bertcore.interventions.what_if import parse_head
+from bertcore.interventions import parse_head
 
 from ..canvas.heat_map import heat_map
 from ..canvas.shared.view_options import last_revision

@@ -7,7 +7,7 @@ import pandas as pd
 
 from bertcore import Model
 from bertcore.analysis.words.epoch_masks import COPIES, FATES, EpochMasks, epoch_masks
-from bertcore.objectives.replacement import ACTIONS, Actions
+from bertcore.objectives.row import ACTIONS, Actions
 
 from ..plots import ON_AXIS, Figure, Shades, shorten, subplots, theme
 from ..shell import Picture, frame

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from bertcore.analysis.heads.report import HeadReport
-from bertcore.interventions.what_if import parse_head
+from bertcore.interventions import parse_head
 
 from ..plots import own_markdown, own_text
 from ..shell import Field, Picture, frame

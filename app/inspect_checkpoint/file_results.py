@@ -10,8 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from bertcore.analysis.attribution import FileRun, MetricTable, WrongAnswer
-from bertcore.evaluation.calibration import Calibration
-from bertcore.evaluation.slices import Slice
+from bertcore.evaluation.breakdown import Calibration, Slice
 
 from ..component import clicked_row, hear
 from ..plots import METRIC_NAMES, Figure, error_bars, subplots, tabulate, theme

@@ -25,7 +25,7 @@ from bertcore.checkpoints.source import TOYS, read_toy
 from bertcore.configs.data import MASKED_LM_PROB
 from bertcore.objectives import Objective
 from bertcore.objectives.attention_masks import DIRECTIONS, Direction
-from bertcore.objectives.counting import Counted, Counts
+from bertcore.objectives.table import Counted, Counts
 
 from ..epoch_masks.epochs import show_epochs
 from ..plots import (

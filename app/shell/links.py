@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from bertcore.interventions.what_if import parse_head
+from bertcore.interventions import parse_head
 
 from ..access.policy import default_source
 from . import cache

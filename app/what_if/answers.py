@@ -46,7 +46,7 @@ NO_MASKED_WORDS = (
 RUNS_CODE = """
 from bertcore.analysis.compare.before_after import compare_runs
 from bertcore.analysis.shared.inputs import masked_encoding
-from bertcore.interventions.what_if import Changes
+from bertcore import Changes
 
 encoding = masked_encoding(bert, trace.text_a, trace.text_b, {masked})
 changes = {changes}

@@ -3,7 +3,7 @@
 /** First and last row, first and last column. */
 export type Block = [top: number, bottom: number, left: number, right: number];
 
-// As bertcore.interventions.attention_patterns.blocks_of gives them; allowed: size x size, 1 or 0.
+// As bertcore.interventions.blocks_of gives them; allowed: size x size, 1 or 0.
 export function blocksOf(allowed: Uint8Array, size: number): Block[] {
   const blocks: Block[] = [];
   const rowOf = (row: number) => allowed.subarray(row * size, (row + 1) * size);

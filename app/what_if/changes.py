@@ -9,9 +9,7 @@ from bertcore.analysis.compare.before_after import BeforeAfter, compare_runs
 from bertcore.analysis.compare.task_shift import TaskShift, compare_task
 from bertcore.analysis.heads.importance import HeadImportance, rank_heads
 from bertcore.analysis.shared.inputs import masked_encoding, one_piece
-from bertcore.interventions.attention_patterns import PATTERNS, Block
-from bertcore.interventions.hooks import Cell
-from bertcore.interventions.what_if import Changes, every_head, parse_head
+from bertcore.interventions import PATTERNS, Block, Cell, Changes, every_head, parse_head
 
 from ..shell import Field, cache
 from ..shell.links import HEADS_OFF, name_of

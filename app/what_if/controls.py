@@ -8,8 +8,7 @@ import streamlit as st
 from bertcore import BertConfig, Trace
 from bertcore.analysis.words.surprise import example_mask
 from bertcore.architecture.config import ModernBertConfig
-from bertcore.interventions.hooks import Cell
-from bertcore.interventions.what_if import parse_head
+from bertcore.interventions import Cell, parse_head
 
 from ..plots import plain, shorten_middle
 from ..shell import frame, one_of

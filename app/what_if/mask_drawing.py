@@ -6,7 +6,7 @@ arrows chooses a rectangle.
 
 from collections.abc import Callable, Sequence
 
-from bertcore.interventions.attention_patterns import Block
+from bertcore.interventions import Block
 
 from ..component import Component
 

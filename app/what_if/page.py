@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from bertcore.interventions.what_if import Changes
+from bertcore.interventions import Changes
 
 from ..shell import capabilities, frame
 from . import PAGE, changes, controls

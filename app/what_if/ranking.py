@@ -9,7 +9,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from bertcore.analysis.heads.importance import HeadImportance
-from bertcore.interventions.what_if import Changes, parse_head
+from bertcore.interventions import Changes, parse_head
 
 from ..plots import Figure, plain, shorten_middle, theme
 from ..plots.before_after import head_grid, head_table
@@ -129,7 +129,7 @@ RANKING = Picture(
 from bertcore.analysis.heads.importance import rank_heads
 from bertcore.analysis.shared.inputs import masked_encoding
 from bertcore.tasks import read_task_head
-from bertcore.interventions.what_if import Changes
+from bertcore import Changes
 
 encoding = masked_encoding(bert, trace.text_a, trace.text_b, {masked})
 changes = {changes}

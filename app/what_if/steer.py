@@ -135,7 +135,7 @@ STEER = Picture(
     code="""
 from bertcore.analysis.compare.steering import find_direction, steer
 from bertcore.analysis.shared.inputs import masked_encoding
-from bertcore.interventions.what_if import Changes
+from bertcore import Changes
 
 words_a, words_b = {words_a}, {words_b}
 direction = find_direction(bert, words_a, words_b, {state}, {template!r})

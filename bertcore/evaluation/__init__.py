@@ -1,11 +1,3 @@
 """Scores of predictions: metrics, calibration, slices, confidence intervals."""
 
-__all__ = (
-    "answer_notes",
-    "breakdown",
-    "calibration",
-    "intervals",
-    "metrics",
-    "slices",
-    "squad_metrics",
-)
+__all__ = ("answer_notes", "breakdown", "intervals", "metrics")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from bertcore.data.examples import Example, where
-from bertcore.distillation.student import check_same_vocabulary
+from bertcore.distillation import check_same_vocabulary
 from bertcore.tasks import TaskData
 from bertcore.tasks.model import TaskModel
 from bertcore.tasks.scoring import row_logits

@@ -5,9 +5,15 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from bertcore.configs import DistillConfig
 from bertcore.data.rows import Batch
-from bertcore.distillation import DistillConfig, check_same_vocabulary
-from bertcore.distillation.losses import attended, layer_losses, run_with_states, start_projection
+from bertcore.distillation import (
+    attended,
+    check_same_vocabulary,
+    layer_losses,
+    run_with_states,
+    start_projection,
+)
 from bertcore.finetuning.task_step import TaskWithLoss, Totals
 from bertcore.network.attention import AttentionFunction
 from bertcore.network.task_heads import TaskNetwork

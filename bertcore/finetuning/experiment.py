@@ -20,7 +20,7 @@ from bertcore.checkpoints.folder import read_json
 from bertcore.configs import Columns, FinetuneConfig
 from bertcore.data.examples import Example
 from bertcore.data.files import BadRows
-from bertcore.distillation.student import keep_layers
+from bertcore.distillation import keep_layers
 from bertcore.evaluation.answer_notes import shared_notes
 from bertcore.finetuning.balance import Balance, weigh_by_bias
 from bertcore.finetuning.data.division import (

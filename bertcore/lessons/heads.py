@@ -10,7 +10,7 @@ from bertcore.analysis.heads.measures import MEASURES, measure_heads
 from bertcore.analysis.mixing.norm_weighted import weighted_norms
 from bertcore.analysis.mixing.value_zeroing import value_zeroing
 from bertcore.analysis.shared.inputs import masked_encoding, word_log_probabilities
-from bertcore.interventions.what_if import Changes
+from bertcore.interventions import Changes
 from bertcore.lessons.answer import (
     Fact,
     Found,

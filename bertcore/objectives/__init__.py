@@ -29,15 +29,17 @@ from bertcore.objectives.denoising import (
 )
 from bertcore.objectives.masked_words import (
     Boundary,
+    Replaced,
     boundaries,
+    hide_for_generator,
     mask_pieces,
     mask_spans,
     mask_whole_words,
+    replace,
+    sample,
     span_lengths,
 )
-from bertcore.objectives.replaced_tokens import Replaced, hide_for_generator, replace, sample
-from bertcore.objectives.replacement import ACTIONS, SHARE
-from bertcore.objectives.row import IGNORED, Corrupted, Pieces, Row
+from bertcore.objectives.row import ACTIONS, IGNORED, SHARE, Corrupted, Pieces, Row
 from bertcore.objectives.table import OBJECTIVES, Objective
 
 __all__ = imported(globals())

@@ -6,22 +6,20 @@ from typing import Literal
 import numpy as np
 
 from bertcore.objectives.masking import num_masked
-from bertcore.objectives.replacement import (
+from bertcore.objectives.row import (
     ACTIONS,
+    IGNORED,
     SHARE,
     Actions,
-    check_masking,
-    replace_pieces,
-)
-from bertcore.objectives.row import (
-    IGNORED,
     Corrupted,
     Flags,
     Ids,
     Pieces,
     Row,
+    check_masking,
     check_share,
     check_text,
+    replace_pieces,
 )
 
 Direction = Literal["bidirectional", "left-to-right", "right-to-left", "prefix"]

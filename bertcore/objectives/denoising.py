@@ -5,23 +5,21 @@ from itertools import pairwise
 
 import numpy as np
 
-from bertcore.objectives.replacement import (
+from bertcore.objectives.row import (
     ACTIONS,
     SHARE,
     Actions,
-    check_actions,
-    replace_pieces,
-)
-from bertcore.objectives.row import (
     Corrupted,
     Flags,
     Ids,
     Pieces,
     Row,
     Span,
+    check_actions,
     check_share,
     check_text,
     merged,
+    replace_pieces,
 )
 
 MEAN_SPAN = 3.0

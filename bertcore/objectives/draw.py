@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bertcore.objectives import attention_masks, denoising, masked_words, pairs, replaced_tokens
+from bertcore.objectives import attention_masks, denoising, masked_words, pairs
 from bertcore.objectives.attention_masks import DIRECTIONS, Direction
 from bertcore.objectives.masked_words import Boundary
 from bertcore.objectives.row import IGNORED, Corrupted, Flags, Ids, Pieces, Row
@@ -87,13 +87,13 @@ def sentence_order(given: Given, rng: np.random.Generator, share: float) -> Draw
 def replaced(given: Given, rng: np.random.Generator, share: float) -> Draw:
     """ELECTRA's replaced tokens; `corrupted` is what the discriminator reads."""
     row, pieces = given.row, given.pieces
-    hidden = replaced_tokens.hide_for_generator(row, pieces, rng, share=share)
+    hidden = masked_words.hide_for_generator(row, pieces, rng, share=share)
     places = np.flatnonzero(hidden.labels != IGNORED)
     if given.generator is None:
         guesses = rng.integers(pieces.size, size=len(places))
     else:
-        guesses = replaced_tokens.sample(given.generator(hidden), rng)
-    found = replaced_tokens.replace(row, hidden, guesses)
+        guesses = masked_words.sample(given.generator(hidden), rng)
+    found = masked_words.replace(row, hidden, guesses)
     fates = [""] * len(row)
     for place in places.tolist():
         fates[place] = "replaced" if found.is_replaced[place] else "lucky"

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from bertcore.architecture.families import Capability
 from bertcore.network import Encoder
 from bertcore.objectives.masking import check_hiding, mask_text
-from bertcore.objectives.replacement import BECAME
+from bertcore.objectives.row import BECAME
 from bertcore.tokenizer import Encoding, Tokenizer
 
 

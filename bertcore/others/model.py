@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from bertcore.checkpoints.save import name_objective
-from bertcore.interventions.what_if import Changes
+from bertcore.interventions import Changes
 from bertcore.model import Model
 from bertcore.others.families import DENOISING
 from bertcore.others.network import OtherNetwork

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from bertcore.architecture.config import BertConfig
 from bertcore.bert import Bert
-from bertcore.configs import DataConfig, OptimizerConfig, TrainConfig
+from bertcore.configs import DataConfig, DistillConfig, OptimizerConfig, TrainConfig
 from bertcore.configs.data import RowKind
-from bertcore.distillation import DistillConfig
 from bertcore.pretraining.check_settings import check_settings
 from bertcore.pretraining.data.corpus import (
     PackedCorpus,

@@ -17,8 +17,8 @@ from bertcore.data.columns import TextForm
 from bertcore.data.examples import LabelsExample
 from bertcore.data.labels import order_labels
 from bertcore.data.rows import Batch
+from bertcore.evaluation.breakdown import Slice, by_member
 from bertcore.evaluation.metrics import label_set_metrics
-from bertcore.evaluation.slices import Slice, by_member
 from bertcore.tasks.answers import Goal, LabelTarget, TaskAnswer
 from bertcore.tasks.inputs import TaskInput
 from bertcore.tasks.judged import (

@@ -28,8 +28,7 @@ from bertcore.data.read_rows import read_questions
 from bertcore.data.rows import Batch
 from bertcore.distillation import soft_target_loss
 from bertcore.evaluation.answer_notes import Inputs
-from bertcore.evaluation.metrics import Metrics, Scores, mean_metrics
-from bertcore.evaluation.squad_metrics import best_threshold, score_answer
+from bertcore.evaluation.metrics import Metrics, Scores, best_threshold, mean_metrics, score_answer
 from bertcore.tasks.answers import Goal, SpanTarget, TaskAnswer
 from bertcore.tasks.inputs import TaskInput
 from bertcore.tasks.judged import (

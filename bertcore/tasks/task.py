@@ -22,8 +22,8 @@ from bertcore.data.files import BadRows
 from bertcore.data.rows import IGNORED, Batch
 from bertcore.distillation import soft_target_loss
 from bertcore.evaluation.answer_notes import Inputs, class_notes
+from bertcore.evaluation.breakdown import Slice, by_label
 from bertcore.evaluation.metrics import Scores, class_metrics
-from bertcore.evaluation.slices import Slice, by_label
 from bertcore.tasks.answers import TaskAnswer
 from bertcore.tasks.inputs import TaskInput
 from bertcore.tasks.judged import (

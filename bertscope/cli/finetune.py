@@ -218,7 +218,7 @@ def _make_settings(
     files: Files, trials: Trials, settings: dict[str, Any], *, allow_pickle: bool
 ) -> Settings:
     """Return the settings of a fine-tuning; ValueError if one or a checkpoint cannot be used."""
-    from bertcore.distillation.student import named_layers
+    from bertcore.distillation import named_layers
     from bertcore.finetuning import make_settings
     from bertcore.finetuning.data.swap_words import Swapping
     from bertcore.loading import load

@@ -364,7 +364,7 @@ def _learn_tokenizer(texts: Texts, data: DataConfig, on_stage: OnStage) -> Token
 
 def _open_checkpoints(sources: Sources) -> tuple[Bert | None, Bert | None]:
     """Return the checkpoint that a run starts from and its teacher, each None if not named."""
-    from bertcore.distillation.student import named_layers, student_of
+    from bertcore.distillation import named_layers, student_of
 
     teacher = None
     if sources.teacher is not None:

@@ -14,7 +14,7 @@ from bertcore import load
 from bertcore.analysis.compare.before_after import compare_runs
 from bertcore.analysis.heads.importance import rank_heads
 from bertcore.analysis.shared.inputs import masked_encoding
-from bertcore.interventions.what_if import Changes
+from bertcore.interventions import Changes
 from tests.support.browser.visit import TEXT_B, Visit
 
 pytestmark = pytest.mark.browser

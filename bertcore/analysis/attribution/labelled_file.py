@@ -13,8 +13,7 @@ from bertcore.configs.columns import USUAL, Columns
 from bertcore.data.files import BadRows
 from bertcore.data.rows import Rows, ordered_batches
 from bertcore.evaluation.answer_notes import Inputs
-from bertcore.evaluation.calibration import Calibration, calibration
-from bertcore.evaluation.slices import Slice, by_length
+from bertcore.evaluation.breakdown import Calibration, Slice, by_length, calibration
 from bertcore.tasks import Task
 from bertcore.tasks.judged import (
     ROWS_AT_ONCE,

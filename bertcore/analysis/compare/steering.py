@@ -14,7 +14,7 @@ from bertcore.analysis.compare.before_after import check_finite, kl_divergence, 
 from bertcore.analysis.compare.task_shift import compare_task
 from bertcore.analysis.shared.inputs import word_log_probabilities
 from bertcore.bert import Bert, with_parts
-from bertcore.interventions.what_if import Changes
+from bertcore.interventions import Changes
 from bertcore.model import Model
 from bertcore.network import Network
 from bertcore.network.task_reader import TaskReader

@@ -12,8 +12,7 @@ from bertcore.analysis.compare.before_after import check_finite, cosine_change, 
 from bertcore.analysis.compare.task_shift import answer_divergence, tagged_positions
 from bertcore.analysis.shared.inputs import mask_positions
 from bertcore.bert import Bert, with_parts
-from bertcore.interventions.hooks import Interventions
-from bertcore.interventions.what_if import Changes
+from bertcore.interventions import Changes, Interventions
 from bertcore.likelihood import TOKENS_PER_BATCH
 from bertcore.model import Model
 from bertcore.network import additive_mask

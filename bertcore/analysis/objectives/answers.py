@@ -24,9 +24,9 @@ from bertcore.checkpoints.save import OBJECTIVE
 from bertcore.checkpoints.source import CAUSAL, DEFAULT, SHIPPED
 from bertcore.model import Model
 from bertcore.objectives.attention_masks import Direction
-from bertcore.objectives.counting import objective_of
 from bertcore.objectives.draw import Draw
 from bertcore.objectives.row import IGNORED, Flags, Ids
+from bertcore.objectives.table import objective_of
 from bertcore.others.families import DENOISING, PERMUTED, SPANS
 from bertcore.others.model import OtherModel
 from bertcore.pretraining.loss.permutation import PermutedRows, query_states

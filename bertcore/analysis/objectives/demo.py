@@ -8,10 +8,10 @@ import numpy as np
 from bertcore.analysis.objectives.given import Prepared, prepare
 from bertcore.model import Model
 from bertcore.objectives.attention_masks import Direction
-from bertcore.objectives.counting import Counts, count, objective_of
 from bertcore.objectives.draw import Draw
 from bertcore.objectives.masked_words import LONGEST_SPAN
 from bertcore.objectives.row import IGNORED, Flags, Ids
+from bertcore.objectives.table import Counts, count, objective_of
 
 PAIR_LABELS = {
     "next-sentence": ("B follows A", "B is random"),

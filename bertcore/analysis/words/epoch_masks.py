@@ -9,7 +9,7 @@ from bertcore.configs.data import MASKED_LM_PROB, DataConfig
 from bertcore.data.sentences import split_sentences
 from bertcore.model import Model
 from bertcore.objectives.masking import mask_text
-from bertcore.objectives.replacement import ACTIONS, BECAME, Actions
+from bertcore.objectives.row import ACTIONS, BECAME, Actions
 from bertcore.pretraining.data.batches import Batch
 from bertcore.pretraining.data.corpus import pack_corpus
 from bertcore.pretraining.objectives.epochs import Batches

@@ -12,8 +12,7 @@ from bertcore.analysis.shared.inputs import masked_encoding, require_finite, wor
 from bertcore.analysis.words.lens import ranks_of
 from bertcore.analysis.words.next_words import predict_next
 from bertcore.analysis.words.predictions import MaskPredictions, predict_masks
-from bertcore.interventions.attention_patterns import blocks_of
-from bertcore.interventions.what_if import Changes
+from bertcore.interventions import Changes, blocks_of
 from bertcore.model import Model
 from bertcore.others.families import MASKED
 from bertcore.others.model import OtherModel

@@ -16,7 +16,7 @@ from bertcore.data.sentences import split_sentences
 from bertcore.model import Model
 from bertcore.network import Network
 from bertcore.objectives.masking import mask_text
-from bertcore.objectives.replacement import ACTIONS, BECAME, Actions, check_actions
+from bertcore.objectives.row import ACTIONS, BECAME, Actions, check_actions
 from bertcore.pretraining.data.corpus import pack_corpus
 from bertcore.pretraining.data.instances import create_instances
 from bertcore.pretraining.data.layout import lay_out_pairs

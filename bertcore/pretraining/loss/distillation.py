@@ -14,11 +14,12 @@ from torch.optim import Optimizer
 from bertcore.architecture.config import BertConfig
 from bertcore.bert import Bert
 from bertcore.checkpoints import save
-from bertcore.configs import DataConfig
-from bertcore.distillation import DistillConfig, check_same_vocabulary, cosine_loss
-from bertcore.distillation.losses import (
+from bertcore.configs import DataConfig, DistillConfig
+from bertcore.distillation import (
     States,
     attended,
+    check_same_vocabulary,
+    cosine_loss,
     layer_losses,
     run_with_states,
     start_projection,

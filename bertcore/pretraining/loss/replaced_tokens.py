@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from bertcore.architecture.config import BertConfig
 from bertcore.network import Network
-from bertcore.objectives.replaced_tokens import WEIGHT
+from bertcore.objectives.masked_words import WEIGHT
 from bertcore.pretraining.loss.objective import BatchTensors
 
 GENERATOR_HEADS, DISCRIMINATOR_HEADS = frozenset({"mlm"}), frozenset({"replaced"})

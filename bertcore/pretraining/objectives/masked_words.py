@@ -12,8 +12,7 @@ from bertcore.architecture.config import BertConfig
 from bertcore.configs import DataConfig
 from bertcore.network import ALL_HEADS, Network
 from bertcore.objectives.attention_masks import DIRECTIONS, SINGLE, Direction
-from bertcore.objectives.masked_batches import mask_grams, mask_words
-from bertcore.objectives.masking import num_masked
+from bertcore.objectives.masking import mask_grams, mask_words, num_masked
 from bertcore.pretraining.data.batches import Batch, Totals, make_batch, num_masked_of
 from bertcore.pretraining.data.layout import lay_out, starts_of_words
 from bertcore.pretraining.loss.objective import BatchTensors, NetworkWithLoss, to_device

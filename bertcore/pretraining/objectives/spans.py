@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from bertcore.checkpoints import save
 from bertcore.configs import DataConfig, TrainConfig
 from bertcore.network import Network
-from bertcore.objectives.masked_batches import mask_spans_of_rows
 from bertcore.objectives.masked_words import LONGEST_SPAN, SPAN_P, span_lengths
+from bertcore.objectives.masking import mask_spans_of_rows
 from bertcore.pretraining.data.batches import Batch, Totals
 from bertcore.pretraining.data.corpus import PackedCorpus
 from bertcore.pretraining.data.layout import lay_out, starts_of_words

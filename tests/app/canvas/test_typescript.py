@@ -13,7 +13,7 @@ import torch
 
 from app.canvas.shared import transport
 from bertcore.base.quantize import quantize
-from bertcore.interventions.attention_patterns import blocks_of
+from bertcore.interventions import blocks_of
 from tests.support.attention_words import merge_to_words
 from tests.support.node import run_typescript
 

@@ -12,7 +12,7 @@ from app.what_if.answers import hidden_bars, hidden_table
 from app.what_if.ranking import effect_grid
 from bertcore.analysis.compare.before_after import BeforeAfter, WordShift
 from bertcore.analysis.heads.importance import HeadImportance
-from bertcore.interventions.attention_patterns import Block, blocks_of, pattern_mask
+from bertcore.interventions import Block, blocks_of, pattern_mask
 from bertcore.model import NextSentence
 
 HOSTILE = "</b><img src=x>"

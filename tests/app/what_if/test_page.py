@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from bertcore import Bert
 from bertcore.analysis.compare.steering import find_direction, steer
-from bertcore.interventions.what_if import Changes
+from bertcore.interventions import Changes
 from bertcore.network import ALL_HEADS
 from tests.support.opened import (
     button,

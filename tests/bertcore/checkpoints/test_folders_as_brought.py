@@ -20,7 +20,7 @@ from torch.nn.utils import prune as prune_module
 import bertcore
 from bertcore.checkpoints.archive import unpack_checkpoint
 from bertcore.checkpoints.folder import OnlyPickleError
-from bertcore.interventions.what_if import Changes
+from bertcore.interventions import Changes
 from bertcore.tasks import open_task_model
 from tests.support import command_line
 from tests.support.adapters import make_adapter

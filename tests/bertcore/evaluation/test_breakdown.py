@@ -12,7 +12,7 @@ import torch
 from typer.testing import CliRunner
 
 from bertcore.analysis.attribution.labelled_file import run_file
-from bertcore.evaluation.breakdown import break_down
+from bertcore.evaluation.breakdown import break_down, by_label, by_length, calibration
 from bertcore.network.task_heads import TaskNetwork
 from bertcore.tasks import read_task_data, score_model
 from bertcore.tasks.model import TaskModel
@@ -167,3 +167,40 @@ def test_answers_that_are_nan_are_told(tmp_path: Path) -> None:
     scores = scores_on(write_reviews(tmp_path / "a.tsv", 12), model, max_length=64)
     assert scores.breakdown is None
     assert scores.notes == ("12 of 12 answers are NaN, so there is no calibration.",)
+
+
+def test_a_perfect_and_a_boastful_model() -> None:
+    perfect = calibration(np.full(100, 0.8), np.arange(100) < 80)
+    assert perfect.expected_error == pytest.approx(0, abs=1e-12)
+    boastful = calibration(np.full(100, 1.0), np.arange(100) < 50, num_bins=5)
+    assert boastful.expected_error == pytest.approx(0.5)
+    assert boastful.counts.tolist() == [0, 0, 0, 0, 100]
+
+
+def test_the_ends_of_the_scale_have_a_bin() -> None:
+    found = calibration(np.array([0.0, 1.0]), np.array([0, 1]))
+    assert found.counts[0] == found.counts[-1] == 1
+
+
+def test_slices_by_length_by_hand() -> None:
+    quality = np.array([1, 1, 0, 1, 0, 0], dtype=np.float32)
+    lengths = np.array([3, 4, 5, 9, 10, 30])
+    found = by_length(quality, lengths, num=3)
+    assert [(s.name, s.number, s.mean) for s in found] == [
+        ("3 to 5 tokens", 3, pytest.approx(2 / 3)),
+        ("6 to 10 tokens", 2, 0.5),
+        ("11 to 30 tokens", 1, 0.0),
+    ]
+    assert sum(s.number for s in found) == len(quality)
+    assert all(s.low <= s.mean <= s.high for s in found)
+    (one,) = by_length(quality, np.full(6, 7))
+    assert (one.name, one.number, one.mean) == ("7 tokens", 6, 0.5)
+
+
+def test_slices_by_label_and_of_numbers() -> None:
+    quality = np.array([0.5, 1.5, 2.0], dtype=np.float32)
+    found = by_label(quality, np.array([0, 0, 2]), ("a", "b", "c"))
+    assert [(s.name, s.number, s.mean) for s in found] == [("a", 2, 1.0), ("c", 1, 2.0)]
+    # Student's t with one degree of freedom, 12.706, times the standard error of (0.5, 1.5).
+    assert found[0].high == pytest.approx(1 + 12.7062047 * 0.5)
+    assert np.isnan(found[1].low)

@@ -16,18 +16,16 @@ from bertcore.evaluation.intervals import bootstrap
 from bertcore.evaluation.metrics import (
     _of_entity_counts,
     _of_matrices,
+    best_threshold,
     class_metrics,
     entity_metrics,
+    exact_match,
     label_set_metrics,
     mean_metrics,
-    score_metrics,
-)
-from bertcore.evaluation.squad_metrics import (
-    best_threshold,
-    exact_match,
     normalize,
     overlap_f1,
     score_answer,
+    score_metrics,
 )
 from bertcore.tasks.qa import _metrics_of_2_0
 

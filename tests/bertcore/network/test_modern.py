@@ -17,7 +17,7 @@ from transformers.models.modernbert.modeling_modernbert import (
 from bertcore import load
 from bertcore.analysis.space.position_table import rotations
 from bertcore.architecture.config import BertConfig, ModernBertConfig, shape_of
-from bertcore.interventions.what_if import Changes
+from bertcore.interventions import Changes
 from bertcore.network import Network
 from bertcore.network.attention import (
     AttentionFunction,

@@ -18,8 +18,14 @@ from bertcore.objectives import (
     mask_whole_words,
     span_lengths,
 )
-from bertcore.objectives.masked_batches import MaskedSpans, mask_spans_of_rows, mask_words
-from bertcore.objectives.masking import Draws, Masked, num_masked
+from bertcore.objectives.masking import (
+    Draws,
+    Masked,
+    MaskedSpans,
+    mask_spans_of_rows,
+    mask_words,
+    num_masked,
+)
 from tests.bertcore.objectives.rows import PIECES, SIZE, row_of
 
 DRAWS = 1000

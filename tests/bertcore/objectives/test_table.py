@@ -7,10 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bertcore.objectives.counting import NUM_DRAWS, count, objective_of
 from bertcore.objectives.draw import Given
 from bertcore.objectives.row import IGNORED
-from bertcore.objectives.table import FILE, OBJECTIVES, _objectives
+from bertcore.objectives.table import FILE, NUM_DRAWS, OBJECTIVES, _objectives, count, objective_of
 from bertcore.papers import read_papers
 from tests.bertcore.objectives.rows import PIECES, row_of
 

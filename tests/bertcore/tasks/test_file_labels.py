@@ -15,7 +15,7 @@ from bertcore.analysis.attribution import answer, run_file, task_input
 from bertcore.configs import Columns
 from bertcore.data.files import BadRows
 from bertcore.data.labels import FileLabels, read_label_map
-from bertcore.evaluation.assignment import assignment_notes, better_assignment
+from bertcore.evaluation.answer_notes import assignment_notes, better_assignment
 from bertcore.evaluation.metrics import score_metrics
 from bertcore.finetuning.experiment import start_experiment
 from bertcore.finetuning.settings import make_settings

@@ -24,7 +24,7 @@ from bertcore.analysis.heads.importance import rank_heads
 from bertcore.analysis.heads.report import HeadReport, report_heads
 from bertcore.analysis.heads.texts import bundled_trees, read_texts
 from bertcore.analysis.shared.inputs import masked_encoding
-from bertcore.interventions.what_if import Changes
+from bertcore.interventions import Changes
 from bertscope import notebook
 from bertscope.notebook import NotebookView
 from tests.support.tiny import tiny_bert

@@ -17,7 +17,7 @@ from bertcore.analysis.compare.before_after import (
     divergence_of_rows,
     kl_divergence,
 )
-from bertcore.interventions.what_if import Changes
+from bertcore.interventions import Changes
 from bertcore.network import ALL_HEADS
 from tests.support.tiny import tiny_bert
 

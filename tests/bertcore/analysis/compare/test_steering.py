@@ -18,7 +18,7 @@ from bertcore.analysis.compare.steering import (
 )
 from bertcore.analysis.shared.inputs import masked_encoding
 from bertcore.bert import with_parts
-from bertcore.interventions.what_if import Changes
+from bertcore.interventions import Changes
 from bertcore.network import Network
 from bertcore.trace import trace_network
 from tests.support.tiny import tiny_bert

@@ -13,7 +13,7 @@ from transformers import PreTrainedModel
 from bertcore import Bert, load
 from bertcore.analysis.compare.task_shift import TaskShift, compare_task, tagged_positions
 from bertcore.analysis.heads.importance import rank_heads
-from bertcore.interventions.what_if import Changes, every_head
+from bertcore.interventions import Changes, every_head
 from bertcore.network.task_reader import TaskReader
 from bertcore.tasks.checkpoint_head import read_task_head
 from bertcore.tasks.model import start_task_model

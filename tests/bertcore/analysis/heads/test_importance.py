@@ -13,7 +13,7 @@ from bertcore import Bert, Trace
 from bertcore.analysis.compare.before_after import compare_runs
 from bertcore.analysis.heads import importance as head_importance
 from bertcore.analysis.heads.importance import HeadImportance, rank_heads
-from bertcore.interventions.what_if import Changes
+from bertcore.interventions import Changes
 from bertcore.network import ALL_HEADS
 from tests.support.tiny import tiny_bert, tiny_config
 

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from bertcore import Bert, load
 from bertcore.analysis.mixing.layer_parts import LayerParts, layer_parts
-from bertcore.interventions.what_if import Changes
+from bertcore.interventions import Changes
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_families import make
 from tests.support.tiny_others import make_other

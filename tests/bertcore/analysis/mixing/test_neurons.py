@@ -12,7 +12,7 @@ import torch
 from bertcore import Bert, Trace, load
 from bertcore.analysis.mixing.neurons import allowed_keys, head_neurons
 from bertcore.architecture.config import ModernBertConfig
-from bertcore.interventions.what_if import Changes
+from bertcore.interventions import Changes
 from tests.support.tiny import tiny_bert, tiny_config
 from tests.support.tiny_families import make
 

@@ -17,7 +17,8 @@ from safetensors.torch import load_file
 from typer.testing import CliRunner
 
 from bertcore.bert import Bert
-from bertcore.distillation import DistillConfig, soft_target_loss, student_of
+from bertcore.configs import DistillConfig
+from bertcore.distillation import soft_target_loss, student_of
 from bertcore.network import ALL_HEADS
 from bertcore.pretraining import DataConfig, OptimizerConfig, TrainConfig, resume_run, start_run
 from bertcore.pretraining.data.batches import Batch, cut, make_batch

@@ -8,17 +8,19 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from bertcore.configs import DistillConfig
 from bertcore.distillation import (
-    DistillConfig,
     attention_loss,
     check_same_vocabulary,
     cosine_loss,
     hidden_loss,
+    layer_losses,
+    run_with_states,
     soft_target_loss,
     spread_layers,
+    start_projection,
     student_of,
 )
-from bertcore.distillation.losses import layer_losses, run_with_states, start_projection
 from bertcore.tokenizer import Tokenizer
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_vocabulary
 

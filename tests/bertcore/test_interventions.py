@@ -13,9 +13,16 @@ from torch import Tensor
 from bertcore import Bert, Trace, load
 from bertcore.analysis.heads.importance import rank_heads
 from bertcore.checkpoints.save import hf_state_dict
-from bertcore.interventions.attention_patterns import Block, blocks_of, pattern_mask
-from bertcore.interventions.hooks import Cell, set_cells
-from bertcore.interventions.what_if import Changes, every_head, parse_head
+from bertcore.interventions import (
+    Block,
+    Cell,
+    Changes,
+    blocks_of,
+    every_head,
+    parse_head,
+    pattern_mask,
+    set_cells,
+)
 from bertcore.network import additive_mask, attention_explicit
 from tests.support.tiny import tiny_bert, tiny_config
 from tests.support.tiny_families import make
