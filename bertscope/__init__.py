@@ -3,4 +3,12 @@
 The numbers are in `bertcore`, which draws and prints nothing.
 """
 
-__all__ = ["app_root", "cli", "notebook"]
+from typing import TYPE_CHECKING
+
+from bertcore.base.public import deferred
+
+if TYPE_CHECKING:
+    from bertscope import notebook
+    from bertscope.app_root import find_app_root
+else:
+    __getattr__, __dir__, __all__ = deferred(__name__, __file__)

@@ -18,6 +18,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 import bertcore
+from bertcore.base.public import homes
 
 ROOT = Path(__file__).resolve().parents[1]
 MAX_SCRIPT_LINES = 3
@@ -194,51 +195,6 @@ def scripts_only_draw(source: Source) -> list[str]:
     return [f"{lines} lines"] if source.lies_in("pages") and lines > MAX_SCRIPT_LINES else []
 
 
-def packages_say_what_is_public(source: Source) -> list[str]:
-    """A package's __init__ names what is public, as __all__: names of its own, or modules."""
-    if not source.lies_in("bertcore", "bertscope") or not source.path.endswith("/__init__.py"):
-        return []
-    targets = [
-        target
-        for node in source.tree.body
-        if isinstance(node, ast.Assign)
-        for target in node.targets
-    ]
-    named = any(isinstance(target, ast.Name) and target.id == "__all__" for target in targets)
-    return [] if named else ["no __all__"]
-
-
-def shown_python_is_public(source: Source) -> list[str]:
-    """The Python that pages show imports what the `__all__` of a package of bertcore names."""
-    if not source.lies_in("app"):
-        return []
-    texts = [
-        node.value
-        for node in ast.walk(source.tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    ]
-    names = {
-        f"{match[1]}.{name}"
-        for text in texts
-        for match in SHOWN_IMPORT.finditer(text)
-        for name in re.findall(r"(?:^|[,(])\s*(\w+)", match[2])
-    }
-    return sorted(name for name in names if not _is_public(name))
-
-
-SHOWN_IMPORT = re.compile(r"^ *from (bertcore[\w.]*) import (\([^)]*|.*)", re.MULTILINE)
-
-
-def _is_public(name: str) -> bool:
-    """Return whether a package names what is imported, or the module that it is imported from."""
-    home, _, last = name.rpartition(".")
-    module = importlib.import_module(home)
-    if not hasattr(module, "__path__"):
-        home, _, last = home.rpartition(".")
-        module = importlib.import_module(home)
-    return last in module.__all__
-
-
 def import_circles(sources: Iterable[Source], package: str) -> list[set[str]]:
     """Return the sets of modules and packages directly below `package` that need each other.
 
@@ -261,7 +217,7 @@ def import_circles(sources: Iterable[Source], package: str) -> list[set[str]]:
     return [circle for i, circle in enumerate(circles) if circle and circle not in circles[:i]]
 
 
-_HOMES = {f"bertcore.{name}": home for name, home in bertcore._HOMES.items()}
+_HOMES = {f"bertcore.{name}": home for name, home in homes("bertcore", bertcore.__file__).items()}
 
 
 def _module_name(source: Source) -> str:
@@ -326,18 +282,6 @@ OFFENDERS: list[tuple[Rule, Source]] = [
     (uploads_come_through_one_door, Source("app/a.py", "draw = st.file_uploader")),
     (network_is_opened_in_one_file, Source("bertcore/bert.py", "import huggingface_hub")),
     (network_is_opened_in_one_file, Source("app/a.py", "from urllib import request")),
-    (packages_say_what_is_public, Source("bertcore/a/__init__.py", "from bertcore.a.b import c")),
-    (
-        shown_python_is_public,
-        Source(
-            "app/a.py",
-            '"""x\nfrom bertcore.tasks.checkpoint_head import (\n    read_task_head\n)"""',
-        ),
-    ),
-    (
-        shown_python_is_public,
-        Source("app/a.py", "c = 'from bertcore.tasks import Tag, nothing'"),
-    ),
     (scripts_only_draw, Source("pages/a.py", "x = 1\n" * (MAX_SCRIPT_LINES + 1))),
 ]
 INNOCENT = [
@@ -355,9 +299,6 @@ INNOCENT = [
     Source("app/streamlit_internals.py", "from streamlit import runtime"),
     Source("app/a.py", "from streamlit.delta_generator import DeltaGenerator"),
     Source("pages/a.py", "x = 1\n" * MAX_SCRIPT_LINES),
-    Source("app/a.py", "a = 'from bertcore.analysis.words.lens import b, c'"),
-    Source("app/b.py", '"""\nfrom bertcore.tasks import (\n    Task as Shown,\n    Tag,\n)\n"""'),
-    Source("bertcore/a/__init__.py", "__all__ = ['b']"),
 ]
 RULES = sorted({rule for rule, _ in OFFENDERS}, key=lambda rule: rule.__name__)
 
@@ -439,14 +380,6 @@ def test_what_is_no_circle_passes() -> None:
 @pytest.mark.parametrize("package", FREE_OF_CIRCLES)
 def test_packages_do_not_import_each_other(package: str) -> None:
     assert import_circles(all_sources(), package) == []
-
-
-def test_what_packages_name_exists() -> None:
-    for name in (name for name in FREE_OF_CIRCLES if not name.startswith("app")):
-        package = importlib.import_module(name)
-        assert len(set(package.__all__)) == len(package.__all__) > 0
-        for public in package.__all__:
-            assert hasattr(package, public) or importlib.import_module(f"{name}.{public}")
 
 
 def test_modules_of_the_app_that_notebooks_name_exist() -> None:

@@ -4,10 +4,14 @@
 takes from users; CHANGELOG.md then names it.
 """
 
+import ast
 import importlib
 import json
-import pkgutil
+import re
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import click
@@ -19,19 +23,38 @@ import bertscope
 from app.navigation import PAGES
 from bertscope.cli.main import build_app
 
-FILE = Path(__file__).parent / "data" / "promised.json"
+ROOT = Path(__file__).resolve().parents[1]
+FILE = ROOT / "tests" / "data" / "promised.json"
+
+
+def public(module: ModuleType) -> list[str]:
+    """Return the names of a package's `__all__`, or the functions of a module without one."""
+    own = (
+        name
+        for name, value in vars(module).items()
+        if getattr(value, "__module__", None) == module.__name__ and not name.startswith("_")
+    )
+    return sorted(getattr(module, "__all__", own))
+
+
+@cache
+def promised_names() -> dict[str, list[str]]:
+    """Return what users import, by module: what `__all__` reaches from the two packages."""
+    names: dict[str, list[str]] = {}
+    left: list[ModuleType] = [bertcore, bertscope]
+    while left:
+        module = left.pop()
+        names[module.__name__] = public(module)
+        values = (getattr(module, name) for name in public(module))
+        left += [value for value in values if isinstance(value, ModuleType)]
+    return names
 
 
 def promised() -> dict[str, Any]:
     """Return the names of packages, the options of commands, and the pages' addresses."""
-    packages = [bertscope, bertcore] + [
-        importlib.import_module(found.name)
-        for found in pkgutil.walk_packages(bertcore.__path__, "bertcore.")
-        if found.ispkg
-    ]
     commands: Any = typer.main.get_command(build_app())
     return {
-        "names": {p.__name__: sorted(p.__all__) for p in packages if getattr(p, "__all__", ())},
+        "names": promised_names(),
         "commands": {name: _options(each) for name, each in sorted(commands.commands.items())},
         "pages": sorted(page.name for page in PAGES.values()),
     }
@@ -71,11 +94,59 @@ def test_a_lost_name_and_a_lost_option_are_seen() -> None:
     assert lost(listed, found) == ["names: bertcore: gone", "commands: encode: --gone"]
 
 
-@pytest.mark.parametrize("package", sorted(json.loads(FILE.read_text(encoding="utf-8"))["names"]))
-def test_promised_names_can_be_imported(package: str) -> None:
-    module = importlib.import_module(package)
-    for name in module.__all__:  # a name, or a module of the package
-        assert hasattr(module, name) or importlib.import_module(f"{package}.{name}")
+IMPORT = re.compile(r"\bfrom (bert(?:core|scope)[\w.]*) import (\([^)]*|[^\n\"'`;#]*)")
+
+
+def imported(text: str) -> Iterator[str]:
+    """Yield the dotted names that Python in a text imports from our packages."""
+    yield from re.findall(r"\bimport (bert(?:core|scope)[\w.]*)", text)
+    for module, names in IMPORT.findall(text):
+        yield from (f"{module}.{name}" for name in re.findall(r"(?:^|[,(])\s*(\w+)", names))
+
+
+def is_promised(dotted: str) -> bool:
+    """Return whether each step of a dotted name is public, down to a class or function."""
+    package, *names = dotted.split(".")
+    place: Any = importlib.import_module(package)
+    for name in names:
+        if isinstance(place, ModuleType) and name not in promised_names()[place.__name__]:
+            return False
+        place = getattr(place, name)
+    return True
+
+
+def shown() -> Iterator[tuple[Path, str]]:
+    """Yield the texts that show Python: documents, notebooks, and the strings of the app."""
+    for path in (ROOT / "README.md", *ROOT.glob("docs/*.md")):
+        yield path, path.read_text(encoding="utf-8")
+    for path in ROOT.glob("notebooks/*.ipynb"):
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        yield from ((path, "".join(cell["source"])) for cell in cells)
+    for path in ROOT.glob("app/**/*.py"):
+        if {"sentence_pairs", "masked_words"} & {*path.parts}:  # they become views
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield path, node.value
+
+
+def test_what_documents_and_shown_python_import_is_promised() -> None:
+    names = [(path, name) for path, text in shown() for name in imported(text)]
+    assert [f"{path}: {name}" for path, name in names if not is_promised(name)] == []
+    assert len(names) > 150
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from bertcore.analysis.words.lens import layer_predictions",
+        "x\n    from bertcore.analysis import (\n    surprise,\n    nothing as surprise,\n)",
+        "`from bertcore.analysis import surprise, regions`",
+        "from bertcore import model",
+    ],
+)
+def test_an_import_that_is_not_promised_is_found(text: str) -> None:
+    assert not all(is_promised(name) for name in imported(text))
 
 
 if __name__ == "__main__":

@@ -132,7 +132,7 @@ LEAK = Picture(
         "slowly, but it is better almost from the start (Devlin et al. 2019)."
     ),
     code="""
-from bertcore.analysis.words.leakage import paths_back
+from bertcore.analysis import paths_back
 
 paths = paths_back(bert, trace)
 paths.out, paths.back, paths.returned
@@ -150,7 +150,7 @@ HELPED = Picture(
         "trained with it would learn to copy."
     ),
     code="""
-from bertcore.analysis.words.leakage import leakage
+from bertcore.analysis import leakage
 
 leaked = leakage(bert, trace.text_a, trace.text_b, {place})
 leaked.probabilities, leaked.best

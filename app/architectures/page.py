@@ -91,7 +91,7 @@ POSITION_TABLES = Picture(
         "**{mean:.2f}**."
     ),
     code="""
-from bertcore.analysis.space.position_table import position_tables
+from bertcore.analysis import position_tables
 
 tables = position_tables(bert, {num})
 tables.learned_cosines, tables.sinusoid_cosines, tables.cosines

@@ -141,7 +141,7 @@ SIGHTS = Picture(
         "what it reads; click a token to guess it."
     ),
     code="""
-from bertcore.analysis.words.readings import read_apart, read_both_sides, read_left, read_one_side
+from bertcore.analysis import read_apart, read_both_sides, read_left, read_one_side
 
 readings = [read_both_sides(bert, trace.text_a, trace.text_b, {place})]
 {more}

@@ -94,7 +94,7 @@ WRITTEN = Picture(
         "networks: how they write says more than what they write."
     ),
     code="""
-from bertcore.analysis.words.continuation import write_with_masks
+from bertcore.analysis import write_with_masks
 
 before = {before!r}
 filled = write_with_masks(bert, before, {num})
@@ -102,8 +102,7 @@ filled.text, [(step.position, step.word, step.probability) for step in filled.st
 {more}""",
 )
 TWIN_CODE = """
-from bertcore.analysis.words.continuation import continue_text
-from bertcore.analysis.words.continuation import score_written
+from bertcore.analysis import continue_text, score_written
 
 went_on = continue_text(twin, before, {num}, temperature={temperature}, seed={seed})
 went_on.text, [score_written(bert, {judge}, before, text) for text in (went_on.text, filled.text)]

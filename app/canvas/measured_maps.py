@@ -64,9 +64,13 @@ class Measure(NamedTuple):
 
 
 _CODE = """
-from bertcore.analysis.mixing.rollout import attention_rollout, normalize_rows
-from bertcore.analysis.mixing.norm_weighted import summed_norms, weighted_norms
-from bertcore.analysis.mixing.value_zeroing import value_zeroing
+from bertcore.analysis import (
+    attention_rollout,
+    normalize_rows,
+    summed_norms,
+    value_zeroing,
+    weighted_norms,
+)
 
 layer, head = {layer}, {head}
 fractions = normalize_rows("""

@@ -60,7 +60,7 @@ OVERVIEW = Picture(
         "measures many sentences."
     ),
     code="""
-from bertcore.analysis.heads.measures import measure_heads
+from bertcore.analysis import measure_heads
 
 is_causal = bert.config.family.is_causal
 measures = measure_heads(trace.attentions, trace.text_ids, trace.tokens, is_causal=is_causal)
@@ -105,7 +105,7 @@ NEURONS = Picture(
         "if all were rotated together."
     ),
     code="""
-from bertcore.analysis.mixing.neurons import allowed_keys, head_neurons
+from bertcore.analysis import allowed_keys, head_neurons
 
 allowed = allowed_keys(bert, {layer}, trace.num_tokens)  # [T, T]; None: nothing is masked
 neurons = head_neurons(trace, {layer}, {head}, allowed)

@@ -86,7 +86,7 @@ def _entropy_map(diagnosis: Diagnosis) -> Figure:
 
 
 _CODE = """
-from bertcore.analysis.health.checkpoint_doctor import examine
+from bertcore.analysis import examine
 
 diagnosis = examine(bert)                   # plain=[...]: sentences in its own language
 diagnosis.verdict, diagnosis.sentences()
@@ -229,7 +229,7 @@ PARAMETERS = Picture(
         "small BERTs, most of them are in the token table."
     ),
     code="""
-from bertcore.analysis.health.parameters import count_parameters
+from bertcore.analysis import count_parameters
 
 count_parameters(bert)
 """,

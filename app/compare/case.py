@@ -19,8 +19,14 @@ from ..task_model.task_views import view_of
 from .sides import Side, began_with
 
 TEXT_CODE = """
-from bertcore.analysis.compare.checkpoints import compare_text, questions, with_mask_of
-from bertcore.analysis.compare.decision import Decisions, open_decisions, pretraining_decisions
+from bertcore.analysis import (
+    Decisions,
+    compare_text,
+    open_decisions,
+    pretraining_decisions,
+    questions,
+    with_mask_of,
+)
 
 all_questions = questions(
     first, second, ({first}, {second})
@@ -122,13 +128,10 @@ def put_second(source: str) -> None:
 def opening_code(case: Case) -> str:
     """Return Python that opens both checkpoints: `first` and `second`."""
     second = f"bertcore.load({case.second.key.source!r})"
-    imports = ""
     if case.second.is_untrained:
-        imports = "from bertcore.loading import untrained\n"
-        second = "untrained(first)"
+        second = "bertcore.untrained(first)"
     return (
-        f"import bertcore\n{imports}\nfirst = bertcore.load({case.first.key.source!r})\n"
-        f"second = {second}\n"
+        f"import bertcore\n\nfirst = bertcore.load({case.first.key.source!r})\nsecond = {second}\n"
     )
 
 

@@ -47,14 +47,8 @@ def _answer_table(comparison: TextsComparison) -> pd.DataFrame:
 _CODE = """
 from pathlib import Path
 
-from bertcore.analysis.compare.texts import compare_texts
-from bertcore.analysis.heads.texts import (
-    HeadTexts,
-    bundled_sentences,
-    bundled_trees,
-    read_texts,
-)
-from bertcore.data.sentence_list import read_sentence_list
+from bertcore.analysis import HeadTexts, bundled_sentences, bundled_trees, compare_texts, read_texts
+from bertcore.data import read_sentence_list
 
 {chosen}
 many = compare_texts(first, second, texts.sentences, all_questions)

@@ -40,7 +40,7 @@ OTHER_SHAPES = (
     "Not compared, since their shapes differ: {count}, such as {example} ({first} and {second})."
 )
 _CODE = """
-from bertcore.analysis.compare.weight_drift import weight_drift
+from bertcore.analysis import weight_drift
 
 drift = weight_drift(first, second)
 drift.layers, drift.others, drift.tensors

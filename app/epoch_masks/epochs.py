@@ -89,7 +89,7 @@ EPOCHS = Picture(
         "84.0; Liu et al. 2019, table 1). Drawn by the code that trains (dupe_factor)."
     ),
     code="""
-from bertcore.analysis.words.epoch_masks import epoch_masks
+from bertcore.analysis import epoch_masks
 
 text = {text!r}
 masking = dict(seed={seed}, masked_lm_prob={share}, actions={actions})

@@ -66,7 +66,7 @@ GLANCE = Picture(
         "{signs}Attention shows where information is taken from, not why BERT answers as it does."
     ),
     code="""
-from bertcore.analysis.shared.inputs import masked_encoding
+from bertcore.analysis import masked_encoding
 
 drawn = bert.trace(trace.text_a, trace.text_b, encoding={encoding})
 drawn.embeddings.token, drawn.embeddings.segment, drawn.embeddings.position  # [T, E] each

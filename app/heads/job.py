@@ -8,11 +8,8 @@ from ..sources.head_texts import HeadTextSource
 
 REPORT_CODE = """
 from pathlib import Path
-from bertcore.analysis.heads.report import report_heads
-from bertcore.analysis.heads.texts import (
-    HeadTexts, bundled_sentences, bundled_trees, read_texts,
-)
-from bertcore.data.sentence_list import read_sentence_list
+from bertcore.analysis import HeadTexts, bundled_sentences, bundled_trees, read_texts, report_heads
+from bertcore.data import read_sentence_list
 
 {chosen}report = report_heads(bert, texts, trees)
 """

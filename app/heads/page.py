@@ -42,7 +42,7 @@ KINDS_OF_SINK = Picture(
         "vision models, by norm and low rank. Measured on {measured} texts."
     ),
     code="""
-from bertcore.analysis.heads.sinks import find_sinks
+from bertcore.analysis import find_sinks
 
 sinks = find_sinks(bert, texts.sentences)
 [(sink.layer, sink.head, sink.target, sink.word, sink.value_norm, sink.share) for sink in sinks]

@@ -73,7 +73,7 @@ LAYER_OF_TOKEN = Picture(
         "into what the head writes. A neuron **fires** if its input is above zero{below}. {words}"
     ),
     code="""{run}
-from bertcore.analysis.mixing.layer_parts import layer_parts
+from bertcore.analysis import layer_parts
 
 parts = layer_parts(bert, trace, {layer})
 parts.scores[:, {position}], parts.weights[:, {position}]           # [H, T] each
@@ -100,7 +100,7 @@ ALL_TOKENS = Picture(
         "{num_neurons:,} neurons fire. Click a token to follow it."
     ),
     code="""{run}
-from bertcore.analysis.mixing.layer_parts import layer_parts
+from bertcore.analysis import layer_parts
 
 parts = layer_parts(bert, trace, {layer})
 parts.attention_output.norm(dim=-1), parts.feed_forward_output.norm(dim=-1)   # [T] each
@@ -117,7 +117,7 @@ WORD_HEAD = Picture(
         "probabilities."
     ),
     code="""{run}
-from bertcore.analysis.words.head_steps import masked_word_steps
+from bertcore.analysis import masked_word_steps
 
 steps = masked_word_steps(bert, trace, {position})
 steps.dense, steps.activation, steps.norm          # [E] each
@@ -133,7 +133,7 @@ POOLER = Picture(
         "reads the pooled vector, and so do fine-tuned classifiers."
     ),
     code="""{run}
-from bertcore.analysis.words.head_steps import pooler_steps
+from bertcore.analysis import pooler_steps
 
 steps = pooler_steps(bert, trace)
 steps.dense, steps.pooled, steps.logits

@@ -36,7 +36,7 @@ class Run(NamedTuple):
         if not self.masked:
             return ""
         return (
-            "\nfrom bertcore.analysis.shared.inputs import masked_encoding\n\n"
+            "\nfrom bertcore.analysis import masked_encoding\n\n"
             f"hidden = masked_encoding(bert, trace.text_a, trace.text_b, {list(self.masked)})\n"
             "trace = bert.trace(trace.text_a, trace.text_b, encoding=hidden)\n"
         )

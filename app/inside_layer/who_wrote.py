@@ -215,7 +215,7 @@ LIMITS = (
     "layers."
 )
 _CODE = """{run}
-from bertcore.analysis.words.logit_attribution import logit_attribution
+from bertcore.analysis import logit_attribution
 
 found = logit_attribution(bert, trace, {position}, {word!r}, {against!r})
 """

@@ -79,7 +79,7 @@ SEPARATION = Picture(
         "the layers begin to separate the labels. A silhouette of 1 is far apart, 0 is mixed."
     ),
     code="""
-from bertcore.analysis.space.map_quality import separation
+from bertcore.analysis import separation
 
 separation(table.vectors, table.labels, groups=table.sentence_ids)
 """,
@@ -96,9 +96,9 @@ FAITHFULNESS = Picture(
         f"{MAX_POINTS} points, a random {MAX_POINTS} are measured."
     ),
     code="""
-from bertcore.analysis.space.map_quality import faithfulness
+from bertcore.analysis import map_faithfulness
 
-faithfulness(table.vectors, layer_map.coordinates, metric={metric!r})
+map_faithfulness(table.vectors, layer_map.coordinates, metric={metric!r})
 """,
 )
 
@@ -172,7 +172,7 @@ def _similarity_table(measured: MeasuredGeometry) -> pd.DataFrame:
 
 
 _CODE = """
-from bertcore.analysis.space.geometry import geometry
+from bertcore.analysis import geometry
 
 same = [f"{{word}} {{token}}" for word, token in zip(table.words, table.tokens)]
 found = geometry(table.vectors, same)
@@ -217,7 +217,7 @@ TWO_POINTS = Picture(
     ),
     code=_CODE
     + """
-from bertcore.analysis.space.geometry import cosines
+from bertcore.analysis import cosines
 
 cosines(table.vectors[:, {first}], table.vectors[:, {second}]), found.any_pair
 """,
@@ -236,7 +236,7 @@ SIMILARITY = Picture(
     ),
     code="""
 import torch
-from bertcore.analysis.compare.cka import layer_similarity
+from bertcore.analysis import layer_similarity
 
 states = torch.from_numpy(table.vectors)                  # of more than 600 points, 600
 similarity = layer_similarity(states, states)

@@ -41,7 +41,7 @@ NEAREST = Picture(
         "first; later, what is used alike. Tokens of the same text are left out."
     ),
     code="""
-from bertcore.analysis.space.nearest import nearest, token_vectors
+from bertcore.analysis import nearest, token_vectors
 {texts}
 among = token_vectors(bert, texts, {layer})
 nearest(among, trace.hidden_states[{layer}, {position}], without={own!r})

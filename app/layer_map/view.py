@@ -134,7 +134,7 @@ def embed(points: Points, view: View, *, progress: Progress) -> LayerMap:
 
 def faithfulness(points: Points, metric: str, layer_map: LayerMap) -> Faithfulness:
     """Return the faithfulness of a map, which is a key by its identity."""
-    return map_quality.faithfulness(points.table.vectors, layer_map.coordinates, metric=metric)
+    return map_quality.map_faithfulness(points.table.vectors, layer_map.coordinates, metric=metric)
 
 
 def separation(points: Points) -> Separation | None:
@@ -160,18 +160,18 @@ def sentences_code(sentences: Sequence[Sentence], *, is_list: bool) -> str:
     """
     if len(sentences) <= 60:
         listed = "".join(f"    {sentence!r},\n" for sentence in sentences)
-        return f"from bertcore.data.texts_file import Sentence\n\nsentences = [\n{listed}]\n"
+        return f"from bertcore.data import Sentence\n\nsentences = [\n{listed}]\n"
     if is_list:
         return (
             "from pathlib import Path\n"
-            "from bertcore.data.sentence_list import read_sentence_list\n"
+            "from bertcore.data import read_sentence_list\n"
             f"# Your {len(sentences):,} sentences, saved one per line.\n"
             'text = Path("sentences.txt").read_text(encoding="utf-8")\n'
             "sentences = read_sentence_list(text).sentences\n"
         )
     return (
         "from pathlib import Path\n"
-        "from bertcore.data.texts_file import read_upload\n"
+        "from bertcore.data import read_upload\n"
         f"# {len(sentences):,} sentences: save them as one sentence per line, or CSV.\n"
         'sentences = read_upload(Path("texts.txt").read_bytes(), "texts.txt").sentences\n'
     )
@@ -184,13 +184,12 @@ def code_of(points: Points, view: View | None) -> str:
     collect = "collect_sentences" if pooled else "collect_tokens"
     lines = [
         "import bertcore",
-        f"from bertcore.analysis.shared.collect import {collect}, whole_words",
+        f"from bertcore.analysis import {collect}, whole_words",
     ]
     if view is not None:
-        lines.append("from bertcore.analysis.space.projection import map_layers")
+        lines.append("from bertcore.analysis import map_layers")
         if view.method != "pca":
-            kind = type(view.settings)
-            lines.append(f"from {kind.__module__} import {kind.__name__}")
+            lines.append(f"from bertcore.configs import {type(view.settings).__name__}")
     lines += [
         sentences_code(points.sentences, is_list=points.is_list),
         f"bert = bertcore.load({points.key.source!r})",

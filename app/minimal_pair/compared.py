@@ -333,7 +333,7 @@ MOST_DRAWN = 44
 ALL_TOKENS = Field("pair_all", False)
 
 COMPARE_CODE = """
-from bertcore.analysis.compare.minimal_pair import aligned_attention, compare_pair
+from bertcore.analysis import aligned_attention, compare_pair
 
 second = bert.trace({texts})
 pair = compare_pair(bert, trace, second)

@@ -127,7 +127,7 @@ PATCHING = Picture(
         "same information, so shares do not sum to 1."
     ),
     code="""
-from bertcore.analysis.patching import patch, patch_pair, word_answer
+from bertcore.analysis import patch, patch_pair, word_answer
 
 pair = patch_pair(bert, {first}, {second}, hide={hide})
 answer = word_answer(bert, pair, {word!r}, {other!r})

@@ -60,7 +60,7 @@ FIRST_TERM = (
     "read here."
 )
 DRAW = """
-from bertcore.analysis.objectives.demo import objective_example
+from bertcore.analysis import objective_example
 
 example = objective_example(
     bert, {name!r}, trace.text_a, trace.text_b,
@@ -200,7 +200,7 @@ COUNTS = Picture(
         "text cannot be divided exactly: a share is a whole number of tokens."
     ),
     code="""
-from bertcore.analysis.objectives.demo import count_objective
+from bertcore.analysis import count_objective
 
 counts = count_objective(
     bert, {name!r}, trace.text_a, trace.text_b, others={others!r}, seed={seed}, share={share},

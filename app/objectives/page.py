@@ -153,7 +153,7 @@ EQUAL_TIME = Picture(
     code="""
 import json
 
-from bertscope.app_root import find_app_root
+from bertscope import find_app_root
 
 # Measured by `python -m benchmarks objectives`, which trains and fine-tunes every row.
 file = find_app_root() / "app" / "objectives" / "equal_time.json"
@@ -215,7 +215,7 @@ OVERVIEW = Picture(
         "after the arrow. Choose one to see it in detail."
     ),
     code="""
-from bertcore.analysis.objectives.demo import objective_example
+from bertcore.analysis import objective_example
 from bertcore.objectives import OBJECTIVES
 
 examples = {{}}

@@ -88,7 +88,7 @@ def choose() -> MySentences | None:
 
 
 def _code(text: str, found: SentenceList) -> str:
-    read = "from bertcore.data.sentence_list import read_sentence_list\n\n"
+    read = "from bertcore.data import read_sentence_list\n\n"
     if len(found.lines) <= _FEW:
         return f"{read}mine = read_sentence_list({text!r})\n"
     return (

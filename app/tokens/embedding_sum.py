@@ -370,7 +370,7 @@ NORM = Picture(
         "deviation {std_before:.3f}; after, {mean_after:.3f} and {std_after:.3f}."
     ),
     code="""
-from bertcore.analysis.space.embeddings import norm_numbers
+from bertcore.analysis import norm_numbers
 
 numbers = norm_numbers(trace.embeddings)    # mean, std and norm, before and after
 """,
@@ -387,7 +387,7 @@ LEAVE_ONE_OUT = Picture(
         "grow or fade on the way to the last layer."
     ),
     code="""
-from bertcore.analysis.space.embeddings import leave_one_out
+from bertcore.analysis import leave_one_out
 
 result = leave_one_out(bert, trace.text_a, trace.text_b)
 result.cosines["position"]          # [L+1, T]

@@ -125,9 +125,8 @@ SIZE = Picture(
         "token table soon takes up most of the parameters. 30,522 is BERT's own size."
     ),
     code="""
-from bertcore.analysis.words.vocabulary_size import measure_sizes
-from bertcore.pretraining.data.bundled import NOVEL
-from bertcore.pretraining.data.corpus import read_documents
+from bertcore.analysis import measure_sizes
+from bertcore.pretraining import NOVEL, read_documents
 
 texts, held_out = (
     [text for document in read_documents([path]) for text in document]
@@ -266,8 +265,7 @@ growth = grow_vocabulary(texts, num_merges={most}, rule={rule!r})
 growth.merges[:{step}], growth.steps[{step}].by_count, growth.steps[{step}].by_likelihood
 """,
 )
-_NOVEL_CODE = """from bertcore.pretraining.data.bundled import NOVEL
-from bertcore.pretraining.data.corpus import read_documents
+_NOVEL_CODE = """from bertcore.pretraining import NOVEL, read_documents
 
 texts = [text for document in read_documents([NOVEL.train]) for text in document]"""
 

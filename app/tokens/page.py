@@ -104,7 +104,7 @@ def _rotation_arrays(kinds: Sequence[Rotations]) -> dict[str, NDArray[np.float32
 
 
 _POSITIONS_CODE = """
-from bertcore.analysis.space.embeddings import position_similarity
+from bertcore.analysis import position_similarity
 
 cosines = position_similarity(bert, {size})     # [P, P]
 """
@@ -146,7 +146,7 @@ ROTATIONS = Picture(
         "neighbours; those on the right hardly rotate and carry content over any distance.{outside}"
     ),
     code="""
-from bertcore.analysis.space.position_table import rotations
+from bertcore.analysis import rotations
 
 for kind in rotations(bert, {size}):
     kind.layers, kind.theta, kind.reach, kind.cosines  # [P, K / 2]
@@ -259,7 +259,7 @@ NEAREST = Picture(
         "token's row: what the model treats as similar before it has read any context."
     ),
     code="""
-from bertcore.analysis.space.embeddings import nearest_words
+from bertcore.analysis import nearest_words
 
 nearest_words(bert, trace.input_ids[{index}], top_k=12)
 """,
@@ -291,7 +291,7 @@ STRIP = Picture(
     ),
     code="""
 import pandas as pd
-from bertcore.analysis.space.embeddings import token_columns
+from bertcore.analysis import token_columns
 
 pd.DataFrame(token_columns(trace))
 """,

@@ -42,8 +42,8 @@ REPLAY = Picture(
     ),
     code="""
 from pathlib import Path
-from bertcore.analysis.space.probe_map import probe_map
-from bertcore.training.probes import read_probes
+from bertcore.analysis import probe_map
+from bertcore.pretraining import read_probes
 
 probes = read_probes(Path({path!r}))
 [probe.sentences[{sentence}].attention[{layer}, {heads}].mean(0) for probe in probes]  # each [T, T]

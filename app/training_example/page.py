@@ -71,7 +71,7 @@ EXAMPLE = Picture(
         "of 2.3 p = 10%. BERT sees {num_tokens} tokens here and learns from {num_chosen} of them."
     ),
     code="""
-from bertcore.analysis.words.training_example import training_example
+from bertcore.analysis import training_example
 
 example = training_example(
     bert, {text!r}, {others!r},
@@ -92,14 +92,14 @@ ONE_STEP = Picture(
         "examples, so no single one is learned so fast."
     ),
     code="""
-from bertcore.analysis.words.training_example import one_step
+from bertcore.analysis import one_step
 
 effect = one_step(bert, example)
 effect.probabilities, effect.loss
 """,
 )
 _DRIFT = """
-from bertcore.analysis.compare.weight_drift import step_drift
+from bertcore.analysis import step_drift
 
 drift = step_drift(bert, example)
 """

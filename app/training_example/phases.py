@@ -182,9 +182,8 @@ PHASES = Picture(
     ),
     code="""
 import bertcore
+from bertcore.analysis import training_example, weight_drift
 from bertcore.analysis.attribution import answer, task_input
-from bertcore.analysis.compare.weight_drift import weight_drift
-from bertcore.analysis.words.training_example import training_example
 from bertcore.tasks import open_task_model
 
 bert = bertcore.load("default")

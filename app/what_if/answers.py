@@ -44,9 +44,8 @@ NO_MASKED_WORDS = (
 )
 
 RUNS_CODE = """
-from bertcore.analysis.compare.before_after import compare_runs
-from bertcore.analysis.shared.inputs import masked_encoding
 from bertcore import Changes
+from bertcore.analysis import compare_runs, masked_encoding
 
 encoding = masked_encoding(bert, trace.text_a, trace.text_b, {masked})
 changes = {changes}
@@ -56,7 +55,7 @@ comparison = compare_runs(bert, before, after)
 """
 """Python that makes both runs and compares them."""
 TASK_CODE = """
-from bertcore.analysis.compare.task_shift import compare_task
+from bertcore.analysis import compare_task
 from bertcore.tasks import read_task_head
 
 task = compare_task(bert, read_task_head(bert), before, after)

@@ -126,10 +126,9 @@ RANKING = Picture(
         "another sentence may need it. The effects of several heads do not add up."
     ),
     code="""
-from bertcore.analysis.heads.importance import rank_heads
-from bertcore.analysis.shared.inputs import masked_encoding
-from bertcore.tasks import read_task_head
 from bertcore import Changes
+from bertcore.analysis import masked_encoding, rank_heads
+from bertcore.tasks import read_task_head
 
 encoding = masked_encoding(bert, trace.text_a, trace.text_b, {masked})
 changes = {changes}

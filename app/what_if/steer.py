@@ -133,9 +133,8 @@ STEER = Picture(
         "within it may be chance; an eleventh would leave it in 2 of 11 cases."
     ),
     code="""
-from bertcore.analysis.compare.steering import find_direction, steer
-from bertcore.analysis.shared.inputs import masked_encoding
 from bertcore import Changes
+from bertcore.analysis import find_direction, masked_encoding, steer
 
 words_a, words_b = {words_a}, {words_b}
 direction = find_direction(bert, words_a, words_b, {state}, {template!r})

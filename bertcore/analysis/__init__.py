@@ -1,3 +1,95 @@
-"""Measures of a network or its traces: numbers only, no figures."""
+"""What a model computes: measures of a trace, or of a model and texts, as numbers."""
 
-__all__ = ("attribution compare heads health mixing objectives patching shared space words").split()
+from typing import TYPE_CHECKING
+
+from bertcore.base.public import deferred
+
+if TYPE_CHECKING:
+    from bertcore.analysis import attribution
+    from bertcore.analysis.compare.before_after import compare_runs
+    from bertcore.analysis.compare.checkpoints import compare_text, questions, with_mask_of
+    from bertcore.analysis.compare.cka import layer_similarity
+    from bertcore.analysis.compare.decision import (
+        Decisions,
+        open_decisions,
+        pretraining_decisions,
+    )
+    from bertcore.analysis.compare.minimal_pair import aligned_attention, compare_pair
+    from bertcore.analysis.compare.steering import find_direction, steer
+    from bertcore.analysis.compare.task_shift import compare_task
+    from bertcore.analysis.compare.texts import compare_texts
+    from bertcore.analysis.compare.weight_drift import step_drift, weight_drift
+    from bertcore.analysis.heads.importance import rank_heads
+    from bertcore.analysis.heads.measures import measure_heads
+    from bertcore.analysis.heads.report import report_heads
+    from bertcore.analysis.heads.sinks import find_sinks
+    from bertcore.analysis.heads.texts import (
+        HeadTexts,
+        bundled_sentences,
+        bundled_trees,
+        read_texts,
+    )
+    from bertcore.analysis.health.checkpoint_doctor import examine
+    from bertcore.analysis.health.parameters import count_parameters
+    from bertcore.analysis.mixing.layer_parts import layer_parts
+    from bertcore.analysis.mixing.neurons import allowed_keys, head_neurons
+    from bertcore.analysis.mixing.norm_weighted import summed_norms, weighted_norms
+    from bertcore.analysis.mixing.rollout import attention_rollout, normalize_rows
+    from bertcore.analysis.mixing.value_zeroing import value_zeroing
+    from bertcore.analysis.objectives.demo import count_objective, objective_example
+    from bertcore.analysis.patching import (
+        PatchPair,
+        PatchText,
+        bundled_texts,
+        patch,
+        patch_pair,
+        patch_pairs,
+        word_answer,
+    )
+    from bertcore.analysis.shared.collect import collect_sentences, collect_tokens, whole_words
+    from bertcore.analysis.shared.inputs import masked_encoding
+    from bertcore.analysis.space.embeddings import (
+        leave_one_out,
+        nearest_words,
+        norm_numbers,
+        position_similarity,
+        token_columns,
+    )
+    from bertcore.analysis.space.geometry import cosines, geometry
+    from bertcore.analysis.space.map_quality import map_faithfulness, separation
+    from bertcore.analysis.space.nearest import nearest, token_vectors
+    from bertcore.analysis.space.position_table import position_tables, rotations
+    from bertcore.analysis.space.probe_map import probe_map
+    from bertcore.analysis.space.projection import map_layers
+    from bertcore.analysis.words.candidates import score_candidates
+    from bertcore.analysis.words.continuation import (
+        continue_text,
+        score_written,
+        write_with_masks,
+    )
+    from bertcore.analysis.words.epoch_masks import corrupt, epoch_masks
+    from bertcore.analysis.words.head_steps import masked_word_steps, pooler_steps
+    from bertcore.analysis.words.leakage import leakage, paths_back
+    from bertcore.analysis.words.lens import layer_predictions, word_trajectories
+    from bertcore.analysis.words.logit_attribution import logit_attribution
+    from bertcore.analysis.words.next_sentence import (
+        attention_mass,
+        next_sentence_matrix,
+        pair_rates,
+        pair_variants,
+        segment_ids,
+    )
+    from bertcore.analysis.words.next_words import next_surprise, predict_next
+    from bertcore.analysis.words.predictions import predict_masks
+    from bertcore.analysis.words.readings import (
+        read_apart,
+        read_both_sides,
+        read_left,
+        read_one_side,
+    )
+    from bertcore.analysis.words.sentence_similarity import shared_words, similarities
+    from bertcore.analysis.words.surprise import surprise
+    from bertcore.analysis.words.training_example import one_step, training_example
+    from bertcore.analysis.words.vocabulary_size import measure_sizes
+else:
+    __getattr__, __dir__, __all__ = deferred(__name__, __file__)

@@ -1,3 +1,1 @@
 """The shape of a network, and the names that each member of the BERT family gives its parts."""
-
-__all__ = ["config", "families"]

@@ -3,6 +3,6 @@
 from bertcore.checkpoints.folder import read_card
 from bertcore.checkpoints.report import LoadReport
 from bertcore.checkpoints.save import save
-from bertcore.checkpoints.source import DEFAULT, is_remote
+from bertcore.checkpoints.source import DEFAULT, is_remote, labelled_file
 
-__all__ = ["DEFAULT", "LoadReport", "is_remote", "read_card", "save"]
+__all__ = ["DEFAULT", "LoadReport", "is_remote", "labelled_file", "read_card", "save"]

@@ -1,8 +1,11 @@
 """Readers of files: texts, tables, tagged sentences, treebanks, questions, and their labels."""
 
-__all__ = (
-    "cells columnar columns conllu corpus dialects encodings examples exports files guess "
-    "json_tables labels packed_files questions read_rows read_tags "
-    "rows sentence_list sentences tables tag_schemes texts_file "
-    "usual_columns"
-).split()
+from typing import TYPE_CHECKING
+
+from bertcore.base.public import deferred
+
+if TYPE_CHECKING:
+    from bertcore.data.sentence_list import read_sentence_list
+    from bertcore.data.texts_file import Sentence, read_upload
+else:
+    __getattr__, __dir__, __all__ = deferred(__name__, __file__)

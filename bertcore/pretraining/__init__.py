@@ -6,6 +6,7 @@ from bertcore.data.sentences import split_sentences
 from bertcore.objectives.masking import Masked, mask_tokens, num_masked
 from bertcore.pretraining.check_settings import check_objective, check_settings
 from bertcore.pretraining.data.batches import Batch, fixed_batches
+from bertcore.pretraining.data.bundled import NOVEL
 from bertcore.pretraining.data.corpus import (
     PackedCorpus,
     pack_corpus,
@@ -27,6 +28,7 @@ from bertcore.pretraining.objectives.epochs import Batches
 from bertcore.pretraining.run import Pretraining
 from bertcore.pretraining.start_run import check_inputs, resume_run, start_run
 from bertcore.training.loop import Progress
+from bertcore.training.probes import read_probes
 from bertcore.training.run_folder import RunFolder
 
 __all__ = imported(globals())

@@ -7,7 +7,7 @@ COMMANDS = {
     "heads": "The page Heads shows the same, and `bertcore.analysis.heads.report` computes it.",
     "ablate": "What if? ranks heads, and `bertcore.analysis.heads.importance` computes it.",
     "prune": "What if? switches heads off; no file without them is written any more.",
-    "patch": "Minimal pair patches a pair, and `bertcore.analysis.patching.patch_pairs` many.",
+    "patch": "Minimal pair patches a pair, and `bertcore.analysis.patch_pairs` many.",
     "audit": "Compare the answers of `bertscope evaluate` by group with a library like fairlearn.",
     "compare": "The page Compare shows it, and `bertcore.analysis.compare` computes it.",
     "tuned-lens": "Masked words draws the prediction at each layer by the plain lens.",

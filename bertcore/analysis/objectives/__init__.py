@@ -1,3 +1,1 @@
 """Pretraining objectives applied to a text, and a checkpoint's answers."""
-
-__all__ = ["answers", "demo", "given"]

@@ -1,3 +1,1 @@
 """Inputs and vectors shared by several analyses."""
-
-__all__ = ["collect", "inputs"]

@@ -51,7 +51,7 @@ class Separation:
     that the labels separate."""
 
 
-def faithfulness(
+def map_faithfulness(
     vectors: Floats, coordinates: Floats, *, k: int = 10, metric: str = "cosine", seed: int = 0
 ) -> Faithfulness:
     """Measure how well each layer's map [L+1, N, 2 or 3] preserves the neighbours of [L+1, N, D].

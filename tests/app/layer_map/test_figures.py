@@ -24,7 +24,7 @@ from app.plots.charts import Chart
 from app.plots.figure import Figure
 from app.shell.picture import Picture
 from bertcore.analysis.shared.collect import VectorTable, collect_sentences, collect_tokens
-from bertcore.analysis.space.map_quality import faithfulness, separation
+from bertcore.analysis.space.map_quality import map_faithfulness, separation
 from bertcore.analysis.space.projection import LayerMap, map_layers
 from bertcore.data.texts_file import Sentence
 from tests.support.exhaustive import spread
@@ -284,7 +284,7 @@ def test_curves_draw_the_measures() -> None:
     np.testing.assert_allclose(fig.plotly().data[0].y, parted.purity)
     np.testing.assert_allclose(fig.plotly().data[1].y, parted.silhouette)
     assert fig.plotly().layout.shapes[0].y0 == parted.chance
-    true = faithfulness(table.vectors, layer_map.coordinates)
+    true = map_faithfulness(table.vectors, layer_map.coordinates)
     quality = geometry.Quality(range(3), true, layer_map.explained)
     fig = geometry.QUALITY.figure(quality)
     np.testing.assert_allclose(fig.plotly().data[1].y, true.continuity)

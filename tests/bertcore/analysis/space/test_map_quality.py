@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bertcore.analysis.space.map_quality import MAX_POINTS, faithfulness, separation
+from bertcore.analysis.space.map_quality import MAX_POINTS, map_faithfulness, separation
 
 
 def normal(*shape: int, seed: int = 0) -> np.ndarray:
@@ -13,11 +13,11 @@ def normal(*shape: int, seed: int = 0) -> np.ndarray:
 def test_a_map_that_loses_nothing_and_one_that_is_made_up() -> None:
     plane = normal(1, 80, 2)
     vectors = plane @ np.linalg.qr(normal(6, 6))[0][:2]
-    perfect = faithfulness(vectors, plane, metric="euclidean")
+    perfect = map_faithfulness(vectors, plane, metric="euclidean")
     assert perfect.trustworthiness[0] == pytest.approx(1)
     assert perfect.overlap[0] == pytest.approx(1)
     assert (perfect.k, perfect.num_points) == (10, 80)
-    made_up = faithfulness(vectors, normal(1, 80, 2, seed=5), metric="euclidean")
+    made_up = map_faithfulness(vectors, normal(1, 80, 2, seed=5), metric="euclidean")
     assert made_up.trustworthiness[0] == pytest.approx(0.5, abs=0.08)
     assert made_up.overlap[0] == pytest.approx(10 / 79, abs=0.06)
     assert perfect.continuity[0] == 1
@@ -29,7 +29,7 @@ def test_a_map_that_loses_nothing_and_one_that_is_made_up() -> None:
 def test_continuity_is_trustworthiness_of_the_way_back(num_points: int, k: int) -> None:
     manifold = pytest.importorskip("sklearn.manifold")
     vectors, coordinates = normal(2, num_points, 6), normal(2, num_points, 2, seed=1)
-    found = faithfulness(vectors, coordinates, k=k, metric="euclidean")
+    found = map_faithfulness(vectors, coordinates, k=k, metric="euclidean")
     for layer in range(2):
         there = manifold.trustworthiness(vectors[layer], coordinates[layer], n_neighbors=k)
         back = manifold.trustworthiness(coordinates[layer], vectors[layer], n_neighbors=k)
@@ -40,7 +40,7 @@ def test_continuity_is_trustworthiness_of_the_way_back(num_points: int, k: int) 
 def test_two_clouds_laid_over_each_other_are_continuous_and_not_trustworthy() -> None:
     plane = normal(40, 2)
     vectors = np.concatenate([np.c_[plane, np.zeros(40)], np.c_[plane + 1e-3, np.full(40, 9)]])
-    found = faithfulness(vectors[None], vectors[None, :, :2], k=5, metric="euclidean")
+    found = map_faithfulness(vectors[None], vectors[None, :, :2], k=5, metric="euclidean")
     assert found.continuity[0] > 0.95
     assert found.trustworthiness[0] < 0.8
 
@@ -49,13 +49,13 @@ def test_overlap_by_hand() -> None:
     vectors = np.array([[[0.0], [1], [3], [7], [15]]])
     coordinates = np.array([[[0.0, 0], [1, 0], [3, 0], [1.5, 0], [15, 0]]])
     # Nearest of 0, 1, 3, 7, 15 is 1, 0, 1, 3, 7; in the map point 3 (7) sits between 1 and 3.
-    found = faithfulness(vectors, coordinates, k=1, metric="euclidean")
+    found = map_faithfulness(vectors, coordinates, k=1, metric="euclidean")
     assert found.overlap[0] == pytest.approx(1 / 5)
 
 
 @pytest.mark.parametrize("num_points", [1, 2])
 def test_too_few_points_have_no_quality(num_points: int) -> None:
-    found = faithfulness(normal(3, num_points, 4), normal(3, num_points, 2))
+    found = map_faithfulness(normal(3, num_points, 4), normal(3, num_points, 2))
     assert found.k == 0
     assert np.isnan(found.trustworthiness).all()
     assert np.isnan(found.continuity).all()
@@ -64,17 +64,17 @@ def test_too_few_points_have_no_quality(num_points: int) -> None:
 
 @pytest.mark.parametrize("num_points", [3, 4, 5, 30])
 def test_small_numbers_of_points_work(num_points: int) -> None:
-    found = faithfulness(normal(2, num_points, 4), normal(2, num_points, 2))
+    found = map_faithfulness(normal(2, num_points, 4), normal(2, num_points, 2))
     assert found.k == min(10, (num_points - 1) // 2)
     assert ((found.trustworthiness >= 0) & (found.trustworthiness <= 1)).all()
 
 
 def test_copies_are_left_out_so_that_ties_make_no_quality() -> None:
     vectors, coordinates = normal(2, 30, 8), normal(2, 30, 2)
-    alone = faithfulness(vectors[:, :11], coordinates[:, :11], k=5)
+    alone = map_faithfulness(vectors[:, :11], coordinates[:, :11], k=5)
     vectors[:, 11:] = vectors[:, :1] * (1 + 1e-7)  # rounding
     coordinates[:, 11:] = coordinates[:, :1]
-    found = faithfulness(vectors, coordinates, k=5)
+    found = map_faithfulness(vectors, coordinates, k=5)
     assert found.num_copies.tolist() == [19, 19]
     assert (found.k, found.num_points) == (5, 30)
     np.testing.assert_allclose(found.trustworthiness, alone.trustworthiness)
@@ -83,13 +83,13 @@ def test_copies_are_left_out_so_that_ties_make_no_quality() -> None:
 
 
 def test_layers_of_equal_rows_have_no_quality() -> None:
-    equal = faithfulness(np.ones((2, 30, 8)), np.zeros((2, 30, 2)))
+    equal = map_faithfulness(np.ones((2, 30, 8)), np.zeros((2, 30, 2)))
     assert equal.k == 0
     assert equal.num_copies.tolist() == [29, 29]
     assert np.isnan(equal.trustworthiness).all()
     vectors = normal(2, 30, 8)
     vectors[0] = vectors[0, 0]  # layer 0 of one word, without positions
-    found = faithfulness(vectors, normal(2, 30, 2))
+    found = map_faithfulness(vectors, normal(2, 30, 2))
     assert found.k == 10
     assert np.isnan(found.overlap).tolist() == [True, False]
 
@@ -108,16 +108,16 @@ def test_copies_in_other_groups_are_counted_where_labels_separate() -> None:
 
 def test_many_points_are_sampled_and_counted() -> None:
     vectors = normal(1, MAX_POINTS + 50, 3)
-    found = faithfulness(vectors, vectors[..., :2])
+    found = map_faithfulness(vectors, vectors[..., :2])
     assert found.num_points == MAX_POINTS
-    again = faithfulness(vectors, vectors[..., :2])
+    again = map_faithfulness(vectors, vectors[..., :2])
     assert found.overlap == again.overlap
 
 
 def test_points_with_nan_are_left_out() -> None:
     vectors, coordinates = normal(2, 30, 4), normal(2, 30, 2)
     vectors[1, 5], coordinates[:, 5] = np.nan, np.nan
-    assert faithfulness(vectors, coordinates).num_points == 29
+    assert map_faithfulness(vectors, coordinates).num_points == 29
     labels = ["a", "b"] * 15
     found = separation(vectors, labels)
     assert found is not None

@@ -22,10 +22,10 @@ from bertcore.analysis.patching import (
     patch,
     patch_pair,
     patch_pairs,
+    regions,
     telling_token,
     word_answer,
 )
-from bertcore.analysis.patching.states import regions
 from bertcore.analysis.shared.inputs import masked_encoding
 from tests.support.telling_words import telling_words
 from tests.support.tiny import tiny_bert, tiny_config
@@ -55,7 +55,7 @@ def theirs(bert: Bert, tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 @pytest.fixture
 def _tells_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bertcore.analysis.patching.states.LEAST_DIFFERENCE", LEAST)
+    monkeypatch.setattr("bertcore.analysis.patching.LEAST_DIFFERENCE", LEAST)
 
 
 def pair_of(bert: Bert, second: str = SECOND) -> tuple[PatchPair, Answer]:
@@ -159,7 +159,7 @@ def test_places_that_are_the_same_in_both_runs_change_nothing(bert: Bert) -> Non
 def test_the_order_of_many_rows_is_kept(bert: Bert, monkeypatch: pytest.MonkeyPatch) -> None:
     pair, answer = pair_of(bert)
     whole = patch(bert, pair, answer).values
-    monkeypatch.setattr("bertcore.analysis.patching.states.CPU_TOKENS_PER_BATCH", 20)
+    monkeypatch.setattr("bertcore.analysis.patching.CPU_TOKENS_PER_BATCH", 20)
     done: list[float] = []
     found = patch(bert, pair, answer, on_fraction=done.append)
     np.testing.assert_allclose(found.values, whole, atol=1e-6)
