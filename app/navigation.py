@@ -15,13 +15,18 @@ GROUPS = {
     ),
     "What if": ("what_if", "minimal_pair"),
     "Many texts": ("heads", "layer_map", "bias"),
-    "Checkpoints": ("checkpoints", "inspect_checkpoint", "compare"),
+    "Checkpoints": ("inspect_checkpoint", "compare"),
     "Training": ("training_example", "objectives", "architectures", "training"),
     "Learning": ("lessons", "papers"),
 }
 CLASS = "classroom"
 """Folder of the page that only a server with a class has, in the last group."""
 REMOVED = {
+    "checkpoints": (
+        "inspect_checkpoint",
+        "*Checkpoints* was removed in 0.3.0. *What is in this checkpoint?* of *Inspect* shows what "
+        "was read and whether it is trained; the sidebar opens a folder, a zip file or a hub id.",
+    ),
     "corpus": (
         "layer_map",
         "*Corpus* was removed in 0.3.0. *Where else?* of *Layer map* finds the nearest tokens "
@@ -45,6 +50,7 @@ REMOVED = {
 }
 """By name in the address: the folder of the page that took over, and what is said there."""
 REMOVED_VIEWS = {
+    "checkpoints": {"contents": "1"},
     "corpus": {"map_view": "nearest"},
     "grammar": {"pair_many": "1"},
     "mixing": {"view": "heat-map", "measure": "norms"},

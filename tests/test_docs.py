@@ -149,7 +149,7 @@ def test_the_guide_names_what_the_app_shows() -> None:
 def test_the_guides_of_checkpoints_name_what_the_app_shows() -> None:
     guides = [DOCS / "inspect-your-checkpoint.md", DOCS / "compare.md"]
     text = " ".join(" ".join(guide.read_text(encoding="utf-8").split()) for guide in guides)
-    for page in ("checkpoints", "inspect_checkpoint", "compare", "what_if"):
+    for page in ("inspect_checkpoint", "compare", "what_if"):
         assert f"**{PAGES[page].title}**" in text
     shown = (
         "Confusion matrix",

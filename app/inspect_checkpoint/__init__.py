@@ -1,4 +1,4 @@
-"""Inspect: what a fine-tuned checkpoint answers, why, what would change it, and where it fails."""
+"""Inspect: what a fine-tuned checkpoint answers, why, and where it fails; what a checkpoint has."""
 
 from ..page_info import PageInfo
 
@@ -6,8 +6,8 @@ PAGE = PageInfo(
     name="inspect",
     title="Inspect",
     purpose=(
-        "What a fine-tuned checkpoint answers, why, what would change its answer, and where it "
-        "fails."
+        "What a fine-tuned checkpoint answers, why, and where it fails; what any checkpoint "
+        "contains."
     ),
     icon=":material/troubleshoot:",
 )

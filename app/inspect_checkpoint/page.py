@@ -23,6 +23,7 @@ from ..task_model.choices import VIEW, VIEWS
 from ..task_model.model import Inputs, Query, setup
 from ..task_model.task_views import ExplainedTarget, TaskView, view_of
 from . import PAGE, counterfactuals, file_results
+from .contents import show_contents
 from .words import show_layers, show_parts, show_words
 
 STEPS = (20, 50, 200)
@@ -185,7 +186,9 @@ def show_text(page: frame.Page) -> None:
 def draw() -> None:
     """Draw the page."""
     is_text = VIEW.value != "file"
-    page = with_head(frame.begin(PAGE, needs_text=is_text, shows_trace=False))
+    chosen = frame.begin(PAGE, needs_text=is_text, shows_trace=False, runs_text=False)
+    show_contents(chosen)
+    page = with_head(chosen)
     one_of("What to look at", VIEWS, VIEW)
     if is_text:
         show_text(page)

@@ -141,7 +141,7 @@ def how_to_choose() -> str:
     """Return the help of a list of checkpoints."""
     if policy().is_closed:
         return "Those that this server offers, and what you trained here."
-    return "Pick one, or type the path of a folder or the id of a model on the Hugging Face hub."
+    return "Pick one, or type a path (folder or zip file) or an id on the Hugging Face hub."
 
 
 def known_sources() -> list[str]:

@@ -58,50 +58,22 @@ class _Record:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UploadBox:
-    """A box for files, which leave Streamlit's memory when they are taken."""
+class UploadSource(Generic[T]):
+    """A box for files, which leave Streamlit's memory when they are taken, and what was read."""
 
     key: str
     """Key of the box; what is kept of it is in the session under the same key with "_" in front."""
     label: str
+    read: Callable[[Sequence[Copy]], T]
+    """Called once for each upload, not once for each click; keeps the copies that it returns."""
+    about: Callable[[T], str]
+    """What was read, as "200 pairs"; said where it stays without a file in the box."""
     types: Sequence[str] | None = None
     """Endings of the names that it takes; None: all."""
     megabytes: int = uploads.TEXTS_MEGABYTES
     """Of a file, on an open server."""
     accepts_several: bool = False
     shows_label: bool = True
-
-    def draw(self) -> list[UploadedFile]:
-        """Draw the box; return its files, without those that were taken."""
-        uploaded = st.file_uploader(
-            self.label,
-            type=None if self.types is None else list(self.types),
-            key=self.key,
-            accept_multiple_files=self.accepts_several,
-            max_upload_size=max_megabytes(self.megabytes),
-            label_visibility="visible" if self.shows_label else "collapsed",
-        )
-        return uploaded if isinstance(uploaded, list) else [uploaded] if uploaded else []
-
-    @contextmanager
-    def taken(self, files: Sequence[UploadedFile]) -> Iterator[dict[str, File]]:
-        """Give files of the box by id; at the end of the block, Streamlit no longer has them."""
-        try:
-            yield {file.file_id: File(file.name, file.getvalue()) for file in files}
-        finally:
-            for file in files:
-                remove_upload(file.file_id)
-                file.truncate(0)  # the state of the box keeps it until the next run
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UploadSource(UploadBox, Generic[T]):
-    """A box for files, and what was read from them until the next ones."""
-
-    read: Callable[[Sequence[Copy]], T]
-    """Called once for each upload, not once for each click; keeps the copies that it returns."""
-    about: Callable[[T], str]
-    """What was read, as "200 pairs"; said where it stays without a file in the box."""
     most: int = 100_000_000
     """Bytes of a file when it is unpacked."""
     instead: str = "Give a part of it."
@@ -116,7 +88,7 @@ class UploadSource(UploadBox, Generic[T]):
             ValueError, OSError, RuntimeError, MemoryError: If they cannot be read, or could not be
                 while their names were in the box.
         """
-        files, record = self.draw(), self._record
+        files, record = self._draw(), self._record
         ids = file_ids(self.key) or [file.file_id for file in files]
         if ids and ids != record.ids:
             self._take(files, ids)
@@ -145,6 +117,28 @@ class UploadSource(UploadBox, Generic[T]):
         record: _Record = st.session_state.setdefault(f"_{self.key}", _Record())
         return record
 
+    def _draw(self) -> list[UploadedFile]:
+        """Draw the box; return its files, without those that were taken."""
+        uploaded = st.file_uploader(
+            self.label,
+            type=None if self.types is None else list(self.types),
+            key=self.key,
+            accept_multiple_files=self.accepts_several,
+            max_upload_size=max_megabytes(self.megabytes),
+            label_visibility="visible" if self.shows_label else "collapsed",
+        )
+        return uploaded if isinstance(uploaded, list) else [uploaded] if uploaded else []
+
+    @contextmanager
+    def _taken(self, files: Sequence[UploadedFile]) -> Iterator[dict[str, File]]:
+        """Give files of the box by id; at the end of the block, Streamlit no longer has them."""
+        try:
+            yield {file.file_id: File(file.name, file.getvalue()) for file in files}
+        finally:
+            for file in files:
+                remove_upload(file.file_id)
+                file.truncate(0)  # the state of the box keeps it until the next run
+
     def _keep(self, record: _Record) -> None:
         hold(self.key, cache.num_bytes(record.value))
         kept = self._record  # not replaced: Streamlit keeps the former value until the next run
@@ -162,7 +156,7 @@ class UploadSource(UploadBox, Generic[T]):
         try:
             # A packed file of 4 MB may take seconds of Python to unpack to nothing.
             with turns.beside_pages():
-                with self.taken(files) as given:
+                with self._taken(files) as given:
                     for file, (name, data) in given.items():
                         copies[file] = uploads.write_copy(
                             name, data, self.most, self.instead, self.kind

@@ -31,8 +31,6 @@ P = ParamSpec("P")
 T = TypeVar("T")
 log = logging.getLogger("bertscope.app")
 
-ZIP_MEGABYTES = 2000
-"""Largest zip file; a BERT-large in float32 has 1,300 MB."""
 TEXTS_MEGABYTES = 60
 """Largest file of texts that may be sent: above the limit of 50 of the code that reads them,
 which answers with a sentence."""
@@ -40,14 +38,6 @@ MAX_LINES = 2_000_000
 """Of an uploaded table or text."""
 _CHUNK = 1 << 20
 _WANTED = "_is_wanted"  # a key of the session that nothing has
-
-
-def receive(name: str, data: bytes) -> Path:
-    """Write a zip file to the disk, where it stays while the server runs; return its path."""
-    path = visits.root() / "zips" / hashlib.sha256(data).hexdigest()[:16] / PurePath(name).name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data)
-    return path
 
 
 @dataclass(frozen=True, eq=False)

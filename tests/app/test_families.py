@@ -46,7 +46,7 @@ def open_page(folders, monkeypatch):
 
     def worded(name, page, **query):
         at = opened(name, page, **query)
-        family = "" if page == "checkpoints" else MODEL_TYPES.get(name, "")
+        family = "" if query.get("contents") else MODEL_TYPES.get(name, "")
         assert wrong_words(said(at), family) == []
         return at
 
@@ -129,8 +129,8 @@ VIEWS = [(name, view) for name in NAMES for view in ("What was read", "Shape")]
 
 
 @pytest.mark.parametrize(("name", "view"), all_but([*VIEWS[::4], *VIEWS[3::4]], VIEWS))
-def test_checkpoints(open_page, name, view):
-    at = open_page(name, "checkpoints", checkpoint_view=view)
+def test_what_is_in_a_checkpoint(open_page, name, view):
+    at = open_page(name, "inspect_checkpoint", contents="1", checkpoint_view=view)
     if view == "What was read":
         assert "Family:" in said(at)
     else:

@@ -148,12 +148,12 @@ def test_minimal_pair(open_page, name):
     ("name", "view"),
     [
         *((name, "What was read") for name in WHOLE),
-        *(("T5ForConditionalGeneration", view) for view in ("Doctor", "Shape", "Memory")),
+        *(("T5ForConditionalGeneration", view) for view in ("Doctor", "Shape")),
         ("MobileBertForPreTraining", "Doctor"),
     ],
 )
-def test_checkpoints(open_page, name, view):
-    at = open_page(name, "checkpoints", checkpoint_view=view)
+def test_what_is_in_a_checkpoint(open_page, name, view):
+    at = open_page(name, "inspect_checkpoint", contents="1", checkpoint_view=view)
     if view == "What was read":
         assert "another architecture, run by transformers" in said(at)
     if view == "Shape":

@@ -27,7 +27,7 @@ from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile, U
 from streamlit.testing.v1 import AppTest
 
 from app import streamlit_internals as internals
-from app.shell.source import UploadBox
+from app.shell.source import UploadSource
 from tests.support.asgi import run
 
 
@@ -144,7 +144,8 @@ def test_a_box_is_emptied_for_the_page_alone(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(internals, "session", lambda: "here")
     names = ("one", "several", "none", "absent")
     assert [internals.file_ids(name) for name in names] == [["file"], ["gone", "file"], [], []]
-    with UploadBox(key="one", label="").taken([file]) as given:
+    box = UploadSource(key="one", label="", read=list, about=str)
+    with box._taken([file]) as given:
         assert given == {"file": ("name", b"abc")}
     assert not manager.file_storage["here"]
     assert file.getvalue() == b""

@@ -138,7 +138,7 @@ def test_a_crowd_that_uploads_at_once_does_not_take_the_last_memory() -> None:
     with closed_app(BERTSCOPE_TEST_FREE_MEMORY="1200000000") as server, ExitStack() as stack:
         visitors = [stack.enter_context(Session(server.url)) for _ in range(12)]
         for visitor in visitors:
-            visitor.open("checkpoints")
+            visitor.open("papers")
         client = UploadClient(server.url)
 
         def send(visitor: Session) -> tuple[int, str]:

@@ -41,7 +41,7 @@ EXAMINED = (
     "masked-words",
     "what-if",
     "layer-map",
-    "checkpoints",
+    "inspect",
     "training",
 )
 """Pages on which axe runs by default: of each kind of drawing, table, box and form one."""

@@ -56,7 +56,7 @@ SHOWN = (
     "[data-testid=stAlertContainer], [data-testid=stMetric]"
 )
 """What a page that is not empty has at least one of, in sight."""
-OF_OTHER_CHECKPOINTS = ("checkpoints", "training")
+OF_OTHER_CHECKPOINTS = ("training",)
 """Pages that tell of other checkpoints too; Inspect shows `sentiment` where there is no head."""
 
 

@@ -114,7 +114,8 @@ def test_checkpoints(visit: Visit, tiny_folder: Path, tmp_path: Path) -> None:
     trace = tmp_path / "the-pickle-ran"
     torch.save({"a": Program(trace)}, tmp_path / "pickle" / "pytorch_model.bin")
 
-    visit.open("checkpoints", text_a=TEXT_A, text_b=TEXT_B)
+    visit.open("inspect", text_a=TEXT_A, text_b=TEXT_B)
+    combobox = visit.page.get_by_role("combobox", name="Checkpoint")
     for source, sentence in {
         str(tmp_path / "missing"): "There is no folder .*missing",
         str(tmp_path / "no_config"): "no config.json",
@@ -122,8 +123,8 @@ def test_checkpoints(visit: Visit, tiny_folder: Path, tmp_path: Path) -> None:
         "nobody/such-a-model": "is not a folder here and not in the local cache",
         str(tmp_path / "pickle"): "a pickle, which can contain code",
     }.items():
-        visit.page.get_by_label("Folder, zip file or hub id").fill(source)
-        visit.page.get_by_test_id("stFormSubmitButton").get_by_role("button").click()
+        combobox.fill(source)
+        combobox.press("Enter")
         visit.wait_for_query("checkpoint", source)
         refused(visit, sentence)
         expect(visit.page.get_by_text("Nothing is loaded: the page says why.")).to_be_visible()
@@ -137,7 +138,6 @@ def test_checkpoints(visit: Visit, tiny_folder: Path, tmp_path: Path) -> None:
     refused(visit, "pytorch_model.bin")
     expect(visit.box("A")).to_have_value(TEXT_A)
     expect(visit.box("B")).to_have_value(TEXT_B)
-    combobox = visit.page.get_by_role("combobox", name="Checkpoint")
     combobox.fill("another/such-model")
     combobox.press("Enter")
     visit.wait_for_query("checkpoint", "another/such-model")

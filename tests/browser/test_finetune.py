@@ -36,7 +36,7 @@ def test_a_table_is_uploaded_learned_from_watched_and_inspected(
     expect(main).to_contain_text("Measured just now", timeout=PATIENCE_MS)
     visit.settle()
 
-    visit.go_to("checkpoints")  # what was uploaded and chosen is still there on the way back
+    visit.go_to("papers")  # what was uploaded and chosen is still there on the way back
     visit.go_to("training")
     expect(main).to_contain_text("Your last file is still here: reviews.tsv")
     expect(main).to_contain_text("Measured just now", timeout=PATIENCE_MS)

@@ -71,9 +71,10 @@ def test_a_vocabulary_a_folder_and_a_card(visit: Visit, hostile_folder: Path) ->
     expect(visit.page.locator(".st-key-figure_masked-words")).to_contain_text("<img src=x")
     visit.check()
     assert not visit.was_tricked()
-    visit.go_to("checkpoints")
+    visit.go_to("inspect")
+    visit.page.get_by_text("What is in this checkpoint?").click()
     expect(visit.page.get_by_role("heading", name=hostile_folder.name, level=2)).to_be_visible()
-    for view in ("Shape", "Model card", "Memory"):
+    for view in ("Shape", "Model card"):
         visit.page.get_by_role("radio", name=view).click()
         visit.wait_for_query("checkpoint_view", view)
         visit.check()

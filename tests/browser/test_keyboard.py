@@ -66,7 +66,7 @@ def test_text_pages_and_canvases_are_used_by_keyboard_alone(visit: Visit) -> Non
     keyboard.press("Enter")
     page.wait_for_url(re.compile(r"[?&]layer=[1-9]"))
     assert tab_to(page, "application", "Attention lines")["ring"] >= 2
-    assert tab_to(page, "a", "Checkpoints")["ring"] >= 2  # in the list of pages
+    assert tab_to(page, "a", "Inspect")["ring"] >= 2  # in the list of pages
     visit.check()
 
 

@@ -115,10 +115,10 @@ def test_a_page_chosen_as_the_result_comes_opens(
           const links = document.querySelectorAll('[data-testid="stSidebarNavLink"]');
           [...links].find(link => link.textContent.endsWith(name)).click();
         }).observe(document.body, { childList: true, subtree: true })""",
-        TITLES["checkpoints"],
+        TITLES["papers"],
     )
     slow.finish()
-    slow_visit.arrive("checkpoints")
+    slow_visit.arrive("papers")
     slow_visit.check()
 
 

@@ -26,7 +26,7 @@ def test_a_token_is_chosen(visit: Visit, new_visit: Callable[..., Visit]) -> Non
     expect(visit.page.get_by_text("How “river” is cut")).to_be_visible()
     visit.page.get_by_role("radio", name="Nearest words").click()
     visit.picture("figure_nearest-words")
-    visit.go_to("checkpoints")
+    visit.go_to("papers")
     visit.go_to("tokens")
     visit.picture("figure_nearest-words")
     expect(visit.token("strip", "river")).to_have_attribute("aria-selected", "true")
@@ -60,7 +60,7 @@ def test_a_head_is_opened_from_the_overview(visit: Visit, new_visit: Callable[..
         tab.check()
 
     is_open(visit)
-    visit.go_to("checkpoints")
+    visit.go_to("papers")
     visit.go_to("attention")
     is_open(visit)
     other = new_visit()
@@ -171,9 +171,10 @@ def test_the_slider_of_the_layer_map_moves(visit: Visit, new_visit: Callable[...
 def test_a_folder_is_opened(
     visit: Visit, new_visit: Callable[..., Visit], other_folder: Path
 ) -> None:
-    visit.open("checkpoints")
-    visit.page.get_by_label("Folder, zip file or hub id").fill(str(other_folder))
-    visit.page.get_by_test_id("stFormSubmitButton").get_by_role("button").click()
+    visit.open("inspect", contents="1")
+    combobox = visit.page.get_by_role("combobox", name="Checkpoint")
+    combobox.fill(str(other_folder))
+    combobox.press("Enter")
     visit.wait_for_query("checkpoint", str(other_folder))
 
     def is_open(tab: Visit) -> None:
@@ -186,10 +187,10 @@ def test_a_folder_is_opened(
     is_open(visit)
     visit.go_to("tokens")
     visit.picture()
-    visit.go_to("checkpoints")
+    visit.go_to("inspect")
     is_open(visit)
     other = new_visit()
-    other.follow(visit.page.url, "checkpoints")
+    other.follow(visit.page.url, "inspect")
     is_open(other)
     other.page.get_by_role("radio", name="Shape").click()
     other.picture("figure_parameters")

@@ -14,7 +14,6 @@ from playwright.sync_api import TimeoutError as PlaywrightTimeout
 from playwright.sync_api import expect
 
 from tests.support.browser.visit import Visit
-from tests.support.kit import edit, mini, put
 from tests.support.public_files import CASES, made
 from tests.support.rigged_models import random_model
 
@@ -160,55 +159,3 @@ def test_files_on_training(
         visit.settle()
         if "examples" in comes:
             visit.check()
-
-
-def zipped(folder: Path, prefix: str = "", separator: str = "/") -> Path:
-    path = folder.with_suffix(".zip")
-    with zipfile.ZipFile(path, "w") as target:
-        for file in sorted(folder.rglob("*")):
-            if file.is_file():
-                name = f"{prefix}{file.relative_to(folder).as_posix()}"
-                target.writestr(name.replace("/", separator), file.read_bytes())
-    return path
-
-
-def zips(folder: Path) -> dict[Path, str]:
-    """Return zip files of checkpoints, and what comes of each: a name, or an error."""
-    mini(folder / "deep")
-    mini(folder / "windows")
-    mini(folder / "tensorflow")
-    weights = folder / "tensorflow" / "model.safetensors"
-    weights.rename(weights.with_name("tf_model.h5"))
-    for step in (500, 1000):
-        mini(folder / "trainer" / f"checkpoint-{step}")
-    mini(folder / "own")
-    edit(folder / "own", architectures=["ToxicBert"])
-    put(folder / "own", "trainer_state.json", {})
-    return {
-        zipped(folder / "deep", "content/drive/MyDrive/deep/"): "deep",
-        zipped(folder / "windows", "windows/", "\\"): "windows",
-        zipped(folder / "tensorflow", "tensorflow/"): "transformers==4.49.0",
-        zipped(folder / "trainer", "trainer/"): "trainer/checkpoint-1000, trainer/checkpoint-500",
-        zipped(folder / "own", "own/"): "own",
-    }
-
-
-@pytest.mark.parametrize(
-    "chosen", [slice(0, 4, 2), pytest.param(slice(None), marks=pytest.mark.exhaustive)], ids=str
-)
-def test_checkpoints_in_zip_files(chosen: slice, visit: Visit, tmp_path: Path) -> None:
-    visit.open("checkpoints")
-    button = visit.page.get_by_role("button", name="Open the upload")
-    for path, comes in [*zips(tmp_path).items()][chosen]:
-        visit.settle()
-        if not button.is_visible():  # what came of the last one closes this part of the page
-            visit.page.get_by_text("Upload a checkpoint as a zip file").click()
-            expect(button).to_be_visible()
-        upload(visit, path)
-        button.click()
-        if path.stem == comes:
-            heading = visit.page.get_by_role("heading", name=path.name, exact=True)
-            expect(heading).to_be_visible()
-            visit.check()
-        else:
-            expect(visit.page.get_by_test_id("stAlertContentError")).to_contain_text(comes)

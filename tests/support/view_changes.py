@@ -24,7 +24,7 @@ STAYS = {
     "masked-words": 6,
     "sentence-pairs": 12,
     "minimal-pair": 6,
-    "checkpoints": 2,
+    "papers": 2,
     "attention ": 2,
     "training": 2,
 }
@@ -55,7 +55,7 @@ def _write(session: Session, number: int) -> None:
     if "text_a" in session.widgets:
         session.set("text_a", TEXTS[number % len(TEXTS)])
     else:
-        session.open("training" if number % 2 else "checkpoints")
+        session.open("training" if number % 2 else "papers")
 
 
 def _pick(session: Session, number: int) -> None:

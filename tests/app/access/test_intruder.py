@@ -133,7 +133,7 @@ def hostile_sources(place: Place) -> list[str]:
 
 LINKS = [
     ("tokens", "checkpoint"),
-    ("checkpoints", "checkpoint"),
+    ("inspect", "checkpoint"),
     ("compare", "compare_with"),
 ]
 
@@ -183,25 +183,11 @@ def test_what_an_open_server_draws_is_nothing_here(
 ) -> None:
     """The states of boxes and buttons that this server does not draw are not read."""
     with Session(hub_place[0].url) as visitor:
-        visitor.open("checkpoints")
-        typed, press = (
-            visitor.widgets[key] for key in ("open_source", "FormSubmitter:open_checkpoint-Open")
-        )
-        archive = visitor.widgets["checkpoint_zip"]
         visitor.open("training", "training_view=Start+a+run&corpus=path")
         folder, path, steps = (
             visitor.widgets[key] for key in ("runs", "corpus_path", "length_minutes")
         )
         assert visitor.errors == []
-    intruder.open("checkpoints")
-    intruder.send(typed, str(place.secret))
-    intruder.send_press(press)
-    assert not {"open_source", "checkpoint_zip", "open_upload"} & {*intruder.widgets}
-    state = WidgetState(id=archive.id)
-    state.file_uploader_state_value.uploaded_file_info.add(file_id="mine", name="a.zip", size=1)
-    intruder._run("", state)
-    assert any("pip install bertscope" in text for text in intruder.texts)
-    assert "checkpoint=" not in intruder.query
     intruder.open("training", "training_view=Start+a+run&corpus=path")
     for widget, value in (
         (folder, str(place.secret.parent)),
@@ -289,11 +275,11 @@ def test_a_click_that_comes_after_its_page_was_left_does_nothing(intruder: Sessi
         id=f"$$STREAMLIT_INTERNAL_KEY_{overview.id}__events",
         json_trigger_value='[{"event": "picked", "value": {"layer": 1}}]',
     )
-    intruder._page = intruder.pages["checkpoints"]
+    intruder._page = intruder.pages["training"]
     for _ in range(2):  # with the page itself, and after it
         intruder._run("", selected, events)
         assert intruder.errors == []
-        assert "checkpoint_view" in intruder.widgets
+        assert "training_view" in intruder.widgets
 
 
 FORGED = f"{TEXT}\nrefused: forged"
@@ -639,7 +625,7 @@ def test_a_hostile_checkpoint_of_the_hub_shows_nothing(
     hub.add(name, tmp_path / "folder")
     hub.fetched.clear()
     with Session(server.url, keeps_messages=True) as session:
-        session.open("checkpoints", urllib.parse.urlencode({"checkpoint": name}))
+        session.open("inspect", urllib.parse.urlencode({"checkpoint": name}))
         assert not [
             asked for asked in hub.requests if name in asked
         ]  # a link alone asks for nothing
@@ -651,7 +637,7 @@ def test_a_hostile_checkpoint_of_the_hub_shows_nothing(
             while session.progress:
                 session.tick()
             assert [file for file in hub.fetched if file.endswith("model.safetensors")]
-        for page in ("checkpoints", "tokens", "masked-words", "inspect"):
+        for page in ("tokens", "masked-words", "inspect"):
             session.open(page, session.query)
         word = canary.read_text().splitlines()[-1].encode()
         assert word not in b"".join(session.messages)

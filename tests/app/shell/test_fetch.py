@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.access.policy import CHECKPOINT_VARIABLE
 from app.plots import theme
-from app.shell import cache
+from app.shell import cache, consent, frame
 from app.shell.jobs import background, waiting
 from tests.support.hub import Hub, hub_server
 from tests.support.opened import button, complaints, finish_jobs, ok, page_of, said
@@ -49,14 +49,14 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
 
 @pytest.fixture
 def page(hub: Hub) -> AppTest:
-    return page_of("checkpoints", seconds=60)
+    return page_of("tokens", seconds=60)
 
 
 def opened(page: AppTest, source: str) -> AppTest:
-    """Return the page after typing a source."""
-    app = page.run()
-    app.text_input(key="open_source").set_value(source)
-    return button(app, "Open").click().run()
+    """Return the page with a source that the visitor chose."""
+    page.session_state[consent._CHOSEN] = {source}
+    page.query_params["checkpoint"] = source
+    return page.run()
 
 
 def finished(app: AppTest) -> AppTest:
@@ -67,7 +67,7 @@ def finished(app: AppTest) -> AppTest:
 
 def name_of(app: AppTest) -> str:
     """Return the name of the opened checkpoint."""
-    return str(app.header[0].value).replace("\\", "")
+    return str(app.session_state[frame._SHOWN].key.source)
 
 
 def test_what_is_fetched_is_said_before_and_opens_after_agreeing(page: AppTest, hub: Hub) -> None:
@@ -85,7 +85,6 @@ def test_what_is_fetched_is_said_before_and_opens_after_agreeing(page: AppTest, 
     app = ok(finished(button(app, "Fetch ").click().run()))
     assert sorted(hub.fetched) == sorted(files)
     assert name_of(app) == "user/tiny"
-    assert app.metric
     report = cache.bert("user/tiny").report
     assert report is not None
     assert report.source == "user/tiny"
@@ -132,7 +131,6 @@ def test_a_newer_state_is_offered_beside_the_one_that_is_here(
     before = len(hub.fetched)
     app = ok(button(app, "Open the earlier revision").click().run())
     assert app.session_state["checkpoint"] == f"user/tiny@{folder.name}"
-    assert app.metric
     assert len(hub.fetched) == before
 
 
@@ -166,7 +164,7 @@ def test_it_is_watched_and_stopped_and_begun_again(
     job.ended.wait()
     assert isinstance(job.error, background.GivenUp)
     assert not list(Path(huggingface_hub.constants.HF_HUB_CACHE).rglob("*.incomplete"))
-    assert not app.metric
+    assert app.session_state[frame._SHOWN].key is None
     hub.hold_after = None
     hub.fetched.clear()
     app = ok(finished(button(app, "Start again").click().run()))

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from app.checkpoints.page import parameter_bars
+from app.inspect_checkpoint.contents import parameter_bars
 from app.plots import theme
 from app.plots.token_flow import MAX_LABELS, token_axis
 from app.tokens import embedding_sum, page

@@ -222,8 +222,6 @@ def first_picture(visit: Visit, name: str) -> None:
         expect(visit.page.locator(".st-key-objectives .row .token").first).to_be_visible()
     elif name == "architectures":
         expect(visit.page.locator(".st-key-architectures .panel svg circle").first).to_be_visible()
-    elif name == "checkpoints":
-        expect(visit.page.get_by_test_id("stDataFrame")).to_be_visible()
     elif name == "minimal-pair":  # whose two versions are still equal here
         rows = visit.page.get_by_role("group", name="The tokens of both versions, aligned")
         expect(rows).to_be_visible()

@@ -1,4 +1,4 @@
-"""Checkpoints: open one, and see what it contains and whether all of it was read."""
+"""What a checkpoint contains: what was read of it, whether it is trained, its shape and card."""
 
 import math
 from collections.abc import Mapping
@@ -14,14 +14,9 @@ from bertcore.checkpoints import read_card
 from bertcore.checkpoints.report import LoadReport
 
 from ..access import places
-from ..access.checkpoints import HOW_TO_CHOOSE
-from ..access.policy import policy
 from ..plots import Figure, plain, theme
 from ..plots.formats import safe_card
-from ..shell import Field, Picture, Progress, cache, frame, one_of, sidebar, uploads
-from ..shell.source import UploadBox
-from ..streamlit_internals import UploadedFile, file_ids
-from . import PAGE
+from ..shell import Field, Picture, Progress, frame, one_of, sidebar
 
 KINDS = {
     "attention.query": "query",
@@ -133,9 +128,9 @@ def show_doctor(page: frame.Page) -> None:
         show_files(page)
     if diagnosis.verdict == "not finite":
         return
-    st.header("Are these random numbers?", anchor=False)
+    st.subheader("Are these random numbers?", anchor=False)
     SPECTRA.show(page, diagnosis)
-    st.header("Is attention uniform?", anchor=False)
+    st.subheader("Is attention uniform?", anchor=False)
     ENTROPY.show(page, diagnosis)
 
 
@@ -146,7 +141,7 @@ def show_files(page: frame.Page) -> None:
     remarks = report.file_remarks()
     if not remarks:
         return
-    st.header("What stands out in the files?", anchor=False)
+    st.subheader("What stands out in the files?", anchor=False)
     st.markdown("\n".join(f"- {plain(places.hide(line))}" for line in remarks))
 
 
@@ -265,73 +260,9 @@ def show_shape(page: frame.Page) -> None:
     st.table(table.set_index("field of config.json"))
 
 
-_BOX = UploadBox(
-    key="checkpoint_zip",
-    label="Zip file",
-    types=("zip",),
-    megabytes=uploads.ZIP_MEGABYTES,
-    shows_label=False,
-)
-
-
-def offer_upload() -> None:
-    """Draw the box for a zip file and the button that opens it."""
-    with st.expander("Upload a checkpoint as a zip file", expanded=bool(file_ids(_BOX.key))):
-        files = _BOX.draw()
-        icon, on_click = ":material/folder_zip:", _open
-        label, args = "Open the upload", (files,)
-        st.button(label, icon=icon, disabled=not files, on_click=on_click, args=args)
-
-
-def _open(files: list[UploadedFile]) -> None:
-    """Make the uploaded checkpoint the page's, which opens it as one whose path was typed."""
-    with frame.guard(), _BOX.taken(files) as given:
-        ((name, data),) = given.values()
-        sidebar.choose(str(uploads.receive(name, data)))
-
-
-HOW_TO_OPEN = (
-    "A folder, or a zip file of it, contains config.json, model.safetensors and vocab.txt or "
-    "tokenizer.json, as written by `bertscope pretrain` and transformers. A hub id (user/name, or "
-    "user/name@revision) is fetched from the Hugging Face hub, the only time that the app uses the "
-    "network; it first shows what will be fetched and how much. Private checkpoints open with your "
-    "own token (`hf auth login`)."
-)
-NAMED = (
-    "It is closed because it answers to a name besides localhost. If nobody else can reach that "
-    "name, start it with `--open` to open folders and hub ids here."
-)
 NO_CARD = (
     "This checkpoint has no model card (README.md), so what it was trained on is not documented."
 )
-HOW_MEMORY = (
-    "Checkpoints are shared by everybody who uses this server; the least recently used is closed "
-    "when there are too many. An unloaded checkpoint opens again when somebody needs it."
-)
-
-
-def choose() -> None:
-    """Draw the box for a folder or hub id; on a closed server, a note on what it opens."""
-    if policy().is_closed:
-        st.caption(f"{HOW_TO_CHOOSE} {NAMED}" if policy().is_closed_by_name else HOW_TO_CHOOSE)
-        return
-    with st.form("open_checkpoint", border=False):
-        row = st.container(horizontal=True, vertical_alignment="bottom")
-        row.text_input(
-            "Folder, zip file or hub id",
-            key="open_source",
-            placeholder="/home/me/my-bert, or a hub id such as google-bert/bert-base-uncased",
-        )
-        row.form_submit_button("Open", on_click=open_typed, type="primary")
-    st.caption(HOW_TO_OPEN)
-    offer_upload()
-
-
-def open_typed() -> None:
-    """Choose the checkpoint that was typed."""
-    typed = st.session_state.get("open_source", "").strip()
-    if typed:
-        sidebar.choose(typed)
 
 
 def show_card(page: frame.Page) -> None:
@@ -345,38 +276,19 @@ def show_card(page: frame.Page) -> None:
         st.markdown(safe_card(card))
 
 
-def show_memory(page: frame.Page) -> None:
-    """Draw the checkpoints in memory, each with a button to unload it."""
-    for index, (key, size) in enumerate(cache.loaded().items()):
-        row = st.container(horizontal=True, vertical_alignment="center")
-        chosen = " (in use here)" if key == page.bert_key else ""
-        name = plain(sidebar.short_name(key.source))
-        where = f"device {key.device}, precision {key.dtype}"
-        row.markdown(f"{name}{chosen}: **{theme.megabytes(size)}** ({where})")
-        row.button("Unload", key=f"unload_{index}", on_click=cache.unload, args=(key,))
-    st.markdown(f"Cached traces and results: **{theme.megabytes(cache.result_bytes())}**")
-    st.caption(HOW_MEMORY)
-
-
-MEMORY = "Memory"
 VIEWS = {
     "What was read": show_tensors,
     "Doctor": show_doctor,
     "Shape": show_shape,
     "Model card": show_card,
-    MEMORY: show_memory,
 }
 VIEW = Field("checkpoint_view", next(iter(VIEWS)), tuple(VIEWS))
+OPENED = Field("contents", False)
 
 
-def draw() -> None:
-    """Draw the page."""
-    frame.header(PAGE)
-    choose()
-    page = frame.page_without_text()
+@frame.closed("What is in this checkpoint?", OPENED, VIEW)
+def show_contents(page: frame.Page) -> None:
+    """Draw what is known of the chosen checkpoint."""
     st.header(plain(sidebar.short_name(page.bert_key.source)), anchor=False)
-    # On a closed server, what others have open is private.
-    views = [view for view in VIEWS if view != MEMORY or not policy().is_closed]
-    view = one_of("About it", views, VIEW)
-    with frame.guard():
-        VIEWS[view](page)
+    view = one_of("About it", list(VIEWS), VIEW)
+    VIEWS[view](page)

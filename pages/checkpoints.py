@@ -1,3 +1,0 @@
-from app.checkpoints import page
-
-page.draw()
