@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from bertcore import Model
-from bertcore.data.files import BadRows
+from bertcore.data.files import BadRows, kind_of
 from bertcore.data.texts_file import shown_name
 from bertcore.probes import (
     TASKS,
@@ -68,7 +68,7 @@ def _read(copies: Sequence[Copy]) -> _File:
     (copy,) = copies
     data: dict[Task, ProbeData] = {}
     problem: ValueError | None = None
-    for task in TASKS if copy.path.suffix == ".conllu" else TASKS[:1]:
+    for task in TASKS if kind_of(copy.path) == ".conllu" else TASKS[:1]:
         bad_rows = BadRows(skip=True)
         try:
             read = copy.apart(read_probe_data, task, bad_rows=bad_rows)

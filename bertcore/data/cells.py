@@ -7,7 +7,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -24,8 +24,10 @@ _STARTS = ("start", "start_offset", "startOffset", "begin", "start_char", "offse
 _ENDS = ("end", "end_offset", "endOffset", "stop", "end_char")
 SEPARATOR = "|"
 """Between the labels of a cell."""
-_SIGNS = ("|", ";", ",", "\n", "/", "+", "&", "#", "><", "\t", " and ", " ")
-"""What may stand between the labels of a cell; the first four wherever they recur."""
+_JOINED = re.compile(r"[|;,/+&#\n\t]|>\s*<| and ")
+"""What people write between the labels of a cell."""
+_NUMBERS = re.compile(r"-?\d{1,9}(, ?\d{1,9})*")
+"""Numbers of labels."""
 _LONGEST = 100_000
 """Characters of a cell that is parsed."""
 _EMPTY = frozenset({"", "nan", "null", "<na>", "#n/a"})
@@ -199,8 +201,6 @@ class ListForm(NamedTuple):
     num_flags: int = 0
     """Labels of cells such as [0, 1, 0], which are yes or no of each by its number; else 0."""
     separator: str = SEPARATOR
-    names: frozenset[str] = frozenset()
-    """Whole cells, and parts of several: a list has at least one of them, if there are any."""
 
     @classmethod
     def of(cls, cells: Sequence[Any]) -> ListForm:
@@ -219,45 +219,47 @@ class ListForm(NamedTuple):
         # The numbers of labels do not occur twice in a list.
         if is_hot and max(lengths) > 1 and any(len({*map(str, c)}) < len(c) for c in lists):
             return cls(num_flags=lengths.pop())
-        several = any(SEPARATOR in cell for cell in texts)
-        sign = None if several or lists else list_separator(texts, is_certain=False)
-        parts = Counter(part.strip() for cell in texts for part in cell.split(sign or SEPARATOR))
-        known = {part for part, count in parts.items() if count > 1}
-        return cls(separator=sign or SEPARATOR, names=frozenset(texts) | known)
+        return cls(separator=(None if lists else list_separator(texts)) or SEPARATOR)
 
 
-def list_separator(counts: Mapping[str, int], *, is_certain: bool = True) -> str | None:
-    """Return the sign between the labels of cells such as "cold, slow"; None if they are one each.
+def list_separator(cells: Iterable[str]) -> str | None:
+    """Return the sign between labels: | , or a comma between their numbers; None if there is none.
 
-    The sign | is always one. Of others, the parts of most such cells have to occur in other cells
-    too; if that need not be certain, it is enough that there are no more parts than cells.
+    >>> list_separator(["a|b", "c, d"]), list_separator(["2,27", "3"]), list_separator(["a, b"])
+    ('|', ',', None)
     """
-    for sign in _SIGNS[:4]:
-        lists = [cell for cell in counts if sign in cell]
-        cells = {cell: {part.strip() for part in cell.split(sign)} for cell in counts}
-        found = Counter(part for parts in cells.values() for part in parts)
-        parts = [part for cell in lists for part in cells[cell]]
-        recur = sum(found[part] > 1 for part in parts)
-        is_list = lists and "" not in parts and (sign == "|" or len(found) <= len(counts))
-        if is_list and (sign == "|" or 2 * recur > len(parts) or not is_certain):
-            return sign
-    return None
+    cells = [*filter(None, cells)]
+    if any(SEPARATOR in cell for cell in cells):
+        return SEPARATOR
+    is_list = any("," in cell for cell in cells) and all(map(_NUMBERS.fullmatch, cells))
+    return "," if is_list else None
 
 
-def known_parts(cell: str, names: Container[str]) -> tuple[str, ...]:
-    """Return the parts of a cell if all are names of labels, whatever parts them; else ().
+def label_parts(cell: str) -> list[str]:
+    """Return the parts of a cell that people may mean as labels.
 
-    >>> known_parts("cold / slow", {"cold", "slow"}), known_parts("<a><b>", {"a", "b"})
-    (('cold', 'slow'), ('a', 'b'))
-    >>> known_parts("Arts, Crafts", {"Arts", "Arts, Crafts"})
-    ()
+    >>> label_parts("cold / slow"), label_parts("<a><b>"), label_parts("New York")
+    (['cold', 'slow'], ['a', 'b'], ['New York'])
     """
-    inner = cell.strip("[](){}<> ")
-    for sign in _SIGNS:
-        parts = dict.fromkeys(part.strip(" '\"") for part in inner.rstrip(sign).split(sign))
-        if len(parts) > 1 and all(part in names for part in parts):
-            return tuple(parts)
-    return ()
+    return [part.strip(" '\"<>[](){}") for part in _JOINED.split(cell)]
+
+
+def joined_labels(counts: Iterable[str]) -> str | None:
+    """Return a cell that seems to join labels, as its parts occur in other cells; None without.
+
+    >>> joined_labels(["cold, slow", "cold", "slow"]), joined_labels(["Arts, Crafts", "Sports"])
+    ('cold, slow', None)
+    """
+    parts = {cell: {*label_parts(cell)} for cell in counts}
+    num_cells = Counter(part for own in parts.values() for part in own)
+    return next(
+        (
+            cell
+            for cell, own in parts.items()
+            if SEPARATOR in cell or (len(own) > 1 and all(num_cells[part] > 1 for part in own))
+        ),
+        None,
+    )
 
 
 def labels_of(value: Any, form: ListForm | None = None) -> Labels | None:
@@ -275,11 +277,6 @@ def labels_of(value: Any, form: ListForm | None = None) -> Labels | None:
         if value is None or (text and label_text(text) in ("", *UNLABELLED)):
             return None
         items = [part.strip() for part in text.split(form.separator)] if text else []
-        is_sure = form.separator == SEPARATOR or not form.names
-        if items and not is_sure and form.names.isdisjoint(items):
-            items = [text]
-        if len(items) == 1:
-            items = [*known_parts(text, form.names)] or items
     items = [*map(_named, items if isinstance(items, list) else [items])]
     if items and all(isinstance(item, Mapping) for item in items):
         judged = {name: value for item in items for name, value in item.items()}

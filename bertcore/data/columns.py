@@ -18,7 +18,6 @@ from bertcore.data.cells import (
     as_text,
     check_once,
     is_finite,
-    known_parts,
     label_text,
     labels_of,
     list_separator,
@@ -128,16 +127,15 @@ def flag_columns(columns: Sequence[Column]) -> list[str]:
 def lists_labels(column: Column) -> bool:
     """Return whether cells list few labels, as JSON and the like or with a sign between them."""
     separator = None if are_decimals(column) else list_separator(column.counts)
-    form = ListForm(separator=separator or SEPARATOR, names=frozenset(column.counts))
+    form = ListForm(separator=separator or SEPARATOR)
     try:
         said = [labels_of(cell, form) for cell in column.counts]
     except ValueError:
         return False
     labels = {name for one in said if one for name in one.asked or one.given}
-    is_list = separator is not None or any(
-        cell[:1] in ("[", "{") or known_parts(cell, column.counts) for cell in column.counts
-    )
-    return is_list and 2 <= len(labels) <= MOST_CLASSES
+    are_few = separator != "," or len(labels) <= len(column.counts)
+    is_list = separator is not None or any(cell[:1] in ("[", "{") for cell in column.counts)
+    return is_list and are_few and 2 <= len(labels) <= MOST_CLASSES
 
 
 def are_decimals(column: Column) -> bool:

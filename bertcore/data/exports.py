@@ -188,7 +188,10 @@ def _tool(names: set[str], first: Sequence[_Row], label: str | None, path: Path)
     if of_studio and any(_dict(one.get("data")) or _results(one) for one in first):
         return _of_label_studio
     if "annotator" in names and names & {"annotation_id", "lead_time"}:
-        return _of_flat_studio(names, first)
+        raise ValueError(
+            f"{str(path)!r} is Label Studio's CSV or JSON-MIN, which leave out what an empty cell "
+            "means. Export the tasks as JSON."
+        )
     if {"annotations", "annotation_approver"} <= names:
         return _of_doccano
     answers = {as_text(one.get("answer")) for one in first} - {""}
@@ -258,25 +261,6 @@ def _of_a_text(value: _Row) -> list[Any] | None:
     items = said if isinstance(said, list) else [said]
     paths = ["/".join(map(str, one)) if isinstance(one, list) else one for one in items]
     return None if said is None else paths
-
-
-def _of_flat_studio(names: set[str], first: Sequence[_Row]) -> _Read:
-    """Return what reads Label Studio's CSV and JSON-MIN, which have a row for each annotation."""
-    spans = {name for name in names if any(are_spans(one.get(name)) for one in first[:200])}
-    by = "annotation_id" if "annotation_id" in names else "annotator"
-
-    def read(row: _Row) -> _Answered:
-        if not as_text(row.get(by)):
-            raise UnansweredError(_NOBODY)
-        fields = dict(row)
-        for name, cell in row.items():
-            if (found := _of_a_text(_dict(cell))) is not None:
-                fields[name] = found
-            elif name in spans and not as_text(cell):
-                fields[name] = []
-        return _Answered(fields, {}, False, as_text(row.get("id")) or None)
-
-    return read
 
 
 def _of_doccano(row: _Row) -> _Answered:

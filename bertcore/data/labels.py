@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bertcore.data.cells import TRUTH, UNLABELLED, known_parts, list_separator, whole_number
+from bertcore.data.cells import TRUTH, UNLABELLED, joined_labels, label_parts, whole_number
 from bertcore.data.examples import (
     Example,
     TaggedExample,
@@ -244,8 +244,10 @@ class FileLabels:
         else:
             names = dict.fromkeys(set(left).intersection(("", *UNLABELLED)), "")
             known = frozenset(self.known)
-            one = [name for name in left if name in known or not known_parts(name, known)]
-            names |= match_labels([*filter(None, one)], self.known)
+            single = [
+                name for name in left if name in known or not known.issuperset(label_parts(name))
+            ]
+            names |= match_labels([*filter(None, single)], self.known)
         self.names = {name: self.label_map.get(label, label) for name, label in names.items()}
         self.names |= {name: self.label_map[name] for name in counts if name in self.label_map}
 
@@ -310,13 +312,11 @@ class FileLabels:
                 f"'-1' ({counts['-1']:,} times) is taken for a label. If it marks rows without "
                 f"one, leave them out: {write_label_map({'-1': ''})}."
             )
-        sign = list_separator(counts)
-        lists = (name for name in counts if known_parts(name, counts) or (sign and sign in name))
-        cell = next(lists, None)
-        if cell is not None:
+        joined = joined_labels(counts)
+        if joined is not None:
             yield (
-                f"{cell[:40]!r} is one label here. If it is a list of labels, use the task "
-                "multilabel."
+                f"{joined[:40]!r} is one label here. If it is a list of labels, use the task "
+                "multilabel, with | between them."
             )
 
 

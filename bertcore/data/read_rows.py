@@ -17,6 +17,7 @@ from bertcore.data.cells import (
     as_text,
     decimal_sign,
     flags,
+    joined_labels,
     label_text,
     labels_of,
     listed,
@@ -48,8 +49,9 @@ def read_texts(
     column that is not named is the first with a usual name, or else the likely one by the content
     of the first rows, of which a note is left.
 
-    A column of several labels lists them: separated by |, ; or commas, as a list of JSON, Python or
-    numpy, or as an object of labels with 0 or 1; or it has a 0 or 1 for each label by its number.
+    A column of several labels lists them: separated by |, as numbers with commas, as a list of
+    JSON, Python or numpy, or as an object of labels with 0 or 1; or it has a 0 or 1 for each label
+    by its number.
     An empty cell or list is a text without a label. Or they are columns of 0 and 1, by name or
     number, separated by commas: toxic,insult,threat. Texts with -1, NaN or null there were not
     labelled: they are left out, and counted.
@@ -61,7 +63,7 @@ def read_texts(
     lists = ListForm()
     if form.answer == "labels":
         with open_rows(path, BadRows(skip=True), has_header=header, label=columns.label) as table:
-            lists = _list_form(table, choose(table, path, form, columns, BadRows()))
+            lists = _list_form(table, choose(table, path, form, columns, BadRows()), path)
         if lists.separator != SEPARATOR:
             bad_rows.note(f"Labels of a text are separated by {lists.separator!r}.")
     num, has_labels = 0, False
@@ -79,13 +81,20 @@ def read_texts(
         )
 
 
-def _list_form(table: Table, places: Places) -> ListForm:
+def _list_form(table: Table, places: Places, path: Path) -> ListForm:
     place, *more = places.labels
     rows = (row.cells for row in islice(table.rows, _LOOK_AT_ROWS))
     first = [cells[place] for cells in rows if len(cells) > place]
     if normal(table.columns[place]) == "label" and {"yes", "no"}.issuperset(map(as_text, first)):
         return ListForm()  # the names of two labels, since "label" is the name of none
-    return ListForm(is_flag=True) if more else ListForm.of(first)
+    form = ListForm(is_flag=True) if more else ListForm.of(first)
+    joined = joined_labels({as_text(cell) for cell in first if listed(cell) is None})
+    if form == ListForm() and joined is not None and SEPARATOR not in joined:
+        raise ValueError(
+            f"{str(path)!r} has labels such as {joined[:40]!r}. Write {SEPARATOR} between the "
+            "labels of a text, or a list of JSON."
+        )
+    return form
 
 
 def _text_reader(
@@ -295,7 +304,7 @@ def _choice(row: Mapping[str, Any], places: _Choices, start: int, number: int) -
 
 # ---- questions ----
 
-_ANSWERS = ("answers", "detected_answers", "answer", "answer_text", "text")
+_ANSWERS = ("answers", "answer", "answer_text", "text")
 """Fields with the answers of a question; the first that a row has."""
 
 
@@ -355,6 +364,11 @@ def _questions(path: Path, bad_rows: BadRows) -> Iterator[tuple[Mapping[str, Any
     """Yield the fields of each question, those of its article and paragraph too, and its number."""
     number = 0
     with open_rows(path, bad_rows) as table:
+        if {"header", "detected_answers"} & {*table.columns}:
+            raise ValueError(
+                f"{str(path)!r} is of MRQA, whose answers are not read. Write SQuAD's format, "
+                "with the text and answer_start of each answer."
+            )
         if not has_questions(table.columns):
             raise ValueError(
                 f"{str(path)!r} is not in SQuAD format: expected rows with question, context and "
@@ -373,8 +387,7 @@ def _parts(whole: dict[str, Any], name: str) -> Iterator[dict[str, Any]]:
     """Yield the parts of an article or a paragraph, each with the fields of the whole."""
     parts = whole.pop(name, None)
     if parts is None:
-        if whole.get("header") is None:  # the first line of MRQA's files
-            yield whole
+        yield whole
         return
     for part in parts if isinstance(parts, list) else ():
         if isinstance(part, dict):
@@ -396,12 +409,7 @@ def _answers(fields: Mapping[str, Any]) -> Iterator[tuple[str, int | None]]:
         given = [{"text": a, "answer_start": b} for a, b in zip(texts, starts, strict=False)]
     for answer in given if isinstance(given, list) else [given]:
         answer = answer if isinstance(answer, dict) else {"text": answer}
-        match answer:
-            case {"answer_start": place} | {"char_spans": [[place, *_], *_]}:  # the latter: MRQA's
-                pass
-            case _:
-                place = None
-        text, start = answer.get("text"), as_text(place).removesuffix(".0")
+        text, start = answer.get("text"), as_text(answer.get("answer_start")).removesuffix(".0")
         is_place = start.isdecimal() and len(start) < 16
         yield "" if text is None else str(text), int(start) if is_place else None
 

@@ -32,7 +32,7 @@ from bertcore.data.files import (
     whole_lines,
 )
 from bertcore.data.tables import Table, form_of
-from bertcore.data.tag_schemes import IOB2, OUTSIDE, Entity, scheme_of
+from bertcore.data.tag_schemes import IOB2, Entity, scheme_of
 from bertcore.data.usual_columns import find, summarize
 
 WORDS = ("tokens", "words", "word", "token", "text", "sentence", "form")
@@ -47,10 +47,6 @@ _TAG_ROWS = 20
 _LOOK_AT = Limits(20_000, 20_000_000)
 _PART = re.compile(r"\d+[-.]\d+")
 """CoNLL-U's number of a word that is written with the next ones, or is not in the text."""
-_WEB_ANNO, _GLOBAL = "#FORMAT=WebAnno TSV", "# global.columns"
-"""First lines of the TSV of WebAnno and INCEpTION, and of CoNLL-U Plus, which names its columns."""
-_STAR = re.compile(r"[_*](\[\d+\])?")
-"""A cell of WebAnno without a value."""
 _BRACKETS = re.compile(r"(\([^()*\s]+)*\*\)*|(\([^()*\s]+)+\)+")
 """Tags of OntoNotes (CoNLL-2012)."""
 _IDEOGRAPH = re.compile("([\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f])")
@@ -78,22 +74,20 @@ class Layout(NamedTuple):
     """Whether it is such a file, with blank lines between its sentences."""
     rows: list[list[str]]
     """Columns of the first words."""
-    form: str = ""
-    """"tree" for CoNLL-U, "webanno" for WebAnno's TSV, else ""."""
+    is_conllu: bool = False
     separator: str = ""
     """Between columns: a comma or semicolon, else tabs or spaces."""
 
     def is_comment(self, line: str, *, is_first: bool) -> bool:
         """Return whether a line is no word; # is one within a sentence, or with a usual tag."""
-        if self.form or not line.startswith("#"):
+        if self.is_conllu or not line.startswith("#"):
             return line.startswith("#")
         cells = cells_of(line, self.separator)
         return is_first and (len(cells) != self.width or cells[-1] not in self.tags)
 
     def is_word(self, cells: Sequence[str]) -> bool:
         """Return whether a line has a word of the text, and not a part or a group of words."""
-        pattern = {"tree": r"\d+", "webanno": r"\d+-\d+"}.get(self.form)
-        return pattern is None or re.fullmatch(pattern, cells[0]) is not None
+        return not self.is_conllu or cells[0].isdecimal()
 
 
 def cells_of(line: str, separator: str = "") -> list[str]:
@@ -120,28 +114,20 @@ def _layout(lines: Sequence[str], path: Path, separator: str) -> Layout:
         is_start = not line.strip() or (is_start and line.startswith(("#", "-DOCSTART-")))
     (width, _), *_ = [*Counter(map(len, rows)).most_common(1), (0, 0)]
     kept = [row for row in rows if len(row) == width]
-    first = lines[0] if lines else ""
-    is_plus = first.startswith(_GLOBAL)
-    names = first.removeprefix(_GLOBAL).strip(" =\t").split() if is_plus else [*kept[:1], []][0]
-    names = names if len(names) == width else []
-    at, tag_at = find(names, WORDS), find(names, ("upos", *TAGS) if is_plus else TAGS)
-    said = [row[tag_at] for row in kept] if at is not None and tag_at is not None else []
-    has_header = bool(not is_plus and len(said) > 1 and at != tag_at and said.count(said[0]) == 1)
-    names = names if has_header or is_plus else []
-    word, tag, form = 0, -1, ""
+    names = next(iter(kept), [])
+    word_at, tag_at = find(names, WORDS), find(names, TAGS)
+    said = [row[tag_at] for row in kept] if word_at is not None and tag_at is not None else []
+    has_header = len(said) > 1 and word_at != tag_at and said.count(said[0]) == 1
+    word, tag, is_conllu = 0, -1, False
     kept, body = kept[has_header:], [*zip(rows, starts, strict=True)][has_header:]
     tags = {row[-1] for row in kept}
-    if names:
-        word, tag, form = at or 0, -1 if tag_at is None else tag_at, "tree" if is_plus else ""
-    elif width > 3 and first.startswith(_WEB_ANNO):
-        word, form = 2, "webanno"
-        marked = (i for i in range(3, width) if any(row[i] not in "_*" for row in kept))
-        tag = next((i for i in marked if not all(_STAR.fullmatch(row[i]) for row in kept)), 3)
+    if has_header and word_at is not None and tag_at is not None:
+        word, tag = word_at, tag_at
     elif width > 2 and kept and _counts_words(body):
         word = 1
         outer = {row[-2] for row in kept}
         if width == _UD_WIDTH or kind_of(path) == ".conllu":
-            tag, form = _UD_TAG, "tree"
+            tag, is_conllu = _UD_TAG, True
         elif width == 4 and scheme_of(outer) and scheme_of({"B-X", *tags}):
             tag = width - 2  # GermEval: outer and inner entities
     has_sentences = any(not line.strip() for line in lines) and 0 < sum(starts) < len(starts)
@@ -153,10 +139,10 @@ def _layout(lines: Sequence[str], path: Path, separator: str) -> Layout:
         tag,
         frozenset(tags),
         has_header,
-        tuple(names),
-        bool(form) or is_regular,
+        tuple(names) if has_header else (),
+        is_conllu or is_regular,
         [row for row, _ in body],
-        form,
+        is_conllu,
         separator,
     )
 
@@ -237,8 +223,7 @@ def read_tags(
                 "Write each word's tag as B-, I- with a type, or O; or name another column with "
                 "--label."
             )
-        tags = _of_web_anno(tags) if layout.form == "webanno" else [*map(label_text, tags)]
-        yield replace(sentence, tags=tags)
+        yield replace(sentence, tags=[*map(label_text, tags)])
 
 
 def _number(column: str | None, option: str, usual: int, names: Sequence[str]) -> int:
@@ -249,18 +234,6 @@ def _number(column: str | None, option: str, usual: int, names: Sequence[str]) -
             f"{option} is {column!r}; for files in columns give the column's number, from 1."
         )
     return int(column) - 1
-
-
-def _of_web_anno(tags: Sequence[str]) -> list[str]:
-    """Return tags of WebAnno as IOB2: PER[1], PER[1] for two words, LOC for one, _ for none."""
-    found, before = [], ""
-    for tag in tags:
-        first = tag.partition("|")[0]
-        kind = re.sub(r"\[\d+\]$", "", first).replace("\\", "")
-        is_same = first == before and first != kind
-        found.append(OUTSIDE if kind == "_" else f"{'I' if is_same else 'B'}-{kind}")
-        before = first
-    return found
 
 
 class _Word(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -45,8 +46,12 @@ _NO_DATA = {
     b"version https://git-lfs": "a pointer of Git LFS to the file. Fetch this with git lfs pull",
     b"<!doctype html": _WEB_PAGE,
     b"<html": _WEB_PAGE,
+    b"#format=webanno": "a TSV of WebAnno or INCEpTION. Export it as CoNLL 2002",
+    b"# global.columns": "CoNLL-U Plus. Write a line with a word, a tab and its tag for each word",
 }
-"""Beginnings of text that is saved in place of a table, and what it is."""
+"""Beginnings of text that is not read, and what it is."""
+_CONLLU = b"# global.columns = id form lemma upos xpos feats head deprel deps misc"
+"""The columns that every CoNLL-U file has."""
 _BLANK = "\ufeff \t\r\n\xa0"
 _SEP_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
 """A first line of a spreadsheet that names the separator."""
@@ -145,13 +150,15 @@ def form_of(path: Path, file: BinaryIO | None = None) -> Literal["text", "json",
     if file is None:
         check_file(path)
     with packed_files.open_bytes(path, file) as content:
-        head = content.read(64)
+        head = content.read(100)
     if file is not None:
         file.seek(0)
     kind = kind_of(path)
     if is_columnar(head):
         return "columnar"
-    what = next((what for start, what in _NO_DATA.items() if head.lower().startswith(start)), "")
+    first = head.removeprefix(codecs.BOM_UTF8).lower()
+    beginnings = () if first.startswith(_CONLLU) else _NO_DATA.items()
+    what = next((what for start, what in beginnings if first.startswith(start)), "")
     if what or kind in (".parquet", ".arrow", ".feather"):
         raise ValueError(f"{str(path)!r} is {what or f'no {kind} file, in spite of its name'}.")
     if kind in JSON_LINES:
@@ -204,12 +211,14 @@ def _table(source: _Source, path: Path, bad_rows: BadRows, has_header: HasHeader
     columns, names = [*(source.names or ())], False
     body = [record.cells for record in first if not record.wrong]
     if not is_named:
-        if first[0].wrong:
-            raise ValueError(f"the first row of {str(path)!r} {first[0].wrong}. Correct it.")
         columns = [str(cell).strip(_BLANK) for cell in first[0].cells]
         said = has_header(columns)
         said = source.has_names if said is None else said
-        names = are_names(columns, body[1:]) is not False if said is None else said
+        wrong = first[0].wrong
+        if said and wrong:
+            raise ValueError(f"the first row of {str(path)!r} {wrong}. Correct it.")
+        # Unless names are needed, a damaged first row is a bad row like any other.
+        names = not wrong and are_names(columns, body[1:]) is not False if said is None else said
         if names and _has_row_names(body[1:], len(columns)):
             columns = ["", *columns]
         width = len(columns) if names else width

@@ -120,13 +120,6 @@ CASES = {
         "5 not annotated",
         5,
     ),
-    "Label Studio, JSON-MIN": Case(
-        list(each(*({"sentiment": mood, "annotator": 1, "annotation_id": i, "id": i // 2}
-             for i, mood in enumerate(["pos", "neg", "neg", None, {"choices": ["pos"]}])))),
-        "classify",
-        {0: "pos", 2: "neg", 4: "pos"},
-        "annotated several times: 2",
-    ),
     "doccano, not approved": Case(
         each(*({"annotations": [one] if one else [], "annotation_approver": by, "meta": {}}
              for one, by in ((DOCCANO, None), (0, 1), (0, None)))),
@@ -306,18 +299,6 @@ def test_a_prediction_beside_an_annotation_is_a_plain_column(tmp_path: Path) -> 
     assert {*read(path, "classify", label="prediction")[0].values()} == {"pos"}
 
 
-def test_label_studios_csv_has_a_blank_cell_for_no_marks_and_no_annotator_for_no_answer(
-    tmp_path: Path,
-) -> None:
-    marks = json.dumps([PER | {"labels": ["PER"]}]).replace('"', '""')
-    path = tmp_path / "a.csv"
-    rows = [f'{TEXTS[0]},0,"{marks}",1,7', f"{TEXTS[1]},1,,1,8", f"{TEXTS[2]},2,,,"]
-    path.write_text("\n".join(["text,id,label,annotator,annotation_id", *rows]))
-    found, bad = read(path, "tag")
-    assert found == {TEXTS[0]: "PER", TEXTS[1]: ""}
-    assert bad.notes()[0] == "1 example has no label and was left out (1 not annotated)."
-
-
 @pytest.mark.parametrize("blank", [None, "", float("nan")])
 def test_a_text_without_a_list_of_spans_is_no_sentence_without_entities(
     blank: object, tmp_path: Path
@@ -334,51 +315,46 @@ def test_empty_lists_of_spans_are_said(tmp_path: Path) -> None:
 
 
 RECORD = {"text": TEXTS[0], "annotation": [["PER", 0, 4]], "status": "Validated"}
+FLAT = {"id": 1, "annotator": 1, "annotation_id": 7, "sentiment": "pos"}
 REFUSED = {
-    "Argilla 2, a column for each": each({"mood.responses": ["a"]}),
-    "Argilla's feedback": ({"fields": {"text": "x"}, "responses": [{"values": {}}]},),
-    "Argilla 1": ({**RECORD, "prediction": None},),
-    "LightTag": ({"content": TEXTS[0], "seen_by": [1], "annotations": []},),
-}
-what_opens.add(
-    "Labels",
-    "LightTag, and other forms of Argilla",
-    '`{"mood.responses": ["a"]}`',
-    "refused: what to write",
-)
+    # what: (file, content, words of the refusal)
+    "Argilla 2, a column for each": ("jsonl", each({"mood.responses": ["a"]}), "form of Argilla"),
+    "Argilla's feedback": (
+        "jsonl", ({"fields": {"text": "x"}, "responses": [{"values": {}}]},), "form of Argilla"),
+    "Argilla 1": ("jsonl", ({**RECORD, "prediction": None},), "form of Argilla"),
+    "LightTag": (
+        "jsonl", ({"content": TEXTS[0], "seen_by": [1], "annotations": []},), "form of LightTag"),
+    "JSON-MIN": ("json", [*each(FLAT)], "Label Studio's CSV or JSON-MIN"),
+    "Label Studio's CSV": (
+        "csv", "text,label,annotator,annotation_id\na b,x,1,7\n", "Label Studio's CSV or JSON-MIN"),
+    "brat": ("ann", "T1\tPER 0 4\tJohn\nT2\tLOC 14 19\tParis\n", "annotations of brat"),
+    "WebAnno": (
+        "tsv", "#FORMAT=WebAnno TSV 3.3\n\n1-1\t0-4\tJohn\t*[1]\tPER[1]\t\n", "a TSV of WebAnno"),
+    "CoNLL-U Plus": (
+        "txt", "# global.columns = ID FORM NER\n1\tEU\tB-ORG\n\n1\tOslo\tB-LOC\n", "CoNLL-U Plus"),
+}  # fmt: skip
+for kinds, example, advice in (
+    ("LightTag, and other forms of Argilla", '`{"mood.responses": ["a"]}`', "what to write"),
+    (
+        "Label Studio's CSV and JSON-MIN; WebAnno's TSV; CoNLL-U Plus",
+        "`# global.columns = ID FORM NER`",
+        "what to export",
+    ),
+):
+    what_opens.add("Labels", kinds, example, f"refused: {advice}")
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_forms_that_are_not_read_are_named(name: str, tmp_path: Path) -> None:
-    path = written(tmp_path / "a.jsonl", REFUSED[name])
+    ending, content, words = REFUSED[name]
+    path = tmp_path / f"a.{ending}"
+    if isinstance(content, str):
+        path.write_text(content)
+    else:
+        written(path, content)
     for look in (guess, lambda path: read(path, "tag"), lambda path: read(path, "classify")):
-        with pytest.raises(ValueError, match=f"is a form of {name.split()[0][:7]}.*JSON lines"):
+        with pytest.raises(ValueError, match=words):
             look(path)
-
-
-def test_annotations_of_brat_lack_their_text(tmp_path: Path) -> None:
-    path = tmp_path / "a.ann"
-    path.write_text("T1\tPER 0 4\tJohn\nT2\tLOC 14 19\tParis\n")
-    for look in (guess, lambda path: read(path, "tag"), lambda path: read(path, "classify")):
-        with pytest.raises(ValueError, match=r"annotations of brat.*\.txt beside it"):
-            look(path)
-
-
-def test_webanno_and_inception_have_a_word_a_line(tmp_path: Path) -> None:
-    path = tmp_path / "a.tsv"
-    lines = (
-        "1-1\t0-4\tJohn\t*[1]\tPER[1]\t",
-        "1-2\t5-10\tSmith\t*[1]\tPER[1]\t",
-        "1-2.1\t5-7\tSm\t_\t_\t",
-        "1-3\t11-16\tlives\t_\t_\t",
-        "1-4\t17-22\tParis\t*\tLOC\t",
-    )
-    head = ("#FORMAT=WebAnno TSV 3.3", "#T_SP=a.NamedEntity|identifier|value", "", "")
-    path.write_text("\n".join([*head, "#Text=John Smith lives Paris", *lines, ""]))
-    assert guess(path).task == "tag"
-    [one] = read_examples(path, find_task("tag"), bad_rows=BadRows())
-    assert one.words == ["John", "Smith", "lives", "Paris"]  # type: ignore[attr-defined]
-    assert one.labels == ["B-PER", "I-PER", "O", "B-LOC"]
 
 
 @pytest.mark.parametrize("result", [[1], ["a"], 7, [{"value": 1}], [{"value": {"start": []}}]])

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from bertcore.configs import Columns
-from bertcore.data.cells import decimal_sign, known_parts, number_text, parsed_list
+from bertcore.data.cells import decimal_sign, number_text, parsed_list
 from bertcore.data.files import BadRows
 from bertcore.data.guess import guess
 from bertcore.tasks import find_task
@@ -93,50 +94,73 @@ def test_what_is_no_number(cell: str) -> None:
     assert number_text(cell, ",") is None
 
 
-FIVE = [("cold", "slow"), ("slow",), ("cold",), ("rude", "cold"), ("rude",)]
-LISTS: dict[str, tuple[list[object], list[tuple[str, ...]], str]] = {
-    # what: (cells, the labels of each, what a reader of one label a text says)
-    "commas": (["cold, slow", "slow", "cold", "rude, cold", "rude"], FIVE, "is one label here"),
-    "semicolons": (["cold; slow", "slow", "cold", "rude; cold", "rude"], FIVE, "one label here"),
-    "bars": (["cold|slow", "slow", "cold", "rude|cold", "rude"], FIVE, "is one label here"),
-    "lines": (["MM\nPR", "PR", "MM"], [("MM", "PR"), ("PR",), ("MM",)], "one label here"),
-    "JSON": ([["cold", "slow"], ["slow"], ["cold"], ["rude", "cold"], ["rude"]], FIVE,
+LISTS: dict[str, tuple[list[object], str]] = {
+    # what: (cells, what a reader of one label a text says)
+    "bars": (["cold|slow", "slow", "cold", "rude|cold", "rude"], "is one label here"),
+    "JSON": ([["cold", "slow"], ["slow"], ["cold"], ["rude", "cold"], ["rude"]],
              "a list of 2 labels, which the task multilabel reads"),
     "JSON as text": (['["cold", "slow"]', '["slow"]', '["cold"]', '["rude", "cold"]', '["rude"]'],
-                     FIVE, "a list of 2 labels"),
-    "Python": (["['cold', 'slow']", "['slow']", "['cold']", "['rude', 'cold']", "['rude']"], FIVE,
+                     "a list of 2 labels"),
+    "Python": (["['cold', 'slow']", "['slow']", "['cold']", "['rude', 'cold']", "['rude']"],
                "a list of 2 labels"),
-    "numpy": (["['cold' 'slow']", "['slow']", "['cold']", "['rude' 'cold']", "['rude']"], FIVE,
+    "numpy": (["['cold' 'slow']", "['slow']", "['cold']", "['rude' 'cold']", "['rude']"],
               "a list of 2 labels"),
-    "one label a list": ([["a"], ["b"]], [("a",), ("b",)], ""),
-    "a comma in a label": (["Arts, Crafts", "Sports", "Business, Finance", "Sports"],
-                           [("Arts, Crafts",), ("Sports",), ("Business, Finance",), ("Sports",)],
-                           ""),
+    "sets": (["{'cold', 'slow'}", "{'slow'}", "{'cold'}", "{'rude', 'cold'}", "{'rude'}"],
+             "a list of 2 labels"),
 }  # fmt: skip
 what_opens.add(
-    "Labels",
-    "lists in cells",
-    "`cold, slow`; `cold|slow`; `['cold', 'slow']`",
-    "several labels a text",
+    "Labels", "lists in cells", "`cold|slow`; `['cold', 'slow']`; `2,27`", "several labels a text"
 )
 what_opens.add(
     "Labels", "a comma in a label", "`Arts, Crafts`", "one label, where its parts are no labels"
 )
 
 
+def labelled(path: Path, cells: Sequence[object]) -> Path:
+    rows = [{"text": f"film {i}", "label": cell} for i, cell in enumerate([*cells] * MANY)]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    return path
+
+
 @pytest.mark.parametrize("name", LISTS)
 def test_lists_in_cells(name: str, tmp_path: Path) -> None:
-    cells, labels, said = LISTS[name]
-    path, bad = tmp_path / "a.jsonl", BadRows(skip=True)
-    rows = [{"text": f"film {i}", "labels": cell} for i, cell in enumerate(cells * MANY)]
-    path.write_text("\n".join(map(json.dumps, rows)))
-    found = [*read_examples(path, find_task("multilabel"), bad_rows=BadRows())]
-    assert [one.labels for one in found] == labels * MANY
-    several = any(len(one) > 1 for one in labels) or "list" in name
-    assert guess(path).task == ("multilabel" if several else "classify")
+    cells, said = LISTS[name]
+    path, bad = labelled(tmp_path / "a.jsonl", cells), BadRows(skip=True)
+    examples = [*read_examples(path, find_task("multilabel"), bad_rows=BadRows())]
+    five = [{"cold", "slow"}, {"slow"}, {"cold"}, {"rude", "cold"}, {"rude"}]
+    assert [{*example.labels} for example in examples] == five * MANY
+    assert guess(path).task == "multilabel"
     list(read_examples(path, find_task("classify"), bad_rows=bad))
     assert said in " ".join(bad.notes())
-    assert bool(said) == bool(bad.notes())
+
+
+@opens(
+    "Labels",
+    "labels with commas and the like between them",
+    "`cold, slow`, where `cold` and `slow` are labels",
+    "one label a text, which is said; `--task multilabel` refuses them: write `|`",
+)
+@pytest.mark.parametrize("sign", [", ", "; ", " / ", "+", " & ", " and ", "\t"])
+def test_other_signs_between_labels_are_named(sign: str, tmp_path: Path) -> None:
+    cells = ["cold", "slow", "old, new", f"cold{sign}slow"]
+    path, bad = labelled(tmp_path / "a.jsonl", cells), BadRows()
+    assert guess(path).task == "classify"
+    examples = [*read_examples(path, find_task("classify"), bad_rows=bad)]
+    assert examples[3].labels == (f"cold{sign}slow".strip(),)
+    assert any("is one label here" in note for note in bad.notes())
+    with pytest.raises(ValueError, match=r"has labels such as 'cold.*Write \|"):
+        list(read_examples(path, find_task("multilabel"), bad_rows=BadRows()))
+
+
+@pytest.mark.parametrize(
+    "cells", [["Arts, Crafts", "Sports", "Business, Finance"], ["New York", "New", "York"]]
+)
+def test_a_comma_or_a_space_in_a_label(cells: list[str], tmp_path: Path) -> None:
+    path, bad = labelled(tmp_path / "a.jsonl", cells), BadRows()
+    for task in ("classify", "multilabel"):
+        examples = [*read_examples(path, find_task(task), bad_rows=bad)]
+        assert [example.labels for example in examples[:3]] == [(cell,) for cell in cells]
+    assert not bad.notes()
 
 
 @opens("Labels", "a set in a cell", "`{'cold', 'slow'}`", "several labels a text")
@@ -180,61 +204,6 @@ def test_nan_in_a_list_is_no_label(tmp_path: Path) -> None:
     assert bad.num == 1
 
 
-@pytest.mark.parametrize("task", ["classify", "multilabel"])
-def test_a_set_is_a_list_of_labels(task: str, tmp_path: Path) -> None:
-    path = table(tmp_path / "a.csv", "{'cold', 'slow'}", "{'cold'}", "{'slow'}")
-    assert guess(path).task == "multilabel"
-    if task == "classify":
-        with pytest.raises(ValueError, match="a list of 2 labels, which the task multilabel reads"):
-            list(read_examples(path, find_task(task), bad_rows=BadRows()))
-        return
-    found = [*read_examples(path, find_task(task), bad_rows=BadRows())]
-    assert [one.labels for one in found[:3]] == [("cold", "slow"), ("cold",), ("slow",)]
-
-
-@opens(
-    "Labels",
-    "labels that stand together once",
-    "`cold / slow`, where `cold` and `slow` are labels",
-    "several labels a text; with one label a text it is said",
-)
-@pytest.mark.parametrize("sign", [", ", "; ", " / ", "+", " & ", " and ", " ", "\t", "|"])
-def test_parts_that_are_all_names_of_labels_are_labels(sign: str, tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    cells = ["cold", "slow", "old, new"] * 4 + [f"cold{sign}slow"]
-    rows = [f'{{"text": "film {i}", "label": "{cell}"}}' for i, cell in enumerate(cells)]
-    path.write_text("\n".join(rows).replace("\t", "\\t"))
-    assert guess(path).task == "multilabel"
-    *_, last = read_examples(path, find_task("multilabel"), bad_rows=BadRows())
-    assert last.labels == ("cold", "slow")
-    bad = BadRows()
-    list(read_examples(path, find_task("classify"), bad_rows=bad))
-    assert any("is one label here" in note for note in bad.notes())
-
-
-def test_a_name_with_a_comma_stays_one_label_beside_lists(tmp_path: Path) -> None:
-    cells = ("sports", "news", "sports, news", "Arts, Crafts")
-    path = table(tmp_path / "a.tsv", *cells, name="labels", sign="\t")
-    found = [*read_examples(path, find_task("multilabel"), bad_rows=BadRows())]
-    assert [one.labels for one in found[2:4]] == [("sports", "news"), ("Arts, Crafts",)]
-
-
-@pytest.mark.parametrize(
-    ("cell", "names", "parts"),
-    [
-        ("Arts, Crafts", {"Arts"}, ()),
-        ("New York", {"New", "York"}, ("New", "York")),
-        ("[a, b]", {"a", "b"}, ("a", "b")),
-        ("<a><b>", {"a", "b"}, ("a", "b")),
-        ("a;b;", {"a", "b"}, ("a", "b")),
-        ("a", {"a"}, ()),
-        ("a,a", {"a"}, ()),
-    ],
-)
-def test_known_parts(cell: str, names: set[str], parts: tuple[str, ...]) -> None:
-    assert known_parts(cell, names) == parts
-
-
 @pytest.mark.parametrize(
     ("name", "content"),
     [
@@ -245,9 +214,8 @@ def test_known_parts(cell: str, names: set[str], parts: tuple[str, ...]) -> None
                            '{"tokens": ["Oslo"], "tags": ["B-LOC"]}\n'),
         ("lists.tsv", "tokens\tner_tags\n['EU', 'wins']\t['B-ORG', 'O']\n['Oslo']\t['B-LOC']\n"),
         ("header.tsv", "token\tner\tpos\nEU\tB-ORG\tX\nwins\tO\tY\n\nOslo\tB-LOC\tX\n"),
-        ("plus.txt", "# global.columns = ID FORM NER\n1\tEU\tB-ORG\n2\twins\tO\n\n"
-                     "1\tOslo\tB-LOC\n"),
-        ("tree.conll", "# text = EU wins\n1\tEU\t_\tB-ORG\t_\t_\t0\tx\t_\t_\n"
+        ("tree.conll", "# global.columns = ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC\n"
+                       "# text = EU wins\n1\tEU\t_\tB-ORG\t_\t_\t0\tx\t_\t_\n"
                        "2-3\twins\t_\t_\t_\t_\t_\t_\t_\t_\n2\twins\t_\tO\t_\t_\t1\tx\t_\t_\n\n"
                        "1\tOslo\t_\tB-LOC\t_\t_\t0\tx\t_\t_\n"),
     ],
@@ -265,15 +233,6 @@ def test_columns_say_what_they_are_whatever_the_files_name(
             (["EU", "wins"], ["B-ORG", "O"]),
             (["Oslo"], ["B-LOC"]),
         ]
-
-
-def test_columns_that_have_names_are_read_by_them(tmp_path: Path) -> None:
-    path = tmp_path / "a.conllup"
-    path.write_text("# global.columns = ID FORM UPOS NER\n1\tOslo\tX\tB-LOC\n\n")
-    for name, tag in (("NER", "B-LOC"), ("UPOS", "X"), ("1", "1")):
-        columns = Columns(label=name)
-        [one] = read_examples(path, find_task("tag"), columns=columns, bad_rows=BadRows())
-        assert [*one.labels] == [tag]
 
 
 @pytest.mark.parametrize("cells", [("1,5", "2,5", "3,5", "1", "7,5"), ("1.234,5", "2", "0,5")])

@@ -189,6 +189,19 @@ def test_one_bad_row_costs_one_row(broken: str, tmp_path: Path) -> None:
             examples(path)
 
 
+@pytest.mark.parametrize("first", ['"never closed,neg', '"text,label', "a,b,c" + ',"x' * 25])
+def test_a_damaged_first_row_is_one_bad_row(first: str, tmp_path: Path) -> None:
+    path, bad = tmp_path / "a.csv", BadRows(skip=True)
+    path.write_text("\n".join([first, *GOOD]) + "\n")
+    assert guess(path).chosen == Columns(text="1", label="2")
+    rows = find_task("classify").read(path, bad_rows=bad)
+    assert [f"{row.text},{row.answer}" for row in rows] == GOOD  # type: ignore[attr-defined]
+    assert bad.num == 1
+    for columns in ({}, {"text": "text"}):
+        with pytest.raises(ValueError, match="row"):
+            examples(path, **columns)
+
+
 @pytest.mark.parametrize(
     ("line", "cells"),
     [

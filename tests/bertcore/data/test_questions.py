@@ -154,16 +154,18 @@ def test_an_odd_answer_costs_its_own_question_alone(tmp_path: Path) -> None:
     assert bad.num == len(odd)
 
 
-@pytest.mark.parametrize("place", [None, 7, [], [None], [[]], {"a": 1}, [[0, 4]]])
-def test_an_odd_place_of_an_answer_of_mrqa_costs_its_own_question_alone(
-    place: Any, tmp_path: Path
-) -> None:
-    path, bad = tmp_path / "a.jsonl", BadRows(skip=True)
-    answers = [{"text": "Paris", "char_spans": place}]
-    question = {"qid": "1", "question": "where?", "detected_answers": answers}
-    path.write_text(json.dumps({"context": "Paris is old", "qas": [question]}))
-    read = list(read_questions(path, bad_rows=bad))
-    assert (len(read), bad.num) == ((1, 0) if place == [[0, 4]] else (0, 1))
+@pytest.mark.parametrize("first", [{}, {"header": {"dataset": "SQuAD"}}])
+def test_answers_of_mrqa_are_named(first: dict[str, Any], tmp_path: Path) -> None:
+    path, answers = tmp_path / "a.jsonl", [{"text": "Paris", "char_spans": [[0, 4]]}]
+    question = {"question": "where?", "detected_answers": answers}
+    rows = (
+        [first, {"context": "Paris is old", "qas": [question]}]
+        if first
+        else [{"context": "Paris is old", **question}]
+    )
+    path.write_text("\n".join(map(json.dumps, rows)))
+    with pytest.raises(ValueError, match="is of MRQA"):
+        list(read_questions(path, bad_rows=BadRows()))
 
 
 def test_an_odd_value_in_another_column_costs_nothing(tmp_path: Path) -> None:
