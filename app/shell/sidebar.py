@@ -219,9 +219,8 @@ def _describe(bert: Model) -> None:
         f"**{theme.megabytes(num_bytes)}**  \n"
         f"**{config.vocab_size:,}** word pieces · up to **{bert.max_length}** tokens"
     )
-    if bert.report is not None and bert.report.precision_note is not None:
-        note = bert.report.precision_note
-        st.caption(plain(note[0].upper() + note[1:]))
+    for note in () if bert.report is None else bert.report.sentences("precision"):
+        st.caption(plain(note))
 
 
 def _memory() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,7 +12,14 @@ from torch import Tensor
 from bertcore.architecture.config import BertConfig
 from bertcore.architecture.families import POSITION_IDS, Family
 from bertcore.checkpoints.adapter import MergedWeights
-from bertcore.checkpoints.report import Shape, TensorReport, list_up_to
+from bertcore.checkpoints.report import (
+    Shape,
+    TensorReport,
+    findings,
+    head_findings,
+    list_up_to,
+    name_sentences,
+)
 from bertcore.checkpoints.task import head_numbers, outside
 from bertcore.checkpoints.weights import OpenWeights
 from bertcore.network import Network
@@ -66,42 +73,72 @@ def plan_loading(weights: OpenWeights, config: BertConfig, folder: Path) -> Load
         return {ours: theirs for ours, theirs in table.items() if ours in full}
 
     shapes = {theirs: full[ours] for ours, theirs in table_of(head_keys).items()}
-    found = {key: weights.stored[name].shape for key, name in stored.items()}
+    of_file = {key: weights.stored[name].shape for key, name in stored.items()}
     of_heads = [key for keys_of_head in head_keys.values() for key in keys_of_head]
-    wrong = [key for key in of_heads if key in found and found[key] != shapes[key]]
-    begun = {head for head, names in head_keys.items() if found.keys() & names}
-    whole = {h for h in begun if found.keys() - wrong >= {*head_keys[h]}}
+    wrong = [key for key in of_heads if key in of_file and of_file[key] != shapes[key]]
+    begun = {head for head, names in head_keys.items() if of_file.keys() & names}
+    whole = {h for h in begun if of_file.keys() - wrong >= {*head_keys[h]}}
     # Of BERT's three heads, the two on pairs read the pooler.
     heads = frozenset(whole if "pooler" in whole else whole - {"nsp", "sop"})
     table = table_of(heads)
     _check(weights, stored, table.values(), shapes, folder)
     unused = {*shapes, family.decoder_bias, family.decoder_weight, family.prefix + POSITION_IDS}
-    others = {key: shape for key, shape in found.items() if key not in unused}
+    others = {key: shape for key, shape in of_file.items() if key not in unused}
     others |= {name: weights.stored[name].shape for name in keys.doubled}
     beside = [key for key in outside(keys, family) if not key.startswith(family.prefix)]
     tasks = {key: others[key] for key in beside if key in others}
     with torch.device("meta"):
         network = Network(config, heads)
+    unexpected = {key: shape for key, shape in others.items() if key not in tasks}
+    mis_shaped = {stored[key]: (of_file[key], shapes[key]) for key in wrong}
+    numbers, broken = head_numbers(weights, {stored.get(n, n): s for n, s in tasks.items()})
+    has_words = "mlm" in heads
+    untied = ["The decoder is a matrix of its own, not the token table (untied)."]
+    names = name_sentences(
+        family.name,
+        unexpected,
+        prefix=keys.prefix,
+        num_renamed=keys.num_renamed,
+        tied_head="masked-word head" if has_words and is_tied else "",
+        others=keys.others,
+    )
+    loaded = as_capabilities(config, sorted(heads))
     return LoadPlan(
         network=network,
         table={ours: stored[theirs] for ours, theirs in table.items()},
         report=TensorReport(
             stored_dtype=weights.stored[stored[family.token_table]].dtype,
-            matched={stored[theirs]: found[theirs] for theirs in table.values()},
-            missing={theirs: shape for theirs, shape in shapes.items() if theirs not in found},
-            unexpected={k: v for k, v in others.items() if k not in tasks},
-            mis_shaped={stored[key]: (found[key], shapes[key]) for key in wrong},
-            other_encoders=tuple(keys.others),
-            mended_prefix=keys.prefix,
-            num_renamed=keys.num_renamed,
-            num_stored_layers=num_stored_layers,
-            decoder="absent" if "mlm" not in heads else "tied" if is_tied else "untied",
-            heads=as_capabilities(config, sorted(heads)),
-            incomplete_heads=tuple(sorted(begun - whole)),
+            matched={stored[theirs]: of_file[theirs] for theirs in table.values()},
+            missing={theirs: shape for theirs, shape in shapes.items() if theirs not in of_file},
+            unexpected=unexpected,
+            mis_shaped=mis_shaped,
+            decoder="absent" if not has_words else "tied" if is_tied else "untied",
+            heads=loaded,
             task_heads=tasks,
-            **head_numbers(weights, {stored.get(n, n): s for n, s in tasks.items()}),
+            broken_heads=broken,
+            findings=[
+                *numbers,
+                *findings("numbers", _left_out(num_stored_layers, config.num_hidden_layers)),
+                *head_findings(
+                    loaded,
+                    as_capabilities(config, family.heads),
+                    family.absent.values(),
+                    sorted(begun - whole),
+                    mis_shaped,
+                ),
+                *findings("heads", untied if has_words and not is_tied else ()),
+                *findings("names", names),
+            ],
         ),
     )
+
+
+def _left_out(num_stored: int, num_layers: int) -> Iterator[str]:
+    if num_stored > num_layers:
+        yield (
+            f"Warning: the file has {num_stored} layers but config.json asks for {num_layers}; the "
+            "others were left out."
+        )
 
 
 def as_capabilities(config: BertConfig, heads: Iterable[str]) -> tuple[str, ...]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple, get_args
 
 from bertcore.architecture.families import CLS
 
@@ -21,6 +22,51 @@ HEAD_NAMES = {
     "sop": "sentence-order (SOP) head",
     "next": "next-token head",
 }
+Kind = Literal[
+    "size",
+    "precision",
+    "adapter",
+    "family",
+    "numbers",
+    "heads",
+    "absent",
+    "task",
+    "vectors",
+    "names",
+    "vocabulary",
+    "files",
+]
+"""Of what a finding is, in the order of the report: size of the file, a number format other than
+requested, a merged adapter, the architecture, numbers of the weights, heads of pretraining, those
+that are absent, the task head, how a text becomes a vector, names of tensors, the vocabulary, files
+that do not fit together."""
+_STAND_OUT = ("absent", "names", "files")
+"""Kinds of which every finding is a remark."""
+_WARNING = "Warning: "
+
+
+class Finding(NamedTuple):
+    """One thing that was seen when a checkpoint was opened."""
+
+    kind: Kind
+    sentence: str
+    """One sentence or several; a warning begins with "Warning: "."""
+    severity: Literal["fact", "remark", "warning"]
+    """A remark stands out, a warning may make answers wrong."""
+
+
+def in_order(found: Iterable[Finding]) -> list[Finding]:
+    """Return findings in the order of Kind."""
+    return sorted(found, key=lambda each: get_args(Kind).index(each.kind))
+
+
+def findings(kind: Kind, sentences: Iterable[str]) -> list[Finding]:
+    """Return findings of a kind; a sentence that begins with "Warning: " is a warning."""
+    usual: Literal["fact", "remark"] = "remark" if kind in _STAND_OUT else "fact"
+    return [
+        Finding(kind, line, "warning" if line.startswith(_WARNING) else usual)
+        for line in dict.fromkeys(sentences)
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,29 +97,47 @@ class TaskFacts:
         """The class that config.json names; "" if it names none."""
         return self.architecture or ""
 
-    def sentences(self) -> Iterator[str]:
-        """Yield the facts as sentences, with warnings if files disagree."""
+    def sentences(self, task_heads: Mapping[str, Shape], no_answer: str | None) -> Iterator[str]:
+        """Yield the facts, with warnings if files disagree.
+
+        Args:
+            task_heads: As in `TensorReport`.
+            no_answer: Why a head that fits its class has no answer here; None if it has one.
+        """
+        tensors = _some(task_heads)
+        if self.refusal is not None:
+            yield (
+                "Warning: no task head is read, neither on the Inspect page nor by bertscope "
+                f"evaluate. {self.refusal}"
+            )
+        elif no_answer is not None:
+            yield (
+                "Warning: neither the Inspect page nor bertscope evaluate can use the task head "
+                f"({tensors}): {no_answer}"
+            )
+        elif task_heads:
+            yield f"Task head: {tensors}. The Inspect page and bertscope evaluate use it."
+        if self.note is not None:
+            yield self.note
         if self.architecture is not None:
             meaning = f", which predicts {self.task}" if self.task else ""
             yield f"config.json names the class {self.architecture}{meaning}."
         elif self.task is not None:
             yield f"By its tensors it predicts {self.task}."
-        if self.refusal is not None:
-            return
         number = len(self.label_names)
-        if self.num_outputs is not None and number:
-            count = number if number <= 10 else 8
-            more = f" and {number - count} more" if number > count else ""
-            yield f"Labels: {', '.join(self.label_names[:count])}{more}."
-            if number != self.num_outputs:
-                yield (
-                    f"Warning: config.json names {number} labels but the head has "
-                    f"{self.num_outputs} outputs."
-                )
-        elif self.num_outputs is not None:
+        if self.refusal is not None or self.num_outputs is None:
+            return
+        if not number:
             yield (
                 f"The head has {self.num_outputs} outputs; config.json has no names for them by "
                 "ids from 0 (id2label)."
+            )
+            return
+        yield f"Labels: {list_up_to(self.label_names, 10 if number <= 10 else 8, separator=', ')}."
+        if number != self.num_outputs:
+            yield (
+                f"Warning: config.json names {number} labels but the head has {self.num_outputs} "
+                "outputs."
             )
 
 
@@ -92,28 +156,16 @@ class TensorReport:
     mis_shaped: dict[str, tuple[Shape, Shape]]
     """Tensors of heads that were left out because of their shape: name -> (shape in the file,
     expected shape). A mis-shaped tensor of the encoder is an error instead."""
-    other_encoders: tuple[str, ...] = ()
-    """Prefixes of further encoders in the file, which are not read."""
-    mended_prefix: str | None
-    """The prefix of the encoder's names instead of the family's (`bert.`); None if it was right."""
-    num_renamed: int
-    """LayerNorm tensors that were called gamma or beta."""
-    num_stored_layers: int
-    """Layers in the file; more than those of the network if config.json asks for fewer."""
     decoder: str
     """"tied" (not stored, or a copy of the token table), "untied" (another matrix) or "absent"."""
     heads: tuple[str, ...]
     """Which of pooler, mlm, next, nsp, replaced, sop were loaded."""
-    incomplete_heads: tuple[str, ...] = ()
-    """Heads that are incomplete or of another shape in the file: left out."""
     task_heads: dict[str, Shape]
-    """Tensors of fine-tuned heads such as classifier.weight: not used."""
-    fresh_heads: tuple[str, ...]
-    """Biases of task heads that are exactly 0, as before the first step of training."""
-    zero_heads: tuple[str, ...]
-    """Matrices of task heads that are 0 throughout."""
-    broken_heads: tuple[str, ...]
+    """Tensors of fine-tuned heads such as classifier.weight."""
+    broken_heads: tuple[str, ...] = ()
     """Tensors of task heads that contain NaN or infinity."""
+    findings: list[Finding]
+    """What was seen, in the order of Kind in a complete report."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,231 +178,182 @@ class LoadReport(TensorReport):
     """The folder of the files."""
     format: str
     """"safetensors", "safetensors in 3 files" or "pytorch_model.bin"."""
-    num_bytes: int
-    """Size of the weight files."""
-    adapter: str | None
-    """What a LoRA adapter changed in its base, as a sentence; None: it is not an adapter."""
     family: str
     """"BERT", "RoBERTa", ..."""
-    family_note: str | None
-    """A sentence if config.json names no family or a wrong one; else None."""
-    family_heads: tuple[str, ...]
-    """Heads that checkpoints of this family can have."""
-    is_other: bool
-    """Whether it is of another architecture, run by `transformers`."""
-    lacks: tuple[str, ...]
-    """What checkpoints of this family never have, one sentence each."""
     task: TaskFacts
     """The task that it was trained for."""
-    no_answer: str | None
-    """Why its task head, which fits its class, has no answer here; None if it has one."""
-    sentence_encoder: tuple[str, ...]
-    """How a text becomes one vector, in sentences."""
-    oddities: tuple[str, ...]
-    """Mismatches between the files, in sentences."""
-    precision_note: str | None
-    """Why it was opened in a number format other than requested; None: it was not."""
     not_finite: tuple[str, ...]
     """Loaded tensors that contain NaN or infinity."""
-    num_layers: int
     num_parameters: int
     """Parameters of the loaded network, each weight counted once."""
-    vocab_size: int
-    """Pieces of the tokenizer."""
-    num_rows: int
-    """Rows of the token table."""
-    num_unused: int
-    """Rows that no token uses: padding, spare rows, or those of another tokenizer."""
-    is_cased: bool
-    """Whether upper and lower case differ for the tokenizer."""
     fingerprint: str
     """sha256 over names, shapes and stored bytes of the loaded weights; same weights, same value,
     regardless of file names."""
 
-    def sentences(self) -> list[str]:
-        """Return the report in plain words, the most important first."""
-        return [
-            *self._file_sentences(),
-            *self._head_sentences(),
-            *self._task_sentences(),
-            *self.sentence_encoder,
-            *self._name_sentences(),
-            *self._vocabulary_sentences(),
-            *self.oddities,
-            f"Fingerprint: {self.fingerprint}.",
-        ]
+    def sentences(self, *kinds: Kind) -> list[str]:
+        """Return the report in plain words, the most important first.
+
+        Args:
+            kinds: None given: all, and the fingerprint.
+        """
+        lines = [each.sentence for each in self.findings if not kinds or each.kind in kinds]
+        return lines if kinds else [*lines, f"Fingerprint: {self.fingerprint}."]
 
     def file_remarks(self) -> list[str]:
-        """Return the doctor's remarks on the files: missing, renamed, split, tied or odd parts."""
-        lines = [] if self.family_note is None else [f"Warning: {self.family_note}"]
-        lines += self._absent_sentences()
-        if " in " in self.format:
-            lines.append(f"The weights are split into parts (sharded): {self.format}.")
-        lines += [line for line in self._vocabulary_sentences() if line.startswith("Warning: ")]
-        return [*lines, *self._broken_sentences(), *self._name_sentences(), *self.oddities]
-
-    def _absent_sentences(self) -> Iterator[str]:
-        lacking = [head for head in self.family_heads if head not in self.heads]
-        absent = [name for head, name in HEAD_NAMES.items() if head in lacking]
-        if absent:
-            yield f"Absent: {', '.join(absent)}. Views that need them are off."
-
-    def _file_sentences(self) -> Iterator[str]:
-        """Size, format, family; and what is wrong with the weights."""
-        yield (
-            f"{len(self.matched)} tensors, {self.num_parameters:,} parameters, from "
-            f"{self.format} (token table in {self.stored_dtype}, {self.num_bytes / 1e6:,.1f} MB) "
-            f"in {self.folder}."
-        )
-        if self.precision_note is not None:
-            yield f"Warning: {self.precision_note}"
-        if self.adapter is not None:
-            yield self.adapter
-        if self.family_note is not None:
-            yield f"Warning: {self.family_note}"
-        if self.is_other:
-            yield f"Family: {self.family}, another architecture, run by transformers."
-        elif self.family == "ModernBERT":
-            yield "Family: ModernBERT, with its own layers."
-        elif self.family != "BERT":
-            yield f"Family: {self.family}, on BERT's encoder."
-        yield from self._broken_sentences()
-        if self.num_stored_layers > self.num_layers:
-            yield (
-                f"Warning: the file has {self.num_stored_layers} layers but config.json asks for "
-                f"{self.num_layers}; the others were left out."
-            )
-
-    def _broken_sentences(self) -> Iterator[str]:
-        """Weights without a number, and task heads that cannot tell texts apart."""
-        if self.not_finite:
-            have = "has" if len(self.not_finite) == 1 else "have"
-            yield (
-                f"Warning: {_some(self.not_finite)} {have} NaN or infinite numbers, so results "
-                "will be NaN."
-            )
-        if self.broken_heads:
-            have = "has" if len(self.broken_heads) == 1 else "have"
-            yield (
-                f"Warning: {_some(self.broken_heads)} of the task head {have} NaN or infinite "
-                "numbers."
-            )
-        if self.zero_heads:
-            verb = "is" if len(self.zero_heads) == 1 else "are"
-            yield (
-                f"Warning: {_some(self.zero_heads)} {verb} 0 throughout, so the task head gives "
-                "every text the same answer."
-            )
-
-    def _head_sentences(self) -> Iterator[str]:
-        """Which pretraining heads are present, and why others are absent."""
-        present = [name for head, name in HEAD_NAMES.items() if head in self.heads]
-        if present:
-            yield f"Present: {', '.join(present)}."
-        yield from self._absent_sentences()
-        yield from self.lacks
-        for head in self.incomplete_heads:
-            yield (
-                f"The {HEAD_NAMES[head]} is incomplete or of another shape in the file, so it was "
-                "left out."
-            )
-        for name, (came, expected) in self.mis_shaped.items():
-            yield f"{name} is {list(came)}; config.json asks for {list(expected)}."
-        if self.decoder == "untied":
-            yield "The decoder is a matrix of its own, not the token table (untied)."
-
-    def _task_sentences(self) -> Iterator[str]:
-        """The task head, and what it was trained for."""
-        if self.task.refusal is not None:
-            yield (
-                "Warning: no task head is read, neither on the Inspect page nor by bertscope "
-                f"evaluate. {self.task.refusal}"
-            )
-        elif self.no_answer is not None:
-            yield (
-                "Warning: neither the Inspect page nor bertscope evaluate can use the task head "
-                f"({_some(self.task_heads)}): {self.no_answer}"
-            )
-        elif self.task_heads:
-            use = "The Inspect page and the command bertscope evaluate use it."
-            yield f"Task head: {_some(self.task_heads)}. {use}"
-        if self.task.note is not None:
-            yield self.task.note
-        if self.fresh_heads:
-            verb = "is" if len(self.fresh_heads) == 1 else "are"
-            yield (
-                f"Warning: {_some(self.fresh_heads)} {verb} exactly 0, as in a head that was added "
-                "and never trained."
-            )
-        yield from self.task.sentences()
-
-    def _name_sentences(self) -> Iterator[str]:
-        """What was tied, not used or renamed."""
-        if self.decoder == "tied":
-            head = "word head" if self.is_other else "masked-word head"
-            yield f"The decoder of the {head} is the token table itself (tied)."
-        if self.unexpected:
-            yield f"Not part of {self.family}, not used: {named_shapes(self.unexpected)}."
-        if self.mended_prefix is not None:
-            came = repr(self.mended_prefix) if self.mended_prefix else "nothing"
-            yield f"Names were corrected: they had {came} instead of the family's prefix."
-        if self.other_encoders:
-            others = ", ".join(map(repr, self.other_encoders))
-            taken = repr(self.mended_prefix) if self.mended_prefix is not None else "the family's"
-            yield (
-                f"Warning: the file has {len(self.other_encoders) + 1} encoders; the one with the "
-                f"prefix {taken} was opened, and not {others}."
-            )
-            other = next((one for one in self.other_encoders if "decoder" not in one), None)
-            if other is not None:
-                yield (
-                    "To open another encoder of the file, write its prefix into config.json: "
-                    f'"bertscope": {{"encoder": "{other}"}}.'
-                )
-        if self.num_renamed:
-            yield f"{self.num_renamed} tensors called gamma or beta were renamed."
-
-    def _vocabulary_sentences(self) -> Iterator[str]:
-        """The tokenizer's size against the token table's, and its case."""
-        surplus = self.vocab_size - self.num_rows
-        if surplus > 0:
-            which = "piece has" if surplus == 1 else f"{surplus:,} pieces have"
-            yield (
-                f"Warning: the vocabulary has {self.vocab_size:,} pieces but the token table "
-                f"{self.num_rows:,} rows. The last {which} no row: a text that needs one is "
-                "rejected."
-            )
-        elif self.num_unused:
-            size = (
-                f"The token table has {self.num_rows:,} rows and the vocabulary "
-                f"{self.vocab_size:,} pieces: no token uses {self.num_unused:,} of the rows, and "
-                "rows without a name are not predicted."
-            )
-            if self.num_unused > max(_MOST_PADDING, self.num_rows // 10):
-                size = f"Warning: {size} Is it the tokenizer of these weights?"
-            yield size
-        else:
-            yield f"Vocabulary: {self.vocab_size:,} pieces, one row each."
-        if self.is_cased:
-            yield "Cased: upper and lower case differ."
-        else:
-            yield "Uncased: text is lower-cased first."
+        """Return what stands out: missing, renamed, split, tied, broken or odd parts."""
+        return [each.sentence for each in self.findings if each.severity != "fact"]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report for JSON: shapes as lists, the sentences under "sentences"."""
-        values: dict[str, Any] = {
-            name: getattr(self, name) for name in self.__dataclass_fields__ if name != "folder"
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return values | {
+            "folder": str(self.folder),
+            "mis_shaped": {
+                name: {"found": list(stored), "expected": list(expected)}
+                for name, (stored, expected) in self.mis_shaped.items()
+            },
+            "task": asdict(self.task),
+            "findings": [each._asdict() for each in self.findings],
+            "sentences": self.sentences(),
         }
-        values["mis_shaped"] = {
-            name: {"found": list(stored), "expected": list(expected)}
-            for name, (stored, expected) in self.mis_shaped.items()
-        }
-        values["task"] = asdict(self.task)
-        return {"folder": str(self.folder), **values, "sentences": self.sentences()}
 
 
-_MOST_PADDING = 128
-"""Tables are padded to a multiple of 64 or 128 rows."""
+def head_findings(
+    heads: Collection[str],
+    of_family: Iterable[str],
+    lacks: Iterable[str],
+    incomplete: Iterable[str] = (),
+    mis_shaped: Mapping[str, tuple[Shape, Shape]] = MappingProxyType({}),
+) -> list[Finding]:
+    """Return which pretraining heads are present, and why others are absent.
+
+    Args:
+        heads: Those that were loaded.
+        of_family: Those that checkpoints of the family can have.
+        lacks: What they never have, in sentences.
+        incomplete: Those that are incomplete, or of another shape, in the file.
+        mis_shaped: As in `TensorReport`.
+    """
+    present = [name for head, name in HEAD_NAMES.items() if head in heads]
+    lacking = [head for head in of_family if head not in heads]
+    absent = [name for head, name in HEAD_NAMES.items() if head in lacking]
+    lines = [f"Present: {', '.join(present)}."] if present else []
+    why_absent = [f"Absent: {', '.join(absent)}. Views that need them are off."] if absent else []
+    reasons = [*lacks]
+    reasons += [
+        f"The {HEAD_NAMES[head]} is incomplete or of another shape in the file, so it was left out."
+        for head in incomplete
+    ]
+    reasons += [
+        f"{name} is {list(came)}; config.json asks for {list(expected)}."
+        for name, (came, expected) in mis_shaped.items()
+    ]
+    return [
+        *findings("heads", lines),
+        *findings("absent", why_absent),
+        *findings("heads", reasons),
+    ]
+
+
+def number_findings(
+    *,
+    not_finite: Collection[str] = (),
+    broken: Collection[str] = (),
+    zero: Collection[str] = (),
+    fresh: Collection[str] = (),
+) -> list[Finding]:
+    """Return which weights are no numbers, and which task heads were never trained.
+
+    Args:
+        not_finite: Loaded tensors that contain NaN or infinity.
+        broken: Tensors of task heads that do.
+        zero: Matrices of task heads that are 0 throughout.
+        fresh: Biases of task heads that are exactly 0, as before the first step of training.
+    """
+    lines = {
+        "NaN or infinite numbers, so that results will be NaN": not_finite,
+        "NaN or infinite numbers in the task head": broken,
+        "nothing but 0 in the task head, which gives every text the same answer": zero,
+        "exactly 0, as in a head that was added and never trained": fresh,
+    }
+    return findings(
+        "numbers", [f"Warning: {what}: {_some(names)}." for what, names in lines.items() if names]
+    )
+
+
+def name_sentences(
+    family: str,
+    unexpected: Mapping[str, Shape],
+    *,
+    prefix: str | None,
+    num_renamed: int,
+    tied_head: str,
+    others: Sequence[str] = (),
+) -> Iterator[str]:
+    """Yield what was tied, not used or renamed.
+
+    Args:
+        family: "BERT", "RoBERTa", ...
+        unexpected: As in `TensorReport`.
+        prefix: The prefix of the encoder's names instead of the family's; None if it was right.
+        num_renamed: LayerNorm tensors that were called gamma or beta.
+        tied_head: The head whose decoder is the token table; "": none.
+        others: Prefixes of further encoders in the file, which are not read.
+    """
+    if tied_head:
+        yield f"The decoder of the {tied_head} is the token table itself (tied)."
+    if unexpected:
+        yield f"Not part of {family}, not used: {named_shapes(unexpected)}."
+    if prefix is not None:
+        came = repr(prefix) if prefix else "nothing"
+        yield f"Names were corrected: they had {came} instead of the family's prefix."
+    if others:
+        taken = "the family's" if prefix is None else repr(prefix)
+        yield (
+            f"Warning: the file has {len(others) + 1} encoders; the one with the prefix {taken} "
+            f"was opened, and not {', '.join(map(repr, others))}."
+        )
+        encoder = next((name for name in others if "decoder" not in name), None)
+        if encoder is not None:
+            yield (
+                "To open another encoder of the file, write its prefix into config.json: "
+                f'"bertscope": {{"encoder": "{encoder}"}}.'
+            )
+    if num_renamed:
+        yield f"{num_renamed} tensors called gamma or beta were renamed."
+
+
+def vocabulary_sentences(
+    vocab_size: int, num_rows: int, num_unused: int, *, is_cased: bool
+) -> Iterator[str]:
+    """Yield the tokenizer's size against the token table's, and its case.
+
+    Args:
+        vocab_size: Pieces of the tokenizer.
+        num_rows: Rows of the token table.
+        num_unused: Rows that no token uses: padding, spare rows, or those of another tokenizer.
+        is_cased: Whether upper and lower case differ for the tokenizer.
+    """
+    surplus = vocab_size - num_rows
+    if surplus > 0:
+        which = "piece has" if surplus == 1 else f"{surplus:,} pieces have"
+        yield (
+            f"Warning: the vocabulary has {vocab_size:,} pieces but the token table {num_rows:,} "
+            f"rows. The last {which} no row: a text that needs one is rejected."
+        )
+    elif num_unused:
+        size = (
+            f"The token table has {num_rows:,} rows and the vocabulary {vocab_size:,} pieces: no "
+            f"token uses {num_unused:,} of the rows, and rows without a name are not predicted."
+        )
+        # Tables are padded to a multiple of 64 or 128 rows.
+        if num_unused > max(128, num_rows // 10):
+            size = f"Warning: {size} Is it the tokenizer of these weights?"
+        yield size
+    else:
+        yield f"Vocabulary: {vocab_size:,} pieces, one row each."
+    case = "Cased: upper and lower case differ."
+    yield case if is_cased else "Uncased: text is lower-cased first."
 
 
 def list_up_to(items: Collection[str], limit: int = 10, *, separator: str = "; ") -> str:

@@ -24,7 +24,14 @@ from bertcore.architecture.families import (
 )
 from bertcore.checkpoints.adapter import MergedWeights
 from bertcore.checkpoints.origin import own_code
-from bertcore.checkpoints.report import Shape, TaskFacts, label_names, named_shapes
+from bertcore.checkpoints.report import (
+    Finding,
+    Shape,
+    TaskFacts,
+    label_names,
+    named_shapes,
+    number_findings,
+)
 from bertcore.checkpoints.weights import OpenWeights
 from bertcore.network.task_heads import FEATURE_HEAD
 
@@ -409,8 +416,8 @@ def _misses(kind: str, form: HeadForm, shapes: Mapping[str, Shape], width: int) 
 
 def head_numbers(
     weights: OpenWeights, task_heads: Mapping[str, Shape]
-) -> dict[str, tuple[str, ...]]:
-    """Return what stands out in the numbers of task heads, as fields of a `TensorReport`.
+) -> tuple[list[Finding], tuple[str, ...]]:
+    """Return what stands out in the numbers of task heads, and the tensors with NaN or infinity.
 
     One step of training moves a bias from 0, at which `transformers` starts those of new heads.
 
@@ -432,11 +439,7 @@ def head_numbers(
                 zero.append(name)
             elif name.endswith(".bias"):
                 fresh.append(name)
-    return {
-        "fresh_heads": tuple(fresh),
-        "zero_heads": tuple(zero),
-        "broken_heads": tuple(broken),
-    }
+    return number_findings(broken=broken, zero=zero, fresh=fresh), tuple(broken)
 
 
 def why_no_answer(facts: TaskFacts, broken: Sequence[str]) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 
@@ -10,15 +11,22 @@ import torch
 from torch import nn
 
 from bertcore.architecture.config import BertConfig
-from bertcore.architecture.families import Capability
+from bertcore.architecture.families import BERT, MODERNBERT, Family
 from bertcore.base.device import choose_device, choose_dtype
 from bertcore.base.memory import fit_dtype
 from bertcore.bert import Bert, with_parts
 from bertcore.checkpoints.adapter import MergedWeights
 from bertcore.checkpoints.files import CheckpointFolder, open_source
 from bertcore.checkpoints.oddities import find_oddities
-from bertcore.checkpoints.plan import LoadPlan, as_capabilities, plan_loading
-from bertcore.checkpoints.report import LoadReport
+from bertcore.checkpoints.plan import LoadPlan, plan_loading
+from bertcore.checkpoints.report import (
+    Finding,
+    LoadReport,
+    findings,
+    in_order,
+    number_findings,
+    vocabulary_sentences,
+)
 from bertcore.checkpoints.save import OBJECTIVE
 from bertcore.checkpoints.source import DEFAULT
 from bertcore.checkpoints.task import read_task, why_no_answer
@@ -33,8 +41,6 @@ from bertcore.others.families import OtherFamily
 from bertcore.tokenizer import open_tokenizer
 from bertcore.tokenizer.files import read_max_length
 
-_REPORTED: tuple[Capability, ...] = ("parts", "segments", "positions", "nsp", "mlm")
-"""What another architecture may lack that the load report states."""
 NO_SENTENCE_ENCODER = (
     "No sentence encoder (it has no modules.json): bert.encode takes the mean over all tokens of "
     "the last layer."
@@ -138,40 +144,58 @@ def _report(
         adapter: A sentence on the merged adapter, if there is one.
         lines: How a text becomes one vector, in sentences.
     """
-    model, tensors = opened.model, opened.tensors
-    config, tokenizer, family = model.config, model.tokenizer, model.config.family
-    if isinstance(family, OtherFamily):
-        family_heads = tuple(sorted(frozenset().union(*(o.heads for o in family.openers))))
-        lacks = [family.absent[key] for key in _REPORTED if key in family.absent]
-    else:
-        family_heads = as_capabilities(config, family.heads)
-        lacks = list(family.absent.values())
+    model, tensors, task = opened.model, opened.tensors, opened.task
+    tokenizer, family, num_rows = model.tokenizer, model.config.family, model.config.vocab_size
+    num_parameters = sum(p.numel() for p in model.module.parameters())
+    size = (
+        f"{len(tensors.matched)} tensors, {num_parameters:,} parameters, from {files.format} "
+        f"(token table in {tensors.stored_dtype}, {files.num_bytes / 1e6:,.1f} MB) in "
+        f"{files.folder}."
+    )
+    vocabulary = vocabulary_sentences(
+        tokenizer.vocab_size + len(tokenizer.surplus),
+        num_rows,
+        num_rows - len({*tokenizer.ids.values()}),
+        is_cased=not tokenizer.do_lower_case,
+    )
+    no_answer = why_no_answer(task, tensors.broken_heads)
+    seen = [
+        Finding("size", size, "remark" if " in " in files.format else "fact"),
+        *findings("precision", _warned(opened.precision_note)),
+        *findings("adapter", [adapter] if adapter else ()),
+        *findings("family", [*_warned(note), *_family_sentence(family)]),
+        *number_findings(not_finite=opened.not_finite),
+        *findings("task", task.sentences(tensors.task_heads, no_answer)),
+        *findings("vectors", lines),
+        *findings("vocabulary", vocabulary),
+        *findings("files", find_oddities(files, tokenizer, task, family.name)),
+        *tensors.findings,
+    ]
+    of_tensors = {field.name: getattr(tensors, field.name) for field in fields(tensors)}
     return LoadReport(
-        **{field.name: getattr(tensors, field.name) for field in fields(tensors)},
+        **of_tensors | {"findings": in_order(seen)},
         source=source,
         folder=files.folder,
         format=files.format,
-        num_bytes=files.num_bytes,
-        adapter=adapter,
         family=family.name,
-        family_note=note,
-        family_heads=family_heads,
-        is_other=isinstance(family, OtherFamily),
-        lacks=tuple(dict.fromkeys(lacks)),  # one sentence may have two keys
-        task=opened.task,
-        no_answer=why_no_answer(opened.task, tensors.broken_heads),
-        sentence_encoder=tuple(lines),
-        oddities=find_oddities(files, tokenizer, opened.task, family.name),
-        precision_note=opened.precision_note,
+        task=task,
         not_finite=opened.not_finite,
-        num_layers=config.num_hidden_layers,
-        num_parameters=sum(p.numel() for p in model.module.parameters()),
-        vocab_size=tokenizer.vocab_size + len(tokenizer.surplus),
-        num_rows=config.vocab_size,
-        num_unused=config.vocab_size - len({*tokenizer.ids.values()}),
-        is_cased=not tokenizer.do_lower_case,
+        num_parameters=num_parameters,
         fingerprint=opened.fingerprint,
     )
+
+
+def _warned(note: str | None) -> list[str]:
+    return [] if note is None else [f"Warning: {note}"]
+
+
+def _family_sentence(family: Family) -> Iterator[str]:
+    if isinstance(family, OtherFamily):
+        yield f"Family: {family.name}, another architecture, run by transformers."
+    elif family is MODERNBERT:
+        yield "Family: ModernBERT, with its own layers."
+    elif family is not BERT:
+        yield f"Family: {family.name}, on BERT's encoder."
 
 
 def load_bert(source: str | Path, *, device: str = "auto") -> Bert:

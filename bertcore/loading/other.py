@@ -15,12 +15,20 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from bertcore.architecture.families import FAMILIES
+from bertcore.architecture.families import FAMILIES, Capability
 from bertcore.base.memory import fit_dtype
 from bertcore.base.quiet import quiet_transformers
 from bertcore.checkpoints.files import CheckpointFolder
 from bertcore.checkpoints.plan import misfit
-from bertcore.checkpoints.report import Shape, TaskFacts, TensorReport, list_up_to
+from bertcore.checkpoints.report import (
+    Shape,
+    TaskFacts,
+    TensorReport,
+    findings,
+    head_findings,
+    list_up_to,
+    name_sentences,
+)
 from bertcore.checkpoints.task import facts_of, head_numbers, without_unread
 from bertcore.checkpoints.weights import OpenWeights, fingerprint_of
 from bertcore.loading.family import Architecture
@@ -38,6 +46,8 @@ _TASK_HEADS = (
     *("classifier", "classification_head", "qa_outputs", "qa_classifier"),
     *("score.", "logits_proj"),
 )
+_REPORTED: tuple[Capability, ...] = ("parts", "segments", "positions", "nsp", "mlm")
+"""What another architecture may lack that the load report states."""
 _BEFORE_HEADS = ("sequence_summary.", "pooler.dense.", "dense.")
 """Layers between the encoder and the last layer of a task head, unused without one."""
 
@@ -210,19 +220,34 @@ def _tensor_report(
     tasks = {name: shape for name, shape in others.items() if _is_task_head(name)}
     if tasks:
         tasks |= {n: shape for n, shape in others.items() if _is_task_head(n, _BEFORE_HEADS)}
+    family, heads, decoder = network.other, tuple(sorted(network.heads)), _decoder(network.model)
+    unexpected = {name: shape for name, shape in others.items() if name not in tasks}
+    mis_shaped = preferred.mis_shaped if preferred is not match else {}
+    of_family = sorted(frozenset().union(*(opener.heads for opener in family.openers)))
+    lacks = [family.absent[key] for key in _REPORTED if key in family.absent]
+    numbers, broken = head_numbers(weights, tasks)
+    names = name_sentences(
+        family.name,
+        unexpected,
+        prefix=_wrapper(match.table),
+        num_renamed=sum(name.endswith((".gamma", ".beta")) for name in used),
+        tied_head="word head" if decoder == "tied" else "",
+    )
     return TensorReport(
         stored_dtype=weights.stored[next(iter(match.table.values()))].dtype,
         matched={name: weights.stored[name].shape for name in match.table.values()},
         missing=preferred.missing if preferred is not match else {},
-        unexpected={name: shape for name, shape in others.items() if name not in tasks},
-        mis_shaped=preferred.mis_shaped if preferred is not match else {},
-        mended_prefix=_wrapper(match.table),
-        num_renamed=sum(name.endswith((".gamma", ".beta")) for name in used),
-        num_stored_layers=network.config.num_hidden_layers,
-        decoder=_decoder(network.model),
-        heads=tuple(sorted(network.heads)),
+        unexpected=unexpected,
+        mis_shaped=mis_shaped,
+        decoder=decoder,
+        heads=heads,
         task_heads=tasks,
-        **head_numbers(weights, tasks),
+        broken_heads=broken,
+        findings=[
+            *numbers,
+            *head_findings(heads, of_family, lacks, mis_shaped=mis_shaped),
+            *findings("names", names),
+        ],
     )
 
 

@@ -111,7 +111,7 @@ def test_a_checkpoint_opens_in_bfloat16_where_only_that_fits(
     assert ("has no bfloat16 products" in told) == (not has_products)
     assert bert.fill_mask("the [MASK]")
     assert exact.report is not None
-    assert exact.report.precision_note is None
+    assert not exact.report.sentences("precision")
     free["bytes"] = num_parameters
     with pytest.raises(RuntimeError, match="not enough memory"):
         bertcore.load(folder, device="cpu")
@@ -127,7 +127,7 @@ def test_other_architectures_too(free: dict[str, float], tmp_path: Path) -> None
     bert = bertcore.load(folder, device="cpu")
     assert bert.dtype == torch.bfloat16
     assert bert.report is not None
-    assert "opened in bfloat16" in str(bert.report.precision_note)
+    assert "opened in bfloat16" in bert.report.sentences("precision")[0]
 
 
 def test_free_memory_is_what_the_system_and_the_container_leave(

@@ -156,9 +156,9 @@ def test_the_folders_of_a_sentence_encoder_are_fetched(hub: Hub) -> None:
     assert sorted(hub.fetched) == sorted(files)
     report = bertcore.load(folder, device="cpu").report
     assert report is not None
-    assert report.sentence_encoder == (
-        "Sentence encoder: [CLS] pooling, normalised, at most 20 tokens.",
-    )
+    assert report.sentences("vectors") == [
+        "Sentence encoder: [CLS] pooling, normalised, at most 20 tokens."
+    ]
     assert download("user/sentences", endpoint=AWAY) == folder
 
 
@@ -176,7 +176,7 @@ def test_an_adapter_and_its_base_are_fetched(
     hub.add("user/adapter", {**files, "training_args.bin": b"x", "code.py": b"x"})
     report = load_from(hub, monkeypatch, "user/adapter").report
     assert report is not None
-    assert "merged into 2 matrices (query) of user/tiny" in str(report.adapter)
+    assert "merged into 2 matrices (query) of user/tiny" in report.sentences("adapter")[0]
     assert sorted(hub.fetched) == sorted([*files, *FILES, "README.md"])
 
 

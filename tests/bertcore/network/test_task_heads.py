@@ -316,4 +316,4 @@ def test_a_report_sends_a_head_to_what_reads_it(pretrained: Path, tmp_path: Path
         return " ".join(report.sentences())
 
     for task in ("classify", "choice"):
-        assert "The Inspect page and the command bertscope evaluate use it" in said(task)
+        assert "The Inspect page and bertscope evaluate use it" in said(task)

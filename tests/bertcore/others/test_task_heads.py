@@ -361,7 +361,7 @@ def test_the_report_says_that_the_head_is_used(family: str, tmp_path: Path) -> N
     report = bertcore.load(tmp_path, device="cpu").report
     assert report is not None
     text = " ".join(report.sentences())
-    assert "the command bertscope evaluate use it" in text
+    assert "bertscope evaluate use it" in text
     assert not report.unexpected
     assert report.task.num_outputs == 3
     assert set(TASKS) >= {"classify"}

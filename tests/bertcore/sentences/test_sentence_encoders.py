@@ -117,7 +117,7 @@ def test_a_default_prompt_is_put_before_every_text(tmp_path: Path) -> None:
     options = {"prompts": {"query": "the day ", "passage": ""}, "default_prompt_name": "query"}
     reference = make_sentence_encoder(tmp_path / "model", **options)
     assert_same(tmp_path / "model", reference)
-    assert "'the day '" in " ".join(load(tmp_path / "model").report.sentence_encoder)
+    assert "'the day '" in " ".join(load(tmp_path / "model").report.sentences("vectors"))
     pooling = tmp_path / "model" / "1_Pooling" / "config.json"
     change(pooling, include_prompt=False)
     with pytest.raises(ValueError, match="include_prompt"):
@@ -126,7 +126,7 @@ def test_a_default_prompt_is_put_before_every_text(tmp_path: Path) -> None:
 
 def test_prompts_without_a_default_are_said(tmp_path: Path) -> None:
     make_sentence_encoder(tmp_path / "model", prompts={"query": "query: "})
-    said = " ".join(load(tmp_path / "model", device="cpu").report.sentence_encoder)
+    said = " ".join(load(tmp_path / "model", device="cpu").report.sentences("vectors"))
     assert "query: 'query: '" in said
 
 
@@ -182,7 +182,6 @@ def test_the_report_says_pooling_norm_and_length(tmp_path: Path) -> None:
     make_sentence_encoder(tmp_path / "model", after=(Normalize(),), max_length=24)
     report = load(tmp_path / "model", device="cpu").report
     assert "Sentence encoder: mean pooling, normalised, at most 24 tokens." in report.sentences()
-    assert report.to_dict()["sentence_encoder"] == report.sentence_encoder
     make_sentence_encoder(tmp_path / "two", pooling=("cls", "mean"), after=(Dense(64, 12),))
     assert (
         "Sentence encoder: [CLS] and mean pooling, concatenated, a dense layer to 12 numbers "
@@ -279,7 +278,7 @@ def test_what_is_not_known_is_a_sentence_and_the_encoder_opens(named: str, tmp_p
     make_sentence_encoder(folder, after=(Dense(32, 5), Normalize()))
     UNREAD[named](folder)
     bert = load(folder, device="cpu")
-    (line,) = bert.report.sentence_encoder
+    (line,) = bert.report.sentences("vectors")
     assert line.startswith("Warning: ")
     assert named in line
     with pytest.raises(ValueError, match="pooling='mean'"):
