@@ -31,7 +31,7 @@ from bertcore.corpus.precision import LEAST_COSINE, choose_precision, compare
 from bertcore.data.sentences import split_sentences
 from bertcore.network import Network
 from bertcore.network.initialize import initialize
-from bertcore.pretraining.data.bundled import NOVEL
+from bertcore.pretraining.data.corpus import NOVEL
 
 TIMES_THE_PIPELINE, TIMES_SENTENCE_TRANSFORMERS = 7.0, 1.5
 BATCH_SIZE = 32

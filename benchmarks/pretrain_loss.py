@@ -27,7 +27,7 @@ from bertcore.pretraining import (
     read_sentences,
     train_tokenizer,
 )
-from bertcore.pretraining.data.bundled import NOVEL
+from bertcore.pretraining.data.corpus import NOVEL
 from bertcore.pretraining.starting_weights import warm_start
 
 LAYERS, HIDDEN = 4, 256

@@ -14,7 +14,7 @@ from bertcore.checkpoints.save import hf_state_dict
 from bertcore.network import Network
 from bertcore.network.initialize import initialize
 from bertcore.pretraining import Batch, OptimizerConfig, PackedCorpus
-from bertcore.pretraining.loss.objective import batch_loss
+from bertcore.pretraining.loss import batch_loss
 from bertcore.pretraining.objectives import objective_named
 from bertcore.pretraining.train_step import TrainStep
 from bertcore.tokenizer import SPECIAL_TOKENS

@@ -43,8 +43,7 @@ from bertcore.pretraining.objectives.denoising import SequenceBatch
 from bertcore.pretraining.run import HELD_OUT_SEED, Pretraining
 from bertcore.pretraining.starting_weights import VECTOR_STD
 from bertcore.tokenizer import Tokenizer, open_wordpiece
-from bertcore.training.run_checkpoints import step_of
-from bertcore.training.run_folder import RunFolder
+from bertcore.training.run_folder import RunFolder, step_of
 
 VOCAB_SIZE, LAYERS, HIDDEN, HEADS, INNER, TOKENS = 3072, 2, 96, 3, 192, 96
 ROWS = 24

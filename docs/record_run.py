@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from bertcore.pretraining.data.bundled import RECORDED_RUNS
+from bertcore.pretraining.data.corpus import RECORDED_RUNS
 from bertcore.training.probes import probe_files
 
 

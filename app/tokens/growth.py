@@ -12,8 +12,7 @@ from bertcore.analysis.words.vocabulary_size import (
     token_table_share,
 )
 from bertcore.architecture.config import bert_base, bert_mini
-from bertcore.pretraining.data.bundled import NOVEL
-from bertcore.pretraining.data.corpus import read_documents
+from bertcore.pretraining.data.corpus import NOVEL, read_documents
 from bertcore.tokenizer.growth import (
     NUM_CANDIDATES,
     RULES,

@@ -11,7 +11,7 @@ from bertcore.checkpoints import DEFAULT
 from bertcore.configs.data import MASKED_LM_PROB, OBJECTIVES, OWN_SHARES
 from bertcore.data.files import lines_of, open_text
 from bertcore.objectives.table import objective_of
-from bertcore.pretraining.data.bundled import NOVEL
+from bertcore.pretraining.data.corpus import NOVEL
 from bertcore.pretraining.objectives import objective_named
 
 from ..access import training

@@ -12,8 +12,7 @@ from bertcore.checkpoints.files import open_folder
 from bertcore.checkpoints.source import is_remote, resolve
 from bertcore.configs import DataConfig
 from bertcore.pretraining import check_objective
-from bertcore.pretraining.data.bundled import NOVEL
-from bertcore.pretraining.data.read_corpus import split_held_out
+from bertcore.pretraining.data.corpus import NOVEL, split_held_out
 from bertcore.pretraining.objectives import objective_named
 
 from ..access import checkpoints, visits

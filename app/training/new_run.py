@@ -11,7 +11,7 @@ import streamlit as st
 
 from bertcore.base.device import choose_device, compute_format
 from bertcore.configs.recipe import recipe_text
-from bertcore.training.run_checkpoints import why_not_written
+from bertcore.training.run_folder import why_not_written
 
 from ..access import places, training
 from ..access.room import check_room as check_disk

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from bertcore.pretraining.data.bundled import NOVEL, RECORDED_RUN, RECORDED_RUNS
+from bertcore.pretraining.data.corpus import NOVEL, RECORDED_RUN, RECORDED_RUNS
 
 from ..access.policy import policy
 from ..plots import theme

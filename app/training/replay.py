@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from bertcore.analysis.space.probe_map import probe_map
-from bertcore.pretraining.data.bundled import RECORDED_RUNS
+from bertcore.pretraining.data.corpus import RECORDED_RUNS
 from bertcore.training.probes import Probe
 
 from ..access import places

@@ -18,7 +18,7 @@ from bertcore.data.corpus import Corpus, CorpusText, sampled
 from bertcore.model import Model
 from bertcore.tokenizer import Pieces, Tokenizer
 from bertcore.training.provenance import check_unchanged, record_times
-from bertcore.training.run_checkpoints import why_not_written
+from bertcore.training.run_folder import why_not_written
 
 PART_BYTES = 64 * 2**20
 """Vectors of one part in memory, all layers together; two parts are there at a time."""

@@ -41,16 +41,17 @@ from bertcore.finetuning.data.swap_words import Augmenter
 from bertcore.finetuning.distillation import check_teacher
 from bertcore.finetuning.report import medians, write_report
 from bertcore.finetuning.run import ADVICE, DivergedError, Finetuning, RunResult, rank
-from bertcore.finetuning.run_checks import check_for_labels, training_dtype
 from bertcore.finetuning.settings import (
     BEST_FOLDER,
     RESULT_FILE,
     RUNS_FOLDER,
     SETTINGS_FILE,
     Settings,
+    check_for_labels,
     check_new_folder,
     run_name,
     settings_of,
+    training_dtype,
 )
 from bertcore.finetuning.state import epoch_of, explained, kept_epochs, move_checkpoint
 from bertcore.loading import load
@@ -68,8 +69,7 @@ from bertcore.tokenizer import Tokenizer
 from bertcore.training.loop import Progress
 from bertcore.training.processes import Processes
 from bertcore.training.provenance import check_files, record_files, versions
-from bertcore.training.run_checkpoints import FULL, STATE_FILE, why_not_written
-from bertcore.training.run_folder import json_line
+from bertcore.training.run_folder import FULL, STATE_FILE, json_line, why_not_written
 from bertcore.training.run_lock import lock_run
 
 OnProgress = Callable[[str, Progress], None]

@@ -20,14 +20,15 @@ from bertcore.data.examples import Example
 from bertcore.data.rows import Rows, share_padding, shuffled_batches
 from bertcore.evaluation.metrics import Scores
 from bertcore.finetuning.distillation import DistilledTask, check_teacher
-from bertcore.finetuning.run_checks import (
+from bertcore.finetuning.settings import (
+    BEST_FOLDER,
+    METRICS_FILE,
     check_for_labels,
     check_for_task,
     choose_trained,
     class_weights,
     training_dtype,
 )
-from bertcore.finetuning.settings import BEST_FOLDER, METRICS_FILE
 from bertcore.finetuning.state import (
     explained,
     find_dev_errors,
@@ -45,17 +46,20 @@ from bertcore.tasks import TaskData
 from bertcore.tasks.features import Features, StoppedEarly, compute_features
 from bertcore.tasks.model import TaskModel, open_task_model
 from bertcore.tasks.scoring import score_model
-from bertcore.training.loop import Metrics, Progress, TrainingProgress, train
-from bertcore.training.optimizer import build_optimizers, set_rate
-from bertcore.training.processes import Processes
-from bertcore.training.run_folder import append_line, json_line
-from bertcore.training.training_state import (
+from bertcore.training.loop import (
+    Metrics,
+    Progress,
+    TrainingProgress,
     random_state,
     restore_state,
     seed_process,
     set_random_state,
+    train,
     training_state,
 )
+from bertcore.training.optimizer import build_optimizers, set_rate
+from bertcore.training.processes import Processes
+from bertcore.training.run_folder import append_line, json_line
 
 ADVICE = "Lower the learning rate, or check the data."
 

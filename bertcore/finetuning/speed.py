@@ -10,7 +10,7 @@ import torch
 from bertcore.configs import FinetuneConfig
 from bertcore.data.examples import Example
 from bertcore.data.rows import shuffled_batches
-from bertcore.finetuning.run_checks import training_dtype
+from bertcore.finetuning.settings import training_dtype
 from bertcore.finetuning.task_step import TaskStep, TaskWithLoss, training_attention
 from bertcore.network import Network
 from bertcore.tasks.model import start_task_model

@@ -20,7 +20,7 @@ from bertcore.finetuning.settings import EPOCHS_FOLDER
 from bertcore.tasks import Task
 from bertcore.tasks.judged import WorstAnswers, WrongAnswer
 from bertcore.tasks.model import TaskModel
-from bertcore.training.run_checkpoints import (
+from bertcore.training.run_folder import (
     STATE_FILE,
     flush,
     read_state,

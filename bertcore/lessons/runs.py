@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from bertcore.lessons.answer import Fact, Found, Kind, Option, answer, check_one_of, percent
 from bertcore.model import Model
-from bertcore.pretraining.data.bundled import RECORDED_RUNS
+from bertcore.pretraining.data.corpus import RECORDED_RUNS
 from bertcore.training.probes import Probe, SentenceProbe, read_probes
 
 _TOKENS_OF_BERT = 256 * 512 * 1_000_000

@@ -4,18 +4,21 @@ from bertcore.base.public import imported
 from bertcore.configs import DataConfig, OptimizerConfig, TrainConfig
 from bertcore.data.sentences import split_sentences
 from bertcore.objectives.masking import Masked, mask_tokens, num_masked
-from bertcore.pretraining.check_settings import check_objective, check_settings
 from bertcore.pretraining.data.batches import Batch, fixed_batches
-from bertcore.pretraining.data.bundled import NOVEL
 from bertcore.pretraining.data.corpus import (
+    NOVEL,
     PackedCorpus,
     pack_corpus,
     read_documents,
     read_sentences,
+    train_tokenizer,
 )
-from bertcore.pretraining.data.instances import Instances, create_instances
-from bertcore.pretraining.data.packed_rows import PackedRows, create_packed_rows
-from bertcore.pretraining.data.read_corpus import train_tokenizer
+from bertcore.pretraining.data.rows import (
+    Instances,
+    PackedRows,
+    create_instances,
+    create_packed_rows,
+)
 from bertcore.pretraining.evaluation import (
     CausalScores,
     PretrainingScores,
@@ -23,9 +26,9 @@ from bertcore.pretraining.evaluation import (
     evaluate_next_tokens,
     evaluate_pretraining,
 )
-from bertcore.pretraining.loss.objective import PretrainingLoss, pretraining_loss
+from bertcore.pretraining.loss import PretrainingLoss, pretraining_loss
 from bertcore.pretraining.objectives.epochs import Batches
-from bertcore.pretraining.run import Pretraining
+from bertcore.pretraining.run import Pretraining, check_objective, check_settings
 from bertcore.pretraining.start_run import check_inputs, resume_run, start_run
 from bertcore.training.loop import Progress
 from bertcore.training.probes import read_probes

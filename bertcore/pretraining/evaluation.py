@@ -16,10 +16,10 @@ from bertcore.model import Model
 from bertcore.network import Network
 from bertcore.pretraining.data.batches import Batch, Totals, fixed_batches
 from bertcore.pretraining.data.corpus import PackedCorpus
-from bertcore.pretraining.loss.objective import batch_loss
+from bertcore.pretraining.loss import batch_loss
 from bertcore.pretraining.objectives.objective import Objective, TrainingBatch
 from bertcore.tokenizer import LibraryTokenizer, Tokenizer
-from bertcore.training.training_state import random_state, set_random_state
+from bertcore.training.loop import random_state, set_random_state
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,33 +15,30 @@ from bertcore.architecture.config import BertConfig
 from bertcore.bert import Bert
 from bertcore.configs import DataConfig, DistillConfig, OptimizerConfig, TrainConfig
 from bertcore.configs.data import RowKind
-from bertcore.pretraining.check_settings import check_settings
 from bertcore.pretraining.data.corpus import (
+    TEXTS,
+    ByteCount,
+    OnStage,
     PackedCorpus,
     check_corpus,
+    check_counts,
+    check_text,
+    note_on_halves,
     open_corpus,
     pack_corpus_to,
     read_documents,
     read_sentences,
     record_corpus,
-)
-from bertcore.pretraining.data.read_corpus import (
-    TEXTS,
-    ByteCount,
-    OnStage,
-    check_counts,
-    check_text,
-    note_on_halves,
     silent,
 )
-from bertcore.pretraining.loss.distillation import (
+from bertcore.pretraining.distillation import (
     Teacher,
     check_teacher,
     keep_teacher,
     kept_teacher,
 )
 from bertcore.pretraining.objectives import objective_named
-from bertcore.pretraining.run import Pretraining
+from bertcore.pretraining.run import Pretraining, check_settings
 from bertcore.pretraining.starting_weights import check_start, keep_start, kept_start
 from bertcore.tokenizer import Tokenizer, open_wordpiece
 from bertcore.training.processes import launched_rank

@@ -12,10 +12,9 @@ from torch.optim import Optimizer
 
 from bertcore.network import Network
 from bertcore.pretraining.objectives.objective import Objective, TrainingBatch
-from bertcore.training.loop import TrainingProgress
+from bertcore.training.loop import TrainingProgress, random_state, set_random_state
 from bertcore.training.optimizer import Update
 from bertcore.training.processes import Processes
-from bertcore.training.training_state import random_state, set_random_state
 
 logger = logging.getLogger(__name__)
 

@@ -302,7 +302,7 @@ def _rows_of(corpus: PackedCorpus, config: DataConfig) -> tuple[DataConfig, str 
     ValueError if the text has no sentence.
     """
     from bertcore.pretraining import DataConfig
-    from bertcore.pretraining.data.read_corpus import check_counts, note_on_halves
+    from bertcore.pretraining.data.corpus import check_counts, note_on_halves
 
     if config.has_pairs and corpus.most_sentences < 2:
         packed = DataConfig.for_length(config.max_seq_length, objective="mlm")

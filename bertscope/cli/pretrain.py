@@ -28,8 +28,8 @@ from bertscope.cli.progress import progress_bar, stages, stop_signals
 if TYPE_CHECKING:
     from bertcore import Bert, BertConfig
     from bertcore.pretraining import Pretraining
-    from bertcore.pretraining.data.read_corpus import OnStage
-    from bertcore.pretraining.loss.distillation import Teacher
+    from bertcore.pretraining.data.corpus import OnStage
+    from bertcore.pretraining.distillation import Teacher
     from bertcore.tokenizer import Tokenizer
     from bertcore.training.loop import Progress
 
@@ -274,7 +274,7 @@ def _plan(texts: Texts, sources: Sources, settings: dict[str, Any]) -> Plan:
     """Check the settings and open checkpoints and tokenizer, before the text is read."""
     from bertcore.architecture.config import shape_of
     from bertcore.pretraining import check_settings
-    from bertcore.pretraining.loss.distillation import Teacher
+    from bertcore.pretraining.distillation import Teacher
     from bertcore.pretraining.objectives import check_has_teacher, objective_named
     from bertcore.pretraining.starting_weights import check_start
     from bertcore.tokenizer import SPECIAL_TOKENS, Tokenizer, open_wordpiece

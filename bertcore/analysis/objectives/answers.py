@@ -29,8 +29,8 @@ from bertcore.objectives.row import IGNORED, Flags, Ids
 from bertcore.objectives.table import objective_of
 from bertcore.others.families import DENOISING, PERMUTED, SPANS
 from bertcore.others.model import OtherModel
-from bertcore.pretraining.loss.permutation import PermutedRows, query_states
-from bertcore.pretraining.loss.sequence_loss import pad_sequences
+from bertcore.pretraining.objectives.denoising import pad_sequences
+from bertcore.pretraining.objectives.permutation import PermutedRows, query_states
 
 BEST = 3
 """Number of guesses kept at each place."""

@@ -18,8 +18,8 @@ from bertcore.network import Network
 from bertcore.objectives.masking import mask_text
 from bertcore.objectives.row import ACTIONS, BECAME, Actions, check_actions
 from bertcore.pretraining.data.corpus import pack_corpus
-from bertcore.pretraining.data.instances import create_instances
 from bertcore.pretraining.data.layout import lay_out_pairs
+from bertcore.pretraining.data.rows import create_instances
 from bertcore.tokenizer import WORD_MARKS
 
 BEST = 3

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bertcore.tasks import find_task
-from bertcore.training.run_checkpoints import FULL, why_not_written
+from bertcore.training.run_folder import FULL, why_not_written
 
 FOLDER = "data"
 """Of a run: where the files are kept."""

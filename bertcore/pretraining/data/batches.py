@@ -14,9 +14,14 @@ from bertcore.configs import DataConfig
 from bertcore.configs.data import MASK_SHARES
 from bertcore.objectives.masking import Masked, mask_tokens
 from bertcore.pretraining.data.corpus import PackedCorpus
-from bertcore.pretraining.data.instances import Instances, create_instances, create_ordered_pairs
 from bertcore.pretraining.data.layout import lay_out_packed, lay_out_pairs
-from bertcore.pretraining.data.packed_rows import PackedRows, create_packed_rows
+from bertcore.pretraining.data.rows import (
+    Instances,
+    PackedRows,
+    create_instances,
+    create_ordered_pairs,
+    create_packed_rows,
+)
 from bertcore.tokenizer import Tokenizer
 
 

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from bertcore.configs import DataConfig
 from bertcore.pretraining.data.batches import cut
 from bertcore.pretraining.data.corpus import PackedCorpus
-from bertcore.pretraining.data.instances import Instances
-from bertcore.pretraining.data.packed_rows import PackedRows
+from bertcore.pretraining.data.rows import Instances, PackedRows
 from bertcore.pretraining.objectives import objective_named
 from bertcore.pretraining.objectives.objective import BatchSource, TrainingBatch
 from bertcore.tokenizer import Tokenizer

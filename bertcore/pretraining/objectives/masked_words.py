@@ -15,7 +15,7 @@ from bertcore.objectives.attention_masks import DIRECTIONS, SINGLE, Direction
 from bertcore.objectives.masking import mask_grams, mask_words, num_masked
 from bertcore.pretraining.data.batches import Batch, Totals, make_batch, num_masked_of
 from bertcore.pretraining.data.layout import lay_out, starts_of_words
-from bertcore.pretraining.loss.objective import BatchTensors, NetworkWithLoss, to_device
+from bertcore.pretraining.loss import BatchTensors, NetworkWithLoss, to_device
 from bertcore.pretraining.objectives.objective import BatchSource, Objective, share
 
 SHORTEST_ROW = 5

@@ -17,11 +17,10 @@ from bertcore.configs.data import MASK_SHARES, MASKED_LM_PROB
 from bertcore.network import Network
 from bertcore.pretraining.data.batches import Totals, fixed_rows
 from bertcore.pretraining.data.corpus import PackedCorpus
-from bertcore.pretraining.data.instances import Instances
-from bertcore.pretraining.data.packed_rows import PackedRows
+from bertcore.pretraining.data.rows import Instances, PackedRows
 from bertcore.pretraining.starting_weights import in_words, starting_network
 from bertcore.tokenizer import Tokenizer
-from bertcore.training.run_checkpoints import bert_weights
+from bertcore.training.run_folder import bert_weights
 
 Generators = torch.Generator | Sequence[torch.Generator]
 """The random source of a batch, or one for each of its rows."""

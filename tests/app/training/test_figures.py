@@ -15,8 +15,7 @@ from app.training import curves
 from app.training import replay_figures as figures
 from app.training.stations import line_mode, named, stations_of
 from bertcore.analysis.space.probe_map import ProbeMap, probe_map
-from bertcore.pretraining.run_probes import take_probe
-from bertcore.training.probes import Probe
+from bertcore.training.probes import Probe, take_probe
 from tests.support.tiny import tiny_network, tiny_tokenizer
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"

@@ -24,7 +24,7 @@ from bertcore.pretraining import (
     check_settings,
     start_run,
 )
-from bertcore.pretraining.data.bundled import NOVEL, RECORDED_RUN, RECORDED_STATIONS
+from bertcore.pretraining.data.corpus import NOVEL, RECORDED_RUN, RECORDED_STATIONS
 from bertcore.training.probes import read_probes
 from bertcore.training.run_lock import lock_run
 from tests.bertcore.pretraining.objectives.test_objectives import ALBERT

@@ -20,7 +20,7 @@ from bertcore.finetuning import Experiment, make_settings, resume_experiment, st
 from bertcore.finetuning.task_step import TaskStep
 from bertcore.tasks import open_task_model, read_task_data, score_model
 from bertcore.training.loop import Progress
-from bertcore.training.run_checkpoints import STATE_FILE
+from bertcore.training.run_folder import STATE_FILE
 from tests.support.exhaustive import all_but
 from tests.support.finetuning_files import WRITERS, write_questions, write_reviews
 from tests.support.full_disk import largest_file

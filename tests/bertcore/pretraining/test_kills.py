@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import torch
 
-from bertcore.training.run_checkpoints import read_checkpoint
+from bertcore.training.run_folder import read_checkpoint
 from tests.support.command_line import recipe
 from tests.support.small_corpus import small_documents, write_documents
 from tests.support.tiny import tiny_tokenizer

@@ -9,14 +9,15 @@ import torch
 
 from bertcore import Bert
 from bertcore.base.quantize import MAX_ERROR
-from bertcore.pretraining.run_probes import ProbeWriter, take_probe
 from bertcore.training.probes import (
     KINDS,
     PROBE_TEXTS,
     ProbeText,
+    ProbeWriter,
     probe_files,
     read_probe,
     read_probes,
+    take_probe,
     write_probe,
 )
 from tests.bertcore.pretraining.test_loop import build
@@ -136,7 +137,7 @@ def test_a_resumed_run_ends_with_the_probes_of_a_whole_one(tmp_path: Path) -> No
 def test_a_long_run_keeps_a_bounded_number_of_probes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bert: Bert
 ) -> None:
-    monkeypatch.setattr("bertcore.pretraining.run_probes.MIN_STEP_GROWTH", 0.1)
+    monkeypatch.setattr("bertcore.training.probes.MIN_STEP_GROWTH", 0.1)
     writer = ProbeWriter(tmp_path, bert.tokenizer, TEXTS[:1])
     for step in range(0, 200, 2):
         writer.write(bert.module, step)

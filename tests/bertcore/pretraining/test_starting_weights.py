@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save_file
 from bertcore import Bert, load
 from bertcore.network import ALL_HEADS
 from bertcore.pretraining import DataConfig, Pretraining, TrainConfig, resume_run
-from bertcore.pretraining.check_settings import check_objective
+from bertcore.pretraining.run import check_objective
 from bertcore.pretraining.starting_weights import check_start, starting_network
 from tests.bertcore.training.test_processes import pretrain
 from tests.support.command_line import RHYTHM, invoke, make_texts, metrics, recipe, refusal, succeed

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer as FastTokenizer
 from tokenizers import models, normalizers, pre_tokenizers, trainers
 
-from bertcore.pretraining.data.bundled import NOVEL
-from bertcore.pretraining.data.corpus import read_documents
+from bertcore.pretraining.data.corpus import NOVEL, read_documents
 from bertcore.tokenizer import SPECIAL_TOKENS, train_vocabulary
 from bertcore.tokenizer.growth import Growth, count_words, grow_vocabulary, split_by_merges
 from tests.support.nasty_text import LETTERS, PARAGRAPH

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 import pytest
 from tokenizers import Tokenizer, models
 
-from bertcore.pretraining.data.bundled import NOVEL
-from bertcore.pretraining.data.corpus import read_documents
+from bertcore.pretraining.data.corpus import NOVEL, read_documents
 from bertcore.tokenizer import Unigram, train_unigram
 from bertcore.tokenizer.growth import count_words
 

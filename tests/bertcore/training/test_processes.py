@@ -12,7 +12,7 @@ from safetensors.torch import load_file
 
 from bertcore.pretraining import DataConfig, OptimizerConfig, Pretraining, RunFolder, TrainConfig
 from bertcore.training.processes import Processes, wait_for_file
-from bertcore.training.run_checkpoints import STATE_FILE
+from bertcore.training.run_folder import STATE_FILE
 from tests.support.command_line import recipe
 from tests.support.small_corpus import small_corpus, small_documents, write_documents
 from tests.support.tiny import tiny_config, tiny_network, tiny_tokenizer

@@ -11,8 +11,8 @@ import pytest
 import torch
 
 import bertcore
+from bertcore.training.loop import random_state, seed_random, set_random_state
 from bertcore.training.provenance import describe_differences, git_revision
-from bertcore.training.training_state import random_state, seed_random, set_random_state
 
 
 def test_the_commit_and_whether_files_were_changed(

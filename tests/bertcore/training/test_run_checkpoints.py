@@ -11,7 +11,7 @@ import torch
 
 from bertcore import load
 from bertcore.pretraining import RunFolder
-from bertcore.training.run_checkpoints import (
+from bertcore.training.run_folder import (
     STATE_FILE,
     SUMMARY_FILE,
     DamagedCheckpoint,

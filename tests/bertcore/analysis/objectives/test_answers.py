@@ -25,7 +25,7 @@ from bertcore.checkpoints.save import name_objective
 from bertcore.objectives.attention_masks import DIRECTIONS, Direction
 from bertcore.objectives.row import IGNORED
 from bertcore.objectives.table import OBJECTIVES
-from bertcore.pretraining.loss.sequence_loss import pad_sequences, sequence_loss
+from bertcore.pretraining.objectives.denoising import pad_sequences, sequence_loss
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
 from tests.support.tiny_families import make
 from tests.support.tiny_others import make_other, opened

@@ -5,8 +5,7 @@ import pytest
 from sklearn.decomposition import PCA
 
 from bertcore.analysis.space.probe_map import probe_map
-from bertcore.pretraining.run_probes import take_probe
-from bertcore.training.probes import PROBE_TEXTS, Probe
+from bertcore.training.probes import PROBE_TEXTS, Probe, take_probe
 from tests.support.tiny import tiny_network, tiny_tokenizer
 
 

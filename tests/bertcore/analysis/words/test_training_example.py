@@ -19,7 +19,7 @@ from bertcore.analysis.words.training_example import (
     one_step,
     training_example,
 )
-from bertcore.pretraining.loss.objective import BatchTensors, pretraining_loss
+from bertcore.pretraining.loss import BatchTensors, pretraining_loss
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_others import make_other
 

@@ -28,9 +28,9 @@ from bertcore.pretraining import (
     num_masked,
 )
 from bertcore.pretraining.data.batches import make_batch
-from bertcore.pretraining.loss.objective import batch_loss
-from bertcore.pretraining.run_probes import take_probe
+from bertcore.pretraining.loss import batch_loss
 from bertcore.pretraining.starting_weights import starting_network
+from bertcore.training.probes import take_probe
 from tests.support.batch_checks import assert_same_gradient, originals
 from tests.support.command_line import (
     invoke,

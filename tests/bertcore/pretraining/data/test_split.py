@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from bertcore.pretraining import read_documents
-from bertcore.pretraining.data.bundled import NOVEL
-from bertcore.pretraining.data.read_corpus import split_held_out
+from bertcore.pretraining.data.corpus import NOVEL, split_held_out
 from tests.support.small_corpus import small_documents, write_documents
 
 

@@ -11,9 +11,9 @@ import transformers
 
 from bertcore.objectives import Row
 from bertcore.pretraining import create_packed_rows
-from bertcore.pretraining.data.layout import lay_out_packed
-from bertcore.pretraining.data.text_rows import (
+from bertcore.pretraining.data.layout import (
     check_sentinels,
+    lay_out_packed,
     pieces_of,
     row_sources,
     sentinel_ids,

@@ -1,5 +1,7 @@
 """Runs of permutation language modelling: their batches, checkpoints and the command line."""
 
+from __future__ import annotations
+
 import json
 from pathlib import Path
 from typing import Any
@@ -7,12 +9,21 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F
 import transformers
 
+from bertcore.network import Network
+from bertcore.objectives import Permutation, Row, permute
 from bertcore.pretraining import DataConfig
-from bertcore.pretraining.loss.permutation import PermutedRows, permutation_loss
+from bertcore.pretraining.objectives.permutation import (
+    PermutedRows,
+    permutation_loss,
+    query_states,
+    stream_mask,
+)
 from tests.bertcore.pretraining.objectives.test_objectives import build
 from tests.support.command_line import make_texts, recipe, refusal, succeed, words_of
+from tests.support.tiny import tiny_config, tiny_network, tiny_tokenizer
 
 
 def rows_of(batch: Any) -> PermutedRows:
@@ -101,3 +112,250 @@ def test_from_the_command_line(tmp_path: Path) -> None:
         assert all(word in sentence for word in words), sentence
     assert DataConfig.for_length(24, objective="plm", masked_lm_prob=0.3).masked_lm_prob == 0.3
     assert DataConfig.for_length(24, objective="mlm").masked_lm_prob == 0.15
+
+
+TOKENIZER = tiny_tokenizer()
+MASK = TOKENIZER.mask_id
+T = 18
+STILL = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+
+
+def text(length: int, seed: int) -> Row:
+    """A row of random words with [CLS] and [SEP] around it."""
+    ids = np.random.default_rng(seed).integers(5, TOKENIZER.vocab_size, size=length)
+    ids[0], ids[-1] = TOKENIZER.cls_id, TOKENIZER.sep_id
+    is_special = np.zeros(length, dtype=bool)
+    is_special[[0, -1]] = True
+    return Row(ids, is_special, np.ones(length, dtype=bool))
+
+
+def drawn(
+    lengths: tuple[int, ...] = (T, T, 12), share: float = 0.3
+) -> list[tuple[Row, Permutation]]:
+    rows = [text(length, seed) for seed, length in enumerate(lengths)]
+    return [(row, permute(row, np.random.default_rng(9), share=share)) for row in rows]
+
+
+def batch_of(items: list[tuple[Row, Permutation]]) -> PermutedRows:
+    """Pad rows and orders to one width."""
+    size = max(int((order.rank >= 0).sum()) for _, order in items)
+    ids, mask = torch.zeros(len(items), T, dtype=torch.long), torch.zeros(len(items), T)
+    rank = torch.full((len(items), T), -1)
+    positions = torch.zeros(len(items), size, dtype=torch.long)
+    weights = torch.zeros(len(items), size)
+    for i, (row, order) in enumerate(items):
+        ids[i, : len(row)] = torch.from_numpy(row.ids)
+        mask[i, : len(row)] = 1
+        rank[i, : len(row)] = torch.from_numpy(order.rank)
+        places = np.flatnonzero(order.rank >= 0)
+        positions[i, : len(places)] = torch.from_numpy(places)
+        weights[i, : len(places)] = 1
+    segments = torch.arange(T).expand_as(ids) // 10
+    return PermutedRows(
+        ids,
+        segments,
+        mask.bool(),
+        rank,
+        positions,
+        weights,
+        torch.full_like(positions, MASK),
+        weights.sum(),
+    )
+
+
+def network_of(**changes: object) -> Network:
+    return tiny_network(tiny_config(**STILL, **changes), heads=frozenset({"mlm"}))
+
+
+def test_the_streams_see_what_permute_says() -> None:
+    items = drawn()
+    rows = batch_of(items)
+    seen = stream_mask(rows)
+    assert not seen[:, :, T:].any()
+    for i, (row, order) in enumerate(items):
+        n = len(row)
+        assert np.array_equal(seen[i, :n, :n].numpy(), order.content)
+        assert not seen[i, :, n:].any()
+        places = rows.positions[i][rows.weights[i] == 1]
+        queries = seen[i, T : T + len(places), :n].numpy()
+        assert np.array_equal(queries, order.query[places.numpy()])
+        assert seen[i].any(-1).all()  # padding too: nothing divides by 0
+
+
+@pytest.mark.parametrize("model_type", ["bert", "albert", "electra", "roberta"])
+def test_the_loss_is_that_of_each_target_alone(model_type: str) -> None:
+    """One target at a time, in a text where all that it must not see is another token."""
+    changes: dict[str, object] = {"model_type": model_type}
+    if model_type in ("albert", "electra"):
+        changes |= {"embedding_size": 16, "share_layers": model_type == "albert"}
+    if model_type == "roberta":
+        changes |= {"position_offset": 1}
+    network = network_of(**changes)
+    items = drawn((T, T))
+    rows = batch_of(items)
+    losses, right = [], 0
+    for row, order in items:
+        for place in np.flatnonzero(order.rank >= 0):
+            # The text, with everything unseen replaced by noise, and the mask behind it.
+            unseen = order.rank >= order.rank[place]
+            ids = np.where(unseen, 7, row.ids)
+            seen = np.zeros((T + 1, T + 1), dtype=bool)
+            seen[:T, :T] = order.content
+            seen[T, :T] = ~unseen
+            places = np.append(np.arange(T), place) + network.config.position_offset
+            hidden = network(
+                torch.from_numpy(np.append(ids, MASK))[None],
+                torch.from_numpy(np.append(np.arange(T), place) // 10)[None],
+                torch.from_numpy(seen)[None],
+                torch.from_numpy(places)[None],
+            )
+            logits = network.mlm_logits(hidden[:, T])
+            label = torch.tensor([row.ids[place]])
+            losses.append(F.cross_entropy(logits, label))
+            right += int(logits.argmax() == label)
+    found = permutation_loss(network, rows)
+    assert float(found.loss.detach()) == pytest.approx(
+        float(torch.stack(losses).mean().detach()), abs=1e-5
+    )
+    assert (int(found.correct), int(found.num_predicted)) == (right, len(losses))
+
+
+@pytest.mark.parity
+def test_xlnet_of_transformers_attends_where_permute_says() -> None:
+    """`perm_mask` is where our query stream does not look; its content stream adds the diagonal."""
+    model = transformers.XLNetLMHeadModel(xlnet_config()).eval()
+    for row, order in drawn():
+        targets = np.flatnonzero(order.rank >= 0)
+        output = model(**_for_xlnet(row, order, targets), output_attentions=True)
+        for content, query in output.attentions:
+            assert np.array_equal(content[0].detach().numpy().any(0), order.content)
+            assert np.array_equal(query[0].detach().numpy().any(0), order.query)
+
+
+@pytest.mark.parity
+def test_the_two_streams_are_those_of_transformers_xlnet() -> None:
+    """The same weights in both, where both have them.
+
+    XLNet's relative positions and segments are 0, as are our position and segment vectors and the
+    biases that XLNet lacks; its bias of content is our bias of queries. Its input is our
+    embeddings', and its first vector of a query is our [MASK]'s.
+    """
+    network = network_of()
+    with torch.no_grad():
+        network.position_table.zero_()
+        assert network.embeddings.token_type_embeddings is not None
+        network.embeddings.token_type_embeddings.weight.zero_()
+        for layer in network.layers:
+            block = layer.attention
+            for name in ("key", "value", "output"):
+                getattr(block, name).bias.zero_()
+    theirs = _as_xlnet(network)
+    for row, order in drawn():
+        targets = np.flatnonzero(order.rank >= 0)
+        rows = batch_of([(row, order)])
+        ours = query_states(network, rows)[0]
+        given = _for_xlnet(row, order, targets)
+        ids = given.pop("input_ids")
+        zeros = torch.zeros_like(ids)
+        with torch.no_grad():
+            vectors = network.embeddings(ids, zeros, zeros)
+            states = theirs(inputs_embeds=vectors, **given).last_hidden_state[0]
+        torch.testing.assert_close(ours.detach(), states, atol=1e-5, rtol=1e-5)
+        loss = F.cross_entropy(network.mlm_logits(states), torch.from_numpy(row.ids[targets]))
+        found = permutation_loss(network, rows)
+        assert float(found.loss.detach()) == pytest.approx(float(loss.detach()), abs=1e-5)
+
+
+def xlnet_config() -> transformers.XLNetConfig:
+    config = tiny_config()
+    return transformers.XLNetConfig(
+        vocab_size=config.vocab_size,
+        d_model=config.hidden_size,
+        n_layer=config.num_hidden_layers,
+        n_head=config.num_attention_heads,
+        d_inner=config.intermediate_size,
+        ff_activation="gelu",
+        layer_norm_eps=config.layer_norm_eps,
+        dropout=0.0,
+    )
+
+
+def _for_xlnet(row: Row, order: Permutation, targets: np.ndarray) -> dict[str, torch.Tensor]:
+    mapping = torch.eye(len(row))[torch.from_numpy(targets)]
+    return {
+        "input_ids": torch.from_numpy(row.ids)[None],
+        "perm_mask": torch.from_numpy(~order.query)[None].float(),
+        "target_mapping": mapping[None],
+    }
+
+
+@torch.no_grad()
+def _as_xlnet(network: Network) -> transformers.XLNetModel:
+    model = transformers.XLNetModel(xlnet_config()).eval()
+    width, heads = network.config.hidden_size, network.config.num_attention_heads
+    model.mask_emb.copy_(network.embeddings(*torch.tensor([[[MASK]], [[0]], [[0]]])))
+    for ours, theirs in zip(network.layers, model.layer, strict=True):
+        block, attention = ours.attention, theirs.rel_attn
+        for name, to in (("query", "q"), ("key", "k"), ("value", "v"), ("output", "o")):
+            weight = getattr(block, name).weight
+            # Theirs is [D, H, K]: input before heads, but for the output, which is ours.
+            getattr(attention, to).copy_(
+                (weight if to == "o" else weight.T).reshape(width, heads, -1)
+            )
+        attention.r_w_bias.copy_(block.query.bias.reshape(heads, -1))
+        for unused in (attention.r, attention.r_r_bias, attention.r_s_bias, attention.seg_embed):
+            unused.zero_()
+        attention.layer_norm.load_state_dict(block.norm.state_dict())
+        theirs.ff.layer_1.load_state_dict(ours.feed_forward.intermediate.state_dict())
+        theirs.ff.layer_2.load_state_dict(ours.feed_forward.output.state_dict())
+        theirs.ff.layer_norm.load_state_dict(ours.feed_forward.norm.state_dict())
+    return model
+
+
+def test_a_query_does_not_see_its_own_word() -> None:
+    network, rows = network_of(), batch_of(drawn())
+    before = query_states(network, rows).detach()
+    last = rows.rank.argmax(1)  # the last of the order: nobody sees it
+    ids = rows.input_ids.scatter(1, last[:, None], 9)
+    assert not torch.equal(ids, rows.input_ids)
+    after = query_states(network, rows._replace(input_ids=ids)).detach()
+    assert torch.equal(before, after)
+    first = (rows.rank == 0).long().argmax(1)  # the first: the others see it
+    ids = rows.input_ids.scatter(1, first[:, None], 9)
+    after = query_states(network, rows._replace(input_ids=ids)).detach()
+    is_other = (rows.rank.gather(1, rows.positions) > 0) & (rows.weights == 1)
+    assert (before != after).any(-1)[is_other].all()
+    of_first = (rows.rank.gather(1, rows.positions) == 0) & (rows.weights == 1)
+    assert torch.equal(before[of_first], after[of_first])
+
+
+def test_the_parts_of_a_batch_sum_to_it() -> None:
+    network, rows = network_of(), batch_of(drawn())
+    whole = permutation_loss(network, rows)
+    parts = []
+    for some in (slice(0, 1), slice(1, 3)):
+        *of_rows, total = rows
+        parts.append(permutation_loss(network, PermutedRows(*(t[some] for t in of_rows), total)))
+    for name, value in whole._asdict().items():
+        total = sum(float(getattr(part, name).detach()) for part in parts)
+        assert total == pytest.approx(float(value.detach()), rel=1e-5), name
+
+
+def test_padded_predictions_have_no_weight() -> None:
+    network, rows = network_of(), batch_of(drawn())
+    empty = rows.weights == 0
+    assert empty.any()
+    before = permutation_loss(network, rows)
+    after = permutation_loss(network, rows._replace(positions=rows.positions.masked_fill(empty, 4)))
+    torch.testing.assert_close(before.loss, after.loss, atol=1e-6, rtol=0)
+
+
+def test_rotary_positions_are_refused() -> None:
+    from bertcore.architecture.config import shape_of
+
+    shape = shape_of(
+        "modernbert", vocab_size=TOKENIZER.vocab_size, num_hidden_layers=2, hidden_size=64
+    )
+    network = tiny_network(shape, heads=frozenset({"mlm"}))
+    with pytest.raises(ValueError, match=r"position"):
+        permutation_loss(network, batch_of(drawn()))

@@ -11,10 +11,9 @@ from safetensors.torch import load_file
 
 from bertcore import load
 from bertcore.pretraining import DataConfig
-from bertcore.pretraining.loss.span_boundary import LONGEST, BoundaryHead, SpanBoundary
 from bertcore.pretraining.objectives import objective_named
 from bertcore.pretraining.objectives.epochs import Batches
-from bertcore.pretraining.objectives.spans import HEAD_FILE
+from bertcore.pretraining.objectives.spans import HEAD_FILE, LONGEST, BoundaryHead, SpanBoundary
 from tests.bertcore.pretraining.objectives.test_objectives import build
 from tests.support.small_corpus import small_corpus
 from tests.support.tiny import tiny_config, tiny_network, tiny_tokenizer

@@ -27,7 +27,7 @@ from bertcore.distillation import (
 from bertcore.loading import load_bert
 from bertcore.network import Network
 from bertcore.network.attention import attention_fused, attention_in_products
-from bertcore.pretraining.loss.objective import (
+from bertcore.pretraining.loss import (
     BatchTensors,
     loss_of_hidden,
     word_loss,

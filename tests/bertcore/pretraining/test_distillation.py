@@ -22,14 +22,14 @@ from bertcore.distillation import soft_target_loss, student_of
 from bertcore.network import ALL_HEADS
 from bertcore.pretraining import DataConfig, OptimizerConfig, TrainConfig, resume_run, start_run
 from bertcore.pretraining.data.batches import Batch, cut, make_batch
-from bertcore.pretraining.loss.distillation import (
+from bertcore.pretraining.distillation import (
     TEACHER_FOLDER,
     Decoder,
     DistillationWithLoss,
     Teacher,
     soft_word_loss,
 )
-from bertcore.pretraining.loss.objective import to_device
+from bertcore.pretraining.loss import to_device
 from tests.support.command_line import app, recipe
 from tests.support.small_corpus import small_corpus, small_documents, write_documents
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
