@@ -5,7 +5,12 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Literal
 
-from bertcore.configs.numbers import check_numbers_of
+from bertcore.configs.numbers import (
+    check_at_least,
+    check_choice,
+    check_fields,
+    check_numbers_of,
+)
 
 MASKED_LM_PROB = 0.15
 MASK_SHARES = "80/10/10"
@@ -79,36 +84,20 @@ class DataConfig:
     """Long rows per step; by default a step has as many tokens as with short rows."""
 
     def __post_init__(self) -> None:
-        if self.objective not in OBJECTIVES:
-            raise ValueError(
-                f"objective is {self.objective!r}; expected one of {', '.join(OBJECTIVES)}."
-            )
-        if not 0 < self.masked_lm_prob < 1:
-            raise ValueError(f"masked_lm_prob is {self.masked_lm_prob}; expected above 0, below 1.")
+        check_choice("objective", self.objective, OBJECTIVES)
+        check_fields(self, "masked_lm_prob", lambda p: 0 < p < 1, "above 0, below 1")
         read_shares(self.mask_shares)
-        if not 0 < self.generator_size <= 1:
-            raise ValueError(f"generator_size is {self.generator_size}; expected above 0, up to 1.")
-        if self.embedding_sharing not in EMBEDDING_SHARINGS:
-            raise ValueError(
-                f"embedding_sharing is {self.embedding_sharing!r}; expected one of "
-                f"{', '.join(EMBEDDING_SHARINGS)}."
-            )
-        if self.dupe_factor < 0:
-            raise ValueError(f"dupe_factor is {self.dupe_factor}; expected 0 or more.")
-        if not 0 <= self.short_seq_prob <= 1:
-            raise ValueError(f"short_seq_prob is {self.short_seq_prob}; expected 0 to 1.")
-        for name, low in (("max_seq_length", 5), ("max_predictions_per_seq", 1), ("batch_size", 1)):
-            if getattr(self, name) < low:
-                raise ValueError(f"{name} is {getattr(self, name)}; expected at least {low}.")
-        if not 0 <= self.long_ratio <= 1:
-            raise ValueError(f"long_ratio is {self.long_ratio}; expected 0 to 1.")
+        check_fields(self, "generator_size", lambda size: 0 < size <= 1, "above 0, up to 1")
+        check_choice("embedding_sharing", self.embedding_sharing, EMBEDDING_SHARINGS)
+        check_fields(self, "short_seq_prob long_ratio", lambda ratio: 0 <= ratio <= 1, "0 to 1")
+        check_at_least(self, "dupe_factor", 0)
+        check_at_least(self, "max_seq_length", 5)
+        check_at_least(self, "max_predictions_per_seq batch_size long_batch_size", 1)
         if self.long_ratio and self.long_seq_length <= self.max_seq_length:
             raise ValueError(
                 f"long_seq_length is {self.long_seq_length}; expected more than max_seq_length "
                 f"{self.max_seq_length}, or a long_ratio of 0."
             )
-        if self.long_batch_size is not None and self.long_batch_size < 1:
-            raise ValueError(f"long_batch_size is {self.long_batch_size}; expected at least 1.")
         check_numbers_of(self)
 
     @property

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bertcore.configs.numbers import check_numbers_of
+from bertcore.configs.numbers import check_fields, check_fractions, check_numbers_of
 
 if TYPE_CHECKING:
     from bertcore.architecture.config import BertConfig
@@ -36,16 +36,12 @@ class DistillConfig:
     and after which they are not; 0: all losses from the first step to the last."""
 
     def __post_init__(self) -> None:
-        weights = ("soft_weight", "hard_weight", "cosine_weight", "layer_weight")
-        for name in weights:
-            if not 0 <= getattr(self, name) < math.inf:
-                raise ValueError(f"{name} is {getattr(self, name)}; expected 0 or more.")
-        if not 0 < self.temperature < math.inf:
-            raise ValueError(f"temperature is {self.temperature}; expected above 0.")
-        if not any(getattr(self, name) for name in weights):
+        weights = "soft_weight hard_weight cosine_weight layer_weight"
+        check_fields(self, weights, lambda weight: 0 <= weight < math.inf, "0 or more")
+        check_fields(self, "temperature", lambda divisor: 0 < divisor < math.inf, "above 0")
+        if not any(getattr(self, name) for name in weights.split()):
             raise ValueError("all weights of the losses are 0, so nothing would be learned.")
-        if not 0 <= self.layer_phase < 1:
-            raise ValueError(f"layer_phase is {self.layer_phase}; expected 0 up to below 1.")
+        check_fractions(self, "layer_phase")
         if self.layer_phase and not (
             self.layer_weight and (self.soft_weight or self.hard_weight or self.cosine_weight)
         ):

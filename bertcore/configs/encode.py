@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from bertcore.configs.numbers import check_dtype, check_numbers_of
+from bertcore.configs.numbers import DTYPES, check_at_least, check_choice, check_numbers_of
 
 Unit = Literal["token", "word", "sentence"]
 UNITS: tuple[Unit, ...] = get_args(Unit)
@@ -47,8 +47,7 @@ class EncodeSettings:
     def __post_init__(self) -> None:
         from bertcore.sentences import POOLINGS  # imports torch
 
-        if self.unit not in UNITS:
-            raise ValueError(f"unit is {self.unit!r}; expected one of {', '.join(UNITS)}.")
+        check_choice("unit", self.unit, UNITS)
         poolings = {"token": ("mean",), "word": WORD_POOLINGS, "sentence": POOLINGS}[self.unit]
         if self.pooling not in poolings:
             why = "tokens are not pooled" if self.unit == "token" else f"of a {self.unit}"
@@ -62,10 +61,6 @@ class EncodeSettings:
             )
         if not 0 < self.sample <= 1:
             raise ValueError(f"sample is {self.sample:g}; expected a share, 0 < sample <= 1.")
-        check_dtype(self.dtype)
-        if self.tokens_per_batch < 1:
-            raise ValueError(
-                f"tokens_per_batch is {self.tokens_per_batch}; expected at least 1, such as "
-                f"{TOKENS_PER_BATCH}."
-            )
+        check_choice("dtype", self.dtype, DTYPES)
+        check_at_least(self, "tokens_per_batch", 1)
         check_numbers_of(self)

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bertcore.architecture.families import CLS, POOLINGS
-from bertcore.configs.numbers import check_dtype, check_numbers_of
+from bertcore.configs.numbers import (
+    DTYPES,
+    check_at_least,
+    check_choice,
+    check_fractions,
+    check_numbers_of,
+    check_seed,
+)
 from bertcore.configs.optimizer import OptimizerConfig
 
 if TYPE_CHECKING:
@@ -92,13 +99,13 @@ class FinetuneConfig:
     """Keep the checkpoint of each epoch, for `compare`; each is as large as the model."""
 
     def __post_init__(self) -> None:
-        for name in ("epochs", "batch_size", "save_every", "doc_stride"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}; expected at least 1.")
-        for name in ("evaluate_every", "patience"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ValueError(f"{name} is {value}; expected at least 1.")
+        counts = "epochs batch_size save_every doc_stride evaluate_every patience"
+        check_at_least(self, counts, 1)
+        check_at_least(self, "max_seq_length", 8)
+        check_seed(self)
+        check_choice("dtype", self.dtype, DTYPES)
+        check_fractions(self, "dropout")
+        check_choice("pooling", self.pooling, POOLINGS)
         if not self.score_epochs and self.keep_epochs:
             raise ValueError(
                 "keep_epochs keeps the epochs with their scores, but score_epochs is False. Leave "
@@ -109,13 +116,6 @@ class FinetuneConfig:
                 f"patience is {self.patience}, but nothing is scored before the last step. Leave "
                 "patience out, or set evaluate_every or score_epochs."
             )
-        if self.max_seq_length < 8:
-            raise ValueError(f"max_seq_length is {self.max_seq_length}; expected at least 8.")
-        if not 0 <= self.seed < 2**63:
-            raise ValueError(f"seed is {self.seed}; expected 0 up to below 2 to the 63rd.")
-        check_dtype(self.dtype)
-        if self.dropout is not None and not 0 <= self.dropout < 1:
-            raise ValueError(f"dropout is {self.dropout}; expected from 0 up to below 1.")
         if isinstance(self.class_weights, str) and self.class_weights != BALANCED:
             raise ValueError(
                 f"class_weights is {self.class_weights!r}; expected {BALANCED!r} or numbers."
@@ -135,10 +135,6 @@ class FinetuneConfig:
             raise ValueError(
                 f"trained is {self.trained!r}, but a frozen or feature-based encoder does not "
                 "learn. Leave one of them out."
-            )
-        if self.pooling not in POOLINGS:
-            raise ValueError(
-                f"pooling is {self.pooling[:40]!r}; expected one of {', '.join(POOLINGS)}."
             )
         if self.pooling != CLS and self.feature_based:
             raise ValueError(POOLING_OF_FEATURES.format(self.pooling))

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from bertcore.configs.numbers import check_numbers_of
+from bertcore.configs.numbers import check_at_least, check_choice, check_fields, check_numbers_of
 
 METRICS = ("cosine", "euclidean", "correlation", "manhattan")
 
@@ -27,11 +27,9 @@ class UmapSettings:
     """Fixes the result."""
 
     def __post_init__(self) -> None:
-        if self.n_neighbors < 2:
-            raise ValueError(f"n_neighbors is {self.n_neighbors}; expected 2 or more.")
-        if not 0 <= self.min_dist <= 1:
-            raise ValueError(f"min_dist is {self.min_dist}; expected 0 to 1.")
-        check_metric_and_seed(self.metric, self.seed)
+        check_at_least(self, "n_neighbors", 2)
+        check_fields(self, "min_dist", lambda distance: 0 <= distance <= 1, "0 to 1")
+        check_metric_and_seed(self)
         check_numbers_of(self)
 
 
@@ -58,25 +56,16 @@ class TsneSettings:
     """Fixes the result."""
 
     def __post_init__(self) -> None:
-        if not 1 < self.perplexity < math.inf:
-            raise ValueError(f"perplexity is {self.perplexity}; expected more than 1.")
-        if not 1 <= self.early_exaggeration < math.inf:
-            raise ValueError(
-                f"early_exaggeration is {self.early_exaggeration}; expected 1 or more."
-            )
-        if not 0 <= self.learning_rate < math.inf:
-            raise ValueError(
-                f"learning_rate is {self.learning_rate}; expected a number above 0, or 0 for auto."
-            )
-        if not 250 <= self.max_iter <= 5000:
-            raise ValueError(f"max_iter is {self.max_iter}; expected 250 to 5,000.")
-        check_metric_and_seed(self.metric, self.seed)
+        check_fields(self, "perplexity", lambda number: 1 < number < math.inf, "more than 1")
+        check_at_least(self, "early_exaggeration", 1)
+        rates = "a number above 0, or 0 for auto"
+        check_fields(self, "learning_rate", lambda rate: 0 <= rate < math.inf, rates)
+        check_fields(self, "max_iter", lambda steps: 250 <= steps <= 5000, "250 to 5,000")
+        check_metric_and_seed(self)
         check_numbers_of(self)
 
 
-def check_metric_and_seed(metric: str, seed: int) -> None:
+def check_metric_and_seed(settings: UmapSettings | TsneSettings) -> None:
     """Check the settings shared by all methods; ValueError if one is out of range."""
-    if metric not in METRICS:
-        raise ValueError(f"metric is {metric!r}; expected one of {', '.join(METRICS)}.")
-    if not 0 <= seed < 2**32:
-        raise ValueError(f"seed is {seed}; expected 0 to {2**32 - 1}.")
+    check_choice("metric", settings.metric, METRICS)
+    check_fields(settings, "seed", lambda seed: 0 <= seed < 2**32, f"0 to {2**32 - 1}")

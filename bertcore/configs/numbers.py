@@ -1,7 +1,7 @@
 """The range and the formats of the numbers that users give."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import fields
 from typing import Any
 
@@ -37,7 +37,39 @@ def check_numbers_of(config: Any) -> None:
     check_numbers((field.name, getattr(config, field.name)) for field in fields(config))
 
 
-def check_dtype(dtype: str) -> None:
-    """Check the name of a number format; ValueError if it is not one of DTYPES."""
-    if dtype not in DTYPES:
-        raise ValueError(f"dtype is {dtype!r}; expected one of {', '.join(DTYPES)}.")
+def check_fields(config: Any, names: str, is_right: Callable[[Any], bool], expected: str) -> None:
+    """Check fields of a dataclass, those that are None apart.
+
+    Args:
+        config: The dataclass.
+        names: The fields, separated by spaces.
+        is_right: Whether a value is in range.
+        expected: The range in words, for the error.
+
+    ValueError if one is not; NaN is in no range.
+    """
+    for name in names.split():
+        value = getattr(config, name)
+        if value is not None and not is_right(value):
+            raise ValueError(f"{name} is {value}; expected {expected}.")
+
+
+def check_at_least(config: Any, names: str, least: int) -> None:
+    """Check fields that are counts, as `check_fields`."""
+    check_fields(config, names, lambda value: value >= least, f"at least {least}")
+
+
+def check_fractions(config: Any, names: str) -> None:
+    """Check fields that are probabilities below 1, as `check_fields`."""
+    check_fields(config, names, lambda value: 0 <= value < 1, "from 0 up to below 1")
+
+
+def check_choice(name: str, value: str, choices: Iterable[str]) -> None:
+    """Check a value by name; ValueError if it is none of the choices."""
+    if value not in choices:
+        raise ValueError(f"{name} is {value[:40]!r}; expected one of {', '.join(choices)}.")
+
+
+def check_seed(config: Any) -> None:
+    """Check the field `seed`; ValueError if it is none of torch's."""
+    check_fields(config, "seed", lambda seed: 0 <= seed < 2**63, "0 up to below 2 to the 63rd")

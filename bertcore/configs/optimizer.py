@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from bertcore.configs.numbers import check_numbers_of
+from bertcore.configs.numbers import check_choice, check_fields, check_fractions, check_numbers_of
 
 OPTIMIZERS = ("muon", "adamw")
 
@@ -38,22 +38,11 @@ class OptimizerConfig:
     """Fraction of the run that stays at the peak after warm-up; then linear decay to 0. BERT: 0."""
 
     def __post_init__(self) -> None:
-        if self.optimizer not in OPTIMIZERS:
-            raise ValueError(
-                f"optimizer is {self.optimizer!r}; expected one of {', '.join(OPTIMIZERS)}."
-            )
-        for name in ("learning_rate", "muon_learning_rate", "adam_epsilon"):
-            if not 0 < getattr(self, name) <= MAX_RATE:
-                raise ValueError(
-                    f"{name} is {getattr(self, name)}; expected above 0 and at most {MAX_RATE:g}."
-                )
-        if not self.max_grad_norm > 0:
-            raise ValueError(f"max_grad_norm is {self.max_grad_norm}; expected above 0.")
-        for name in ("adam_beta1", "adam_beta2"):
-            if not 0 <= getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}; expected 0 up to below 1.")
-        if not 0 <= self.weight_decay < 1:
-            raise ValueError(f"weight_decay is {self.weight_decay}; expected 0 up to below 1.")
+        check_choice("optimizer", self.optimizer, OPTIMIZERS)
+        rates, limit = "learning_rate muon_learning_rate adam_epsilon", f"at most {MAX_RATE:g}"
+        check_fields(self, rates, lambda rate: 0 < rate <= MAX_RATE, f"above 0 and {limit}")
+        check_fields(self, "max_grad_norm", lambda norm: norm > 0, "above 0")
+        check_fractions(self, "adam_beta1 adam_beta2 weight_decay")
         ratios = self.warmup_ratio, self.flat_ratio
         if not (min(ratios) >= 0 and sum(ratios) <= 1):
             raise ValueError(

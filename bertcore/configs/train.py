@@ -3,7 +3,15 @@
 import math
 from dataclasses import dataclass
 
-from bertcore.configs.numbers import check_dtype, check_numbers_of
+from bertcore.configs.numbers import (
+    DTYPES,
+    check_at_least,
+    check_choice,
+    check_fields,
+    check_fractions,
+    check_numbers_of,
+    check_seed,
+)
 
 STARTS = ("warm", "noise", "checkpoint")
 COMPILE = ("auto", "on", "off")
@@ -55,21 +63,13 @@ class TrainConfig:
         if (self.steps is None) == (self.minutes is None):
             which = "neither was" if self.steps is None else "both were"
             raise ValueError(f"the length of the run is steps or minutes, but {which} given.")
-        if self.minutes is not None and not 0 < self.minutes < math.inf:
-            raise ValueError(f"minutes is {self.minutes}; expected above 0 (and finite).")
-        for name in _COUNTS:
-            value = getattr(self, name)
-            if value is not None and not value >= 1:
-                raise ValueError(f"{name} is {value}; expected at least 1.")
-        if not 0 <= self.seed < 2**63:
-            raise ValueError(f"seed is {self.seed}; expected 0 up to below 2 to the 63rd.")
-        if not 0 <= self.dropout < 1:
-            raise ValueError(f"dropout is {self.dropout}; expected from 0 up to below 1.")
-        if self.start not in STARTS:
-            raise ValueError(f"start is {self.start!r}; expected one of {', '.join(STARTS)}.")
-        if self.compile not in COMPILE:
-            raise ValueError(f"compile is {self.compile!r}; expected one of {', '.join(COMPILE)}.")
-        check_dtype(self.dtype)
+        check_fields(self, "minutes", lambda m: 0 < m < math.inf, "above 0 (and finite)")
+        check_at_least(self, _COUNTS, 1)
+        check_seed(self)
+        check_fractions(self, "dropout")
+        check_choice("start", self.start, STARTS)
+        check_choice("compile", self.compile, COMPILE)
+        check_choice("dtype", self.dtype, DTYPES)
         check_numbers_of(self)
 
     def fraction_done(self, step: int, elapsed_seconds: float) -> float:
@@ -87,11 +87,5 @@ class TrainConfig:
 
 
 _COUNTS = (
-    "steps",
-    "gradient_accumulation",
-    "log_every",
-    "evaluate_every",
-    "evaluate_rows",
-    "save_every",
-    "keep_checkpoints",
+    "steps gradient_accumulation log_every evaluate_every evaluate_rows save_every keep_checkpoints"
 )
