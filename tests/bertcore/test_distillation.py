@@ -169,7 +169,10 @@ def test_weights_and_shapes_that_cannot_be() -> None:
         ({"soft_weight": -1.0}, "soft_weight is -1.0"),
         ({"layer_weight": math.nan}, "layer_weight is nan"),
         ({"soft_weight": 0.0, "hard_weight": 0.0, "cosine_weight": 0.0}, "nothing would be learn"),
-        ({"layer_weight": 1.0, "layer_phase": 1.0}, "layer_phase is 1.0; expected from 0 up to below 1"),
+        (
+            {"layer_weight": 1.0, "layer_phase": 1.0},
+            "layer_phase is 1.0; expected from 0 up to below 1",
+        ),
         ({"layer_phase": 0.5}, "nothing to learn in one of the two phases"),
     ):
         with pytest.raises(ValueError, match=match):

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 _Test = TypeVar("_Test", bound=Callable[..., object])
@@ -33,6 +34,12 @@ class Row(NamedTuple):
 
 ROWS: dict[tuple[str, str], Row] = {}
 """By part and kind."""
+_FILE = Path(__file__).resolve().parents[1] / "data" / "what_opens.tsv"
+_OF_FILE = {
+    row.kind: row
+    for line in _FILE.read_text(encoding="utf-8").splitlines()
+    for row in [Row(*line.split("\t"))]
+}
 
 
 def add(part: str, kind: str, example: str, comes: str) -> None:
@@ -41,9 +48,13 @@ def add(part: str, kind: str, example: str, comes: str) -> None:
     assert ROWS.setdefault((part, kind), found := Row(part, kind, example, comes)) == found
 
 
-def opens(part: str, kind: str, example: str, comes: str) -> Callable[[_Test], _Test]:
-    """Mark the test that shows what a row of the table says."""
-    add(part, kind, example, comes)
+def opens(*row: str) -> Callable[[_Test], _Test]:
+    """Mark the test that shows what a row of the table says.
+
+    Args:
+        row: Its kind, as in tests/data/what_opens.tsv; or part, kind, example and what comes.
+    """
+    add(*(_OF_FILE[row[0]] if len(row) == 1 else row))
     return lambda test: test
 
 

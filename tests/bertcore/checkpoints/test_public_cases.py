@@ -86,12 +86,7 @@ def test_lora_on_an_architecture_that_transformers_runs(tmp_path: Path) -> None:
     torch.testing.assert_close(probabilities(tmp_path / "a"), wanted, atol=1e-6, rtol=0)
 
 
-@opens(
-    "Folders",
-    "adapters of other kinds of peft",
-    "IA3, prefix tuning, VeRA",
-    "refused: their kind, and how peft merges them",
-)
+@opens("adapters of other kinds of peft")
 @pytest.mark.parametrize(
     "config",
     [

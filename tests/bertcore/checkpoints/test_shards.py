@@ -44,12 +44,7 @@ def opened(folder: Path) -> bertcore.Bert:
     return bertcore.load(folder, device="cpu")
 
 
-@opens(
-    "Folders",
-    "weights in several files",
-    "`model-00001-of-00002.safetensors` and their index",
-    "as one",
-)
+@opens("weights in several files")
 @pytest.mark.parametrize("kind", ["bert", "other"])
 def test_two_files_are_as_one(kind: str, tmp_path: Path) -> None:
     folder = tmp_path / "checkpoint"
