@@ -11,8 +11,7 @@ from bertcore.analysis.shared.collect import VectorTable
 from bertcore.analysis.space.projection import METHODS, LayerMap, Settings, umap_opened
 from bertcore.analysis.space.sense_sets import SETS
 from bertcore.configs.maps import METRICS, TsneSettings, UmapSettings
-from bertcore.data.sentence_list import Span
-from bertcore.data.texts_file import Sentence, Texts, read_upload
+from bertcore.data.texts import Sentence, Span, Texts, read_upload
 
 from ..plots import plain
 from ..shell import Compute, Field, Job, UploadSource, cache, one_of

@@ -9,7 +9,7 @@ import streamlit as st
 
 from bertcore import Model
 from bertcore.data.files import BadRows, kind_of
-from bertcore.data.texts_file import shown_name
+from bertcore.data.texts import shown_name
 from bertcore.probes import (
     TASKS,
     ProbeData,

@@ -26,8 +26,7 @@ from bertcore.analysis.space.projection import (
     method_of,
     num_distinct,
 )
-from bertcore.data.sentence_list import Span
-from bertcore.data.texts_file import Sentence
+from bertcore.data.texts import Sentence, Span
 
 from ..shell import Progress, cache
 

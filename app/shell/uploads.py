@@ -15,9 +15,9 @@ from typing import IO, Concatenate, ParamSpec, TypeVar
 import streamlit as st
 
 from bertcore.base.limited_process import Fault, LimitedProcess, Limits
-from bertcore.data import packed_files
 from bertcore.data.columnar import check_size, is_columnar
-from bertcore.data.texts_file import shown_name
+from bertcore.data.files import SUFFIXES, is_watched, look, open_bytes
+from bertcore.data.texts import shown_name
 
 from ..access import visits
 from ..access.gate import network_of
@@ -146,7 +146,7 @@ def process_of(path: Path) -> LimitedProcess | None:
 
 def _look() -> None:
     """End the run of a page whose visitor has left or changed something, or its job."""
-    packed_files.look()
+    look()
     if session():
         st.session_state.get(_WANTED)  # where Streamlit ends a run that nobody wants any more
 
@@ -154,7 +154,7 @@ def _look() -> None:
 @contextmanager
 def _turn(path: Path) -> Iterator[None]:
     """Wait for a turn to read a visitor's file; few jobs are begun, and they wait for none."""
-    if packed_files.is_watched():
+    if is_watched():
         yield
         return
     visitor, address = visits.owner_of(path) or "", network_of(st.context.ip_address or "")
@@ -205,7 +205,7 @@ def _unpack(name: str, data: bytes, target: IO[bytes], most: int, instead: str) 
     """Write the content of a file; return its name."""
     shown, packed = shown_name(name), PurePath(name)
     num_lines, is_text = 0, None
-    with packed_files.open_bytes(Path(shown[1:-1]), io.BytesIO(data)) as content:
+    with open_bytes(Path(shown[1:-1]), io.BytesIO(data)) as content:
         while chunk := content.read(_CHUNK):
             is_text = not is_columnar(chunk) if is_text is None else is_text
             num_lines += max(map(chunk.count, (b"\n", b"\r"))) if is_text else 0
@@ -217,7 +217,7 @@ def _unpack(name: str, data: bytes, target: IO[bytes], most: int, instead: str) 
                 )
             check_room(len(chunk))
             target.write(chunk)
-    return packed.stem if packed.suffix.lower() in packed_files.SUFFIXES else name
+    return packed.stem if packed.suffix.lower() in SUFFIXES else name
 
 
 def _copies() -> Path:

@@ -9,8 +9,14 @@ from pathlib import Path
 
 import streamlit as st
 
-from bertcore.data.sentence_list import MOST_LINES, SentenceList, list_text, read_sentence_list
-from bertcore.data.texts_file import Texts, read_upload
+from bertcore.data.texts import (
+    MOST_LINES,
+    SentenceList,
+    Texts,
+    list_text,
+    read_sentence_list,
+    read_upload,
+)
 from bertcore.tokenizer.truncation import MOST_CHARACTERS
 
 from ..access import visits

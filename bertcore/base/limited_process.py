@@ -40,7 +40,7 @@ MAX_RESULT = 1 << 27
 """Bytes of all that a call hands back."""
 _ENVIRONMENT = ("PATH", "HOME", "LANG", "TMPDIR", "TEMP", "SYSTEMROOT", "USERPROFILE")
 """Variables that the process gets, if they are set."""
-_READERS = ("bertcore.data.guess", "bertcore.data.texts_file", "bertcore.tasks.read")
+_READERS = ("bertcore.data.guess", "bertcore.data.texts", "bertcore.tasks.read")
 """Modules that the waiting process imports; others are imported when they are called."""
 _REFUSALS = (ValueError, RuntimeError, FileNotFoundError, OSError)
 """Errors that are raised here as they are there, with those of bertcore that are among them."""

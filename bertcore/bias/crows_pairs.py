@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from bertcore.analysis.shared.inputs import text_positions
 from bertcore.bias.quality import Estimate, share_of
+from bertcore.data.columns import column_place
 from bertcore.data.files import BadRows, listed_columns
-from bertcore.data.tables import always, column_place, open_table
+from bertcore.data.tables import always, open_table
 from bertcore.grammar import pseudo_log_likelihoods
 from bertcore.model import Model
 from bertcore.tokenizer import Encoding

@@ -7,6 +7,6 @@ from bertcore.corpus.cluster import Cluster
 from bertcore.corpus.encode import encode_corpus
 from bertcore.corpus.parts import EncodedCorpus, Manifest, open_encoded
 from bertcore.corpus.run import EncodeProgress
-from bertcore.data.corpus import Corpus, CorpusText, open_corpus
+from bertcore.corpus.texts import Corpus, CorpusText, open_corpus
 
 __all__ = imported(globals())

@@ -18,7 +18,7 @@ from typing import Any
 
 from bertcore.corpus.parts import Manifest, PartContent, check_checkpoint, read_manifest
 from bertcore.corpus.run import PartRun, PartTexts, Watch, encode_share, not_written
-from bertcore.data.corpus import Corpus
+from bertcore.corpus.texts import Corpus
 from bertcore.model import Model
 
 LOCAL = "local"

@@ -24,7 +24,7 @@ from bertcore.corpus.parts import (
 )
 from bertcore.corpus.precision import SAMPLE_CHARACTERS, Precision, choose_precision
 from bertcore.corpus.run import PART_BYTES, EncodeProgress, LocalRun, PartRun, Watch
-from bertcore.data.corpus import Corpus, CorpusText, open_corpus
+from bertcore.corpus.texts import Corpus, CorpusText, open_corpus
 from bertcore.model import Model
 from bertcore.tokenizer import Pieces
 from bertcore.tokenizer.truncation import MOST_CHARACTERS

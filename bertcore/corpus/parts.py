@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from bertcore.base.whole_files import to_disk, whole_file
 from bertcore.configs.encode import EncodeSettings, Unit
 from bertcore.corpus.batch import Encoded
-from bertcore.data.corpus import CorpusText
+from bertcore.corpus.texts import CorpusText
 from bertcore.model import Model
 
 FORMAT = 1

@@ -14,7 +14,7 @@ from bertcore.base.spare_memory import SpareMemory
 from bertcore.configs.encode import EncodeSettings
 from bertcore.corpus.batch import Encoded, encode_texts
 from bertcore.corpus.parts import Manifest, PartContent, write_manifest, write_part
-from bertcore.data.corpus import Corpus, CorpusText, sampled
+from bertcore.corpus.texts import Corpus, CorpusText, sampled
 from bertcore.model import Model
 from bertcore.tokenizer import Pieces, Tokenizer
 from bertcore.training.provenance import check_unchanged, record_times

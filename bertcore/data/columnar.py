@@ -12,8 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from bertcore.data import packed_files
-from bertcore.data.files import check_width
+from bertcore.data.files import bomb, check_width, look, most_unpacked, open_bytes
 
 _ROWS_AT_ONCE = 256
 _CELL = 8
@@ -46,12 +45,12 @@ def open_columnar(path: Path, file: BinaryIO | None = None) -> Columnar:
         file: The same file, already open, at its beginning.
 
     ValueError, also while rows are read, if it is damaged, has a column twice or too many columns,
-    or unpacks to more than `packed_files.most_unpacked`.
+    or unpacks to more than `most_unpacked`.
     """
     source: Any = pa.memory_map(str(path)) if file is None else pa.PythonFile(file, "r")
     if not is_columnar(source.read(6)):  # packed
         source.seek(0)
-        with packed_files.open_bytes(path, file or source) as content:
+        with open_bytes(path, file or source) as content:
             source = pa.BufferReader(content.read())
     source.seek(0)
     head = source.read(6)
@@ -75,7 +74,7 @@ def open_columnar(path: Path, file: BinaryIO | None = None) -> Columnar:
         if len({*names}) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise ValueError(f"it has the column {twice[:40]!r} several times")
-        most = packed_files.most_unpacked(source.size())
+        most = most_unpacked(source.size())
     return Columnar(form, fields, _rows(batches, names, path, form, most))
 
 
@@ -127,13 +126,13 @@ def _rows(
             if form == "Arrow":
                 batch.validate(full=True)  # it may claim that texts lie anywhere in the memory
         for start in range(0, len(batch), _ROWS_AT_ONCE):  # some writers make one batch of all
-            packed_files.look()
+            look()
             with _sentences(path, form):
                 part = batch.slice(start, _ROWS_AT_ONCE)
                 columns = [_unpacked(part.column(name)) for name in names]
                 num_bytes += sum(column.nbytes + _CELL * len(part) for column in columns)
                 if num_bytes > most:
-                    raise packed_files.bomb(path, most)
+                    raise bomb(path, most)
                 rows = [*zip(*map(_values, columns), strict=True)]
             yield from rows
 

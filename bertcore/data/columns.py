@@ -1,12 +1,13 @@
-"""The columns of a table that a task reads: named, or by usual names, or by content."""
+"""Which columns of a table hold texts, labels and numbers: by their names, or their content."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal
 
 from bertcore.configs.columns import Columns
 from bertcore.data.cells import (
@@ -15,27 +16,139 @@ from bertcore.data.cells import (
     YES,
     ListForm,
     are_spans,
-    as_text,
-    check_once,
+    is_amount,
     is_finite,
     label_text,
     labels_of,
     list_separator,
 )
-from bertcore.data.files import BadRows, listed_columns
-from bertcore.data.tables import HasHeader, Table, column_place
-from bertcore.data.usual_columns import (
-    LABELS,
-    MOST_CLASSES,
-    PAIRS,
-    SCORES,
-    TEXTS,
-    Column,
-    find,
-    has_usual_name,
-    normal,
-    summarize,
+from bertcore.data.files import listed_columns
+
+TEXTS = tuple(
+    (
+        "sentence text content review comment_text review_text reviewtext review_body tweet "
+        "tweet_text message comment sentence1 sentence_a text_a body document article passage post "
+        "utterance query question_text description question headline title summary v2"
+    ).split()
 )
+"""Usual names of a text, the likeliest first; `normal` of what stands in files."""
+PAIRS = (
+    ("sentence1", "sentence2"),  # MRPC, RTE, STS-B, WNLI, MNLI in GLUE
+    ("question1", "question2"),  # QQP
+    ("question", "sentence"),  # QNLI
+    ("premise", "hypothesis"),
+    ("#1_string", "#2_string"),  # MRPC as Microsoft published it
+    ("sentence_a", "sentence_b"),  # SICK
+    ("sentence_1", "sentence_2"),
+    ("text", "text_pair"),
+    ("text_a", "text_b"),
+    ("text1", "text2"),
+    ("question", "passage"),  # BoolQ
+    ("query", "passage"),
+)
+"""Usual names of two texts."""
+LABELS = tuple(
+    (
+        "label labels gold_label quality is_duplicate entailment_label class category sentiment "
+        "airline_sentiment target class_index rating stars star_rating overall intent topic "
+        "polarity emotion tag answer y category_id label_text sense gold v1 cats annotation"
+    ).split()
+)
+"""Usual names of a label."""
+SCORES = ("score", "label", "relatedness_score", "similarity", "relatedness", "grade", "value")
+"""Usual names of a number."""
+_ARE_NAMES = frozenset((*TEXTS, *LABELS, *(name for pair in PAIRS for name in pair))) - frozenset(
+    (
+        "y answer question title summary overall tag topic body description quality cats annotation"
+    ).split()
+)
+"""Names that are no cell of a row of data."""
+_LONGEST_USUAL = 100
+"""Characters of a name that is compared with them: it may have some millions."""
+MOST_CLASSES = 50
+"""Different values of a column that is taken for labels by its content."""
+
+
+HasHeader = Callable[[Sequence[str]], bool | None]
+"""Called with the cells of the first line; returns whether they are names, or None where the rows
+below decide."""
+
+
+def normal(name: str) -> str:
+    """Return a name as the lists above have it; one that is too long for them as it is."""
+    if len(name) > _LONGEST_USUAL:
+        return name
+    return re.sub(r"[\s\-]+", "_", name.strip()).casefold()
+
+
+def find(names: Sequence[str], wanted: Sequence[str]) -> int | None:
+    """Return the place of the first name that is one of those wanted, whatever its case."""
+    places = {normal(name): place for place, name in reversed([*enumerate(names)])}
+    return next((places[name] for name in map(normal, wanted) if name in places), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The content of one column in the first rows."""
+
+    name: str
+    """Its name, or its number from 1 where the file has no names."""
+    num_filled: int
+    counts: Counter[str]
+    """Of each value."""
+    mean_length: float
+    """Characters."""
+    is_number: bool
+    """Whether every filled cell is a finite number."""
+    is_whole: bool
+    """Whether every filled cell is an integer."""
+
+    @property
+    def may_be_label(self) -> bool:
+        """Whether it has few values, each several times."""
+        return 2 <= len(self.counts) <= min(MOST_CLASSES, self.num_filled // 2)
+
+
+def summarize(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[Column, ...]:
+    summaries = []
+    for place, name in enumerate(columns):
+        filled = [row[place] for row in rows if place < len(row) and row[place]]
+        mean = sum(map(len, filled)) / max(1, len(filled))
+        counts = Counter(filled)
+        are_numbers = bool(filled) and all(map(is_amount, counts))
+        are_whole = are_numbers and all(is_finite(c) and float(c).is_integer() for c in counts)
+        summaries.append(Column(name, len(filled), counts, mean, are_numbers, are_whole))
+    return tuple(summaries)
+
+
+def are_names(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> bool | None:
+    """Return whether the first row of a table has the names of its columns.
+
+    Args:
+        head: Its cells.
+        rows: Cells of the rows below.
+
+    Returns:
+        True if one is a usual name, or they number the columns, as of pandas; False if the row
+        recurs below, or one of its cells in a column of few values, or is a number in one of
+        numbers; None if nothing of it is so.
+    """
+    if has_usual_name(head) or (len(head) > 1 and list(head) == [*map(str, range(len(head)))]):
+        return True
+    body = [list(map(str, row)) for row in rows if len(row) == len(head)]
+    if list(head) in body:
+        return False
+    for cell, column in zip(head, summarize(head, body), strict=True):
+        recurs = column.may_be_label and column.counts[cell] > 1
+        if recurs or (column.is_number and is_amount(cell)):
+            return False
+    return None
+
+
+def has_usual_name(cells: Sequence[str]) -> bool:
+    """Return whether one of the cells of a first row is the usual name of a column."""
+    return any(normal(cell) in _ARE_NAMES for cell in cells)
+
 
 LABEL_LISTS = ("labels", *LABELS, "tags")
 """Usual names of a column of labels."""
@@ -61,16 +174,6 @@ class TextForm:
         if self.answer == "labels":
             return LABEL_LISTS
         return (*SCORES, *LABELS) if self.answer == "score" else (*LABELS, *SCORES)
-
-
-class Places(NamedTuple):
-    """The columns that are read, from 0."""
-
-    text: int
-    pair: int
-    """Of the second text; -1: none."""
-    labels: tuple[int, ...]
-    """That of the label, score or list; or those of 0 and 1 that are a label each."""
 
 
 # ---- by name and content ----
@@ -191,83 +294,6 @@ def glue_form(cells: Sequence[str]) -> Literal["CoLA", "STS-B"] | None:
     return "STS-B" if len(cells) >= 7 and cells[3].isdigit() and is_finite(cells[4]) else None
 
 
-def choose(table: Table, path: Path, form: TextForm, wanted: Columns, bad_rows: BadRows) -> Places:
-    """Return the columns of a table that a task reads.
-
-    Args:
-        wanted: Columns that were asked for, by name or by number from 1.
-        bad_rows: Gets a note on a column that is chosen by its content.
-
-    ValueError if a column is missing (the message lists the columns), or none is likely.
-    """
-    names = table.columns
-    if not table.has_header and not (wanted.text or wanted.text_pair or wanted.label):
-        glue = glue_form([str(cell).strip() for cell in next(iter(table.first), ())])
-        if glue and glue == form.headerless:
-            return Places(3, -1, (1,)) if glue == "CoLA" else Places(5, 6, (4,))
-        if glue and form.answer != "labels":
-            what = "single sentences" if glue == "CoLA" else "pairs with scores"
-            raise ValueError(
-                f"{str(path)!r} contains {what}, which the task {form.task!r} cannot use."
-            )
-
-    def place(name: str | None, option: str) -> int:
-        return -1 if name is None else find_column(names, name, option, path)
-
-    text, pair = place(wanted.text, "--text"), place(wanted.text_pair, "--text-pair")
-    labels = _wanted_labels(names, wanted.label, path)
-    summary = summarize(names, [[as_text(cell) for cell in row] for row in table.first])
-    if text < 0 and pair < 0 and form.looks_for_pair:
-        usual = likely_pair([name for i, name in enumerate(names) if i not in labels])
-        if usual is not None:
-            text, pair = (column_place(names, name, path) for name in usual)
-
-    def pick(what: Literal["text", "label"], taken: Collection[int], option: str) -> int:
-        free = [column for i, column in enumerate(summary) if i not in taken]
-        name, is_named = likely_label(free, form)
-        if what == "text":
-            name, is_named = likely_text(free, None if labels else name)
-        if name is None:
-            raise none_likely(names, path, what, option)
-        if not is_named:
-            bad_rows.note(
-                f"The {what} of {path.name!r} is column {name[:40]!r}, by its content. To choose "
-                f"another one: {option.partition(',')[0]}."
-            )
-        return column_place(names, name, path)
-
-    text = text if text >= 0 else pick("text", {pair, *labels}, "--text")
-    if pair < 0 and form.needs_pair:
-        seconds = [second for _, second in PAIRS if find((names[text],), (second,)) is None]
-        found = find(names, seconds)
-        if found is None:
-            raise none_likely(names, path, "second text", "--text-pair")
-        pair = column_place(names, names[found], path)
-    option = "--label"
-    if not labels and form.answer == "labels":
-        option += ", or name the columns of 0 and 1 there, separated by commas"
-        free = [column for i, column in enumerate(summary) if i not in (text, pair)]
-        flags = flag_columns(free)
-        if len(flags) > 1 and find([column.name for column in free], LABEL_LISTS) is None:
-            bad_rows.note(
-                f"The labels of {path.name!r} are its {len(flags)} columns of 0 and 1, "
-                f"{listed_columns(flags)}. To choose others: --label."
-            )
-            labels = tuple(column_place(names, name, path) for name in flags)
-    return Places(text, pair, labels or (pick("label", {text, pair}, option),))
-
-
-def _wanted_labels(names: Sequence[str], label: str | None, path: Path) -> tuple[int, ...]:
-    if label is None:
-        return ()
-    parts = [label] if label in names else [part.strip() for part in label.split(",")]
-    try:
-        check_once(parts)
-    except ValueError as error:
-        raise ValueError(f"--label names {error}. Name each column once.") from error
-    return tuple(find_column(names, name, "--label", path) for name in parts)
-
-
 def find_column(
     names: Sequence[str],
     name: str | None,
@@ -298,6 +324,18 @@ def find_column(
             raise none_likely(names, path, what, option)
         name = free[place]
     return column_place(names, name, path)
+
+
+def column_place(columns: Sequence[str], name: str, path: Path) -> int:
+    """Return the place of a column, from 0; ValueError if two columns have that name."""
+    places = [place for place, column in enumerate(columns) if column == name]
+    if len(places) > 1:
+        raise ValueError(
+            f"{str(path)!r} has {len(places)} columns {name[:40]!r} "
+            f"({' and '.join(str(place + 1) for place in places[:5])}), so it is not clear which "
+            "one to read. Give each column its own name."
+        )
+    return places[0]
 
 
 def none_likely(names: Sequence[str], path: Path, what: str, option: str) -> ValueError:

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from bertcore.data.encodings import UTF8
-from bertcore.data.files import MAX_WORDS
+from bertcore.data.files import MAX_WORDS, UTF8
 
 _FORM, _TAG, _HEAD, _RELATION, _MISC = 1, 3, 6, 7, 9
 _HEAD_NUMBER = re.compile(r"[0-9]{1,9}")

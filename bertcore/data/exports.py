@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from bertcore.data.cells import are_spans, as_text, listed
+from bertcore.data.columns import LABELS, HasHeader, find, normal
 from bertcore.data.files import BadRows, first_items
-from bertcore.data.tables import FIRST, HasHeader, Row, Table, open_table
-from bertcore.data.usual_columns import LABELS, find, normal
+from bertcore.data.tables import FIRST, Row, Table, open_table
 
 _Item = TypeVar("_Item")
 _Row = Mapping[str, Any]

@@ -13,7 +13,11 @@ from typing import Any, Literal
 
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.data.columns import (
+    LABELS,
+    SCORES,
+    Column,
     TextForm,
+    find,
     flag_columns,
     glue_form,
     is_score,
@@ -21,6 +25,7 @@ from bertcore.data.columns import (
     likely_pair,
     likely_text,
     lists_labels,
+    summarize,
     text_header,
 )
 from bertcore.data.exports import open_rows
@@ -28,7 +33,6 @@ from bertcore.data.files import BadRows, check_width
 from bertcore.data.read_rows import CHOICE_ANSWERS, has_choices, has_questions
 from bertcore.data.read_tags import tag_columns, word_columns
 from bertcore.data.tables import FIRST
-from bertcore.data.usual_columns import LABELS, SCORES, Column, find, summarize
 
 Form = Literal["table", "tags", "questions"]
 

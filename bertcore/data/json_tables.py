@@ -10,9 +10,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO
 
+from bertcore.data.columns import TEXTS, find
 from bertcore.data.dialects import Record
 from bertcore.data.files import LONGEST_LINE, whole_lines
-from bertcore.data.usual_columns import TEXTS, find
 
 FORMS = (
     'a list of objects, [{"text": "...", "label": "..."}, ...], an object of columns, or an object '

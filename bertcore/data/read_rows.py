@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.data.cells import (
@@ -15,6 +15,7 @@ from bertcore.data.cells import (
     UNLABELLED,
     ListForm,
     as_text,
+    check_once,
     decimal_sign,
     flags,
     joined_labels,
@@ -24,12 +25,27 @@ from bertcore.data.cells import (
     number_text,
     one_text,
 )
-from bertcore.data.columns import Places, TextForm, choose, find_column, text_header
+from bertcore.data.columns import (
+    LABEL_LISTS,
+    PAIRS,
+    TextForm,
+    column_place,
+    find,
+    find_column,
+    flag_columns,
+    glue_form,
+    likely_label,
+    likely_pair,
+    likely_text,
+    none_likely,
+    normal,
+    summarize,
+    text_header,
+)
 from bertcore.data.examples import ChoiceExample, LabelsExample, QuestionExample, TextExample
 from bertcore.data.exports import UnansweredError, examples_of, open_rows
 from bertcore.data.files import BadRows, listed_columns
 from bertcore.data.tables import Table, always
-from bertcore.data.usual_columns import find, normal
 
 # ---- texts ----
 
@@ -79,6 +95,93 @@ def read_texts(
             f"no row of {str(path)!r} has a label (column {listed_columns(names)}). Check the "
             "column."
         )
+
+
+class Places(NamedTuple):
+    """The columns that are read, from 0."""
+
+    text: int
+    pair: int
+    """Of the second text; -1: none."""
+    labels: tuple[int, ...]
+    """That of the label, score or list; or those of 0 and 1 that are a label each."""
+
+
+def choose(table: Table, path: Path, form: TextForm, wanted: Columns, bad_rows: BadRows) -> Places:
+    """Return the columns of a table that a task reads.
+
+    Args:
+        wanted: Columns that were asked for, by name or by number from 1.
+        bad_rows: Gets a note on a column that is chosen by its content.
+
+    ValueError if a column is missing (the message lists the columns), or none is likely.
+    """
+    names = table.columns
+    if not table.has_header and not (wanted.text or wanted.text_pair or wanted.label):
+        glue = glue_form([str(cell).strip() for cell in next(iter(table.first), ())])
+        if glue and glue == form.headerless:
+            return Places(3, -1, (1,)) if glue == "CoLA" else Places(5, 6, (4,))
+        if glue and form.answer != "labels":
+            what = "single sentences" if glue == "CoLA" else "pairs with scores"
+            raise ValueError(
+                f"{str(path)!r} contains {what}, which the task {form.task!r} cannot use."
+            )
+
+    def place(name: str | None, option: str) -> int:
+        return -1 if name is None else find_column(names, name, option, path)
+
+    text, pair = place(wanted.text, "--text"), place(wanted.text_pair, "--text-pair")
+    labels = _wanted_labels(names, wanted.label, path)
+    summary = summarize(names, [[as_text(cell) for cell in row] for row in table.first])
+    if text < 0 and pair < 0 and form.looks_for_pair:
+        usual = likely_pair([name for i, name in enumerate(names) if i not in labels])
+        if usual is not None:
+            text, pair = (column_place(names, name, path) for name in usual)
+
+    def pick(what: Literal["text", "label"], taken: Collection[int], option: str) -> int:
+        free = [column for i, column in enumerate(summary) if i not in taken]
+        name, is_named = likely_label(free, form)
+        if what == "text":
+            name, is_named = likely_text(free, None if labels else name)
+        if name is None:
+            raise none_likely(names, path, what, option)
+        if not is_named:
+            bad_rows.note(
+                f"The {what} of {path.name!r} is column {name[:40]!r}, by its content. To choose "
+                f"another one: {option.partition(',')[0]}."
+            )
+        return column_place(names, name, path)
+
+    text = text if text >= 0 else pick("text", {pair, *labels}, "--text")
+    if pair < 0 and form.needs_pair:
+        seconds = [second for _, second in PAIRS if find((names[text],), (second,)) is None]
+        found = find(names, seconds)
+        if found is None:
+            raise none_likely(names, path, "second text", "--text-pair")
+        pair = column_place(names, names[found], path)
+    option = "--label"
+    if not labels and form.answer == "labels":
+        option += ", or name the columns of 0 and 1 there, separated by commas"
+        free = [column for i, column in enumerate(summary) if i not in (text, pair)]
+        flags = flag_columns(free)
+        if len(flags) > 1 and find([column.name for column in free], LABEL_LISTS) is None:
+            bad_rows.note(
+                f"The labels of {path.name!r} are its {len(flags)} columns of 0 and 1, "
+                f"{listed_columns(flags)}. To choose others: --label."
+            )
+            labels = tuple(column_place(names, name, path) for name in flags)
+    return Places(text, pair, labels or (pick("label", {text, pair}, option),))
+
+
+def _wanted_labels(names: Sequence[str], label: str | None, path: Path) -> tuple[int, ...]:
+    if label is None:
+        return ()
+    parts = [label] if label in names else [part.strip() for part in label.split(",")]
+    try:
+        check_once(parts)
+    except ValueError as error:
+        raise ValueError(f"--label names {error}. Name each column once.") from error
+    return tuple(find_column(names, name, "--label", path) for name in parts)
 
 
 def _list_form(table: Table, places: Places, path: Path) -> ListForm:

@@ -16,14 +16,14 @@ from tokenizers import pre_tokenizers
 
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.data.cells import Span, are_spans, as_text, label_text, listed, spans_of
-from bertcore.data.columns import find_column, likely_text
-from bertcore.data.encodings import Encoding
+from bertcore.data.columns import find, find_column, likely_text, summarize
 from bertcore.data.examples import TaggedExample
 from bertcore.data.exports import UnansweredError, examples_of, open_rows, refuse_brat
 from bertcore.data.files import (
     MAX_COLUMNS,
     MAX_WORDS,
     BadRows,
+    Encoding,
     Limits,
     first_items,
     kind_of,
@@ -33,7 +33,6 @@ from bertcore.data.files import (
 )
 from bertcore.data.tables import Table, form_of
 from bertcore.data.tag_schemes import IOB2, Entity, scheme_of
-from bertcore.data.usual_columns import find, summarize
 
 WORDS = ("tokens", "words", "word", "token", "text", "sentence", "form")
 TAGS = ("tags", "ner_tags", "labels", "pos_tags", "tag", "ner_tag", "label", "ner", "entity", "pos")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -13,22 +13,24 @@ from itertools import chain, dropwhile
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, NamedTuple, TextIO
 
-from bertcore.data import packed_files
 from bertcore.data.columnar import is_columnar, open_columnar
+from bertcore.data.columns import HasHeader, are_names
 from bertcore.data.dialects import ONE_COLUMN, Delimiters, Record, find_marks, records
-from bertcore.data.encodings import UTF8, Encoding, find_encoding
 from bertcore.data.files import (
+    UTF8,
     BadRows,
+    Encoding,
     Limits,
     check_file,
     check_width,
+    find_encoding,
     first_items,
     kind_of,
+    open_bytes,
     open_text,
     whole_lines,
 )
 from bertcore.data.json_tables import FORMS, json_records
-from bertcore.data.usual_columns import are_names
 
 FIRST, FIRST_CELLS = Limits(1000, 1_000_000), 200_000
 """Rows that show what a table is, and cells of them in a wide table."""
@@ -59,10 +61,6 @@ _JSON = re.compile(r'\[\s*[\[{]\s*"|\{\s*"[^"\n]*"\s*:')
 _FAST_TEXT = re.compile(r"((?:__label__\S+[ ,]+)+)(.*)", re.DOTALL)
 _LABEL_FIRST = re.compile(r"(\w{1,30}:\w{0,30})\s+(\S.*)", re.DOTALL)
 """A line of TREC: its label, with a colon in it or after it, and a text."""
-
-HasHeader = Callable[[Sequence[str]], bool | None]
-"""Called with the cells of the first line; returns whether they are names, or None where the rows
-below decide."""
 
 
 class Row(NamedTuple):
@@ -127,18 +125,6 @@ def always(cells: Sequence[str]) -> bool:
     return True
 
 
-def column_place(columns: Sequence[str], name: str, path: Path) -> int:
-    """Return the place of a column, from 0; ValueError if two columns have that name."""
-    places = [place for place, column in enumerate(columns) if column == name]
-    if len(places) > 1:
-        raise ValueError(
-            f"{str(path)!r} has {len(places)} columns {name[:40]!r} "
-            f"({' and '.join(str(place + 1) for place in places[:5])}), so it is not clear which "
-            "one to read. Give each column its own name."
-        )
-    return places[0]
-
-
 def form_of(path: Path, file: BinaryIO | None = None) -> Literal["text", "json", "columnar"]:
     """Return the form of a table by its content, and for JSON by its name.
 
@@ -149,7 +135,7 @@ def form_of(path: Path, file: BinaryIO | None = None) -> Literal["text", "json",
     """
     if file is None:
         check_file(path)
-    with packed_files.open_bytes(path, file) as content:
+    with open_bytes(path, file) as content:
         head = content.read(100)
     if file is not None:
         file.seek(0)

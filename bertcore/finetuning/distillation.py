@@ -6,7 +6,6 @@ import torch
 from torch import Tensor, nn
 
 from bertcore.configs import DistillConfig
-from bertcore.data.rows import Batch
 from bertcore.distillation import (
     attended,
     check_same_vocabulary,
@@ -20,6 +19,7 @@ from bertcore.network.task_heads import TaskNetwork
 from bertcore.network.task_module import TaskModule
 from bertcore.tasks import Task
 from bertcore.tasks.model import TaskModel
+from bertcore.tasks.rows import Batch
 
 
 class DistilledTask(TaskWithLoss):

@@ -17,7 +17,6 @@ from bertcore.base.spare_memory import SpareMemory
 from bertcore.checkpoints.weights import current_names
 from bertcore.configs import DistillConfig, FinetuneConfig
 from bertcore.data.examples import Example
-from bertcore.data.rows import Rows, share_padding, shuffled_batches
 from bertcore.evaluation.metrics import Scores
 from bertcore.finetuning.distillation import DistilledTask, check_teacher
 from bertcore.finetuning.settings import (
@@ -45,6 +44,7 @@ from bertcore.network.attention import attention_fused
 from bertcore.tasks import TaskData
 from bertcore.tasks.features import Features, StoppedEarly, compute_features
 from bertcore.tasks.model import TaskModel, open_task_model
+from bertcore.tasks.rows import Rows, share_padding, shuffled_batches
 from bertcore.tasks.scoring import score_model
 from bertcore.training.loop import (
     Metrics,

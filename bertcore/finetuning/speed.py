@@ -9,11 +9,11 @@ import torch
 
 from bertcore.configs import FinetuneConfig
 from bertcore.data.examples import Example
-from bertcore.data.rows import shuffled_batches
 from bertcore.finetuning.settings import training_dtype
 from bertcore.finetuning.task_step import TaskStep, TaskWithLoss, training_attention
 from bertcore.network import Network
 from bertcore.tasks.model import start_task_model
+from bertcore.tasks.rows import shuffled_batches
 from bertcore.tasks.scoring import score_model
 from bertcore.tasks.task_data import TaskData
 from bertcore.training.optimizer import build_optimizers

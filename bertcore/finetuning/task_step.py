@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from bertcore.data.rows import Batch, Rows
 from bertcore.network.attention import AttentionFunction, attention_fused, attention_in_products
 from bertcore.network.task_module import TaskModule
 from bertcore.tasks import Task
 from bertcore.tasks.features import Features
+from bertcore.tasks.rows import Batch, Rows
 from bertcore.training.optimizer import Update
 from bertcore.training.processes import Processes
 

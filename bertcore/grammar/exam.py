@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertcore.bert import Bert
+from bertcore.data.columns import column_place
 from bertcore.data.files import BadRows, listed_columns
-from bertcore.data.tables import always, column_place, open_table
+from bertcore.data.tables import always, open_table
 from bertcore.evaluation.intervals import wilson_interval
 from bertcore.likelihood import (
     log_likelihoods,

@@ -16,7 +16,6 @@ from bertcore.configs.columns import USUAL, Columns
 from bertcore.data.examples import ChoiceExample, where
 from bertcore.data.files import BadRows
 from bertcore.data.read_rows import read_choices
-from bertcore.data.rows import RowBuilder
 from bertcore.evaluation.metrics import class_metrics
 from bertcore.tasks.answers import Goal
 from bertcore.tasks.classify import LabelAnswer, OtherLabel
@@ -26,6 +25,7 @@ from bertcore.tasks.judged import (
     MetricTable,
     WrongAnswer,
 )
+from bertcore.tasks.rows import RowBuilder
 from bertcore.tasks.task import Task
 from bertcore.tasks.task_data import TaskData
 from bertcore.tokenizer import Tokenizer

@@ -14,9 +14,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bertcore.data.rows import Rows, ordered_batches
 from bertcore.network.attention import AttentionFunction, attention_fused
 from bertcore.network.task_module import TaskModule
+from bertcore.tasks.rows import Rows, ordered_batches
 
 IN_MEMORY_BYTES = 512 * 2**20
 """Larger features are kept in a file."""

@@ -16,7 +16,6 @@ from bertcore.data.cells import SEPARATOR
 from bertcore.data.columns import TextForm
 from bertcore.data.examples import LabelsExample
 from bertcore.data.labels import order_labels
-from bertcore.data.rows import Batch
 from bertcore.evaluation.breakdown import Slice, by_member
 from bertcore.evaluation.metrics import label_set_metrics
 from bertcore.tasks.answers import Goal, LabelTarget, TaskAnswer
@@ -27,6 +26,7 @@ from bertcore.tasks.judged import (
     MetricTable,
     WrongAnswer,
 )
+from bertcore.tasks.rows import Batch
 from bertcore.tasks.sequence import SequenceTask
 from bertcore.tasks.task_data import TaskData, check_all_said
 

@@ -17,15 +17,7 @@ from torch import Tensor
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.data.examples import QuestionExample
 from bertcore.data.files import BadRows
-from bertcore.data.questions import (
-    MAX_ANSWER_TOKENS,
-    Answer,
-    Questions,
-    find_answers,
-    question_rows,
-)
 from bertcore.data.read_rows import read_questions
-from bertcore.data.rows import Batch
 from bertcore.distillation import soft_target_loss
 from bertcore.evaluation.answer_notes import Inputs
 from bertcore.evaluation.metrics import Metrics, Scores, best_threshold, mean_metrics, score_answer
@@ -42,6 +34,14 @@ from bertcore.tasks.judged import (
     Scored,
     WrongAnswer,
 )
+from bertcore.tasks.questions import (
+    MAX_ANSWER_TOKENS,
+    Answer,
+    Questions,
+    find_answers,
+    question_rows,
+)
+from bertcore.tasks.rows import Batch
 from bertcore.tasks.task import Task
 from bertcore.tasks.task_data import TaskData
 from bertcore.tokenizer import Tokenizer

@@ -14,7 +14,6 @@ from torch import Tensor
 
 from bertcore.data.columns import TextForm
 from bertcore.data.examples import TextExample
-from bertcore.data.rows import Batch
 from bertcore.evaluation.answer_notes import Inputs, score_notes
 from bertcore.evaluation.metrics import score_metrics
 from bertcore.tasks.answers import Goal, ScoreTarget, TaskAnswer
@@ -25,6 +24,7 @@ from bertcore.tasks.judged import (
     MetricTable,
     WrongAnswer,
 )
+from bertcore.tasks.rows import Batch
 from bertcore.tasks.sequence import SequenceTask
 from bertcore.tasks.task_data import TaskData
 

@@ -8,10 +8,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from bertcore.data.rows import IGNORED, ordered_batches
 from bertcore.network.task_module import TaskModule
 from bertcore.tasks.features import Features
 from bertcore.tasks.judged import Outputs, Scored, logits_of_rows
+from bertcore.tasks.rows import IGNORED, ordered_batches
 from bertcore.tasks.task import Task
 from bertcore.tasks.task_data import TaskData
 

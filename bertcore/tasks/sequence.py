@@ -15,8 +15,8 @@ from bertcore.data.columns import TextForm
 from bertcore.data.examples import Example, LabelsExample, TextExample
 from bertcore.data.files import BadRows
 from bertcore.data.read_rows import read_texts
-from bertcore.data.rows import RowBuilder
 from bertcore.tasks.judged import WrongAnswer
+from bertcore.tasks.rows import RowBuilder
 from bertcore.tasks.task import Task
 from bertcore.tasks.task_data import LabelNumbers, TaskData
 from bertcore.tokenizer import Tokenizer

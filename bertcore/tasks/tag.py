@@ -19,7 +19,6 @@ from bertcore.configs.columns import USUAL, Columns
 from bertcore.data.examples import TaggedExample
 from bertcore.data.files import BadRows
 from bertcore.data.read_tags import read_tags
-from bertcore.data.rows import IGNORED, Batch, RowBuilder
 from bertcore.data.tag_schemes import OUTSIDE, scheme_of
 from bertcore.distillation import soft_target_loss
 from bertcore.evaluation.answer_notes import Inputs, class_notes
@@ -37,6 +36,7 @@ from bertcore.tasks.judged import (
     Scored,
     WrongAnswer,
 )
+from bertcore.tasks.rows import IGNORED, Batch, RowBuilder
 from bertcore.tasks.task import Task
 from bertcore.tasks.task_data import LabelNumbers, TaskData
 from bertcore.tokenizer import Tokenizer

@@ -19,7 +19,6 @@ from bertcore.configs.columns import USUAL, Columns
 from bertcore.configs.finetune import POOLING_OF_FEATURES
 from bertcore.data.examples import Example
 from bertcore.data.files import BadRows
-from bertcore.data.rows import IGNORED, Batch
 from bertcore.distillation import soft_target_loss
 from bertcore.evaluation.answer_notes import Inputs, class_notes
 from bertcore.evaluation.breakdown import Slice, by_label
@@ -39,6 +38,7 @@ from bertcore.tasks.judged import (
     class_answers,
     logits_of_rows,
 )
+from bertcore.tasks.rows import IGNORED, Batch
 from bertcore.tasks.task_data import TaskData
 from bertcore.tokenizer import Tokenizer
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertcore.data.labels import order_labels, some_labels
-from bertcore.data.questions import Questions
-from bertcore.data.rows import IGNORED, Rows
+from bertcore.tasks.questions import Questions
+from bertcore.tasks.rows import IGNORED, Rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

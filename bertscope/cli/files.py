@@ -11,9 +11,7 @@ from typing import IO
 import typer
 
 from bertcore.base.whole_files import whole_file
-from bertcore.data import packed_files
-from bertcore.data.encodings import find_encoding
-from bertcore.data.files import lines_of, open_text
+from bertcore.data.files import SUFFIXES, find_encoding, lines_of, open_bytes, open_text
 
 
 def read_lines(path: Path) -> tuple[list[str], int]:
@@ -40,9 +38,9 @@ def read_whole(path: Path) -> tuple[bytes, str]:
 
     ValueError if it is not a whole archive. OSError if it cannot be opened.
     """
-    with packed_files.open_bytes(path) as file:
+    with open_bytes(path) as file:
         data = file.read()
-    return data, str(path.with_suffix("") if path.suffix.lower() in packed_files.SUFFIXES else path)
+    return data, str(path.with_suffix("") if path.suffix.lower() in SUFFIXES else path)
 
 
 def check_target(

@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 import torch
 
 from bertcore.base.memory import free_memory, out_of_memory
-from bertcore.data.packed_files import watched
+from bertcore.data.files import watched
 
 from ...access import visits
 from ...streamlit_internals import is_connected

@@ -12,7 +12,7 @@ import streamlit as st
 from bertcore.analysis.attribution import FileRun, MetricTable, Target, TaskInput
 from bertcore.data.columnar import is_columnar
 from bertcore.data.exports import column_names
-from bertcore.data.packed_files import open_bytes
+from bertcore.data.files import open_bytes
 from bertcore.data.tables import TABLE_FILES
 
 from ...shell import cache, frame

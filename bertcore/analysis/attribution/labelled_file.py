@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from bertcore.analysis.shared.inputs import require_finite_logits
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.data.files import BadRows
-from bertcore.data.rows import Rows, ordered_batches
 from bertcore.evaluation.answer_notes import Inputs
 from bertcore.evaluation.breakdown import Calibration, Slice, by_length, calibration
 from bertcore.tasks import Task
@@ -27,6 +26,7 @@ from bertcore.tasks.judged import (
 )
 from bertcore.tasks.model import TaskModel
 from bertcore.tasks.read import ReadParts, stream_examples
+from bertcore.tasks.rows import Rows, ordered_batches
 
 NUM_ERRORS = 200
 """Number of wrong answers kept with their texts."""

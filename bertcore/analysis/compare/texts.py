@@ -12,7 +12,7 @@ from bertcore.analysis.compare.cka import LayerSimilarity, layer_similarity
 from bertcore.analysis.compare.decision import LayerDecisions, layer_decisions
 from bertcore.analysis.compare.shared_units import shared_units
 from bertcore.analysis.shared.collect import Progress
-from bertcore.data.texts_file import Sentence
+from bertcore.data.texts import Sentence
 from bertcore.model import Model
 from bertcore.trace import Trace
 

@@ -21,7 +21,7 @@ from bertcore.analysis.heads.stream import run_surveys
 from bertcore.analysis.mixing.norm_weighted import passed_on
 from bertcore.analysis.shared.inputs import require_finite
 from bertcore.bert import Bert, with_parts
-from bertcore.data.texts_file import Sentence
+from bertcore.data.texts import Sentence
 from bertcore.model import Model
 from bertcore.network.encoder import Layer
 from bertcore.trace import Trace

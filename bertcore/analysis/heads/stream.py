@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from bertcore.analysis.shared.collect import Progress
-from bertcore.data.texts_file import Sentence
+from bertcore.data.texts import Sentence
 from bertcore.model import Model
 from bertcore.tokenizer import Encoding
 

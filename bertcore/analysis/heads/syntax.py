@@ -12,7 +12,7 @@ from torch import Tensor
 from bertcore.analysis.heads.stream import AttentionBatch
 from bertcore.architecture.config import BertConfig
 from bertcore.data.conllu import ParsedSentence
-from bertcore.data.texts_file import Sentence
+from bertcore.data.texts import Sentence
 from bertcore.evaluation.intervals import Interval, wilson_interval
 from bertcore.tokenizer import Encoding
 

@@ -9,8 +9,7 @@ from pathlib import Path
 from bertcore.analysis.heads.syntax import as_inputs
 from bertcore.data.conllu import ParsedSentence, read_conllu
 from bertcore.data.files import kind_of, open_text, whole_lines
-from bertcore.data.sentence_list import PAIR_MARK
-from bertcore.data.texts_file import MAX_FILE_BYTES, Sentence, read_upload, shown_name
+from bertcore.data.texts import MAX_FILE_BYTES, PAIR_MARK, Sentence, read_upload, shown_name
 
 BUNDLED = Path(__file__).parent / "data" / "sentences.txt"
 """Sixty varied sentences and pairs, written for this project."""

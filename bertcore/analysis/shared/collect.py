@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bertcore.analysis.shared.inputs import sentence_numbers
-from bertcore.data.texts_file import Sentence
+from bertcore.data.texts import Sentence
 from bertcore.model import Model
 from bertcore.tokenizer import Encoding
 

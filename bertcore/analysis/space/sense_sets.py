@@ -5,7 +5,7 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
-from bertcore.data.texts_file import Sentence
+from bertcore.data.texts import Sentence
 
 FILE = Path(__file__).parent / "data" / "senses.tsv"
 """A row for each sentence: the word, its sense, the text; those of a word stand together."""

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertcore.configs.data import RowKind
-from bertcore.data.encodings import find_encoding
-from bertcore.data.files import lines_of, open_text
+from bertcore.data.files import find_encoding, lines_of, open_text
 from bertcore.data.sentences import split_sentences
 from bertcore.tokenizer import Tokenizer, train_vocabulary
 

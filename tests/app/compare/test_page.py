@@ -25,7 +25,7 @@ from bertcore.analysis.compare.checkpoints import (
 from bertcore.analysis.compare.decision import open_decisions
 from bertcore.analysis.compare.texts import compare_texts
 from bertcore.analysis.compare.weight_drift import weight_drift
-from bertcore.data.sentence_list import read_sentence_list
+from bertcore.data.texts import read_sentence_list
 from bertcore.tasks import open_task_model
 from tests.support.adapters import make_adapter
 from tests.support.opened import named_charts, numbers, ok, page_of, said

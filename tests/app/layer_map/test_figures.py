@@ -26,7 +26,7 @@ from app.shell.picture import Picture
 from bertcore.analysis.shared.collect import VectorTable, collect_sentences, collect_tokens
 from bertcore.analysis.space.map_quality import map_faithfulness, separation
 from bertcore.analysis.space.projection import LayerMap, map_layers
-from bertcore.data.texts_file import Sentence
+from bertcore.data.texts import Sentence
 from tests.support.exhaustive import spread
 from tests.support.tiny import tiny_bert
 

@@ -18,7 +18,7 @@ from app.shell import cache, compute, stored
 from app.shell.jobs import background
 from bertcore import Model
 from bertcore.analysis.space.geometry import Geometry
-from bertcore.data.texts_file import Sentence
+from bertcore.data.texts import Sentence
 
 ROOT = Path(__file__).parents[3]
 SOURCE = "app/shell/stored.py"

@@ -15,7 +15,7 @@ from app.sources import my_sentences
 from app.streamlit_internals import MAX_TYPED
 from bertcore import Bert, load
 from bertcore.analysis.words.next_sentence import CHANGES, pair_rates
-from bertcore.data.sentence_list import read_sentence_list
+from bertcore.data.texts import read_sentence_list
 from tests.support.opened import (
     charts,
     numbers,

@@ -18,7 +18,7 @@ from bertcore import Bert
 from bertcore.analysis.shared.collect import collect_tokens
 from bertcore.analysis.shared.inputs import sentence_numbers
 from bertcore.architecture.families import FAMILIES, certain_family, likely_family
-from bertcore.data.texts_file import Sentence
+from bertcore.data.texts import Sentence
 from bertcore.network import Network
 from bertcore.network.initialize import initialize
 from tests.support.command_line import app

@@ -22,7 +22,7 @@ from bertcore.bias import read_crows_pairs
 from bertcore.configs.columns import USUAL
 from bertcore.data.files import BadRows
 from bertcore.data.guess import guess
-from bertcore.data.texts_file import read_upload
+from bertcore.data.texts import read_upload
 from bertcore.grammar import read_pairs
 from bertcore.probes import read_probe_data
 from bertcore.probes.data_sets import BUNDLED

@@ -16,7 +16,7 @@ from bertcore.base.typed_json import dumps, loads
 from bertcore.configs import Columns
 from bertcore.data.examples import LabelsExample, TaggedExample, TextExample
 from bertcore.data.files import BadRows
-from bertcore.data.texts_file import Sentence, Texts
+from bertcore.data.texts import Sentence, Texts
 from bertcore.tasks.read import Survey
 
 plain = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
@@ -110,8 +110,8 @@ def test_nothing_else_is_written(value: Any) -> None:
         {"bertcore.base.typed_json:Path": ["a"]},
         {"bertcore.base.typed_json:loads": ["1"]},
         {"bertcore.no_such:X": []},
-        {"bertcore.data.texts_file:Nothing": []},
-        {"bertcore.data.texts_file:Sentence": ["a", "b"]},
+        {"bertcore.data.texts:Nothing": []},
+        {"bertcore.data.texts:Sentence": ["a", "b"]},
         {"tests.bertcore.base.test_typed_json:Foreign": [1]},
         {"builtins:eval": ["1"]},
         {"list": [1], "tuple": [2]},

@@ -17,16 +17,16 @@ import pytest
 
 from bertcore.bias.crows_pairs import read_crows_pairs
 from bertcore.configs import Columns
-from bertcore.data import files, packed_files, tables
+from bertcore.corpus.texts import open_corpus
+from bertcore.data import files, tables
 from bertcore.data.cells import parsed_list
-from bertcore.data.corpus import open_corpus
 from bertcore.data.files import BadRows, open_text
 from bertcore.data.guess import guess
 from bertcore.data.read_tags import read_tags
-from bertcore.data.rows import RowBuilder
 from bertcore.data.tables import FIRST_CELLS, open_table
 from bertcore.grammar.exam import read_pairs
 from bertcore.tasks.read import survey
+from bertcore.tasks.rows import RowBuilder
 from tests.support.tiny import tiny_bert
 
 SIZE = 190_000
@@ -180,20 +180,20 @@ ROWS = b"text,label\n" + b"a,b\n" * 200_000
 def test_a_bomb_is_refused_where_it_exceeds_its_ratio(
     ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(packed_files, "FREE_BYTES", 2**17)
+    monkeypatch.setattr(files, "FREE_BYTES", 2**17)
     path = tmp_path / f"bomb.csv{ending}"
     path.write_bytes(PACK[ending](ROWS))
     with pytest.raises(ValueError, match="200 times its size"):
         survey(path, "classify")
     with pytest.raises(ValueError, match="200 times its size"):
-        packed_files.open_bytes(path, BytesIO(path.read_bytes())).read()
+        files.open_bytes(path, BytesIO(path.read_bytes())).read()
 
 
 @pytest.mark.parametrize("ending", PACK)
 def test_small_and_usual_archives_open(ending: str, tmp_path: Path) -> None:
     path = tmp_path / f"table.csv{ending}"
     path.write_bytes(PACK[ending](ROWS))
-    with packed_files.open_bytes(path) as file:
+    with files.open_bytes(path) as file:
         assert file.read() == ROWS
     with open_text(path) as text:
         assert sum(1 for _ in text) == 200_001
@@ -216,11 +216,11 @@ def test_a_watched_reader_stops_though_no_row_is_of_use(
         if num_blocks == 8:
             raise InterruptedError
 
-    with packed_files.watched(stop), pytest.raises(InterruptedError):
+    with files.watched(stop), pytest.raises(InterruptedError):
         survey(path, "classify", columns=Columns(text="text", label="label"))
     assert num_blocks == 8
     with path.open("rb") as file:  # outside, nothing is watched
-        packed_files.open_bytes(path, file).read()
+        files.open_bytes(path, file).read()
     assert num_blocks == 8
 
 
@@ -229,13 +229,13 @@ def test_a_file_that_is_already_open_stays_open(tmp_path: Path) -> None:
         path = tmp_path / f"table.csv{ending}"
         path.write_bytes(PACK[ending](ROWS) if ending else ROWS)
         with path.open("rb") as file:
-            with packed_files.open_bytes(path, file) as opened:
+            with files.open_bytes(path, file) as opened:
                 assert opened.read() == ROWS
             assert not file.closed
 
 
 def test_tokens_of_all_rows_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bertcore.data.rows.MAX_TOKENS", 100)
+    monkeypatch.setattr("bertcore.tasks.rows.MAX_TOKENS", 100)
     builder = RowBuilder(tiny_bert().tokenizer, 20)
     for _ in range(5):
         builder.add([7] * 50)

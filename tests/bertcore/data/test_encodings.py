@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from bertcore.configs.columns import Columns
-from bertcore.data.encodings import find_encoding
 from bertcore.data.examples import TextExample
-from bertcore.data.files import BadRows
+from bertcore.data.files import BadRows, find_encoding
 from bertcore.data.guess import guess
 from bertcore.data.tables import open_table
 from bertcore.tasks import find_task

@@ -2,8 +2,7 @@
 
 import pytest
 
-from bertcore.data.sentence_list import Line, SentenceList, Span, list_text, read_sentence_list
-from bertcore.data.texts_file import Sentence
+from bertcore.data.texts import Line, Sentence, SentenceList, Span, list_text, read_sentence_list
 from bertcore.tokenizer.truncation import MOST_CHARACTERS
 
 

@@ -11,7 +11,6 @@ from scipy.stats import pearsonr, spearmanr
 from seqeval.metrics import f1_score as seqeval_f1
 from sklearn.metrics import accuracy_score, f1_score, matthews_corrcoef
 
-from bertcore.data.questions import Answer
 from bertcore.evaluation.intervals import bootstrap
 from bertcore.evaluation.metrics import (
     _of_entity_counts,
@@ -28,6 +27,7 @@ from bertcore.evaluation.metrics import (
     score_metrics,
 )
 from bertcore.tasks.qa import _metrics_of_2_0
+from bertcore.tasks.questions import Answer
 
 
 @pytest.mark.parametrize(("num_labels", "num_occur"), [(2, 2), (4, 4), (6, 4)])

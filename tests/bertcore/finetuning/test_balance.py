@@ -12,13 +12,13 @@ import torch
 import torch.nn.functional as F
 from safetensors.torch import load_file
 
-from bertcore.data.rows import Batch
 from bertcore.finetuning import Experiment, make_settings, resume_experiment, start_experiment
 from bertcore.finetuning.data.swap_words import Swapping
 from bertcore.finetuning.experiment import open_models
 from bertcore.finetuning.task_step import TaskWithLoss, Totals
 from bertcore.network.attention import attention_fused
 from bertcore.tasks.model import open_task_model
+from bertcore.tasks.rows import Batch
 from tests.support.tiny import tiny_bert
 
 LINES = [("good film", "yes", "f")] * 2 + [("bad film", "no", "f")] * 6

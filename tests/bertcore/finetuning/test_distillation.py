@@ -14,13 +14,13 @@ from safetensors.torch import load_file
 from typer.testing import CliRunner
 
 from bertcore.configs import DistillConfig
-from bertcore.data.rows import IGNORED, Batch
 from bertcore.finetuning import make_settings, resume_experiment, start_experiment
 from bertcore.finetuning.distillation import DistilledTask
 from bertcore.finetuning.task_step import Totals
 from bertcore.network.attention import attention_fused
 from bertcore.network.task_heads import TaskNetwork, initialize_head
 from bertcore.tasks import find_task
+from bertcore.tasks.rows import IGNORED, Batch
 from tests.support.command_line import app, make_texts, recipe
 from tests.support.finetuning_files import write_reviews, write_tags
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network

@@ -29,7 +29,7 @@ from bertcore.analysis.compare.texts import NO_LABEL, compare_texts
 from bertcore.bert import Bert
 from bertcore.configs import Columns, DistillConfig
 from bertcore.data.examples import LabelsExample
-from bertcore.data.texts_file import Sentence
+from bertcore.data.texts import Sentence
 from bertcore.evaluation.intervals import bootstrap
 from bertcore.evaluation.metrics import label_set_metrics
 from bertcore.finetuning import resume_experiment, start_experiment

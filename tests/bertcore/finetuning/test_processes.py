@@ -15,10 +15,10 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from bertcore.data.rows import IGNORED
 from bertcore.finetuning import Experiment, resume_experiment
 from bertcore.finetuning.state import load_state
 from bertcore.tasks import find_task
+from bertcore.tasks.rows import IGNORED
 from tests.bertcore.finetuning.test_loop import make_experiment
 from tests.support.command_line import recipe
 from tests.support.exhaustive import all_but

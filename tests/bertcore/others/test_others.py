@@ -22,7 +22,7 @@ from bertcore.analysis.words.lens import layer_predictions
 from bertcore.analysis.words.predictions import predict_masks
 from bertcore.architecture.families import CAPABILITIES
 from bertcore.bert import with_parts
-from bertcore.data.texts_file import Sentence
+from bertcore.data.texts import Sentence
 from bertcore.network import Network
 from bertcore.others.families import OTHERS
 from bertcore.pretraining.starting_weights import check_start

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 import torch
 
-from bertcore.data.rows import ordered_batches
 from bertcore.finetuning import resume_experiment
 from bertcore.network.task_heads import TaskNetwork
 from bertcore.tasks import find_task, open_task_model, read_task_data, start_task_model
 from bertcore.tasks.features import StoppedEarly, _room_for, compute_features
+from bertcore.tasks.rows import ordered_batches
 from bertcore.tasks.scoring import score_model
 from tests.bertcore.finetuning.test_loop import make_experiment
 from tests.support.finetuning_files import WRITERS

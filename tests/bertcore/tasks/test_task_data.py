@@ -12,9 +12,9 @@ import transformers
 
 from bertcore.configs import Columns
 from bertcore.data.examples import QuestionExample
-from bertcore.data.questions import find_answers, question_rows
-from bertcore.data.rows import IGNORED, RowBuilder, share_padding, shuffled_batches
 from bertcore.tasks import TaskData, find_task, read_task_data
+from bertcore.tasks.questions import find_answers, question_rows
+from bertcore.tasks.rows import IGNORED, RowBuilder, share_padding, shuffled_batches
 from tests.support.finetuning_files import WRITERS, write_reviews
 from tests.support.tiny import tiny_tokenizer
 

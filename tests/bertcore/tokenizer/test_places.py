@@ -16,7 +16,7 @@ from tokenizers import Tokenizer as FastTokenizer
 from tokenizers import models, normalizers, pre_tokenizers, processors, trainers
 
 from bertcore.data.examples import QuestionExample
-from bertcore.data.questions import find_answers, question_rows
+from bertcore.tasks.questions import find_answers, question_rows
 from bertcore.tokenizer import LibraryTokenizer
 from bertcore.tokenizer.encoding import words_of
 

@@ -27,7 +27,7 @@ from bertcore.analysis.compare.decision import (
 )
 from bertcore.analysis.compare.texts import compare_texts
 from bertcore.analysis.compare.weight_drift import weight_drift
-from bertcore.data.texts_file import Sentence
+from bertcore.data.texts import Sentence
 from bertcore.loading.untrained import untrained
 from bertcore.trace import Trace
 from tests.support.task_checkpoints import LABELS, save_task_checkpoint

@@ -8,7 +8,7 @@ import torch
 
 from bertcore.analysis.heads import sinks as module
 from bertcore.analysis.heads.sinks import SINKS, Sink, find_sinks, sink_tokens
-from bertcore.data.texts_file import Sentence
+from bertcore.data.texts import Sentence
 from tests.support.tiny import bert_with_sink, tiny_bert
 
 TEXTS = tuple(

@@ -17,7 +17,7 @@ from bertcore.analysis.heads.statistics import (
 )
 from bertcore.analysis.heads.stream import AttentionBatch, attention_batches, run_surveys
 from bertcore.analysis.heads.texts import bundled_sentences, read_texts
-from bertcore.data.texts_file import Sentence
+from bertcore.data.texts import Sentence
 from tests.support.tiny import tiny_bert, tiny_config
 
 SENTENCES = [

@@ -6,7 +6,7 @@ import pytest
 from bertcore import Bert
 from bertcore.analysis.shared import collect
 from bertcore.analysis.shared.collect import collect_sentences, collect_tokens, whole_words
-from bertcore.data.texts_file import Sentence
+from bertcore.data.texts import Sentence
 from tests.support.tiny import tiny_bert
 
 SENTENCES = (

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertcore.data.examples import QuestionExample
-from bertcore.data.rows import RowBuilder, Rows
+from bertcore.tasks.rows import RowBuilder, Rows
 from bertcore.tokenizer import Tokenizer
 
 MAX_QUESTION_TOKENS = 64

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from bertcore.data.corpus import CorpusText, open_corpus, sampled
+from bertcore.corpus.texts import CorpusText, open_corpus, sampled
 from bertcore.tokenizer.truncation import MOST_CHARACTERS
 
 

@@ -12,6 +12,7 @@ from typing import Any, BinaryIO, NamedTuple
 import pyarrow as pa
 
 from bertcore.data.columnar import open_columnar
+from bertcore.data.columns import column_place
 from bertcore.data.files import (
     BadRows,
     check_file,
@@ -21,7 +22,7 @@ from bertcore.data.files import (
     open_text,
 )
 from bertcore.data.sentences import split_sentences
-from bertcore.data.tables import column_place, form_of, open_table
+from bertcore.data.tables import form_of, open_table
 from bertcore.tokenizer.truncation import MOST_CHARACTERS
 
 TEXT_COLUMNS = ("text", "sentence", "content", "review", "sentence1", "text_a")

@@ -4,8 +4,7 @@ import csv
 
 import pytest
 
-from bertcore.data import texts_file
-from bertcore.data.texts_file import Sentence, read_upload, shown_name
+from bertcore.data.texts import MAX_ROWS, Sentence, read_upload, shown_name
 from bertcore.tokenizer.truncation import MOST_CHARACTERS
 
 TABLE = 'id,text,label\n1,"The bank, again",money\n2,Crème brûlée,food\n'
@@ -117,7 +116,7 @@ def test_the_first_sentences_of_fifty_megabytes_are_read() -> None:
     line = ("é" * 60 + ",x\n").encode()
     data = b"text,label\n" + line * (50 * 2**20 // len(line) - 1)
     texts = read_upload(data, "big.csv")
-    assert len(texts.sentences) == texts_file.MAX_ROWS
+    assert len(texts.sentences) == MAX_ROWS
     assert {sentence.text for sentence in texts.sentences} == {"é" * 60}
     assert "first 2,000 were taken" in texts.notes[0]
     with pytest.raises(ValueError, match="has 51 MB; the limit is 50 MB"):
