@@ -8,7 +8,7 @@ import streamlit as st
 
 from bertcore.analysis.compare.before_after import WordShift
 from bertcore.lessons.answer import Found, Kind, NotShownError
-from bertcore.lessons.lesson import Lesson, Step, Verdict, drawn_row, filled, judge
+from bertcore.lessons.lesson import Judgement, Lesson, Step, Verdict, drawn_row, filled, judge, tell
 from bertcore.lessons.typed_number import asks_percent, typed_number
 from bertcore.model import Model
 
@@ -217,27 +217,23 @@ def _ask(step: Step, found: Found) -> None:
     elif is_asked:
         answers[place] = chosen
     if chosen is not None and answers.get(place) == chosen:
-        verdict = judge(step, found, chosen, plain, markdown)
+        judgement = judge(step, found, chosen)
         if is_asked:
-            _note(step, RIGHT if verdict.is_right else WRONG)
-            in_class.note(step, chosen, verdicts)
-        _show_verdict(verdict)
+            _note(step, RIGHT if judgement.is_right else WRONG)
+            in_class.note(step, chosen, lambda: verdicts(step, judgement))
+        _show_verdict(tell(step, found, judgement, plain, markdown))
         if step.is_row:
             _show_rows(found, str(chosen))
 
 
-def verdicts(step: Step, chosen: str | float) -> dict[str, Verdict]:
+def verdicts(step: Step, judgement: Judgement) -> dict[str, Verdict]:
     """Return what an answer is told in each language, by its code."""
     told = {}
-    found = _answer_in_english(step)
-    texts_of_choices = [choice.text for choice in step.choices]
     for code in languages.languages():
         lesson = catalogue.find(step.lesson.name, code)
         assert lesson is not None, "each language has all lessons, if only in English"
-        other, own = lesson.steps[step.number - 1], chosen
-        if texts_of_choices:
-            own = other.choices[texts_of_choices.index(str(chosen))].text
-        told[code] = judge(other, languages.in_words(found, code), own, plain, markdown)
+        found = languages.in_words(_answer_in_english(step), code)
+        told[code] = tell(lesson.steps[step.number - 1], found, judgement, plain, markdown)
     return told
 
 

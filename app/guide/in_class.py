@@ -19,19 +19,16 @@ from .language import words
 _NAME = "class_learner_name"
 
 
-def note(
-    step: Step, chosen: str | float, verdicts: Callable[[Step, str | float], Mapping[str, Verdict]]
-) -> None:
+def note(step: Step, chosen: str | float, verdicts: Callable[[], Mapping[str, Verdict]]) -> None:
     """Keep an answer for the class, if there is one; the lesson goes on if it cannot be kept.
 
     Args:
-        verdicts: Returns what it is told, by language; called for a class alone. One answer in
-            several languages counts as one.
+        verdicts: Returns what it is told, by language; called for a class alone.
     """
     kept = store()
     if kept is None:
         return
-    told = verdicts(step, chosen)
+    told = verdicts()
     verdict = told[ENGLISH]
     turns.give_back()  # it may wait for others to write
     try:

@@ -120,7 +120,7 @@ def _step(step: Step) -> dict[str, Any]:
     names = ("title", "text", "question", "given", "because", "right", "wrong", "text_a", "text_b")
     return {one: getattr(step, one) for one in names} | {
         "answer": None if step.answer is None else step.answer.name,
-        "choices": [asdict(choice) for choice in step.choices],
+        "choices": [asdict(choice) | {"name": choice.name} for choice in step.choices],
         "within": asdict(step.within),
         "page": _page(step),
         "chosen": _chosen(step),

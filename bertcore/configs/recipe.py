@@ -1,14 +1,12 @@
 """Recipes: TOML files with the settings of a pretraining or fine-tuning, by name of the field."""
 
-import difflib
 import json
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, get_type_hints
 
+from bertcore.base.toml_tables import parse_toml, read_value, sentence_of, unknown_name
 from bertcore.configs.numbers import check_numbers
 
 FOLDER = Path(__file__).with_name("recipes")
@@ -76,24 +74,20 @@ def read_recipe(path: Path, known: Mapping[str, Setting]) -> dict[str, Any]:
     if it cannot be read.
     """
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except (ValueError, RecursionError) as error:  # not TOML, or not UTF-8
-        raise ValueError(f"{str(path)!r} is no recipe: {error}. Write it in TOML.") from error
-    settings = {}
-    for name, value in values.items():
-        if name not in known:
-            near = difflib.get_close_matches(name.replace("-", "_"), known, 1, 0.5)
-            instead = f"Did you mean {near[0]}?" if near else "Leave it out."
-            raise ValueError(f"{str(path)!r} has the unknown setting {name[:60]!r}. {instead}")
-        setting = known[name]
-        check_numbers([(name, value)])  # a whole number beyond all floats too
-        try:
-            settings[name] = _as_typed(value, setting.type)
-        except TypeError as error:
-            shown = json.dumps(value, default=str)[:60]
-            raise ValueError(f"{str(path)!r}: {name} is {shown}; expected {error}.") from error
-        if setting.least is not None and value < setting.least:
-            raise ValueError(f"{name} is {value}; expected at least {setting.least}.")
+        values = parse_toml(path.read_text(encoding="utf-8-sig"), str(path))
+    except ValueError as error:  # not TOML, or not UTF-8
+        raise ValueError(f"{str(path)!r} is no recipe: {error}") from error
+    settings: dict[str, Any] = {}
+    faults = [unknown_name(name, known) for name in values if name not in known]
+    for name in filter(known.__contains__, values):
+        check_numbers([(name, values[name])])  # a whole number beyond all floats too
+        settings[name] = read_value(values[name], known[name].type, name, faults)
+    if faults:
+        raise ValueError(f"{str(path)!r}: {sentence_of(faults)}")
+    for name, value in settings.items():
+        least = known[name].least
+        if least is not None and value < least:
+            raise ValueError(f"{name} is {value}; expected at least {least}.")
     check_numbers(settings.items())
     return settings
 
@@ -135,31 +129,3 @@ def changes_of(recipe: Mapping[str, Any], given: Mapping[str, Any]) -> list[str]
         for name, value in recipe.items()
         if name in given and given[name] != value
     ]
-
-
-def _as_typed(value: Any, hint: Any) -> Any:
-    """Return a value of TOML as an annotated type; TypeError, which says what is expected."""
-    origin = get_origin(hint)
-    if origin in (Union, UnionType):
-        expected = []
-        for part in get_args(hint):
-            try:
-                return _as_typed(value, part)
-            except TypeError as error:
-                expected.append(str(error))
-        raise TypeError(" or ".join(filter(None, expected)))
-    if origin in (list, tuple):
-        part = get_args(hint)[0]
-        try:
-            values = value if isinstance(value, list) else [value]
-            return tuple(_as_typed(each, part) for each in values)
-        except TypeError as error:
-            raise TypeError(f"{error}, or a list of such") from error
-    if hint is NoneType:
-        raise TypeError("")
-    is_text = hint in (str, Path) or origin is Literal
-    kind = str if is_text else hint
-    if type(value) is not kind and not (kind is float and type(value) is int):
-        names = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
-        raise TypeError(names[kind])
-    return hint(value) if hint in (Path, float) else value

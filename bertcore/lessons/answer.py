@@ -1,5 +1,6 @@
 """What a question's answer is, and the functions that find it."""
 
+import difflib
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -87,6 +88,15 @@ class Answer:
     """Its further arguments."""
     needed: tuple[str, ...]
     """Those without a default."""
+
+    @classmethod
+    def from_toml(cls, value: object) -> "Answer":
+        """Return the function of a name; ValueError says what is expected if there is none."""
+        name = value if isinstance(value, str) else ""
+        if name in ANSWERS:
+            return ANSWERS[name]
+        close = difflib.get_close_matches(name[:100], ANSWERS, 1) or ["best_word"]
+        raise ValueError(f"{close[0]}, or another function of docs/write-a-lesson.md")
 
 
 ANSWERS: dict[str, Answer] = {}

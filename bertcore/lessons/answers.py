@@ -10,10 +10,11 @@ from bertcore.lessons import (
     vectors,
     words,
 )
-from bertcore.lessons.answer import ANSWERS
+from bertcore.lessons.answer import ANSWERS, Answer
 
 __all__ = [
     "ANSWERS",
+    "Answer",
     "heads",
     "objectives",
     "pieces",

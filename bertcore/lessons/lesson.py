@@ -5,18 +5,24 @@ The format is described in docs/write-a-lesson.md. Questions name a function of
 percent.
 """
 
-import difflib
 import math
 import re
-import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any
 from urllib.parse import parse_qs, quote_plus, urlsplit
 
-from bertcore.lessons.answer import Answer, Fact, Found, Kind
-from bertcore.lessons.answers import ANSWERS
+from bertcore.base.toml_tables import (
+    NOT_IN_TOML,
+    Between,
+    from_table,
+    parse_toml,
+    read_value,
+    short,
+)
+from bertcore.lessons.answer import Fact, Found, Kind
+from bertcore.lessons.answers import Answer
 from bertcore.lessons.translation import ENGLISH, PLACE, original_of, translated, untranslated
 
 MAX_BYTES = 500_000
@@ -24,12 +30,6 @@ MAX_TEXT = 3000
 """Characters of one text of a lesson."""
 MAX_STEPS = 40
 MAX_CHOICES = 8
-MOST_NUMBER = 1_000_000
-"""Size of a whole number, such as that of a layer."""
-_DEEP = re.compile(
-    r"""(?<![\w"'\\-])(?:(?:[\w-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')[ \t]*\.[ \t]*){10}"""
-)
-"""Names of tables within tables (a.b.c), for which tomllib's memory grows with their square."""
 _PAGE = re.compile(r"[a-z0-9-]+(\?[^#]*)?(#[\w-]+)?")
 OF_A_LEARNER = ("chosen", "chosen_value", "answer", "answer_value")
 """Facts that every question has besides those of its function: both answers."""
@@ -39,18 +39,30 @@ which is the total variation distance."""
 ENOUGH_OVERLAP = 0.5
 """Overlap from which a drawn row is right."""
 
+Text = Annotated[str, Between(1, MAX_TEXT)]
+MaybeText = Annotated[str, Between(0, MAX_TEXT)]
+_GIVEN = {int: Annotated[int, Between(-(10**6), 10**6)], str: MaybeText}
+Texts = Annotated[tuple[Text, ...], Between(0, MAX_STEPS)]
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
     """One of the answers that a step offers."""
 
-    text: str
-    why: str
+    text: Text
+    why: Text
     """What a learner reads who picks it; where the model decides, what is true if it is right."""
-    name: str
-    """The model's answer that makes it right; "right" or "" where the lesson itself decides."""
-    wrong: str = ""
+    is_: MaybeText = ""
+    """Where the model decides: its answer that makes this the right one."""
+    wrong: MaybeText = ""
     """Where the model decides: what a learner reads first who picks it and is wrong."""
+    right: bool = False
+    """Where the lesson itself decides."""
+
+    @property
+    def name(self) -> str:
+        """The answer that makes it right; "" for none."""
+        return "right" if self.right else self.is_
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +72,20 @@ class Within:
     amount: float = 0.0
     is_relative: bool = False
     """Whether the amount is a fraction of the model's number."""
+
+    @classmethod
+    def from_toml(cls, value: object) -> "Within":
+        """Return what 5 or "5%" stands for; ValueError for anything else."""
+        is_relative = isinstance(value, str) and value.strip().endswith("%")
+        try:
+            if isinstance(value, bool) or not (is_relative or isinstance(value, int | float)):
+                raise ValueError
+            amount = float(str(value).strip().removesuffix("%")) / (100 if is_relative else 1)
+            if not 0 <= amount < math.inf:
+                raise ValueError
+        except ValueError:
+            raise ValueError('a number such as 5, or "5%"') from None
+        return cls(amount, is_relative)
 
     def accepts(self, number: float, right: float) -> bool:
         """Return whether a learner's number counts as right."""
@@ -71,30 +97,34 @@ class Within:
 class Step:
     """One idea, one picture, one question."""
 
-    title: str
-    text: str
-    page: str
+    title: Text
+    text: Text
+    page: Text
     """Address of the picture: a page's name and its choices, as in its link, and `part` after #."""
-    question: str
-    goal: int
+    question: Text
+    goal: Annotated[int, Between(1, MAX_STEPS)]
     """Number of the goal that it serves, from 1."""
     answer: Answer | None = None
     """None if the lesson's own choices decide."""
     given: Mapping[str, Any] = field(default_factory=dict)
     """Further arguments of the function."""
-    choices: tuple[Choice, ...] = ()
+    choices: Annotated[tuple[Choice, ...], Between(0, MAX_CHOICES)] = ()
     within: Within = Within()
-    because: Mapping[str, str] = field(default_factory=dict)
+    because: Mapping[str, Text] = field(default_factory=dict)
     """Explanations of mistakes, by the fact that equals the learner's number or option."""
-    right: str = ""
-    wrong: str = ""
-    text_a: str | None = None
+    right: MaybeText = ""
+    wrong: MaybeText = ""
+    text_a: Text | None = None
     """The text that the step brings; None for the learner's."""
-    text_b: str | None = None
-    number: int = 0
+    text_b: Text | None = None
+    number: int = field(default=0, metadata=NOT_IN_TOML)
     """Among the steps of its lesson, from 1."""
-    lesson: "Lesson" = field(default=None, repr=False, compare=False)  # type: ignore[assignment]
-    """Set by the lesson itself."""
+    lesson: "Lesson" = field(  # set by the lesson itself
+        default=None,  # type: ignore[assignment]
+        repr=False,
+        compare=False,
+        metadata=NOT_IN_TOML,
+    )
 
     def __hash__(self) -> int:
         return hash((self.lesson.name, self.lesson.language, self.number))
@@ -135,17 +165,82 @@ class Step:
         query = filled(parts.query, facts, quote_plus)
         return parts.path, parse_qs(query, keep_blank_values=True)
 
+    def faults(self) -> Iterator[str]:
+        """Yield what does not fit together."""
+        kind = Kind.CHOICE if self.answer is None else self.answer.kind
+        if not _PAGE.fullmatch(self.page):
+            yield (
+                f"page is {short(self.page)}; expected what follows the server's name in a link, "
+                'such as "masked-words?masked=3".'
+            )
+        yield from self._faults_of_given()
+        if self.within != Within() and kind is not Kind.NUMBER:
+            yield "within is for numbers. Leave it out."
+        if self.because and kind in (Kind.CHOICE, Kind.ROW):
+            yield "because explains numbers and options; a choice has its own why."
+        if kind is Kind.CHOICE:
+            yield from self._faults_of_choices()
+        elif self.choices:
+            yield f"choices has {len(self.choices)} entries; expected none: the answer is {kind}."
+        else:
+            for name in ("right", "wrong"):
+                if not getattr(self, name):
+                    yield f"{name} is missing; expected a text."
+        yield from self._unknown_facts()
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What a learner's answer is told."""
+    def _faults_of_given(self) -> Iterator[str]:
+        takes, needed = ({}, ()) if self.answer is None else (self.answer.given, self.answer.needed)
+        faults: list[str] = []
+        for name, value in self.given.items():
+            if name in takes:
+                read_value(value, _GIVEN[takes[name]], f"given, {name}", faults)
+            else:
+                listed = ", ".join(takes) or "nothing"
+                faults.append(f"given, {short(name)} is unknown; its answer takes {listed}.")
+        yield from faults
+        yield from (
+            f"given, {name} is missing; its answer needs it."
+            for name in needed
+            if name not in self.given
+        )
 
-    is_right: bool
-    yours: str
-    models: str
-    """The right answer."""
-    why: str
-    """Markdown, its facts escaped."""
+    def _faults_of_choices(self) -> Iterator[str]:
+        choices, names = self.choices, [choice.is_ for choice in self.choices]
+        if len(choices) < 2:
+            yield f"choices has {len(choices)} entries; expected 2 to {MAX_CHOICES}."
+        if len({choice.text for choice in choices}) < len(choices):
+            yield "choices has a text twice. Each choice is another one."
+        if self.answer is None:
+            if sum(choice.right for choice in choices) != 1:
+                yield "choices: write right = true in exactly one of them."
+            if any(names) or any(choice.wrong for choice in choices):
+                yield "choices: is and wrong are read where a function answers. Leave them out."
+        else:
+            if sorted(names) != sorted(self.answer.names):
+                listed = ", ".join(self.answer.names)
+                yield f"choices: is has {short(names)}; expected {listed}, each once."
+            if any(choice.right for choice in choices):
+                yield "choices: right is read where the lesson itself decides. Leave it out."
+
+    def _unknown_facts(self) -> Iterator[str]:
+        """Yield the texts that name a fact that the answer does not have."""
+        own = self.answer.facts if self.answer is not None else ()
+        later = (*own, *OF_A_LEARNER, *(OF_A_ROW if self.is_row else ()))
+        texts = [
+            *((name, getattr(self, name), own) for name in ("text", "question", "page")),
+            *((name, getattr(self, name), later) for name in ("right", "wrong")),
+            *((f"because {fact}", f"{{{fact}}}", own) for fact in self.because),
+            *((f"because {fact}", why, later) for fact, why in self.because.items()),
+            *(
+                (f"choices {number}", f"{choice.why} {choice.wrong}", later)
+                for number, choice in enumerate(self.choices, start=1)
+            ),
+        ]
+        for place, text, known in texts:
+            for name, _ in PLACE.findall(text):
+                if name not in known:
+                    listed = ", ".join(known) or "none, since its answer is no function"
+                    yield f"{place} names the fact {{{name[:60]}}}; known here: {listed}."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,28 +248,46 @@ class Lesson:
     """The content of a file."""
 
     name: str
-    title: str
-    summary: str
-    minutes: int
-    goals: tuple[str, ...]
-    text_a: str
-    text_b: str
-    other_a: str
+    title: Text
+    summary: Text
+    minutes: Annotated[int, Between(1, 240)]
+    goals: Annotated[tuple[Text, ...], Between(1, MAX_STEPS)]
+    text_a: Text
+    text_b: MaybeText = ""
+    other_a: Text
     """A second text, on which the answers are checked too."""
-    other_b: str
-    steps: tuple[Step, ...]
-    misconceptions: tuple[str, ...] = ()
-    notes: str = ""
+    other_b: MaybeText = ""
+    steps: Annotated[tuple[Step, ...], Between(1, MAX_STEPS)]
+    misconceptions: Texts = ()
+    notes: MaybeText = ""
     """For the teacher, Markdown."""
-    again: tuple[Step, ...] = ()
+    again: Annotated[tuple[Step, ...], Between(0, MAX_STEPS)] = ()
     """Questions for a week later, on other sentences."""
-    language: str = ENGLISH
+    language: str = field(default=ENGLISH, metadata=NOT_IN_TOML)
     """Of its texts, as in the attribute lang of HTML."""
 
     def __post_init__(self) -> None:
         steps = enumerate(self.steps, start=1)
         own = tuple(replace(step, number=number, lesson=self) for number, step in steps)
         object.__setattr__(self, "steps", own)
+
+    def faults(self) -> Iterator[str]:
+        """Yield what does not fit together."""
+        for part, steps in (("steps", self.steps), ("again", self.again)):
+            for number, step in enumerate(steps, start=1):
+                if step.goal > len(self.goals):
+                    yield (
+                        f"{part} {number}, goal is {step.goal}; expected a whole number from 1 to "
+                        f"{len(self.goals)}."
+                    )
+                if part == "again" and step.text_a is None:
+                    yield f"{part} {number}, text_a is missing; expected a text."
+        for number, goal in enumerate(self.goals, start=1):
+            if not any(step.goal == number for step in self.steps):
+                yield (
+                    f"goals {number} ({short(goal)}) has no step. Give a step goal = {number}, or "
+                    "leave the goal out."
+                )
 
 
 def filled(text: str, facts: Mapping[str, Fact], escape: Callable[[str], str]) -> str:
@@ -216,57 +329,101 @@ def written(fact: Fact, in_percent: bool = False) -> str:
     return f"{fact:,.0f}" if abs(fact) >= 1000 else f"{fact:.3g}"
 
 
-def judge(
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """How a learner's answer is judged, whatever the language of the lesson."""
+
+    is_right: bool
+    chosen: float
+    """The learner's number, or the place of their choice among the choices or options."""
+    best: float
+    """The same of the model."""
+    mistake: str = ""
+    """The fact that equals the answer, of those that the step explains."""
+    overlap: float | None = None
+    """Of a drawn row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a learner's answer is told."""
+
+    is_right: bool
+    yours: str
+    models: str
+    """The right answer."""
+    why: str
+    """Markdown, its facts escaped."""
+
+
+def judge(step: Step, found: Found, chosen: str | float) -> Judgement:
+    """Return how a learner's answer is judged.
+
+    Args:
+        chosen: A number; or the name of one of `step.options`; or a drawn row, as `drawn_row` reads
+            it.
+    """
+    if step.choices:
+        wanted = "right" if step.answer is None else found.answer
+        mine = [choice.text for choice in step.choices].index(str(chosen))
+        best = [choice.name for choice in step.choices].index(str(wanted))
+        return Judgement(mine == best, mine, best)
+    if isinstance(chosen, int | float):
+        right = float(found.answer)
+        if step.within.accepts(chosen, right):
+            return Judgement(True, float(chosen), right)
+        facts = (
+            fact for fact in step.because if step.within.accepts(chosen, float(found.facts[fact]))
+        )
+        return Judgement(False, float(chosen), right, next(facts, ""))
+    names = [option.name for option in found.options]
+    best = names.index(str(found.answer))
+    if step.is_row:
+        row = drawn_row(found, chosen)
+        overlap = round(math.fsum(map(min, row, (option.weight for option in found.options))), 4)
+        mine = max(range(len(row)), key=row.__getitem__)
+        return Judgement(overlap >= ENOUGH_OVERLAP, mine, best, overlap=overlap)
+    mine = names.index(chosen)
+    if mine == best or chosen in found.also:
+        return Judgement(True, mine, best)
+    equal = (fact for fact in step.because if str(found.facts[fact]) == chosen)
+    return Judgement(False, mine, best, next(equal, ""))
+
+
+def tell(
     step: Step,
     found: Found,
-    chosen: str | float,
+    judgement: Judgement,
     escape: Callable[[str], str] = str,
     prepare: Callable[[str], str] = str,
 ) -> Verdict:
     """Return what a learner's answer is told.
 
     Args:
-        chosen: A number; or the name of one of `step.options`; or a drawn row, as `drawn_row` reads
-            it.
+        step: In the language of what is told, and so is what is `found`.
         escape: As for `filled`.
         prepare: What is done to the lesson's own text before.
     """
+    places = judgement.chosen, judgement.best
+    why = step.right if judgement.is_right else step.because.get(judgement.mistake, step.wrong)
+    values: tuple[Fact, ...] = places
+    names: tuple[Fact, ...] = places
     if step.choices:
-        why, both, is_right = _judge_choice(step, found, str(chosen))
-    elif isinstance(chosen, int | float):
-        why, both, is_right = _judge_number(step, found, float(chosen))
-    else:
-        why, both, is_right = _judge_option(step, found, chosen)
-    facts = {**found.facts, **both}
-    return Verdict(
-        is_right,
-        written(facts["chosen"]),
-        written(facts["answer"]),
-        filled(prepare(why), facts, escape),
-    )
-
-
-_Judged = tuple[str, dict[str, Fact], bool]
-"""The explanation, its facts besides those of the function, and whether the answer is right."""
-
-
-def _judge_option(step: Step, found: Found, chosen: str) -> _Judged:
-    options = {option.name: option for option in found.options}
-    best, more = options[str(found.answer)], dict[str, Fact]()
-    if step.is_row:
-        row = drawn_row(found, chosen)
-        mine = found.options[max(range(len(row)), key=row.__getitem__)]
-        shared = map(min, row, (option.weight for option in found.options))
-        overlap = round(math.fsum(shared), 4)
-        more, is_right = {"overlap": overlap, "variation": 1 - overlap}, overlap >= ENOUGH_OVERLAP
-    else:
-        mine, is_right = options[chosen], chosen == best.name or chosen in found.also
-    why = step.right if is_right else step.wrong
-    for fact, explanation in () if is_right else step.because.items():
-        if str(found.facts[fact]) == chosen:
-            why = explanation
-    both = {"chosen": mine.text, "answer": best.text}
-    return why, {**more, **both, "chosen_value": mine.value, "answer_value": best.value}, is_right
+        mine, best = (step.choices[int(place)] for place in places)
+        # The model may answer anything: what is true of another answer must not be read.
+        is_own = judgement.is_right or step.answer is None
+        why = mine.why if is_own else f"{mine.wrong} {best.why}".strip()
+        names, values = (mine.text, best.text), ("", "")
+    elif found.options:
+        options = [found.options[int(place)] for place in places]
+        names = tuple(option.text for option in options)
+        values = tuple(option.value for option in options)
+    facts = {**found.facts, "chosen": names[0], "answer": names[1]}
+    facts |= {"chosen_value": values[0], "answer_value": values[1]}
+    if judgement.overlap is not None:
+        facts |= {"overlap": judgement.overlap, "variation": 1 - judgement.overlap}
+    why = filled(prepare(why), facts, escape)
+    return Verdict(judgement.is_right, written(names[0]), written(names[1]), why)
 
 
 def drawn_row(found: Found, chosen: str) -> list[float]:
@@ -297,48 +454,21 @@ def drawn_row(found: Found, chosen: str) -> list[float]:
     return [number / total for number in numbers]
 
 
-def _judge_number(step: Step, found: Found, chosen: float) -> _Judged:
-    right = float(found.answer)
-    is_right = step.within.accepts(chosen, right)
-    mistakes = (
-        explanation
-        for fact, explanation in step.because.items()
-        if step.within.accepts(chosen, float(found.facts[fact]))
-    )
-    why = step.right if is_right else next(mistakes, step.wrong)
-    both = dict.fromkeys(("chosen", "chosen_value"), chosen)
-    return why, {**both, **dict.fromkeys(("answer", "answer_value"), right)}, is_right
-
-
-def _judge_choice(step: Step, found: Found, chosen: str) -> _Judged:
-    mine = next(choice for choice in step.choices if choice.text == chosen)
-    wanted = "right" if step.answer is None else found.answer
-    best = next(choice for choice in step.choices if choice.name == wanted)
-    is_right = mine is best
-    # The model may answer anything: what is true of another answer must not be read.
-    why = mine.why if is_right or step.answer is None else f"{mine.wrong} {best.why}".strip()
-    values = dict.fromkeys(("chosen_value", "answer_value"), "")
-    return why, {"chosen": mine.text, "answer": best.text, **values}, is_right
-
-
-# ---- reading ----
-
-
 def read_lesson(path: str | Path) -> Lesson:
     """Read a file: a lesson, or the translation of the one of the same name in the folder ../en.
 
     Raises:
         OSError: If it cannot be read.
-        ValueError: If it is no lesson: what is wrong, what was expected, what to do.
+        ValueError: If it is no lesson: all that is wrong, what was expected, what to do.
     """
     path = Path(path)
     data, original = _data(path), _original(path)
-    if original is not None:
-        try:
+    try:
+        if original is not None:
             data = translated(original, data)
-        except ValueError as error:
-            raise ValueError(f"{path.name}: {error}") from None
-    return lesson_of(data, re.sub(r"^\d+-", "", path.stem))
+        return from_table(Lesson, data, name=re.sub(r"^\d+-", "", path.stem))
+    except ValueError as error:
+        raise ValueError(f"{path.name}: {error}") from None
 
 
 def left_in_english(path: Path) -> list[str]:
@@ -371,268 +501,4 @@ def _data(path: Path) -> dict[str, Any]:
             f"{path.name} is not UTF-8 text: byte {error.start} is {error.object[error.start]:#x}. "
             "Save it as UTF-8."
         ) from None
-    return parsed(text, path.stem)
-
-
-def parsed(text: str, name: str) -> dict[str, Any]:
-    """Return the tables in a file's text; ValueError if it is not TOML."""
-    if deep := _DEEP.search(text):
-        raise ValueError(
-            f"{name} has tables in tables, {_short(deep[0])}; a lesson has tables in lists, such "
-            "as [[steps]]."
-        )
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(
-            f"{name} is not TOML: {error}. A text stands between double quotes, a long one between "
-            'three: """...""".'
-        ) from None
-    except ValueError:  # of Python, for an integer of thousands of digits
-        raise ValueError(f"{name} has a number of thousands of digits. Shorten it.") from None
-    except RecursionError:
-        raise ValueError(f"{name} is nested too deeply. A lesson has tables in lists.") from None
-
-
-# ---- checking ----
-
-_NEEDED = object()
-
-
-class _Rule(NamedTuple):
-    """What an entry of a table may be."""
-
-    expected: str
-    """How it is written."""
-    accepts: Callable[[Any], bool]
-    default: Any = _NEEDED
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and len(value.strip()) > 0 and len(value) <= MAX_TEXT
-
-
-def _whole(low: int, high: int) -> _Rule:
-    accepts = f"a whole number from {low} to {high}"
-    return _Rule(accepts, lambda value: type(value) is int and low <= value <= high)
-
-
-def _texts(least: int, default: Any) -> _Rule:
-    return _Rule(
-        f'{least} to {MAX_STEPS} texts, such as ["a text", "another"]',
-        lambda value: (
-            isinstance(value, list)
-            and least <= len(value) <= MAX_STEPS
-            and all(map(_is_text, value))
-        ),
-        default,
-    )
-
-
-def _tables(name: str, least: int, most: int) -> _Rule:
-    return _Rule(
-        f"{least} to {most} [[{name}]] tables",
-        lambda value: (
-            isinstance(value, list)
-            and least <= len(value) <= most
-            and all(isinstance(one, dict) for one in value)
-        ),
-        _NEEDED if least else (),
-    )
-
-
-_TEXT = _Rule(f'"a text" of 1 to {MAX_TEXT:,} characters', _is_text)
-_OPTIONAL = _Rule(
-    _TEXT.expected, lambda value: isinstance(value, str) and len(value) <= MAX_TEXT, ""
-)
-_GIVEN = _Rule("a table such as { layer = 2 }", lambda value: isinstance(value, dict), {})
-_BECAUSE = _Rule(
-    'a table: fact = "explanation"',
-    lambda value: isinstance(value, dict) and all(map(_is_text, value.values())),
-    {},
-)
-_LESSON = {
-    **dict.fromkeys(("title", "summary", "text_a", "other_a"), _TEXT),
-    **dict.fromkeys(("text_b", "other_b", "notes"), _OPTIONAL),
-    "minutes": _whole(1, 240),
-    "goals": _texts(1, _NEEDED),
-    "misconceptions": _texts(0, ()),
-    "steps": _tables("steps", 1, MAX_STEPS),
-    "again": _tables("again", 0, MAX_STEPS),
-}
-_STEP = {
-    **dict.fromkeys(("title", "text", "question"), _TEXT),
-    **dict.fromkeys(("answer", "right", "wrong", "text_a", "text_b"), _OPTIONAL),
-    "page": _Rule(
-        'what follows the server\'s name in a link, such as "masked-words?masked=3"',
-        lambda value: _is_text(value) and _PAGE.fullmatch(value) is not None,
-    ),
-    "goal": _whole(1, MAX_STEPS),
-    "given": _GIVEN,
-    "because": _BECAUSE,
-    "within": _Rule('a number such as 5, or "5%"', lambda value: _within(value) is not None, 0),
-    "choices": _tables("choices", 0, MAX_CHOICES),
-}
-_CHOICE = {
-    **dict.fromkeys(("text", "why"), _TEXT),
-    **dict.fromkeys(("is", "wrong"), _OPTIONAL),
-    "right": _Rule("true or false, without quotes", lambda value: isinstance(value, bool), False),
-}
-
-
-def _checked(data: Mapping[str, Any], rules: Mapping[str, _Rule], where: str) -> dict[str, Any]:
-    """Return the entries of a table, defaults included; ValueError for the first mistake."""
-    for name in data:
-        if name not in rules:
-            close = difflib.get_close_matches(name, rules, 1)
-            hint = f"Did you mean {close[0]}?" if close else f"Known: {', '.join(rules)}."
-            raise ValueError(f"{where}: {_short(name)} is not known here. {hint}")
-    values = {}
-    for name, rule in rules.items():
-        value = data.get(name, rule.default)
-        if value is _NEEDED:
-            raise ValueError(f"{where}: {name} is missing. Write {name} = {rule.expected}.")
-        if name in data and not rule.accepts(value):
-            is_list = isinstance(value, list) and len(value) != 1
-            what = f"has {len(value)} entries" if is_list else f"is {_short(value)}"
-            raise ValueError(f"{where}: {name} {what}; expected {rule.expected}.")
-        values[name] = value.strip() if isinstance(value, str) else value
-    return values
-
-
-def _short(value: object) -> str:
-    if isinstance(value, int) and abs(value) > MOST_NUMBER:
-        return f"a number over {MOST_NUMBER:,}"
-    shown = repr(value)
-    return shown if len(shown) <= 60 else f"{shown[:57]}..."
-
-
-def lesson_of(data: Mapping[str, Any], name: str) -> Lesson:
-    """Return the lesson of a file's tables; ValueError for the first mistake."""
-    top = _checked(data, _LESSON, "the lesson")
-    for kind, one in (("steps", "step"), ("again", "question")):
-        top[kind] = tuple(
-            _step(table, f"{one} {number}", len(top["goals"]), is_again=kind == "again")
-            for number, table in enumerate(top[kind], start=1)
-        )
-    for number, goal in enumerate(top["goals"], start=1):
-        if not any(step.goal == number for step in top["steps"]):
-            raise ValueError(
-                f"goal {number} ({goal!r}) has no step. Give a step goal = {number}, or leave the "
-                "goal out."
-            )
-    lists = {key: tuple(top[key]) for key in ("goals", "misconceptions")}
-    return Lesson(name=name, **(top | lists))
-
-
-def _step(data: Mapping[str, Any], where: str, num_goals: int, *, is_again: bool) -> Step:
-    where += f" ({_short(data['title'])})" if isinstance(data.get("title"), str) else ""
-    values = _checked(data, _STEP, where)
-    answer = ANSWERS.get(values["answer"])
-    choices = [
-        _checked(table, _CHOICE, f"{where}, choice {number}")
-        for number, table in enumerate(values["choices"], start=1)
-    ]
-    for problem in _problems(values, answer, choices, num_goals, is_again=is_again):
-        raise ValueError(f"{where}: {problem}")
-    step = Step(
-        **values
-        | {
-            "answer": answer,
-            "choices": tuple(
-                Choice(one["text"], one["why"], one["is"] or "right" * one["right"], one["wrong"])
-                for one in choices
-            ),
-            "within": _within(values["within"]),
-            "text_a": values["text_a"] or None,
-            "text_b": values["text_b"] or None,
-        }
-    )
-    for problem in _unknown_facts(step):
-        raise ValueError(f"{where}: {problem}")
-    return step
-
-
-def _problems(
-    values: Mapping[str, Any],
-    answer: Answer | None,
-    choices: Sequence[Mapping[str, Any]],
-    num_goals: int,
-    *,
-    is_again: bool,
-) -> Iterator[str]:
-    """Yield what does not fit together in a step."""
-    kind = Kind.CHOICE if answer is None else answer.kind
-    if values["goal"] > num_goals:
-        yield f"goal is {values['goal']}; expected a whole number from 1 to {num_goals}."
-    if values["answer"] and answer is None:
-        close = difflib.get_close_matches(values["answer"], ANSWERS, 1)
-        hint = f"Did you mean {close[0]}?" if close else "docs/write-a-lesson.md lists them."
-        yield f"answer is {_short(values['answer'])}, which is no function of ours. {hint}"
-    yield from _wrong_given(values["given"], answer)
-    if len(choices) < 2 if kind is Kind.CHOICE else choices:
-        wanted = f"2 to {MAX_CHOICES}" if kind is Kind.CHOICE else "none, since its answer is typed"
-        yield f"it has {len(choices)} choices; expected {wanted}."
-    needed = [] if choices else ["right", "wrong"]
-    for name in [*needed, *(["text_a"] if is_again else [])]:
-        if not values[name]:
-            yield f"{name} is missing. Write {name} = {_TEXT.expected}."
-    if values["because"] and kind in (Kind.CHOICE, Kind.ROW):
-        yield "because explains numbers and options; a choice has its own why."
-    if values["within"] and kind is not Kind.NUMBER:
-        yield "within is for numbers. Leave it out."
-    texts = [one["text"] for one in choices]
-    names = [one["is"] for one in choices]
-    if answer is None and [one["right"] for one in choices].count(True) != 1:
-        yield "no choice is right, or several are. Write right = true in exactly one of them."
-    elif answer is not None and choices and sorted(names) != sorted(answer.names):
-        yield f"its choices have is = {', '.join(names)}; expected {', '.join(answer.names)}."
-    others = ("is", "wrong") if answer is None else ("right",)
-    if unread := next((name for name in others if any(one[name] for one in choices)), None):
-        which = "where a function answers" if answer is None else "where the lesson itself decides"
-        yield f"a choice has {unread}, which is read {which}. Leave it out."
-    if len({*texts}) < len(texts):
-        yield "a choice is there twice. Each choice is another one."
-
-
-def _wrong_given(given: Mapping[str, Any], answer: Answer | None) -> Iterator[str]:
-    takes = {} if answer is None else answer.given
-    for key, value in given.items():
-        if key not in takes:
-            yield f"given has {_short(key)}; its answer takes {', '.join(takes) or 'nothing'}."
-        elif type(value) is not takes[key] or (type(value) is int and abs(value) > MOST_NUMBER):
-            word = {int: "a whole number", str: "a text"}[takes[key]]
-            yield f"given has {key} = {_short(value)}; expected {word}."
-    for key in () if answer is None else answer.needed:
-        if key not in given:
-            yield f"its answer needs given = {{ {key} = ... }}."
-
-
-def _within(value: object) -> Within | None:
-    """Return how far a number may be off: "5%" of it, or 5; None for anything else."""
-    is_relative = isinstance(value, str) and value.strip().endswith("%")
-    if isinstance(value, bool) or not (is_relative or isinstance(value, int | float)):
-        return None
-    try:
-        amount = float(str(value).strip().removesuffix("%")) / (100 if is_relative else 1)
-    except ValueError:
-        return None
-    return Within(amount, is_relative) if 0 <= amount < math.inf else None
-
-
-def _unknown_facts(step: Step) -> Iterator[str]:
-    """Yield the texts that name a fact that the answer does not have."""
-    own = step.answer.facts if step.answer is not None else ()
-    later = (*own, *OF_A_LEARNER, *(OF_A_ROW if step.is_row else ()))
-    texts = [
-        *((name, getattr(step, name), own) for name in ("text", "question", "page")),
-        *((name, getattr(step, name), later) for name in ("right", "wrong")),
-        *((f"because.{fact}", why, later) for fact, why in step.because.items()),
-        *((repr(one.text), f"{one.why} {one.wrong}", later) for one in step.choices),
-        ("because", " ".join(f"{{{fact}}}" for fact in step.because), own),
-    ]
-    for where, text, known in texts:
-        for name, _ in PLACE.findall(text):
-            if name not in known:
-                listed = ", ".join(known) or "none, since its answer is no function"
-                yield f"{where} names the fact {{{name}}}; known here: {listed}."
+    return parse_toml(text, path.stem)

@@ -7,12 +7,14 @@ import os
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from bertcore.lessons.answer import Found
-from bertcore.lessons.lesson import Lesson, Step, filled, judge, written
+from bertcore.lessons.lesson import Lesson, Step, filled, judge, tell, written
 from bertcore.model import Model
 from bertscope.app_root import find_app_root
 from bertscope.notebook.notebook_view import app_module
@@ -28,6 +30,8 @@ SIGNALS = (
 """Modules of these: they report, or mark what others draw. A page that still computes has another,
 which waits for its picture and counts as one."""
 SECONDS = 300.0
+# AppTest looks through all installed packages for components, for each page anew.
+manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
 _WARNS = "streamlit.runtime.scriptrunner_utils.script_run_context"
 
 
@@ -88,7 +92,7 @@ def _judge_all(step: Step, found: Found) -> None:
     """Fill every text with the facts of this answer; ValueError if one cannot be filled."""
     filled(step.text + step.question, found.facts, str)
     options = step.options(found)
-    verdicts = [judge(step, found, chosen) for chosen in options]
+    verdicts = [tell(step, found, judge(step, found, chosen)) for chosen in options]
     if options and (len(options) < 2 or not any(verdict.is_right for verdict in verdicts)):
         raise ValueError(f"there are {len(options)} options, or none is right.")
     if not options:

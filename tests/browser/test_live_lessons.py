@@ -15,7 +15,7 @@ from app.live.lessons import kept, lessons
 from app.live.live_file import PAGES, live_site
 from bertcore import Bert
 from bertcore.lessons.answer import Found
-from bertcore.lessons.lesson import Lesson, Step, filled, judge
+from bertcore.lessons.lesson import Lesson, Step, filled, judge, tell
 from tests.app.guide.test_guide import answers
 from tests.support.browser.live_site import serve
 from tests.support.exhaustive import all_but
@@ -102,7 +102,7 @@ def test_a_lesson_is_walked(
             texts = (step.text_a, step.text_b)
         found = in_words(step.find(bert, *texts), code)
         wrong, right = answers(step, found)
-        models = judge(step, found, right).models
+        models = tell(step, found, judge(step, found, right)).models
         said = give(page, step, found, wrong, code)
         expect(said).not_to_contain_text(words["right"])
         if not step.choices and not isinstance(right, float):

@@ -18,7 +18,7 @@ from app.live.live_file import PAGES, live_site
 from app.live.weights import pack_weights
 from bertcore import Bert
 from bertcore.lessons.answer import Found, NotShownError
-from bertcore.lessons.lesson import Step, judge, written
+from bertcore.lessons.lesson import Step, judge, tell, written
 from bertcore.lessons.translation import PLACE
 from tests.support.exhaustive import all_but
 from tests.support.nasty_text import PARAGRAPH
@@ -142,7 +142,7 @@ def _same_verdicts(
     step: Step, found: list[dict[str, Any]], right: Found, chosen: list[Any], where: object
 ) -> None:
     for ours, one in zip(found, chosen, strict=True):
-        verdict = judge(step, right, one)
+        verdict = tell(step, right, judge(step, right, one))
         same_text(ours["why"], verdict.why, (where, one))
         assert ours["isRight"] == verdict.is_right, (where, one)
         same_text(ours["yours"], verdict.yours, where)

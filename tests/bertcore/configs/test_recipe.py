@@ -53,13 +53,13 @@ def test_a_later_recipe_overrides(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("epoch = 3", "has the unknown setting 'epoch'. Did you mean epochs?"),
+        ("epoch = 3", "'epoch' is not known here. Did you mean epochs?"),
         ("warmup-ratio = 0.1", "Did you mean warmup_ratio?"),
-        ("dtype = 'float32'", "has the unknown setting 'dtype'"),
-        ("[optimizer]\nepochs = 3", "has the unknown setting 'optimizer'"),
+        ("dtype = 'float32'", "'dtype' is not known here"),
+        ("[optimizer]\nepochs = 3", "'optimizer' is not known here"),
         ("epochs = 1.5", "epochs is 1.5; expected a whole number"),
         ("epochs = true", "epochs is true; expected a whole number"),
-        ("patience = 'a'", 'patience is "a"; expected a whole number'),
+        ("patience = 'a'", "patience is 'a'; expected a whole number"),
         ("trained = ['biases']", "expected a text"),
         ("class_weights = 1979-05-27", "expected a text or a number, or a list of such"),
         ("dropout = nan", "dropout is nan"),

@@ -11,18 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bertcore import load
+from bertcore.base.toml_tables import from_table
 from bertcore.lessons.answer import ANSWERS, Found, Kind, NotShownError, Option
 from bertcore.lessons.answers import heads, table
 from bertcore.lessons.lesson import (
     MAX_BYTES,
-    MAX_STEPS,
     Lesson,
     Step,
+    Verdict,
     Within,
     drawn_row,
     filled,
     judge,
     read_lesson,
+    tell,
 )
 from tests.support.lesson_text import parse_lesson
 from tests.support.tiny import tiny_bert
@@ -60,9 +62,22 @@ question = "Why?"
 text = "One"
 why = "Because."
 right = true
-[[steps.choices]]
+"""
+TWO = """[[steps.choices]]
 text = "Two"
 why = "No."
+"""
+CHOICE += TWO
+ROW = """
+[[steps]]
+goal = 1
+title = "Draw"
+text = "Draw."
+page = "attention"
+question = "How?"
+answer = "row_of_token"
+right = "Yes: {overlap%}."
+wrong = "{chosen} ({chosen_value}), not {answer}: {variation%} elsewhere."
 """
 SAME = """is = "same"
 text = "Yes"
@@ -127,14 +142,14 @@ def test_the_shipped_checkpoint_answers_each_question(path: Path) -> None:
 
 def _check_answers(step: Step, found: Found) -> None:
     options = step.options(found)
-    verdicts = [judge(step, found, chosen) for chosen in options]
+    verdicts = [told(step, found, chosen) for chosen in options]
     if options:
         assert {verdict.is_right for verdict in verdicts} == {True, False}, step.title
     else:
         assert judge(step, found, float(found.answer)).is_right, step.title
-    told = (filled(step.text + step.question, found.facts, str), *(v.why for v in verdicts))
-    assert all(told), step.title
-    assert "nan" not in " ".join(told).split(), step.title
+    read = (filled(step.text + step.question, found.facts, str), *(v.why for v in verdicts))
+    assert all(read), step.title
+    assert "nan" not in " ".join(read).split(), step.title
 
 
 def test_what_the_lesson_on_masked_words_says_of_capitals_holds() -> None:
@@ -156,19 +171,19 @@ def test_a_choice_that_the_model_refutes_says_what_is_true() -> None:
     text = text.replace('text = "One"\nwhy = "Because."\nright = true', SAME)
     (step,) = parse_lesson(HEAD + text.replace('text = "Two"\nwhy = "No."', OTHER)).steps
     found = Found("different", {"first_tokens": "a", "second_tokens": "b"})
-    assert judge(step, found, "Yes").why == "You would think so. It is a, and b."
-    assert judge(step, found, "No").why == "It is a, and b."
-    assert judge(step, Found("same", found.facts), "No").why == "Both are a."
+    assert told(step, found, "Yes").why == "You would think so. It is a, and b."
+    assert told(step, found, "No").why == "It is a, and b."
+    assert told(step, Found("same", found.facts), "No").why == "Both are a."
 
 
 def test_numbers_are_judged() -> None:
     (step,) = parse_lesson(HEAD + NUMBER).steps
     found = step.find(tiny_bert(), "The river bank was steep.", None)
     assert (found.answer, found.facts["num_words"]) == (8, 6)
-    right = judge(step, found, 8)
+    right = told(step, found, 8)
     assert (right.is_right, right.why) == (True, "Yes, 8.")
-    assert judge(step, found, 6).why == "Those are the words."
-    assert judge(step, found, 5).why == "No: 5 is not 8."
+    assert told(step, found, 6).why == "Those are the words."
+    assert told(step, found, 5).why == "No: 5 is not 8."
     for impossible in (float("nan"), float("inf"), -1e300):
         assert not judge(step, found, impossible).is_right
 
@@ -178,7 +193,7 @@ def test_choices_are_judged() -> None:
     found = step.find(tiny_bert(), "a", None)
     assert [*step.options(found)] == ["One", "Two"]
     assert judge(step, found, "One").is_right
-    wrong = judge(step, found, "Two")
+    wrong = told(step, found, "Two")
     assert (wrong.is_right, wrong.models, wrong.why) == (False, "One", "No.")
 
 
@@ -188,7 +203,7 @@ def test_a_mistake_among_options_is_explained() -> None:
     options = (Option("a", "a", "1"), Option("b", "b", "2"), Option("c", "c"))
     found = Found("b", {"word": "c"}, options, also=("a",))
     assert [judge(step, found, name).is_right for name in "abc"] == [True, True, False]
-    assert judge(step, found, "c").why == "Those are the words."
+    assert told(step, found, "c").why == "Those are the words."
 
 
 @given(st.floats(0, 1e6), st.floats(0, 1), st.floats(-1e6, 1e6))
@@ -207,96 +222,118 @@ def test_a_fact_is_never_read_as_a_place(before: str, fact: str) -> None:
     assert filled(plain + "{x}", {"x": fact}, str) == plain + fact
 
 
-def _broken(old: str, new: str, step: str = NUMBER) -> str:
-    assert old in HEAD + step
-    return (HEAD + step).replace(old, new, 1)
+def told(step: Step, found: Found, chosen: str | float) -> Verdict:
+    return tell(step, found, judge(step, found, chosen))
 
 
-BAD = {
-    "no title": (_broken('title = "A"\n', ""), "title is missing"),
-    "not TOML": ("title = ", "is not TOML"),
-    "a number as a title": (_broken('title = "A"', "title = 3"), 'title is 3; expected "a text"'),
-    "an unknown key": (_broken('summary = "B"', 'sumary = "B"'), "Did you mean summary?"),
-    "a wrong key": (_broken("minutes = 5", "minutes = 5\nminuts = 6"), "Did you mean minutes?"),
-    "no steps": (HEAD, "steps is missing"),
-    "steps that are a text": (HEAD + 'steps = "x"', "steps is 'x'; expected 1 to 40 [[steps]]"),
-    "steps that are numbers": (HEAD + "steps = [1]", "steps is [1]; expected"),
-    "an empty text": (_broken('"How many tokens?"', '" "'), "question is ' '; expected"),
-    "minutes below one": (_broken("minutes = 5", "minutes = 0"), "minutes is 0"),
-    "a flag as a number": (_broken("minutes = 5", "minutes = true"), "minutes is True"),
-    "no such goal": (_broken("goal = 1", "goal = 2"), "goal is 2; expected"),
-    "a goal without a step": (_broken('["Count."]', '["Count.", "More."]'), "goal 2"),
-    "an unknown function": (_broken('"number_of_tokens"', '"number_of_token"'), "Did you mean"),
-    "an unknown fact": (_broken("{num_words}", "{num_wrods}"), "fact {num_wrods}; known here"),
-    "an answer in the question": (_broken("many tokens?", "many of {answer}?"), "{answer}"),
-    "a mistake that is no fact": (_broken('num_words = "', 'chosen = "'), "because names"),
-    "an argument of none": (_broken("right =", "given = { layer = 1 }\nright ="), "takes nothing"),
-    "a page that is a link": (_broken('"tokens?token=1"', '"http://a/b"'), "page is"),
-    "a page above": (_broken('"tokens?token=1"', '"../x"'), "page is"),
-    "within of a text": (_broken("right =", 'within = "a"\nright ='), "within is 'a'"),
-    "within below zero": (_broken("right =", "within = -1\nright ="), "within is -1"),
-    "within not a number": (_broken("right =", "within = nan\nright ="), "within is nan"),
-    "no wrong": (_broken('wrong = "No: {chosen} is not {answer}."\n', ""), "wrong is missing"),
-    "no right choice": (_broken("right = true\n", "", CHOICE), "no choice is right"),
-    "two right choices": (_broken('"No."', '"No."\nright = true', CHOICE), "exactly one"),
-    "right in quotes": (_broken("right = true", 'right = "true"', CHOICE), "expected true"),
-    "the same choice twice": (_broken('"Two"', '"One"', CHOICE), "there twice"),
-    "one choice": (HEAD + CHOICE.rpartition("[[steps.choices]]")[0], "expected 2 to 8"),
-    "one choice for a number": (
-        _broken("[steps.because]", '[[steps.choices]]\ntext = "a"\nwhy = "b"\n[steps.because]'),
-        "it has 1 choices; expected none",
+MADE = 'answer = "becomes"\nquestion'
+"""A choice that the model decides, without the word that its function needs."""
+MALFORMED = [  # text, a replacement in it, and how the sentence begins
+    (NUMBER, 'title = "A"\n', "", "title is missing; expected a text of 1 to"),
+    (NUMBER, 'title = "A"', "title = 3", "title is 3; expected a text of 1 to 3,000 characters"),
+    (NUMBER, 'title = "A"', "title = 0x" + "F" * 400_000, "title is a number of thousands"),
+    (NUMBER, 'title = "A"', "title = 1979-05-27", "title is datetime.date(1979, 5, 27); exp"),
+    (NUMBER, 'summary = "B"', 'sumary = "B"', "'sumary' is not known here. Did you mean summary?"),
+    (NUMBER, "minutes = 5", "minutes = 5\nname = 'x'", "'name' is not known here."),
+    (NUMBER, "minutes = 5", "titl" * 100_000 + " = 1", "'titltitl"),
+    (NUMBER, "minutes = 5", "minutes = 0", "minutes is 0; expected a whole number from 1 to 240"),
+    (NUMBER, "minutes = 5", "minutes = true", "minutes is true; expected a whole number"),
+    (NUMBER, '["Count."]', '["Count.", 3]', "goals 2 is 3; expected a text"),
+    (NUMBER, '["Count."]', '["Count.", "More."]', "goals 2 ('More.') has no step"),
+    (NUMBER, "goals =", "[steps]\ngoals =", "lesson is not TOML: Cannot overwrite a value"),
+    (NUMBER, NUMBER, "", "steps is missing; expected a list of 1 to 40"),
+    (NUMBER, NUMBER, 'steps = "x"', "steps 1 is 'x'; expected a table"),
+    (NUMBER, NUMBER, "steps = [1]", "steps 1 is 1; expected a table"),
+    (NUMBER, NUMBER, NUMBER * 41, "steps has 41 entries; expected a list of 1 to 40"),
+    (NUMBER, NUMBER, "[[steps]]\n" * 49_000, "steps has 49000 entries; expected a list"),
+    (NUMBER, '"How many tokens?"', '" "', "steps 1, question is ' '; expected a text"),
+    (NUMBER, "many tokens", "x" * 9000, "steps 1, question is 'How xxx"),
+    (NUMBER, "goal = 1", "goal = 2", "steps 1, goal is 2; expected a whole number from 1 to 1"),
+    (NUMBER, "goal = 1", "goal = 1\nnumber = 3", "steps 1, 'number' is not known here."),
+    (NUMBER, "_of_tokens", "_of_token", "steps 1, answer is 'number_of_token'; expected number_o"),
+    (NUMBER, '"number_of_tokens"', "[3]", "steps 1, answer is [3]; expected best_word"),
+    (NUMBER, "{num_words}", "{num_wrods}", "steps 1, text names the fact {num_wrods}; known here"),
+    (NUMBER, "{num_words}", "{__class__}", "steps 1, text names the fact {__class__}"),
+    (NUMBER, "many tokens?", "many of {answer}?", "steps 1, question names the fact {answer}"),
+    (NUMBER, 'num_words = "', 'chosen = "', "steps 1, because chosen names the fact {chosen}"),
+    (NUMBER, "right =", "given = { layer = 1 }\nright =", "steps 1, given, 'layer' is unknown"),
+    (NUMBER, '"tokens?token=1"', '"http://a/b"', "steps 1, page is 'http://a/b'; expected what"),
+    (NUMBER, '"tokens?token=1"', '"../x"', "steps 1, page is '../x'; expected what follows"),
+    (NUMBER, "right =", 'within = "a"\nright =', "steps 1, within is 'a'; expected a number such"),
+    (NUMBER, "right =", "within = -1\nright =", "steps 1, within is -1; expected"),
+    (NUMBER, "right =", "within = nan\nright =", "steps 1, within is nan; expected"),
+    (NUMBER, "right =", "within = true\nright =", "steps 1, within is true; expected"),
+    (NUMBER, 'wrong = "No: {chosen} is not {answer}."\n', "", "steps 1, wrong is missing; expect"),
+    (
+        NUMBER,
+        "[steps.b",
+        "[[steps.choices]]\ntext = 'a'\nwhy = 'b'\n[steps.b",
+        "steps 1, choices h",
     ),
-    "a choice called right": (_broken('"No."', '"No."\nis = "right"', CHOICE), "a choice has is,"),
-    "a choice with wrong": (_broken('"No."', '"No."\nwrong = "a"', CHOICE), "a choice has wrong,"),
-    "a choice without why": (_broken('why = "No."', "", CHOICE), "why is missing"),
-    "a huge text": (_broken("many tokens", "x" * 9000), "of 1 to 3,000 characters"),
-    "too many steps": (HEAD + NUMBER * (MAX_STEPS + 1), f"expected 1 to {MAX_STEPS}"),
-    "tables in tables": (HEAD + "[title" + ".a" * 100_000 + "]", "has tables in tables"),
-    "names in quotes": (HEAD + "x" + '."a \\" b"' * 40_000 + " = 1", "has tables in tables"),
-    "a long integer": (HEAD + "x = " + "9" * 400_000, "thousands of digits"),
-    "a large integer": (
-        HEAD.replace("= 5", "= 0x" + "F" * 400_000),
-        "minutes is a number over 1,000,000",
+    (CHOICE, "right = true\n", "", "steps 1, choices: write right = true in exactly one of them"),
+    (CHOICE, '"No."', '"No."\nright = true', "steps 1, choices: write right = true in exactly"),
+    (
+        CHOICE,
+        "right = true",
+        'right = "true"',
+        "steps 1, choices 1, right is 'true'; expected true",
     ),
-    "a large given": (
-        HEAD + NUMBER.replace("answer = ", "given = { token = 0x7FFFFFFFFFFFFFFFFF }\nanswer = "),
-        "given has",
+    (CHOICE, '"Two"', '"One"', "steps 1, choices has a text twice"),
+    (CHOICE, TWO, "", "steps 1, choices has 1 entries; expected 2 to 8"),
+    (CHOICE, '"No."', '"No."\nis = "right"', "steps 1, choices: is and wrong are read where"),
+    (CHOICE, '"No."', '"No."\nwrong = "a"', "steps 1, choices: is and wrong are read where"),
+    (CHOICE, 'why = "No."', "", "steps 1, choices 2, why is missing"),
+    (CHOICE, "question", "within = 1\nquestion", "steps 1, within is for numbers"),
+    (CHOICE, "question", "because = { x = 'y' }\nquestion", "steps 1, because explains numbers"),
+    (CHOICE, "question", MADE, "steps 1, given, word is missing; its answer needs it"),
+    (CHOICE, "question", "given = { word = 3 }\n" + MADE, "steps 1, given, word is 3; expected"),
+    (CHOICE, "question", "given = { word = 'a' }\n" + MADE, "steps 1, choices: is has ['', '']; e"),
+    (ROW, "right =", "within = 1\nright =", "steps 1, within is for numbers"),
+    (
+        ROW,
+        "right =",
+        "given = { layer = 0x7FFFFFFFFFFFFFFFFF }\nright =",
+        "steps 1, given, layer is",
     ),
-    "a long name": (HEAD + "titl" * 100_000 + " = 1\n" + NUMBER, "... is not known here"),
-    "a hundred thousand steps": (
-        HEAD + "[[steps]]\n" * 49_000,
-        "steps has 49000 entries; expected 1 to",
-    ),
-    "a place of Python": (HEAD + NUMBER.replace("{num_words}", "{__class__}"), "names the fact"),
-    "nested deeply": (HEAD + "x = " + "[" * 9000 + "]" * 9000, "nested too deeply"),
-    "within for a choice": (_broken("question", "within = 1\nquestion", CHOICE), "for numbers"),
-    "because for a choice": (
-        _broken("[[steps.choices]]", "because = { x = 'y' }\n[[steps.choices]]", CHOICE),
-        "a choice has its own why",
-    ),
-    "a kind of answer that its choices lack": (
-        _broken("question", 'answer = "becomes"\ngiven = { word = "a" }\nquestion', CHOICE),
-        "its choices have is = ",
-    ),
-    "an argument that is missing": (
-        _broken("question", 'answer = "becomes"\nquestion', CHOICE),
-        "its answer needs given = { word",
-    ),
-    "an argument of another kind": (
-        _broken("question", 'answer = "becomes"\ngiven = { word = 3 }\nquestion', CHOICE),
-        "expected a text",
-    ),
-}
+    (ROW, 'elsewhere."', 'elsewhere."\nbecause = { position = "x" }', "steps 1, because explains"),
+    (ROW, 'question = "How?"', 'question = "{overlap}?"', "steps 1, question names the fact"),
+]
+NO_TOML = [
+    ("title = ", "lesson is not TOML"),
+    ("[title" + ".a" * 100_000 + "]", "lesson has tables in tables"),
+    ("x" + '."a \\" b"' * 40_000 + " = 1", "lesson has tables in tables"),
+    ("x = " + "9" * 400_000, "lesson has a number of thousands of digits"),
+    ("x = " + "[" * 9000 + "]" * 9000, "lesson is nested too deeply"),
+]
 
 
-@pytest.mark.parametrize("name", BAD)
-def test_a_malformed_file_is_refused_with_a_sentence(name: str) -> None:
-    text, words = BAD[name]
-    with pytest.raises(ValueError, match=re.escape(words)) as refused:
-        parse_lesson(text, "bad.toml")
-    sentence = str(refused.value)
-    assert len(sentence) < 500
-    assert sentence.rstrip("'\"").endswith((".", "?"))
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        *(
+            pytest.param((HEAD + step).replace(old, new, 1), words, id=words[:40])
+            for step, old, new, words in MALFORMED
+        ),
+        *(pytest.param(HEAD + text, words, id=words) for text, words in NO_TOML),
+    ],
+)
+def test_a_malformed_file_is_refused_with_a_sentence(text: str, words: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(words)}") as refused:
+        parse_lesson(text)
+    assert len(str(refused.value)) < 600
+    assert str(refused.value).endswith((".", "?"))
+
+
+def test_all_faults_of_a_file_are_named_at_once() -> None:
+    text = (HEAD + NUMBER + CHOICE).replace("minutes = 5", "minuts = 5")
+    for old in ('question = "How many tokens?"\n', 'why = "No."\n'):
+        text = text.replace(old, "")
+    with pytest.raises(ValueError, match="'minuts' is not known here") as refused:
+        parse_lesson(text)
+    missing = re.findall("([^.?]+) is missing", str(refused.value))
+    assert missing == [" minutes", " steps 1, question", " steps 2, choices 2, why"]
+    with pytest.raises(ValueError, match=r"text is missing.* And \d+ more\.$"):
+        parse_lesson(HEAD + "[[steps]]\n" * 40)
 
 
 def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
@@ -311,10 +348,21 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
         read_lesson(tmp_path / "none.toml")
 
 
-@given(st.text(max_size=300))
-def test_no_text_is_a_crash(text: str) -> None:
+_SCALARS = st.text(max_size=3) | st.integers() | st.floats() | st.booleans() | st.dates()
+_KEYS = st.sampled_from("title goals steps choices given because within page answer is".split())
+
+
+@given(
+    st.text(max_size=300),
+    _KEYS,
+    st.recursive(_SCALARS, lambda some: st.lists(some) | st.dictionaries(_KEYS, some)),
+)
+def test_no_content_is_a_crash(text: str, key: str, content: object) -> None:
     with pytest.raises(ValueError, match=r"\S"):
         parse_lesson(text)
+    for data in ({key: content}, {"steps": [{key: content}]}, {"steps": [{"choices": [content]}]}):
+        with pytest.raises(ValueError, match="summary is missing"):
+            from_table(Lesson, data, name="a")
 
 
 def test_a_file_of_windows_is_read(tmp_path: Path) -> None:
@@ -408,19 +456,6 @@ class TestAnswers:
             heads.head_of_habit(tiny_bert(), "a", None, habit="x")
 
 
-ROW = """
-[[steps]]
-goal = 1
-title = "Draw"
-text = "Draw."
-page = "attention"
-question = "How?"
-answer = "row_of_token"
-right = "Yes: {overlap%}."
-wrong = "{chosen} ({chosen_value}), not {answer}: {variation%} elsewhere."
-"""
-
-
 class TestADrawnRow:
     """Overlap by hand, and what cannot be a row."""
 
@@ -432,12 +467,12 @@ class TestADrawnRow:
         )
         found = Found("0", dict.fromkeys(ANSWERS["row_of_token"].facts, 0), options)
         assert drawn_row(found, "1 3 0") == [0.25, 0.75, 0]
-        wrong = judge(step, found, "1 3 0")
+        wrong = told(step, found, "1 3 0")
         assert not wrong.is_right
         assert wrong.why == "1: b (20%), not 0: a: 55% elsewhere."
         assert (wrong.yours, wrong.models) == ("1: b", "0: a")
-        assert judge(step, found, "7 2 1").why == "Yes: 100%."
-        assert judge(step, found, "0").why == "Yes: 70%."
+        assert told(step, found, "7 2 1").why == "Yes: 100%."
+        assert told(step, found, "0").why == "Yes: 70%."
         assert not judge(step, found, "2").is_right
         for bad in ("", "1 2", "1 2 3 4", "0 0 0", "-1 2 3", "nan 1 1", "inf 1 1", "a b c", "9"):
             with pytest.raises(ValueError, match="expected 3 numbers"):
@@ -453,15 +488,3 @@ class TestADrawnRow:
         assert found.answer == str(int(row.argmax()))
         with pytest.raises(NotShownError, match="32 tokens"):
             ANSWERS["row_of_token"].function(bert, "the " * 30, None)
-
-    @pytest.mark.parametrize(
-        ("old", "new", "what"),
-        [
-            ('right = "Yes', 'within = 1\nright = "Yes', "within is for numbers"),
-            ('elsewhere."', 'elsewhere."\n[steps.because]\nposition = "x"', "because explains"),
-            ('question = "How?"', 'question = "{overlap}?"', "overlap"),
-        ],
-    )
-    def test_what_a_row_does_not_have(self, old: str, new: str, what: str) -> None:
-        with pytest.raises(ValueError, match=what):
-            parse_lesson(HEAD + ROW.replace(old, new))

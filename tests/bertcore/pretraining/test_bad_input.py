@@ -76,10 +76,10 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["--steps", "3", "--objective", "guessing"], "objective is 'guessing'; expected one of"),
         (
             ["--steps", "3", *recipe(masked_lm_prob="nan")],
-            'masked_lm_prob is "nan"; expected a number',
+            "masked_lm_prob is 'nan'; expected a number",
         ),
         (["--steps", "3", *recipe(maskedlm_prob=0.2)], "Did you mean masked_lm_prob?"),
-        (["--steps", "3", *recipe(swap=1)], "has the unknown setting 'swap'"),
+        (["--steps", "3", *recipe(swap=1)], "'swap' is not known here"),
         (["--steps", "3", *recipe(layers=0)], "layers is 0; expected at least 1"),
         (["--steps", "3", *recipe(gradient_accumulation=3)], "expected a multiple of 3"),
         (["--steps", "3", "--layers", "0"], "--layers"),

@@ -51,7 +51,7 @@ def test_a_shipped_lesson_holds(path: Path) -> None:
         ("token", "number_of_tokens", "there is no page 'token'"),
         ("mixing", "number_of_tokens", "no page 'mixing'. How tokens mix was removed in 0.3.0"),
         ("probes?probe_task=ner", "number_of_tokens", "The view Probe of Layer map"),
-        ("tokens", "sharpest_head", "answer is 'sharpest_head', which is no function of ours"),
+        ("tokens", "sharpest_head", "answer is 'sharpest_head'; expected best_word"),
         ("bias?bias_view=erase", "number_of_tokens", "no choice 'bias_view'"),
         ("tokens?tok=1", "number_of_tokens", "no choice 'tok'"),
         ("tokens?token=99", "number_of_tokens", "took token = 7 instead of 99"),
