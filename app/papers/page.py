@@ -79,7 +79,8 @@ def _ablation_dots(ablation: Ablation) -> Figure:
     differences = ablation.differences()[1:]
     group = len(variants) + 1
     fig = Figure()
-    for number, ((name, scores), points) in enumerate(zip(variants, differences, strict=True)):
+    for number, (variant, points) in enumerate(zip(variants, differences, strict=True)):
+        name, scores = variant.name, variant.scores
         lanes = [task * group + number for task in range(len(scores))]
         colour = COLOURS[number]
         fig.add(
@@ -109,13 +110,13 @@ def _ablation_dots(ablation: Ablation) -> Figure:
         )
     fig.add_vline(0, line={"color": theme.SPECIAL, "width": 2})
     height = _LANE * group * len(ablation.columns) + 80 + 22 * len(variants)
-    theme.plot_layout(fig, "", f"points from {first[0]}", "", height)
+    theme.plot_layout(fig, "", f"points from {first.name}", "", height)
     middle = (len(variants) - 1) / 2
     fig.update_yaxes(
         tickvals=[task * group + middle for task in range(len(ablation.columns))],
         ticktext=[
             f"<b>{task.replace(', ', ',<br>')}</b><br>{score:.1f}"
-            for task, score in zip(ablation.columns, first[1], strict=True)
+            for task, score in zip(ablation.columns, first.scores, strict=True)
         ],
         range=[group * len(ablation.columns) - 1.4, -0.6],
         showgrid=False,
@@ -133,7 +134,7 @@ def _ablation_dots(ablation: Ablation) -> Figure:
 
 def _ablation_table(ablation: Ablation) -> pd.DataFrame:
     """Return the scores of each variant."""
-    rows = [(name, *scores, ablation.source.text) for name, scores in ablation.rows]
+    rows = [(row.name, *row.scores, ablation.source.text) for row in ablation.rows]
     return pd.DataFrame(rows, columns=["variant", *ablation.columns, "source"])
 
 
@@ -226,7 +227,7 @@ def show_ablation(literature: Literature) -> None:
         PARTS.show(None, recorded_scores(), drawn={"y_title": "accuracy"}, setup="")
         return
     ablation = literature.ablation(name)
-    ABLATED.show(None, ablation, setup=SETUP, name=name, first=ablation.rows[0][0])
+    ABLATED.show(None, ablation, setup=SETUP, name=name, first=ablation.rows[0].name)
     st.caption(links([ablation.source]))
 
 

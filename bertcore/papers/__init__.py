@@ -3,18 +3,18 @@
 All of it is in `papers.toml`, each entry with its source.
 """
 
-import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from bertcore.architecture.config import bert_of
+from bertcore.base.toml_tables import Between, from_table, parse_toml
 
 __all__ = (
     "Ablation Claim Contrast Fact GlueRow Literature Paper Source SquadRow "
-    "Way parse_papers read_papers"
+    "Variant Way parse_papers read_papers"
 ).split()
 
 FILE = Path(__file__).with_name("papers.toml")
@@ -54,6 +54,9 @@ class Source:
         return f"{self.paper.short}, {self.where}"
 
 
+Sources = Annotated[tuple[Source, ...], Between(1, 10)]
+
+
 @dataclass(frozen=True, slots=True)
 class Fact:
     """A property of BERT Base and BERT Large."""
@@ -61,7 +64,7 @@ class Fact:
     what: str
     base: str
     large: str
-    source: tuple[Source, ...]
+    source: Sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +76,9 @@ class GlueRow:
     hidden_size: int
     scores: tuple[float, ...]
     """In the order of `Literature.glue_columns`."""
-    published_average: float | None
-    """As its paper gives it; None where that averages over other columns."""
     source: Source
+    published_average: float | None = None
+    """As its paper gives it; None where that averages over other columns."""
 
     @property
     def average(self) -> float:
@@ -104,23 +107,34 @@ class SquadRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Variant:
+    """A row of an ablation."""
+
+    name: str
+    scores: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Ablation:
     """A table of scores, BERT's own choice first."""
 
     name: str
     title: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[float, ...]], ...]
-    """Name and scores of each variant."""
+    rows: tuple[Variant, ...]
     source: Source
 
     def differences(self) -> tuple[tuple[float, ...], ...]:
         """Return each score minus the first row's, in points, [rows][columns]."""
-        first = self.rows[0][1]
+        first = self.rows[0].scores
         return tuple(
-            tuple(round(score - own, 2) for score, own in zip(scores, first, strict=True))
-            for _, scores in self.rows
+            tuple(round(score - own, 2) for score, own in zip(row.scores, first, strict=True))
+            for row in self.rows
         )
+
+    def faults(self) -> Iterator[str]:
+        """Yield the rows that have not a score for each column."""
+        yield from _without_a_score(self.rows, self.columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +146,7 @@ class Contrast:
     elmo: str
     gpt: str
     bert: str
-    source: tuple[Source, ...]
+    source: Sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +163,13 @@ class Way:
     """Its formula, Markdown."""
     sets: str
     """Data sets of BERT's paper."""
-    source: tuple[Source, ...]
+    source: Sources
+
+    def faults(self) -> Iterator[str]:
+        """Yield the numbers of inputs that there are not."""
+        for number in self.says:
+            if not 0 <= number < len(self.inputs):
+                yield f"says has the input {number}; expected 0 to {len(self.inputs) - 1}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,12 +179,12 @@ class Claim:
     topic: str
     told: str
     true: str
-    source: tuple[Source, ...]
-    page: str | None
+    source: Sources
+    page: str | None = None
     """Folder of the app's page that shows it; None for none."""
-    view: str | None
+    view: str | None = None
     """The picture to choose there; None for the one that it opens on."""
-    objectives: tuple[str, ...]
+    objectives: tuple[str, ...] = ()
     """Names in `bertcore.objectives.table` of what it is told of."""
 
 
@@ -182,6 +202,10 @@ class Literature:
     ways: tuple[Way, ...]
     claims: tuple[Claim, ...]
 
+    def faults(self) -> Iterator[str]:
+        """Yield the rows of GLUE that have not a score for each column."""
+        yield from _without_a_score(self.glue, self.glue_columns)
+
     def ablation(self, name: str) -> Ablation:
         """Return an ablation by its name; KeyError if there is none of that name."""
         return {ablation.name: ablation for ablation in self.ablations}[name]
@@ -196,7 +220,7 @@ def read_papers() -> Literature:
     """Read `papers.toml`.
 
     >>> read_papers().ablation("masks").rows[0]
-    ('80/10/10', (84.2, 95.4, 94.9))
+    Variant(name='80/10/10', scores=(84.2, 95.4, 94.9))
     """
     return parse_papers(FILE.read_text(encoding="utf-8"))
 
@@ -207,97 +231,31 @@ def parse_papers(text: str) -> Literature:
     ValueError if an entry has no source, names a paper that is not listed, or has a different
     number of scores than columns.
     """
-    data = tomllib.loads(text)
-    papers = {key: _paper(key, entry) for key, entry in data["papers"].items()}
-
-    def sources(entry: Mapping[str, Any]) -> tuple[Source, ...]:
-        named = entry.get("source")
-        if not named:
-            raise ValueError(f"{dict(entry)} has no source. Name a paper and the place in it.")
-        return tuple(
-            _source(one, papers) for one in ([named] if isinstance(named, dict) else named)
-        )
-
-    return Literature(
-        papers=tuple(papers.values()),
-        facts=tuple(
-            Fact(one["what"], one["base"], one["large"], sources(one)) for one in data["facts"]
-        ),
-        glue_columns=tuple(data["glue"]["columns"]),
-        glue=tuple(
-            GlueRow(
-                name=one["name"],
-                num_layers=one["shape"][0],
-                hidden_size=one["shape"][1],
-                scores=_scores(one, data["glue"]["columns"]),
-                published_average=one.get("average"),
-                source=sources(one)[0],
-            )
-            for one in data["glue"]["rows"]
-        ),
-        squad=tuple(SquadRow(**{**one, "source": sources(one)[0]}) for one in data["squad"]),
-        ablations=tuple(
-            Ablation(
-                name=one["name"],
-                title=one["title"],
-                columns=tuple(one["columns"]),
-                rows=tuple((row["name"], _scores(row, one["columns"])) for row in one["rows"]),
-                source=sources(one)[0],
-            )
-            for one in data["ablations"]
-        ),
-        contrasts=tuple(Contrast(**{**one, "source": sources(one)}) for one in data["contrasts"]),
-        ways=tuple(_way(one, sources(one)) for one in data["ways"]),
-        claims=tuple(
-            Claim(
-                one["topic"],
-                one["told"],
-                one["true"],
-                sources(one),
-                one.get("page"),
-                one.get("view"),
-                tuple(one.get("objectives", ())),
-            )
-            for one in data["claims"]
-        ),
-    )
+    data = parse_toml(text, FILE.name)
+    papers = {key: from_table(Paper, table, key=key) for key, table in data["papers"].items()}
+    return from_table(Literature, _with_sources(data, papers), papers=tuple(papers.values()))
 
 
-def _way(entry: Mapping[str, Any], source: tuple[Source, ...]) -> Way:
-    inputs = tuple(entry["inputs"])
-    says = {int(number): answer for number, answer in entry["says"].items()}
-    beyond = sorted(number for number in says if not 0 <= number < len(inputs))
-    if beyond:
+def _with_sources(value: Any, papers: Mapping[str, Paper]) -> Any:
+    """Return tables and lists with each table of a paper's key and a place as a source."""
+    if isinstance(value, list):
+        return [_with_sources(entry, papers) for entry in value]
+    if not isinstance(value, dict):
+        return value
+    if value.keys() != {"paper", "where"}:
+        tables = value.items()
+        return {name: _with_sources(each, papers) for name, each in tables if name != "papers"}
+    if value["paper"] not in papers or not value["where"].strip():
         raise ValueError(
-            f"{entry['name']!r} gives an answer for input {beyond[0]}, but has only {len(inputs)} "
-            f"inputs. Number them from 0 to {len(inputs) - 1}."
+            f"the source {value} names no place, or a paper that is not listed; expected a section "
+            f"or table, and one of {', '.join(papers)}."
         )
-    return Way(entry["name"], entry["task"], inputs, says, entry["head"], entry["sets"], source)
+    return Source(papers[value["paper"]], value["where"])
 
 
-def _source(entry: Mapping[str, str], papers: Mapping[str, Paper]) -> Source:
-    if entry["paper"] not in papers:
-        raise ValueError(
-            f"a source names the paper {entry['paper']!r}, which is not listed. Add it to "
-            f"[papers], or name one of: {', '.join(papers)}."
-        )
-    if not entry["where"].strip():
-        raise ValueError(f"a source in {entry['paper']!r} names no place. Name section or table.")
-    return Source(papers[entry["paper"]], entry["where"])
-
-
-def _paper(key: str, entry: Mapping[str, Any]) -> Paper:
-    url = f"https://arxiv.org/abs/{entry['arxiv']}" if "arxiv" in entry else entry["url"]
-    return Paper(
-        key, entry["authors"], entry["year"], entry["title"], url, entry["group"], entry["why"]
-    )
-
-
-def _scores(row: Mapping[str, Any], columns: Sequence[str]) -> tuple[float, ...]:
-    scores = tuple(float(score) for score in row["scores"])
-    if len(scores) != len(columns):
-        raise ValueError(
-            f"{row['name']!r} has {len(scores)} scores, and there are {len(columns)} columns: "
-            f"{', '.join(columns)}."
-        )
-    return scores
+def _without_a_score(
+    rows: tuple[Variant, ...] | tuple[GlueRow, ...], columns: tuple[str, ...]
+) -> Iterator[str]:
+    for row in rows:
+        if len(row.scores) != len(columns):
+            yield f"{row.name} has {len(row.scores)} scores; expected {len(columns)}."

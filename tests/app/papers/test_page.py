@@ -86,10 +86,10 @@ def test_each_variant_is_a_dot_at_its_distance(name: str) -> None:
     ablation = LITERATURE.ablation(name)
     (chart,) = charts(app)
     dots = [trace for trace in chart["data"] if "markers" in trace["mode"]]
-    assert [trace["name"] for trace in dots] == [row[0] for row in ablation.rows[1:]]
+    assert [trace["name"] for trace in dots] == [row.name for row in ablation.rows[1:]]
     for trace, points, row in zip(dots, ablation.differences()[1:], ablation.rows[1:], strict=True):
         assert numbers(trace["x"]) == pytest.approx(points)
-        assert trace["text"] == [f"{score:.1f}" for score in row[1]]
+        assert trace["text"] == [f"{score:.1f}" for score in row.scores]
     lanes = [lane for trace in dots for lane in numbers(trace["y"])]
     assert len(set(lanes)) == len(lanes)
     names: dict[str, Any] = {}
