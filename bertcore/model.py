@@ -29,6 +29,7 @@ from bertcore.trace import Trace
 
 if TYPE_CHECKING:
     from bertcore.checkpoints import LoadReport
+    from bertcore.checkpoints.in_memory import ModelInMemory
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,8 @@ class Model(ABC):
         self.name = name
         self.report = report
         self.sentence_modules = sentence_modules
+        self.in_memory: ModelInMemory | None = None
+        """The model of `transformers` whose weights it shares, if it is one."""
         self.objective: str | None = None
         """The objective of the run that made it, as for `pretrain --objective`, if known."""
 

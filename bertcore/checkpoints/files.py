@@ -133,11 +133,13 @@ class CheckpointFolder:
             yield stored
 
 
-def open_source(source: str | Path, *, allow_pickle: bool) -> CheckpointFolder:
-    """Return the folder of a source; a hub id is fetched.
+def open_source(source: str | Path | CheckpointFolder, *, allow_pickle: bool) -> CheckpointFolder:
+    """Return the folder of a source, such as a model in memory; a hub id is fetched.
 
     ValueError or RuntimeError as `resolve` and `open_folder`.
     """
+    if isinstance(source, CheckpointFolder):
+        return source
     return open_folder(resolve(source, allow_pickle=allow_pickle), allow_pickle=allow_pickle)
 
 

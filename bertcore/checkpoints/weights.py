@@ -55,6 +55,9 @@ class OpenWeights(ABC):
     doubt = ""
     """Why they may not be those of config.json, as sentences; "": no file says so."""
 
+    is_shared = False
+    """Whether they stay those of a model in memory, instead of being copied."""
+
     def __init__(self, stored: dict[str, StoredTensor]) -> None:
         self.stored = stored
 
@@ -70,8 +73,11 @@ class OpenWeights(ABC):
         A view of the mapped file would not do: truncating that file later would kill the process.
         """
         source = self.read(name)
-        copy = torch.empty(source.shape, dtype=dtype, device=device)
-        copy.copy_(source)
+        if self.is_shared:
+            copy = source.to(device=device, dtype=dtype)  # itself, where both are right
+        else:
+            copy = torch.empty(source.shape, dtype=dtype, device=device)
+            copy.copy_(source)
         # A sum is one fast pass; only if it is not finite (it may overflow) are the numbers
         # checked.
         is_finite = bool(copy.sum(dtype=torch.float32).isfinite() or copy.isfinite().all())
@@ -88,7 +94,9 @@ class _Safetensors(OpenWeights):
         return tensor
 
 
-class _InMemory(OpenWeights):
+class InMemory(OpenWeights):
+    """Tensors that are in memory already."""
+
     def __init__(self, tensors: dict[str, Tensor]) -> None:
         names = {dtype: name for name, dtype in _DTYPES.items()}
         super().__init__(
@@ -110,7 +118,7 @@ def open_weights(weights: WeightFiles) -> Iterator[OpenWeights]:
     RuntimeError if a file is damaged: cut off, wrong header, no weights inside.
     """
     if weights.is_pickle:
-        yield _InMemory(_read_pickles(weights.files))
+        yield InMemory(_read_pickles(weights.files))
         return
     with ExitStack() as stack:
         stored: dict[str, StoredTensor] = {}

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 from torch import nn
@@ -17,6 +18,7 @@ from bertcore.base.memory import fit_dtype
 from bertcore.bert import Bert, with_parts
 from bertcore.checkpoints.adapter import MergedWeights
 from bertcore.checkpoints.files import CheckpointFolder, open_source
+from bertcore.checkpoints.in_memory import ModelInMemory
 from bertcore.checkpoints.oddities import find_oddities
 from bertcore.checkpoints.plan import LoadPlan, plan_loading
 from bertcore.checkpoints.report import (
@@ -38,8 +40,11 @@ from bertcore.loading.sentence_modules import read_sentence_modules
 from bertcore.model import Model
 from bertcore.network import Network
 from bertcore.others.families import OtherFamily
-from bertcore.tokenizer import open_tokenizer
+from bertcore.tokenizer import Tokenizer, open_tokenizer
 from bertcore.tokenizer.files import read_max_length
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 NO_SENTENCE_ENCODER = (
     "No sentence encoder (it has no modules.json): bert.encode takes the mean over all tokens of "
@@ -49,8 +54,9 @@ _logger = logging.getLogger(__name__)
 
 
 def load(
-    source: str | Path = DEFAULT,
+    source: str | Path | PreTrainedModel | ModelInMemory = DEFAULT,
     *,
+    tokenizer: PreTrainedTokenizerBase | Tokenizer | None = None,
     device: str = "auto",
     dtype: str = "auto",
     allow_pickle: bool = False,
@@ -61,18 +67,28 @@ def load(
         source: "default", a folder (or a parent of one folder with weights; for a sentence encoder,
             the one with modules.json; for a LoRA adapter, which is merged into its base, the one
             with adapter_config.json), or a hub id such as "bert-base-uncased". A folder of that
-            name takes precedence over the hub.
-        device: "auto", "cpu", "cuda", "cuda:1", "mps".
-        dtype: "auto" (float32; bfloat16 if only that fits into memory, as stated in the report),
-            "float32", "bfloat16", "float16".
+            name takes precedence over the hub. Or a model of `transformers` in memory, as after
+            `trainer.train()`: its weights are shared where device and format allow, not copied.
+        tokenizer: That of a model in memory.
+        device: "auto", "cpu", "cuda", "cuda:1", "mps"; of a model in memory, "auto" is where it is.
+        dtype: "auto" (that of a model in memory, else float32; bfloat16 if only that fits into
+            memory, as stated in the report), "float32", "bfloat16", "float16".
         allow_pickle: Whether a pytorch_model.bin may be read (weights only) if there is no
             safetensors file.
 
     Raises:
         ValueError: If there is no checkpoint at `source`, or it is not a BERT.
+        TypeError: If a model in memory is not one of `transformers`, or has no tokenizer.
         RuntimeError: If its files are damaged, incomplete or contradictory (all contradicting
             tensors are named), or if the weights do not fit into memory.
     """
+    if not isinstance(source, str | Path | ModelInMemory):
+        source = ModelInMemory(source, tokenizer)
+    elif tokenizer is not None:
+        raise ValueError(f"{str(source)!r} has its own tokenizer. Leave tokenizer out.")
+    if isinstance(source, ModelInMemory):
+        device = str(source.device) if device == "auto" else device
+        dtype = source.dtype if dtype == "auto" else dtype
     chosen_device = choose_device(device)
     choose_dtype(dtype, chosen_device)  # reject a wrong name before anything is fetched
     files = open_source(source, allow_pickle=allow_pickle)
@@ -98,6 +114,7 @@ def load(
     objective = files.config.get(OBJECTIVE)
     if isinstance(objective, str) and objective in OBJECTIVES:
         model.objective = objective
+    model.in_memory = source if isinstance(source, ModelInMemory) else None
     model.report = _report(name, files, opened, architecture.note, adapter, lines)
     return model
 
@@ -255,6 +272,6 @@ def _fingerprint(files: CheckpointFolder, plan: LoadPlan, weights: OpenWeights) 
     # Settings choose among the files' tensors, and an adapter's change them.
     settings = (tuple(plan.table.items()), repr(files.adapter))
     known = (*((n, s.st_size, s.st_mtime_ns, s.st_ino) for n, s in states), settings)
-    if known not in _fingerprints:
+    if known not in _fingerprints or not files.paths:
         _fingerprints[known] = fingerprint_of(plan.table, weights)
     return _fingerprints[known]

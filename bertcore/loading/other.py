@@ -372,6 +372,9 @@ def _fill(
         model = model_class.from_pretrained(
             None, config=config, state_dict=state, dtype=dtype, **match.opener.options
         )
+    if weights.is_shared:
+        for name, parameter in model.named_parameters():
+            parameter.data = state.get(name, parameter.data)
     return model.eval().to(device), tuple(dict.fromkeys(not_finite))
 
 
@@ -472,7 +475,7 @@ class ConvertedWeights(OpenWeights):
                 if len(names) > 1:
                     shape = (shape[0] // len(names), *shape[1:])
                 self.stored[new] = replace(tensor, shape=shape)
-        self.doubt = weights.doubt
+        self.doubt, self.is_shared = weights.doubt, weights.is_shared
 
     def read(self, name: str) -> Tensor:
         source, part, number = self._sources[name]

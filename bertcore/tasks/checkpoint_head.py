@@ -34,7 +34,9 @@ def read_task_head(bert: Model) -> TaskReader | None:
     if report is None or not report.task_heads:
         return None
     bert.require("parts")
-    model = open_task_model(report.folder, bert=bert, allow_pickle=_agreed(report))
+    model = open_task_model(
+        bert.in_memory or report.folder, bert=bert, allow_pickle=_agreed(report)
+    )
     module = model.require_parts("This head")
     if module.lstm is not None:
         raise ValueError(

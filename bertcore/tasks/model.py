@@ -16,6 +16,7 @@ from bertcore.architecture.families import CLS, FAMILIES, MEAN, POOLINGS
 from bertcore.bert import with_parts
 from bertcore.checkpoints import save
 from bertcore.checkpoints.files import open_source
+from bertcore.checkpoints.in_memory import ModelInMemory
 from bertcore.checkpoints.oddities import setfit_head
 from bertcore.checkpoints.report import TaskFacts, label_names, odd_labels
 from bertcore.checkpoints.save import write_checkpoint
@@ -289,7 +290,7 @@ def _chooses(bert: Model) -> bool:
 
 
 def open_task_model(
-    source: str | Path,
+    source: str | Path | ModelInMemory,
     *,
     task: str | None = None,
     device: str = "auto",
@@ -444,7 +445,9 @@ def _kept_head(source: str | Path, task: Task, *, allow_pickle: bool = False) ->
     return stored if is_kept else None
 
 
-def _read_head(source: str | Path, *, allow_pickle: bool = False) -> _StoredHead | None:
+def _read_head(
+    source: str | Path | ModelInMemory, *, allow_pickle: bool = False
+) -> _StoredHead | None:
     """Return the task head in a checkpoint, or None if its class has no head supported here.
 
     ValueError if its architecture's heads are not trained here.
@@ -533,7 +536,7 @@ def _is_for(stored: _StoredHead, task: Task) -> bool:
     return stored.of_features == task.features and is_read
 
 
-def _guess_task(stored: _StoredHead, source: str | Path) -> str:
+def _guess_task(stored: _StoredHead, source: str | Path | ModelInMemory) -> str:
     own = TASKS.get(stored.task or "")
     # transformers keeps our field where it saves a head for another task on the same encoder.
     if stored.task and (own is None or own.reads_head(stored.facts.kind, stored.problem)):
@@ -550,7 +553,7 @@ def _know(known: Sequence[str], task: Task, labels: Sequence[str]) -> bool:
     return found.unknown() is None
 
 
-def _check_outputs(stored: _StoredHead, source: str | Path) -> None:
+def _check_outputs(stored: _StoredHead, source: str | Path | ModelInMemory) -> None:
     broken = [name for name, tensor in stored.tensors.items() if not bool(tensor.isfinite().all())]
     reason = why_no_answer(stored.facts, broken)
     if reason is not None:
@@ -558,7 +561,7 @@ def _check_outputs(stored: _StoredHead, source: str | Path) -> None:
 
 
 @torch.no_grad()
-def _fill_head(module: TaskModule, stored: _StoredHead, source: str | Path) -> None:
+def _fill_head(module: TaskModule, stored: _StoredHead, source: str | Path | ModelInMemory) -> None:
     for name, tensor in module.head_tensors().items():
         found = stored.tensors.get(name)
         if found is None or found.shape != tensor.shape:
