@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from . import theme, token_flow
-from .figure import Figure, Properties, bar, error_bars, scatter, subplots, with_interval
-from .formats import percent, shorten
+from .cells import add_clicks, cell_text
+from .figure import Figure, Properties, Shades, bar, error_bars, scatter, subplots, with_interval
+from .formats import exactly, percent, shorten
 
 Column: TypeAlias = str | Callable[[pd.DataFrame], Iterable[Any]]
 """The name of a column, or what computes one from the frame."""
@@ -24,8 +25,8 @@ class Chart(ABC):
     Only `hover` texts and titles contain Plotly's HTML, and escape on their own.
     """
 
-    table: Callable[..., pd.DataFrame]
-    """Results -> a row for each thing that is drawn."""
+    table: Callable[..., pd.DataFrame] = lambda frame: frame
+    """Results -> a row for each thing that is drawn; a `View` has its own."""
 
     def figure(self, *results: Any, **changes: Any) -> Figure:
         """Return the figure of results.
@@ -176,6 +177,157 @@ def box_bars(boxes: list[token_flow.Box], **properties: Any) -> Properties:
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Words(Chart):
+    """Words coloured by a signed number: blue above zero, orange below."""
+
+    text: str = "word"
+    value: str
+    line: str = ""
+    """Column whose values are lines of their own, one below the other."""
+    digits: int = 3
+    """Decimals of the number under each word."""
+    scale_title: str
+    is_dark: bool = False
+
+    def _draw(self, frame: pd.DataFrame) -> Figure:
+        frame = frame.reset_index(drop=True)
+        values, words = frame[self.value].to_numpy(np.float64), frame[self.text].tolist()
+        numbers = ["" if np.isnan(value) else exactly(value, self.digits) for value in values]
+        groups = frame.groupby(self.line, sort=False).groups if self.line else {"": frame.index}
+        boxes: list[token_flow.Box] = []
+        for places in groups.values():
+            below = 2 + max(box.line for box in boxes) if boxes else 0
+            placed = token_flow.place([words[i] for i in places], [numbers[i] for i in places])
+            boxes += [replace(box, line=box.line + below) for box in placed]
+        return token_flow.word_boxes(
+            words,
+            values,
+            numbers,
+            boxes=boxes,
+            is_dark=self.is_dark,
+            scale_title=self.scale_title,
+        )
+
+
+MOST_NAMES = 40  # names along an axis of a grid; of more, every second, third ...
+MOST_WRITTEN = 16  # columns of a grid up to which each cell shows its number
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grid(Chart):
+    """A cell for each row of the frame, coloured by a number; a missing one is empty.
+
+    Rows run from top to bottom and columns from left to right, as they first occur in the frame.
+    """
+
+    row: str
+    column: str
+    names: tuple[Column, Column] = ("", "")
+    """What rows and columns are called, which may repeat; `row` and `column` if not given."""
+    value: str
+    text: str = ""
+    """Column of what is written in the cells; the number if not given."""
+    form: str = ".1%"
+    """Of the number, in its cell and on hover."""
+    title: str
+    """What the colours are."""
+    titles: tuple[str, str] = ("", "")
+    """Of the rows and of the columns, in Plotly's HTML."""
+    by: str = ""
+    """Column whose values are grids side by side."""
+    is_signed: bool = False
+    """Whether blue is above zero and orange below."""
+    is_dark: bool = False
+    bounds: tuple[float, float] | None = None
+    """Ends of the colour scale; those of the numbers if not given."""
+    order: Sequence[object] = ()
+    """Of rows and columns, if not as they occur."""
+    opened: tuple[object, object] | None = None
+    """Row and column of the framed cell, which makes the cells clickable: a click gives
+    "row.column"."""
+
+    def _draw(self, frame: pd.DataFrame) -> Figure:
+        groups = [*frame.groupby(self.by, sort=False)] if self.by else [("", frame)]
+        values = frame[self.value].to_numpy(np.float64)
+        low, high = self.bounds or (np.nanmin(values, initial=1e9), np.nanmax(values, initial=-1e9))
+        shades = (
+            theme.around_zero(max(-low, high, 1e-9), self.is_dark)
+            if self.is_signed
+            else Shades(theme.SEQUENTIAL, low, max(high, low + 1e-9))
+        )
+        fig = subplots(1, len(groups), horizontal_spacing=0.06) if self.by else Figure()
+        rows = len(frame[self.row].unique())
+        theme.plot_layout(fig, "", "", "", (40 if rows < 13 else 26) * rows + 130)
+        fig.update_layout(margin={"l": 0, "r": 0, "t": 54, "b": 0})
+        for place, (name, part) in enumerate(groups, start=1):
+            self._add(fig, part, str(name), shades, place)
+        fig.update_yaxes(title_text=self.titles[0], col=1)
+        return fig
+
+    def _add(self, fig: Figure, part: pd.DataFrame, name: str, shades: Shades, place: int) -> None:
+        at = {"row": 1, "col": place} if self.by else {}
+        keys = [[*self.order] or list(part[of].unique()) for of in (self.row, self.column)]
+        cells = part.set_index([self.row, self.column])
+        every = pd.MultiIndex.from_product(keys)
+        shape = (len(keys[0]), len(keys[1]))
+        values = cells[self.value].reindex(every).to_numpy(np.float64)
+        text = [
+            "" if pd.isna(value) else theme.escape(shorten(str(word)))
+            if self.text else f"{value:{self.form}}"
+            for value, word in zip(
+                values, cells[self.text or self.value].reindex(every), strict=True
+            )
+        ]  # fmt: skip
+        labels = [
+            dict(zip(part[of], column(part, called or of), strict=True))
+            for of, called in zip((self.row, self.column), self.names, strict=True)
+        ]
+        names = [
+            [theme.escape(shorten(str(called[key]), LONGEST_NAME)) for key in axis]
+            for axis, called in zip(keys, labels, strict=True)
+        ]
+        numbers = ["—" if np.isnan(value) else f"{value:{self.form}}" for value in values]
+        hover = [
+            f"{down}, {across}: " + (f"{word} <b>{number}</b>" if self.text else f"<b>{number}</b>")
+            for (down, across), word, number in zip(
+                ((down, across) for down in names[0] for across in names[1]),
+                text,
+                numbers,
+                strict=True,
+            )
+        ]
+        matrix, num_columns = values.reshape(shape), shape[1]
+        by_row = [text[i : i + num_columns] for i in range(0, len(text), num_columns)]
+        is_written = (bool(self.text) or num_columns <= MOST_WRITTEN) and not self.by
+        fig.heat(
+            matrix,
+            shades,
+            "%{customdata}",
+            gap=2 if num_columns <= MOST_NAMES else 0,
+            colorbar=theme.bar_above(self.title, tickformat=self.form) if place == 1 else None,
+            customdata=[hover[i : i + num_columns] for i in range(0, len(hover), num_columns)],
+            **at,
+        )
+        if is_written:
+            fig.add_trace(cell_text(matrix, by_row, 13 if num_columns < 8 else 10, shades))
+        if self.opened is not None:
+            clicked = [f"{down}.{across}" for down in keys[0] for across in keys[1]]
+            opened = (keys[0].index(self.opened[0]), keys[1].index(self.opened[1]))
+            add_clicks(fig, shape, clicked, size=30, words=hover, opened=opened)
+        for update, called in ((fig.update_yaxes, names[0]), (fig.update_xaxes, names[1])):
+            ticks = range(0, len(called), -(-len(called) // MOST_NAMES))
+            update(tickvals=list(ticks), ticktext=[called[i] for i in ticks], showgrid=False, **at)
+        longest = max(map(len, names[1]), default=0)
+        fig.update_xaxes(
+            title_text=f"{theme.escape(name)}{self.titles[1]}",
+            range=[-0.5, num_columns - 0.5],
+            tickangle=-60 if longest * num_columns > 90 else 0,
+            **at,
+        )
+        fig.update_yaxes(range=[shape[0] - 0.5, -0.5], showticklabels=place == 1, **at)
+
+
 ROW_PIXELS = 32
 LONGEST_NAME = 30
 _APART = 0.18  # distance of two dots in a row, in rows
@@ -190,8 +342,8 @@ class Intervals(Chart):
 
     name: str
     """Column of the rows' names."""
-    number: str
-    """Column of the cases in each row, which stand in brackets behind its name."""
+    number: Column
+    """The cases in each row, or another note, which stands in brackets behind its name."""
     value: str
     by: str = ""
     """Column of the dots' names, if a row has several; the cases are then the most that one has."""
@@ -209,7 +361,8 @@ class Intervals(Chart):
     def _draw(self, frame: pd.DataFrame) -> Figure:
         for of, value in self.only.items():
             frame = frame[frame[of].isna() if value is None else frame[of] == value]
-        numbers = dict(zip(frame[self.name], frame[self.number], strict=True))
+        frame = frame.assign(_number=column(frame, self.number))
+        numbers = dict(zip(frame[self.name], frame["_number"], strict=True))
         rows = {name: row for row, name in enumerate(numbers)}
         groups = [*frame.groupby(self.by, sort=False)] if self.by else [("", frame)]
         fig = Figure()
@@ -224,7 +377,7 @@ class Intervals(Chart):
         legend = 24 if len(groups) > 1 else 0
         theme.plot_layout(fig, "", self.x_title, "", ROW_PIXELS * len(rows) + 80 + legend)
         names = [
-            f"{theme.escape(shorten(str(name), LONGEST_NAME))} ({number:,})"
+            f"{theme.escape(shorten(str(name), LONGEST_NAME))} ({_counted(number)})"
             for name, number in numbers.items()
         ]
         fig.update_yaxes(**theme.named_rows(names, 0.4))
@@ -244,8 +397,9 @@ class Intervals(Chart):
         is_in_legend: bool,
     ) -> Properties:
         form = ".1%" if self.is_fraction else ".3f"
-        values, low, high = dots[self.value], dots["low"], dots["high"]
-        numbers = zip(dots[self.name], values, low, high, dots[self.number], strict=True)
+        nothing = pd.Series(np.nan, index=dots.index)
+        values, (low, high) = dots[self.value], (dots.get(end, nothing) for end in ("low", "high"))
+        numbers = zip(dots[self.name], values, low, high, dots["_number"], strict=True)
         return scatter(
             x=values.tolist(),
             y=heights,
@@ -254,14 +408,18 @@ class Intervals(Chart):
             marker={"color": colour, "size": 9 if self.by else 11},
             error_x=error_bars(values, low, high, colour, thickness=1.6),
             customdata=[
-                [theme.escape(str(row)), with_interval(value, below, above, form), number]
+                [theme.escape(str(row)), with_interval(value, below, above, form), _counted(number)]
                 for row, value, below, above, number in numbers
             ],
             hovertemplate="<b>%{customdata[0]}</b>: %{customdata[1]}"
-            + ("" if self.by else ", of %{customdata[2]:,}")
+            + ("" if self.by else " (%{customdata[2]})")
             + f"<extra>{theme.escape(name)}</extra>",
             showlegend=is_in_legend,
         )
+
+
+def _counted(number: float | str) -> str:
+    return number if isinstance(number, str) else f"{number:,}"
 
 
 HEIGHT = 316
@@ -384,6 +542,76 @@ def label_curve(
     return fig
 
 
+@dataclass(frozen=True, kw_only=True)
+class Lines(Chart):
+    """A line for each value of `by`: the mean of its rows at each x, with their range as a band."""
+
+    x: str = "layer"
+    y: str
+    by: str
+    dotted: str = ""
+    """Column of what a dotted line of the same colour shows."""
+    form: str = ".0%"
+    x_title: str = ""
+    """The name of `x` if not given."""
+    y_title: str
+    height: int = 320
+    """Pixels."""
+
+    def _draw(self, frame: pd.DataFrame) -> Figure:
+        fig = Figure()
+        for place, (of, rows) in enumerate(frame.groupby(self.by, sort=False)):
+            name = theme.escape(shorten(str(of)))
+            colour = LINE_COLOURS[place % len(LINE_COLOURS)]
+            at = rows.groupby(self.x)[self.y].agg(["mean", "min", "max"])
+            x, line = at.index.tolist(), {"color": colour, "width": 3}
+            if (at["max"] > at["min"]).any():
+                fig.add(
+                    "scatter",
+                    x=[*x, *x[::-1]],
+                    y=[*at["max"], *at["min"][::-1]],
+                    fill="toself",
+                    fillcolor=colour,
+                    opacity=0.14,
+                    line_width=0,
+                    mode="lines",
+                    hoverinfo="skip",
+                    showlegend=False,
+                    legendgroup=name,
+                )
+            fig.add(
+                "scatter",
+                x=x,
+                y=at["mean"].to_numpy(),
+                mode="lines+markers",
+                name=name,
+                line=line,
+                marker_size=8,
+                hovertemplate=f"{name}: %{{y:{self.form}}}<extra></extra>",
+                legendgroup=name,
+            )
+            if self.dotted:
+                level = rows.groupby(self.x)[self.dotted].first()
+                dots = f"{name}: {self.dotted}"
+                fig.add(
+                    "scatter",
+                    x=level.index.tolist(),
+                    y=level.to_numpy(),
+                    mode="lines",
+                    name=dots,
+                    line={"color": colour, "width": 1.5, "dash": "dot"},
+                    hovertemplate=f"{dots}: %{{y:{self.form}}}<extra></extra>",
+                    legendgroup=name,
+                )
+        theme.plot_layout(fig, "", self.x_title or self.x, self.y_title, self.height)
+        fig.update_layout(hovermode="x unified")
+        ticks = sorted(frame[self.x].unique().tolist())
+        fig.update_xaxes(tickvals=ticks if len(ticks) <= 13 else ticks[::2])
+        fig.update_yaxes(tickformat=self.form, rangemode="tozero")
+        return fig
+
+
+LINE_COLOURS = (theme.SEGMENT_A, theme.SEGMENT_B, *theme.CATEGORICAL[2:])
 LIKE_ACCENT = ("#CC79A7", "#E4607A")
 """Colours of the categorical scale that could be mistaken for the accent."""
 

@@ -1,178 +1,53 @@
-"""Sentence pairs: does B follow A, and what changes the answer?"""
+"""Sentence pairs: does B follow A, what changes the answer, and how similar are sentences?"""
 
 from dataclasses import replace
 
 import streamlit as st
 
-from bertcore.analysis.words.next_sentence import (
-    SEGMENTS,
-    AttentionMass,
-    attention_mass,
-    segment_ids,
-)
+from bertcore.analysis.words.next_sentence import SEGMENTS
+from bertcore.analysis.words.sentence_similarity import similar_together
 from bertcore.checkpoints.source import LANGUAGES
+from bertcore.sentences import MEAN
 
-from ..plots import Figure, plain, subplots, theme
-from ..shell import TEXT_A, TEXT_B, Field, Picture, cache, capabilities, frame, one_of, sentence_box
+from ..plots import percent, plain, shorten
+from ..shell import TEXT_A, TEXT_B, Field, capabilities, frame, one_of, sentence_box, show
+from ..sources import my_sentences
 from . import PAGE
-from .answer import show_answer, show_order, show_variants
-from .several import show_several
+from .views import (
+    ANSWER,
+    EVERY_HEAD,
+    MASS,
+    MATRIX,
+    ORDER,
+    RATES,
+    SHARED,
+    SIMILARITY,
+    VARIANTS,
+    WORD_PAIRS,
+)
 
-BY_LAYER, EVERY_HEAD = "By layer", "Every head"
-VIEWS = (BY_LAYER, EVERY_HEAD)
-VIEW = Field("mass", BY_LAYER, VIEWS)
+BY_LAYER = "By layer"
+MASS_CHARTS = {BY_LAYER: MASS.chart, "Every head": EVERY_HEAD}
+MASS_CHART = Field("mass", BY_LAYER, tuple(MASS_CHARTS))
 ATTENTION_OPEN = Field("between", False)
-HOW_MUCH = "How much do the sentences attend to each other?"
-LINES = (
-    ": the mean of the heads, and the range from the lowest to the highest head as a band. The "
-    "dotted line is {even}"
-)
-UNIFORM = "what uniform attention would give"
-
-
-def mass_lines(attention_mass: AttentionMass) -> Figure:
-    """Draw the attention mass from A to B and back by layer: mean over heads, and their range.
-
-    Layers and heads are counted from 0, as in the attention views.
-    """
-    num_layers = attention_mass.mass.shape[0]
-    layers = list(range(num_layers))
-    fig = Figure()
-    ways = (("A", "B", theme.SEGMENT_A), ("B", "A", theme.SEGMENT_B))
-    for source, target, colour in ways:
-        mass = attention_mass.between(source, target)
-        name = f"{source} to {target}"
-        band = [*mass.max(1), *mass.min(1)[::-1]]
-        fig.add(
-            "scatter",
-            x=[*layers, *layers[::-1]],
-            y=band,
-            fill="toself",
-            fillcolor=colour,
-            opacity=0.14,
-            line_width=0,
-            mode="lines",
-            hoverinfo="skip",
-            legendgroup=name,
-            showlegend=False,
-        )
-        fig.add(
-            "scatter",
-            x=layers,
-            y=mass.mean(1),
-            mode="lines+markers",
-            name=name,
-            legendgroup=name,
-            line={"color": colour, "width": 3},
-            marker_size=8,
-            hovertemplate=f"{name}: %{{y:.1%}} (mean of the heads)<extra></extra>",
-        )
-        even = float(attention_mass.fraction[("A", "B", "special").index(target)])
-        fig.add(
-            "scatter",
-            x=layers,
-            y=[even] * num_layers,
-            mode="lines",
-            name=f"fraction of {target} in the tokens",
-            legendgroup=name,
-            line={"color": colour, "width": 1.5, "dash": "dot"},
-            hovertemplate=f"fraction of {target} in the tokens: %{{y:.1%}}<extra></extra>",
-        )
-    theme.plot_layout(fig, "", "layer", "fraction of the attention", 320)
-    fig.update_layout(hovermode="x unified")
-    fig.update_xaxes(tickvals=layers)
-    fig.update_yaxes(tickformat=".0%", rangemode="tozero")
-    return fig
-
-
-def mass_heatmaps(attention_mass: AttentionMass) -> Figure:
-    """Draw the attention mass of every head, from A to B and from B to A, on one colour scale."""
-    num_layers, num_heads = attention_mass.mass.shape[:2]
-    ways = (("A", "B"), ("B", "A"))
-    fig = subplots(1, 2, horizontal_spacing=0.06)
-    for column, (source, target) in enumerate(ways, start=1):
-        fig.add(
-            "heatmap",
-            z=attention_mass.between(source, target),
-            x=list(range(num_heads)),
-            y=list(range(num_layers)),
-            coloraxis="coloraxis",
-            xgap=2,
-            ygap=2,
-            hovertemplate="layer %{y}, head %{x}: %{z:.1%} of the attention of "
-            f"{source} goes to {target}<extra></extra>",
-            row=1,
-            col=column,
-        )
-    theme.plot_layout(fig, "", "", "", 26 * num_layers + 150)
-    fig.update_layout(
-        margin={"l": 0, "r": 0, "t": 54, "b": 44},
-        coloraxis={
-            "colorscale": theme.SEQUENTIAL,
-            "cmin": 0,
-            "cmax": max(float(attention_mass.between(*way).max()) for way in ways),
-            "colorbar": theme.bar_above("fraction of the attention", tickformat=".0%"),
-        },
-    )
-    fig.update_xaxes(tickvals=list(range(num_heads)), showgrid=False)
-    fig.update_yaxes(tickvals=list(range(num_layers)), showgrid=False)
-    for column, (source, target) in enumerate(ways, start=1):
-        fig.update_xaxes(title_text=f"{source} to {target}, by head", col=column)
-    fig.update_yaxes(title_text="layer", col=1)
-    fig.update_yaxes(showticklabels=False, col=2)
-    return fig
-
-
-MASS = Picture(
-    name="attention-mass",
-    figure=mass_lines,
-    table=lambda mass: {"mass": mass.mass, "share": mass.fraction},
-    how=(
-        "The fraction of the attention given by the tokens of one sentence that goes to the "
-        "tokens of the other{view}. The rest to 100% stays in the same sentence or goes to "
-        "\\[CLS\\] and \\[SEP\\], which a head may attend to when it finds nothing else (Clark et "
-        "al. 2019)."
-    ),
-    code="""
-from bertcore.analysis.words.next_sentence import attention_mass, segment_ids
-
-ids = segment_ids(trace, {segments!r})
-mass = attention_mass(bert.trace(trace.text_a, trace.text_b, segment_ids=ids))
-mass.between("A", "B")                      # [L, H]
-""",
-)
-
-
-def draw_attention(page: frame.Page, segments: str) -> None:
-    """Draw the attention between the sentences, with the chosen segment ids."""
-    ids = segment_ids(page.trace, segments)
-    trace = cache.trace(page.bert_key, page.text_a, page.text_b, segment_ids=ids)
-    mass = attention_mass(trace)
-    is_every_head = one_of("View", VIEWS, VIEW) == EVERY_HEAD
-    is_causal = page.bert.config.family.is_causal
-    even = "the other sentence's fraction of the tokens" if is_causal else UNIFORM
-    view = "" if is_every_head else LINES.format(even=even)
-    if is_causal:
-        view += ". A is read before B, so A to B is 0"
-    fig = mass_heatmaps(mass) if is_every_head else None
-    MASS.show(page, mass, fig=fig, segments=segments, view=view)
-
-
-@frame.closed(HOW_MUCH, ATTENTION_OPEN, VIEW)
-def show_attention(page: frame.Page, segments: str) -> None:
-    """Draw the same under a closed heading."""
-    draw_attention(page, segments)
-
-
-def other_texts(page: frame.Page) -> tuple[str, ...]:
-    """Return sentences to put in place of B, in the language of the checkpoint."""
-    source = page.bert_key.source
-    checkpoint = source if source in LANGUAGES else ""
-    texts = (e.text_b for e in sentence_box.EXAMPLES if e.checkpoint == checkpoint)
-    return tuple(text for text in texts if text and text != page.text_b)
-
-
 SEGMENT_IDS = Field("segments", next(iter(SEGMENTS)), tuple(SEGMENTS))
+EXAMPLE = next(example for example in sentence_box.EXAMPLES if example.group == "Pairs")
+
+MOST_SENTENCES = 12  # most sentences of a legible matrix: 132 pairs
+DEFAULT = """The river rose during the night.
+In the morning the old bridge was under water.
+Soldiers built a new bridge within a week.
+The committee elected a new chairman in May.
+He had been a member of the party since 1990."""
+"""Three sentences of one story, then two of another."""
+SEVERAL_OPEN = Field("several", False)
+SENTENCES = Field("sentences", DEFAULT)
+SOURCES = {"box": "Written here", **my_sentences.OFFERED}
+SOURCE = Field("sentences_source", "box", tuple(SOURCES))
+WRITTEN, TOGETHER = "As written", "Similar ones together"
+SIMILAR_ORDER = Field("similar_order", WRITTEN, (WRITTEN, TOGETHER))
+FIRST, SECOND = Field("similar_a", 0), Field("similar_b", 1)
+"""Places of the two sentences whose words are shown."""
 
 NO_HEAD = (
     "This checkpoint has no next-sentence (NSP) head, so it cannot say whether B follows A. The "
@@ -183,36 +58,36 @@ FAMILY_WITHOUT_HEAD = (
     "{reason} The attention between the sentences is below; for next-sentence scores, choose a "
     "pretrained BERT such as `default` in the sidebar."
 )
+USUAL = (
+    "Mean pooling: a vector is the mean over all tokens of the last layer, special tokens "
+    "included. Unlike sentence encoders (`modules.json`), this checkpoint was not trained for "
+    "similarity: unrelated sentences may have a high cosine, so compare the cosines with each "
+    "other."
+)
 
 
-EXAMPLE = next(example for example in sentence_box.EXAMPLES if example.group == "Pairs")
-
-
-def swap(page: frame.Page) -> None:
-    """Exchange the two sentences."""
-    TEXT_A.put(page.text_b or "")
-    TEXT_B.put(page.text_a)
+def other_texts(page: frame.Page) -> tuple[str, ...]:
+    """Return sentences to put in place of B, in the language of the checkpoint."""
+    source = page.bert_key.source
+    checkpoint = source if source in LANGUAGES else ""
+    texts = (e.text_b for e in sentence_box.EXAMPLES if e.checkpoint == checkpoint)
+    return tuple(text for text in texts if text and text != page.text_b)
 
 
 def choose(page: frame.Page, *, is_example: bool) -> str:
     """Draw what can be done with the pair; return the choice of segment ids."""
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    row.button(
-        "Swap A and B",
-        icon=":material/swap_horiz:",
-        on_click=swap,
-        args=(page,),
-        disabled=is_example,
-    )
+
+    def swap() -> None:
+        TEXT_A.put(page.text_b or "")
+        TEXT_B.put(page.text_a)
+
+    icon = ":material/swap_horiz:"
+    row.button("Swap A and B", icon=icon, on_click=swap, disabled=is_example)
     with row.popover("Another B", icon=":material/edit:"):
         for text in other_texts(page):
-            st.button(
-                plain(text),
-                key=f"b_{text}",
-                type="tertiary",
-                on_click=TEXT_B.put,
-                args=(text,),
-            )
+            key = f"b_{text}"
+            st.button(plain(text), key=key, type="tertiary", on_click=TEXT_B.put, args=(text,))
     if page.bert.config.type_vocab_size < 2:
         row.caption(
             "This checkpoint gives all tokens the same segment, or none: only the special tokens "
@@ -225,16 +100,143 @@ def choose(page: frame.Page, *, is_example: bool) -> str:
 def show_pair(page: frame.Page, *, is_example: bool) -> None:
     """Draw everything about a pair: that of the sentence box, or an example."""
     segments = choose(page, is_example=is_example)
-    if "nsp" not in page.bert.capabilities:
-        capabilities.no_head(page, "nsp", NO_HEAD, FAMILY_WITHOUT_HEAD)
-        if "sop" in page.bert.capabilities:
-            show_order(page)
-        st.header(HOW_MUCH, anchor=False)
-        frame.fragment(draw_attention)(page, segments)
+    pair = (page.text_a, page.text_b or "")
+    if "nsp" in page.bert.capabilities:
+        is_next = page.compute(ANSWER.of, *pair, segments).is_next
+        st.header(f"BERT gives a **{percent(is_next)}** probability that B follows A", anchor=False)
+        show(ANSWER, page, *pair, segments)
+        show_variants(page, *pair)
+        show_attention(page, *pair, segments)
+        return
+    capabilities.no_head(page, "nsp", NO_HEAD, FAMILY_WITHOUT_HEAD)
+    if "sop" in page.bert.capabilities:
+        in_order = page.compute(ORDER.of, *pair).in_order
+        headline = f"ALBERT gives a **{percent(in_order)}** probability that A comes before B"
+        st.header(headline, anchor=False)
+        show(ORDER, page, *pair)
+    st.header(MASS.question, anchor=False)
+    frame.fragment(draw_attention)(page, *pair, segments)
+
+
+@frame.fragment
+def show_variants(page: frame.Page, text_a: str, text_b: str) -> None:
+    """Draw the answers to changed versions of the pair."""
+    st.header(VARIANTS.question, anchor=False)
+    written = page.compute(VARIANTS.of, text_a, text_b, other_texts(page))[0].is_next
+    show(VARIANTS, page, text_a, text_b, other_texts(page), drawn={"line": written})
+
+
+@frame.closed(MASS.question, ATTENTION_OPEN, MASS_CHART)
+def show_attention(page: frame.Page, text_a: str, text_b: str, segments: str) -> None:
+    """Draw the attention between the sentences under a closed heading."""
+    draw_attention(page, text_a, text_b, segments)
+
+
+def draw_attention(page: frame.Page, text_a: str, text_b: str, segments: str) -> None:
+    """Draw the attention between the sentences, with the chosen segment ids."""
+    chart = MASS_CHARTS[one_of("View", list(MASS_CHARTS), MASS_CHART)]
+    show(MASS, page, text_a, text_b, segments, drawn={"chart": chart})
+
+
+@frame.closed(
+    "How similar are several sentences, and which follows which?",
+    SEVERAL_OPEN,
+    *(SENTENCES, SOURCE, SIMILAR_ORDER, FIRST, SECOND),
+)
+def show_several(page: frame.Page) -> None:
+    """Draw the box for the sentences, how similar they are, and which of them follows which.
+
+    The texts of the page come first among those whose similarity is shown.
+    """
+    if one_of("Sentences", SOURCES, SOURCE) == my_sentences.MINE:
+        mine = my_sentences.choose()
+        if mine is None:
+            return
+        lines = [line.text for line in mine.found.lines]
+        show_rates(page, mine)
     else:
-        show_answer(page, segments)
-        show_variants(page, other_texts(page))
-        show_attention(page, segments)
+        typed = st.text_area("Sentences, one per line", key=SENTENCES.key(), height="content")
+        lines = [line.strip() for line in typed.splitlines() if line.strip()]
+    if len(lines) > MOST_SENTENCES:
+        st.warning(
+            f"There are {len(lines)} sentences; the first {MOST_SENTENCES} are compared, since "
+            "more would not be legible."
+        )
+    sentences = tuple(lines[:MOST_SENTENCES])
+    own = [" ".join(text.split()) for text in (page.text_a, page.text_b) if text and text.strip()]
+    compared = tuple(dict.fromkeys([*own, *sentences]))
+    if len(compared) > 1:
+        with frame.guard():
+            show_similarity(page, compared)
+    if len(sentences) < 2:
+        st.info("Write at least two sentences above, one per line.")
+    elif "nsp" in page.bert.capabilities:
+        st.subheader(MATRIX.question, anchor=False)
+        with frame.guard():
+            show(MATRIX, page, sentences)
+
+
+def show_rates(page: frame.Page, mine: my_sentences.MySentences) -> None:
+    """Draw how often B follows A over the list: its pairs, or each sentence with the next."""
+    if "nsp" not in page.bert.capabilities:
+        return
+    has_pairs = bool(mine.found.pairs)
+    pairs = mine.found.pairs or mine.found.consecutive
+    if not pairs:
+        st.info("Write a second sentence: each is asked whether it follows the one before.")
+        return
+    st.subheader(RATES.question, anchor=False)
+    single = len(mine.found.lines) - len(mine.found.pairs)
+    if has_pairs and single:
+        st.caption(f"Lines of one sentence are left out: {single:,}.")
+    about = "the list's pairs" if has_pairs else "pairs of each sentence with the next one"
+    spelled = {"pairs": "mine.pairs" if has_pairs else "mine.consecutive"}
+    with frame.guard():
+        show(RATES, page, pairs, setup=f"\n{mine.code}", spelled=spelled, pairs=about)
+
+
+def show_similarity(page: frame.Page, sentences: tuple[str, ...]) -> None:
+    """Draw the cosines of at least two sentences, and the words of the chosen pair."""
+    st.subheader(SIMILARITY.question, anchor=False)
+    modules = page.bert.sentence_modules
+    described = "" if modules is None else plain(modules.describe(page.bert.max_length))
+    if modules is None:
+        st.caption(USUAL)
+    elif modules.unread is None:
+        st.caption(f"Vectors of this sentence encoder: {described}.")
+    places = list(range(len(sentences)))
+    # Drawn below the picture; a click on a cell writes them.
+    keys = [FIRST.key(options=places), SECOND.key(options=places)]
+    pair = (FIRST.value, SECOND.value)
+    drawn: dict[str, object] = {"opened": tuple(place + 1 for place in pair)}
+    if one_of("Order of the sentences", SIMILAR_ORDER.options or (), SIMILAR_ORDER) == TOGETHER:
+        order = similar_together(page.compute(SIMILARITY.of, sentences).values)
+        drawn["order"] = [place + 1 for place in order]
+    show(SIMILARITY, page, sentences, drawn=drawn, on_select=pick)
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    for label, key in zip(("First sentence", "Second sentence"), keys, strict=True):
+        row.selectbox(
+            label,
+            places,
+            format_func=lambda place: f"{place + 1}: {shorten(sentences[place], 60)}",
+            key=key,
+        )
+    if not (modules or MEAN).splits_by_token:
+        st.info(
+            "Which words this comes from cannot be determined exactly: after pooling, the vectors "
+            f"are changed further ({described}) and are no longer a sum over the tokens."
+        )
+        return
+    words, dark = (sentences[pair[0]], sentences[pair[1]]), {"is_dark": page.is_dark}
+    st.markdown(f"**{SHARED.question}**")
+    show(SHARED, page, *words, drawn=dark)
+    show(WORD_PAIRS, page, *words, drawn=dark)
+
+
+def pick(clicked: str) -> None:
+    """Choose the pair of a cell that was clicked."""
+    for field, number in zip((FIRST, SECOND), str(clicked).split("."), strict=True):
+        field.put(int(number) - 1)
 
 
 def draw() -> None:

@@ -8,6 +8,7 @@ from .jobs.background import Job, Progress, Work
 from .links import open_page
 from .picture import Picture
 from .sentence_box import TEXT_A, TEXT_B, texts
+from .show import caption, is_available, show
 from .source import UploadSource
 from .state import Field
 
@@ -24,10 +25,13 @@ __all__ = [
     "UploadSource",
     "Work",
     "background",
+    "caption",
     "columns",
     "draw_again",
+    "is_available",
     "one_of",
     "open_page",
+    "show",
     "texts",
     "waiting",
 ]

@@ -7,14 +7,13 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
+from ..view import REPORTS
 from . import cache, stored
 from .jobs import waiting
 from .jobs.background import Job, Progress, Work
 
 T = TypeVar("T")
 
-REPORTS = ("on_fraction", "progress")
-"""Parameters to which a function reports the fraction done: one that has them is slow."""
 STORED = "Stored: compute anew"
 ABOUT_STORED = (
     "This result ships with BertScope: the same code computed it on the same texts with this "

@@ -3,38 +3,22 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from bertcore.architecture.families import Capability
-from bertcore.base.json_data import to_json
 
-from ..component import Listener, clicked_point, hear
+from ..component import Listener
 from ..html_file.chart import Data
-from ..html_file.document import Scheme, ScriptedPicture
+from ..html_file.document import ScriptedPicture
 from ..plots import Figure, SpecialTokens
 from ..plots.charts import Chart
 from ..plots.special_tokens import filled_markdown
-from ..streamlit_internals import plotly_chart
-from . import capabilities, frame, hand_in, picture_files, sidebar
-
-Width = Literal["stretch", "content"]
-NOTHING: Mapping[str, Any] = MappingProxyType({})
-DATA: dict[str, tuple[str, Callable[[Any], bytes]]] = {
-    "CSV": ("text/csv", picture_files.to_csv),
-    "NPZ": ("application/octet-stream", picture_files.to_npz),
-}
-"""Media type and writer of a picture's numbers, by the kind of file."""
-DATA_HELP = "Download the numbers of this picture."
-JSON_HELP = "Download all the numbers, with the text and the choices they belong to."
-HTML_HELP = (
-    "Download this view as one interactive file that opens in any browser without a network, with "
-    "the text, the checkpoint, the choices, how to read it, the numbers and the Python code."
-)
+from ..view import NOTHING
+from . import capabilities, frame, picture_files
+from .show import Width, downloads, present
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,20 +93,7 @@ class Picture:
             else:
                 assert self.figure is not None, "a picture of a component: call offer"
                 fig = self.figure(*results, **drawn)
-        self._plot(fig, on_select)
-        scheme: Scheme = "dark" if st.context.theme.type == "dark" else "light"
-        origin = picture_files.origin(*frame.shown())
-        numbers = partial(picture_files.data_file, self.name, data)
-        report = partial(
-            picture_files.figure_file,
-            fig=fig,
-            data=data,
-            file=numbers,
-            code=code,
-            how_to_read=how,
-            scheme=scheme,
-        )
-        _downloads(self.name, data, code, record=record, report=(origin, report))
+        present(self.name, fig, data, code, how, on_select=on_select, record=record)
         if with_caption:
             self.caption(**values)
 
@@ -158,7 +129,7 @@ class Picture:
                     picture_files.view_file, title=title, part=part, code=code, how_to_read=how
                 ),
             )
-        _downloads(
+        downloads(
             file or self.name, self.data(*results), code, width=width, record=record, report=report
         )
         if with_caption:
@@ -182,81 +153,3 @@ class Picture:
             assert page is not None
             setup = page.setup_code
         return setup + self.code.format(**values)
-
-    def _plot(self, fig: Figure, on_select: Listener | None) -> None:
-        """Draw a Plotly figure; its text and ground take the page's theme.
-
-        The camera in its corner saves it in the format chosen in the sidebar (SVG or PNG).
-        """
-        file = {
-            "format": sidebar.picture_format(),
-            "filename": f"bertscope-{self.name}",
-            "scale": 2,
-        }
-        key = f"figure_{self.name}"
-        plotly_chart(
-            fig.to_dict(),
-            width="stretch",
-            config={
-                "displaylogo": False,
-                "toImageButtonOptions": file,
-                "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
-            },
-            key=key,
-            on_select=hear(key, clicked_point, on_select) if on_select else "ignore",
-            selection_mode="points",
-        )
-
-
-def offer_json(row: DeltaGenerator, name: str, record: object) -> None:
-    """Draw a button in `row` that offers a record as JSON; see `bertcore.base.json_data`."""
-    _offer_file(row, "JSON", name, "application/json", partial(to_json, record), JSON_HELP)
-
-
-def _offer_file(
-    row: DeltaGenerator, kind: str, name: str, mime: str, make: Callable[[], Any], help: str
-) -> None:
-    """Draw a button in `row` that offers a file; it is made when it is asked for."""
-    key = "data" if kind in DATA else kind.lower()
-    row.download_button(
-        kind,
-        make,
-        file_name=f"bertscope-{name}.{kind.lower()}",
-        mime=mime,
-        key=f"{key}_{name}",
-        on_click="ignore",
-        type="tertiary",
-        icon=":material/download:",
-        help=help,
-    )
-
-
-def _downloads(
-    name: str,
-    data: Data,
-    code: str,
-    *,
-    width: Width = "stretch",
-    record: object = None,
-    report: hand_in.Report | None = None,
-) -> None:
-    """Draw the row under a picture: its numbers, its HTML file, and the Python that computes it.
-
-    Args:
-        report: What is shown, and what makes the HTML file of it when it is asked for; None for
-            none.
-
-    The others are those of `Picture.offer`.
-    """
-    row = st.container(horizontal=True, gap="small", horizontal_alignment="right", width=width)
-    kind = "CSV" if isinstance(data, pd.DataFrame) else "NPZ"
-    mime, write = DATA[kind]
-    _offer_file(row, kind, name, mime, partial(write, data), DATA_HELP)
-    if record is not None:
-        offer_json(row, name, record)
-    if report is not None:
-        origin, make = report
-        _offer_file(row, "HTML", name, "text/html", partial(make, origin), HTML_HELP)
-        hand_in.offer(row, name, report)
-    with row.popover("Python", type="tertiary", icon=":material/code:"):
-        st.code(code, language="python")

@@ -25,7 +25,7 @@ from ..plots.before_after import (
     word_table,
 )
 from ..shell import Picture, cache, frame
-from ..shell.picture import offer_json
+from ..shell.show import offer_json
 from ..task_model.model import task_head
 from .changes import LAYERS_SKIPPED, Case, EffectOfChanges, compare
 

@@ -8,6 +8,7 @@ import torch
 from numpy.typing import NDArray
 
 from bertcore.analysis.shared.inputs import run_rows
+from bertcore.analysis.words.sentence_similarity import SentenceMatrix
 from bertcore.evaluation.intervals import share_interval
 from bertcore.likelihood import Row
 from bertcore.model import Model, NextSentence
@@ -72,6 +73,11 @@ class AttentionMass:
     the column's group, in the order of GROUPS. Each row sums to 1."""
     fraction: NDArray[np.float32]
     """Fraction of the input's tokens in each group, [3]: the mass if attention were uniform."""
+
+    @property
+    def is_causal(self) -> bool:
+        """Whether no token of A attends to B, which is read after it."""
+        return not self.between("A", "B").any()
 
     def between(self, source: str, target: str) -> NDArray[np.float32]:
         """Return the mass from one group to another, [L, H]."""
@@ -160,16 +166,34 @@ def pair_variants(
     )
 
 
-def segment_ids(trace: Trace, way: str) -> tuple[int, ...]:
-    """Return the segment ids of a pair in one of the variants of SEGMENTS, [T]."""
-    return tuple(
-        {"as trained": segment, "all 0": 0, "exchanged": 1 - segment}[way]
-        for segment in trace.segment_ids
-    )
+def pair_answer(bert: Model, text_a: str, text_b: str, segments: str = "as trained") -> Variant:
+    """Return the answer for a pair whose segment ids are assigned in a way of SEGMENTS.
+
+    ValueError if the checkpoint has no next-sentence head.
+    """
+    ids = _assigned(bert.tokenize(text_a, text_b).segment_ids, segments)
+    score = bert.next_sentence(text_a, text_b, segment_ids=ids)
+    return Variant(SEGMENTS[segments], text_a, text_b, score.is_next)
 
 
-def next_sentence_matrix(bert: Model, sentences: Sequence[str]) -> NDArray[np.float32]:
-    """Return the probability that sentence j follows sentence i for all ordered pairs, [N, N].
+def pair_attention(
+    bert: Model, text_a: str, text_b: str, segments: str = "as trained"
+) -> AttentionMass:
+    """Return `attention_mass` of a pair whose segment ids are assigned in a way of SEGMENTS.
+
+    ValueError if text A or text B has no token.
+    """
+    ids = _assigned(bert.tokenize(text_a, text_b).segment_ids, segments)
+    return attention_mass(bert.trace(text_a, text_b, segment_ids=ids))
+
+
+def _assigned(segment_ids: Sequence[int], way: str) -> tuple[int, ...]:
+    assigned = {"as trained": lambda s: s, "all 0": lambda s: 0, "exchanged": lambda s: 1 - s}
+    return tuple(map(assigned[way], segment_ids))
+
+
+def next_sentence_matrix(bert: Model, sentences: Sequence[str]) -> SentenceMatrix:
+    """Return the probability that sentence j follows sentence i for all ordered pairs.
 
     The diagonal is NaN: a sentence does not follow itself. N * (N - 1) inputs, run in batches.
     ValueError if there are fewer than two sentences, one is blank, or the checkpoint has no
@@ -188,7 +212,7 @@ def next_sentence_matrix(bert: Model, sentences: Sequence[str]) -> NDArray[np.fl
     matrix = np.full((len(sentences), len(sentences)), np.nan, dtype=np.float32)
     for (i, j), score in zip(where, scores, strict=True):
         matrix[i, j] = score.is_next
-    return matrix
+    return SentenceMatrix(tuple(sentences), matrix)
 
 
 def attention_mass(trace: Trace) -> AttentionMass:

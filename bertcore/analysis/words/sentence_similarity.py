@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -43,8 +44,17 @@ class SharedWords:
         return sums
 
 
-def similarities(bert: Model, sentences: Sequence[str]) -> NDArray[np.float32]:
-    """Return the cosines of the vectors of `bert.encode`, [N, N], each -1 to 1.
+class SentenceMatrix(NamedTuple):
+    """A number for every pair of sentences."""
+
+    sentences: tuple[str, ...]
+    """[N]"""
+    values: NDArray[np.float32]
+    """[N, N]: rows are the first sentence of a pair."""
+
+
+def similarities(bert: Model, sentences: Sequence[str]) -> SentenceMatrix:
+    """Return the cosines of the vectors of `bert.encode`, each -1 to 1.
 
     ValueError if there are fewer than two sentences, or the sentence encoder has a module that is
     not known.
@@ -53,7 +63,7 @@ def similarities(bert: Model, sentences: Sequence[str]) -> NDArray[np.float32]:
         raise ValueError(f"{len(sentences)} sentences given; a matrix needs at least two.")
     unit = F.normalize(bert.encode(sentences), dim=-1)
     cosines: NDArray[np.float32] = (unit @ unit.T).clamp(-1, 1).numpy()
-    return cosines
+    return SentenceMatrix(tuple(sentences), cosines)
 
 
 def similar_together(cosines: NDArray[np.float32]) -> list[int]:

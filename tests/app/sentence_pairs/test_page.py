@@ -30,6 +30,7 @@ def test_the_answer_is_that_of_the_core(page: AppTest, bert: Bert) -> None:
     )
     assert len(charts(app)) == 7  # answer, variants, attention, similarity and its words, matrix
     assert "topic" in said(app)
+    assert "The dotted line is what uniform attention would give." in said(app)
 
 
 def test_swapping_exchanges_the_texts_and_the_answer(page: AppTest, bert: Bert) -> None:
@@ -79,17 +80,6 @@ def test_every_head_is_a_heat_map(page: AppTest) -> None:
     app = ok(page.run())
     maps = [c for c in charts(app) if [t["type"] for t in c["data"]] == ["heatmap", "heatmap"]]
     assert len(maps) == 1
-
-
-def test_the_band_is_read_where_it_is_drawn(page: AppTest) -> None:
-    """And the dotted line, of which uniform attention gives what a causal mask does not allow."""
-    app = ok(page.run())
-    lines = "as a band. The dotted line is what uniform attention would give."
-    assert lines in said(app)
-    app.session_state["mass"] = "Every head"
-    maps = said(ok(app.run()))
-    assert "tokens of the other. The rest" in maps
-    assert "as a band" not in maps
 
 
 def test_a_causal_bert_reads_a_before_b(

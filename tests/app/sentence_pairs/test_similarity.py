@@ -10,8 +10,7 @@ from sentence_transformers.base.modules import Dense
 from sentence_transformers.sentence_transformer.modules import Normalize
 from streamlit.testing.v1 import AppTest
 
-from app.sentence_pairs.several import DEFAULT
-from app.sentence_pairs.similarity import ORDER, TOGETHER
+from app.sentence_pairs.page import DEFAULT, SIMILAR_ORDER, TOGETHER
 from bertcore import Bert
 from bertcore.analysis.words.sentence_similarity import (
     shared_words,
@@ -34,7 +33,7 @@ def page(checkpoint: str, monkeypatch: pytest.MonkeyPatch) -> AppTest:
 def test_the_cosines_and_the_words_are_the_cores(page: AppTest, bert: Bert) -> None:
     app = ok(page.run())
     drawn = named_charts(app, "similar")
-    cosines = similarities(bert, ALL)
+    cosines = similarities(bert, ALL).values
     shown = numbers(drawn["map"][0]["z"])
     off_diagonal = ~np.eye(len(ALL), dtype=bool)
     np.testing.assert_allclose(shown[off_diagonal], cosines[off_diagonal], atol=1e-6)
@@ -60,9 +59,9 @@ def test_another_pair_is_chosen_and_stands_in_the_address(page: AppTest, bert: B
 
 
 def test_similar_ones_stand_together_when_asked(page: AppTest, bert: Bert) -> None:
-    page.query_params[ORDER.name] = TOGETHER
+    page.query_params[SIMILAR_ORDER.name] = TOGETHER
     app = ok(page.run())
-    order = similar_together(similarities(bert, ALL))
+    order = similar_together(similarities(bert, ALL).values)
     maps = [chart["layout"] for chart in charts(app) if len(chart["data"]) == 3]
     (ticks,) = [layout["xaxis"]["ticktext"] for layout in maps if "shapes" in layout]
     assert ticks == [str(place + 1) for place in order]

@@ -14,10 +14,10 @@ from bertcore.analysis.words.next_sentence import (
     SEGMENTS,
     attention_mass,
     next_sentence_matrix,
+    pair_answer,
     pair_rates,
     pair_variants,
     score_pairs,
-    segment_ids,
 )
 from bertcore.network import ALL_HEADS
 from tests.support.tiny import tiny_bert, tiny_config
@@ -68,11 +68,7 @@ def test_each_variant_equals_transformers_on_ids_built_here(bert: Bert, tmp_path
 
 def test_segment_ids_give_the_variant_of_their_name(bert: Bert) -> None:
     variants = {v.name: v.is_next for v in pair_variants(bert, A, B)}
-    trace = bert.trace(A, B)
-    found = {}
-    for way, name in SEGMENTS.items():
-        ids = segment_ids(trace, way)
-        found[name] = bert.next_sentence(A, B, segment_ids=ids).is_next
+    found = {name: pair_answer(bert, A, B, way).is_next for way, name in SEGMENTS.items()}
     assert found == pytest.approx({name: variants[name] for name in SEGMENTS.values()}, abs=1e-6)
 
 
@@ -88,7 +84,7 @@ def test_many_pairs_in_batches_equal_one_at_a_time(
 
 def test_the_matrix_holds_each_ordered_pair(bert: Bert) -> None:
     sentences = [A, B, C, "it"]
-    matrix = next_sentence_matrix(bert, sentences)
+    matrix = next_sentence_matrix(bert, sentences).values
     assert matrix.shape == (4, 4)
     for i in range(4):
         for j in range(4):

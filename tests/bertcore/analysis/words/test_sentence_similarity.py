@@ -26,7 +26,7 @@ TEXTS = ["The river bank was steep.", "It had rained all day, unbelievably!", ""
 def test_cosines_are_those_of_sentence_transformers(tmp_path: Path) -> None:
     reference = make_sentence_encoder(tmp_path / "model", after=(Dense(32, 8),), max_length=20)
     expected = reference.similarity(reference.encode(TEXTS), reference.encode(TEXTS)).numpy()
-    ours = similarities(load(tmp_path / "model", device="cpu"), TEXTS)
+    ours = similarities(load(tmp_path / "model", device="cpu"), TEXTS).values
     np.testing.assert_allclose(ours, expected, atol=1e-5)
 
 
@@ -64,7 +64,7 @@ def test_a_normalised_encoder_splits_and_one_with_a_dense_layer_says_why_not(
 ) -> None:
     make_sentence_encoder(tmp_path / "unit", after=(Normalize(),))
     bert = load(tmp_path / "unit", device="cpu")
-    expected = float(similarities(bert, TEXTS)[0, 1])
+    expected = float(similarities(bert, TEXTS).values[0, 1])
     assert shared_words(bert, *TEXTS[:2]).cosine == pytest.approx(expected, abs=1e-5)
     for modules in (SentenceModules(poolings=("mean", "cls")), SentenceModules(unread="not known")):
         other = Bert(tiny_bert().module, bert.tokenizer, sentence_modules=modules)

@@ -1,0 +1,206 @@
+"""A view on a page: computed, drawn, with its downloads, its Python and how to read it."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Literal, TypeVar
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from bertcore.base.json_data import to_json
+
+from ..component import Listener, clicked_point, hear
+from ..html_file.chart import Data
+from ..html_file.document import Scheme
+from ..plots import Figure
+from ..streamlit_internals import plotly_chart
+from ..view import NOTHING, View
+from . import cache, capabilities, frame, hand_in, picture_files, sidebar
+from .compute import Compute
+
+T = TypeVar("T")
+Width = Literal["stretch", "content"]
+DATA: dict[str, tuple[str, Callable[[Any], bytes]]] = {
+    "CSV": ("text/csv", picture_files.to_csv),
+    "NPZ": ("application/octet-stream", picture_files.to_npz),
+}
+"""Media type and writer of a picture's numbers, by the kind of file."""
+DATA_HELP = "Download the numbers of this picture."
+JSON_HELP = "Download all the numbers, with the text and the choices they belong to."
+HTML_HELP = (
+    "Download this view as one interactive file that opens in any browser without a network, with "
+    "the text, the checkpoint, the choices, how to read it, the numbers and the Python code."
+)
+
+
+def show(
+    view: View[T],
+    page: frame.Page,
+    *arguments: Any,
+    drawn: Mapping[str, Any] = NOTHING,
+    on_select: Listener | None = None,
+    compute: Compute = Compute(),  # noqa: B008 (immutable)
+    setup: str = "",
+    spelled: Mapping[str, str] = NOTHING,
+    with_caption: bool = True,
+    **values: object,
+) -> T | None:
+    """Compute a view and draw it; return the result, or None where the model lacks what it needs.
+
+    Args:
+        arguments: Of the view's function, behind the checkpoint or the trace.
+        drawn: As for `View.draw`.
+        on_select: Called with the custom data of a point that is clicked; see `hear`.
+        compute: How it is computed, if it may take long.
+        setup: Python before the call, such as what reads a file.
+        spelled: As for `View.python`.
+        with_caption: False if controls are between picture and caption; the page then calls
+            `caption`.
+        values: Fill braces of `how` in place of the view's `fills`.
+    """
+    if not is_available(view, page):
+        return None
+    first: Any = cache.Texts(page.bert_key, *page.texts) if view.takes_trace else page.bert_key
+    by_place, by_name = view.split(arguments)
+    result = compute(view.of, first, *by_place, **by_name)
+    texts = page.texts if page.has_text else None
+    code = page.setup_code + setup + view.python(arguments, texts, spelled)
+    present(
+        view.name,
+        view.draw(result, **drawn),
+        view.table(result),
+        code,
+        reading(view, result, **values),
+        on_select=on_select,
+    )
+    if with_caption:
+        caption(view, result, **values)
+    return result
+
+
+def is_available(view: View[Any], page: frame.Page) -> bool:
+    """Return whether the model has what the view needs; if not, say why in its place."""
+    return not any(capabilities.tells(page, what) for what in sorted(view.needs))
+
+
+def reading(view: View[T], result: T, **values: object) -> str:
+    """Return how to read a view, as Markdown with the checkpoint's own special tokens."""
+    return frame.own_filled(view.how, **{**view.fills(result), **values})
+
+
+def caption(view: View[T], result: T, **values: object) -> None:
+    """Draw how to read a view."""
+    st.caption(f"**How to read this.** {reading(view, result, **values)}")
+
+
+def present(
+    name: str,
+    fig: Figure,
+    data: Data,
+    code: str,
+    how: str,
+    *,
+    on_select: Listener | None = None,
+    record: object = None,
+) -> None:
+    """Draw a figure with its downloads.
+
+    Args:
+        name: Name of the view.
+        data: The numbers that are drawn.
+        code, how: Python and how to read it, for the HTML file.
+        record: Offered as JSON too; None for no JSON.
+    """
+    plot(name, fig, on_select)
+    scheme: Scheme = "dark" if st.context.theme.type == "dark" else "light"
+    origin = picture_files.origin(*frame.shown())
+    report = partial(
+        picture_files.figure_file,
+        fig=fig,
+        data=data,
+        file=partial(picture_files.data_file, name, data),
+        code=code,
+        how_to_read=how,
+        scheme=scheme,
+    )
+    downloads(name, data, code, record=record, report=(origin, report))
+
+
+def plot(name: str, fig: Figure, on_select: Listener | None) -> None:
+    """Draw a Plotly figure; its text and ground take the page's theme.
+
+    The camera in its corner saves it in the format chosen in the sidebar (SVG or PNG).
+    """
+    file = {
+        "format": sidebar.picture_format(),
+        "filename": f"bertscope-{name}",
+        "scale": 2,
+    }
+    key = f"figure_{name}"
+    plotly_chart(
+        fig.to_dict(),
+        width="stretch",
+        config={
+            "displaylogo": False,
+            "toImageButtonOptions": file,
+            "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
+        },
+        key=key,
+        on_select=hear(key, clicked_point, on_select) if on_select else "ignore",
+        selection_mode="points",
+    )
+
+
+def offer_json(row: DeltaGenerator, name: str, record: object) -> None:
+    """Draw a button in `row` that offers a record as JSON; see `bertcore.base.json_data`."""
+    _offer_file(row, "JSON", name, "application/json", partial(to_json, record), JSON_HELP)
+
+
+def _offer_file(
+    row: DeltaGenerator, kind: str, name: str, mime: str, make: Callable[[], Any], help: str
+) -> None:
+    """Draw a button in `row` that offers a file; it is made when it is asked for."""
+    key = "data" if kind in DATA else kind.lower()
+    row.download_button(
+        kind,
+        make,
+        file_name=f"bertscope-{name}.{kind.lower()}",
+        mime=mime,
+        key=f"{key}_{name}",
+        on_click="ignore",
+        type="tertiary",
+        icon=":material/download:",
+        help=help,
+    )
+
+
+def downloads(
+    name: str,
+    data: Data,
+    code: str,
+    *,
+    width: Width = "stretch",
+    record: object = None,
+    report: hand_in.Report | None = None,
+) -> None:
+    """Draw the row under a picture: its numbers, its HTML file, and the Python that computes it.
+
+    Args:
+        report: What is shown, and what makes the HTML file of it when it is asked for; None for
+            none.
+
+    The others are those of `Picture.offer`.
+    """
+    row = st.container(horizontal=True, gap="small", horizontal_alignment="right", width=width)
+    kind = "CSV" if isinstance(data, pd.DataFrame) else "NPZ"
+    mime, write = DATA[kind]
+    _offer_file(row, kind, name, mime, partial(write, data), DATA_HELP)
+    if record is not None:
+        offer_json(row, name, record)
+    if report is not None:
+        origin, make = report
+        _offer_file(row, "HTML", name, "text/html", partial(make, origin), HTML_HELP)
+        hand_in.offer(row, name, report)
+    with row.popover("Python", type="tertiary", icon=":material/code:"):
+        st.code(code, language="python")

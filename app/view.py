@@ -1,0 +1,204 @@
+"""A view: a function of the core, the chart of what it returns, and how to read it.
+
+Everything about a picture is made from its `View`: the section of a page, the Python shown, the
+downloads, `bertscope show` and `bertscope.show`. A page declares its own in its `views.py`, which
+imports no Streamlit.
+"""
+
+import inspect
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, is_dataclass
+from importlib import import_module
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Generic, TypeVar, get_type_hints
+
+import pandas as pd
+
+from bertcore import Model, Trace
+from bertcore.architecture.families import Capability
+
+from .html_file.chart import Data
+from .plots import Figure
+from .plots.charts import Chart
+
+T = TypeVar("T")
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+REPORTS = ("on_fraction", "progress")
+"""Parameters to which a function reports the fraction done: one that has them is slow."""
+_WIDTH = 88  # letters of a line of Python; a longer call has one argument a line
+
+
+def tidy(result: Any) -> Data:
+    """Return a result as a table: a frame or arrays as they are, a row for each dataclass."""
+    if isinstance(result, pd.DataFrame | Mapping):
+        return result
+    rows = result if isinstance(result, list | tuple) else [result]
+    if not all(is_dataclass(row) and not isinstance(row, type) for row in rows):
+        raise TypeError(f"{type(result).__name__} is no table; its view needs `table=`.")
+    return pd.DataFrame([asdict(row) for row in rows])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View(Generic[T]):
+    """What a picture shows, said once."""
+
+    name: str
+    """Unique in the app: `bertscope show NAME`, the downloads' file name, the widgets' key."""
+    question: str
+    """What it answers: the heading of its section."""
+    of: Callable[..., T]
+    """Function of the core. Its first argument is the checkpoint, or a `Trace` of the text."""
+    how: str
+    """How to read it, in Markdown; BERT's special tokens become the checkpoint's own. Braces are
+    filled by `fills`; a literal brace is doubled."""
+    fills: Callable[[T], Mapping[str, object]] = lambda result: NOTHING
+    """Result -> what fills the braces of `how`. Text from outside goes through `plain`."""
+    table: Callable[[T], Data] = tidy
+    """Result -> the numbers that are drawn: a tidy frame (CSV) or named arrays (NPZ)."""
+    chart: Chart | None = None
+    """How the frame is drawn."""
+    figure: Callable[..., Figure] | None = None
+    """Result -> figure, for looks that no chart has."""
+    needs: frozenset[Capability] = frozenset()
+    """Capabilities of a model without which there is no such picture."""
+
+    def draw(self, result: T, **drawn: Any) -> Figure:
+        """Return the figure of a result.
+
+        Args:
+            drawn: Fields of the chart, or arguments of `figure`, that differ this time; `chart`
+                is another chart of the same frame.
+        """
+        if self.figure is not None:
+            return self.figure(result, **drawn)
+        chart = drawn.pop("chart", self.chart)
+        assert chart is not None
+        frame = self.table(result)
+        assert isinstance(frame, pd.DataFrame)
+        figure: Figure = chart.draw(frame, **drawn)
+        return figure
+
+    @property
+    def takes_trace(self) -> bool:
+        """Whether the first argument is the trace of the text and not the checkpoint."""
+        first = next(iter(inspect.signature(self.of).parameters))
+        return get_type_hints(self.of).get(first) is Trace
+
+    @property
+    def parameters(self) -> dict[str, inspect.Parameter]:
+        """Those behind the first, without those that progress is reported to."""
+        _, *others = inspect.signature(self.of).parameters.items()
+        return {name: parameter for name, parameter in others if name not in REPORTS}
+
+    def split(self, arguments: Sequence[Any]) -> tuple[Sequence[Any], dict[str, Any]]:
+        """Return arguments as those given by place and those that the function takes by name."""
+        kinds = [parameter.kind for parameter in self.parameters.values()]
+        count = sum(kind is not inspect.Parameter.KEYWORD_ONLY for kind in kinds)
+        named = dict(zip([*self.parameters][count:], arguments[count:], strict=False))
+        return arguments[:count], named
+
+    def bind(self, texts: Sequence[str], options: Mapping[str, Any] = NOTHING) -> dict[str, Any]:
+        """Return the arguments behind the first, from typed texts and named options.
+
+        ValueError if an argument is missing, or an option is none of the function's.
+        """
+        known = self.parameters
+        if unknown := [name for name in options if name not in known]:
+            listed = ", ".join(name for name in known if name not in _TEXTS) or "none"
+            raise ValueError(f"{self.name} has no option {unknown[0]}; its options are: {listed}.")
+        bound = {**_typed(self.name, known, texts, takes_trace=self.takes_trace), **options}
+        missing = [
+            name
+            for name, parameter in known.items()
+            if name not in bound and parameter.default is inspect.Parameter.empty
+        ]
+        if missing:
+            raise ValueError(f"{self.name} needs {' and '.join(missing)}.")
+        return bound
+
+    def compute(self, bert: Model, texts: Sequence[str], **options: Any) -> T:
+        """Return the result for typed texts; errors are those of `bind` and of the function."""
+        bound = self.bind(texts, options)
+        return self.of(bert.trace(*texts[:2]) if self.takes_trace else bert, **bound)
+
+    def python(
+        self,
+        arguments: Sequence[Any],
+        texts: tuple[str, str | None] | None,
+        spelled: Mapping[str, str] = NOTHING,
+    ) -> str:
+        """Return the call as Python that follows the lines that define `bert` and `trace`.
+
+        Args:
+            arguments: Those behind the first.
+            texts: The texts of `trace`; None if there is no such line.
+            spelled: Python of arguments that is not their `repr`, by name.
+        """
+        written = []
+        for name, value in zip(self.parameters, arguments, strict=False):
+            python = spelled.get(name) or _written(name, value, texts)
+            written.append(python if name in _TEXTS else f"{name}={python}")
+        first = "trace" if self.takes_trace else "bert"
+        if "." in self.of.__qualname__:
+            function, imported = f"{first}.{self.of.__name__}", ""
+        else:
+            function = self.of.__name__
+            imported = f"\nfrom {public_module(self.of)} import {function}\n"
+            written.insert(0, first)
+        call = f"result = {function}({', '.join(written)})"
+        if len(call) > _WIDTH:
+            lines = "".join(f"    {argument},\n" for argument in written)
+            call = f"result = {function}(\n{lines})"
+        return f"{imported}\n{call}\n"
+
+
+_TEXTS = ("text", "text_a", "text_b", "text_pair", "sentences", "texts")
+"""Parameters for what a person types."""
+
+
+def _typed(
+    name: str, known: Mapping[str, inspect.Parameter], texts: Sequence[str], *, takes_trace: bool
+) -> dict[str, Any]:
+    """Return what of the parameters the typed texts are; ValueError if there are too many."""
+    several = next((of for of in ("sentences", "texts") if of in known), None)
+    if several is not None:
+        return {several: tuple(texts)}
+    taken = [of for of in ("text", "text_a", "text_b", "text_pair") if of in known]
+    most = 2 if takes_trace else len(taken)
+    if len(texts) > most:
+        raise ValueError(f"{name} takes {most} texts, but {len(texts)} came.")
+    return dict(zip(taken, texts, strict=False))
+
+
+def _written(name: str, value: object, texts: tuple[str, str | None] | None) -> str:
+    if name in _TEXTS and isinstance(value, str):
+        for of, text in zip(("text_a", "text_b"), texts or (), strict=False):
+            if value == text:
+                return f"trace.{of}"
+    return repr(value)
+
+
+def public_module(function: Callable[..., Any]) -> str:
+    """Return the package nearest to the root that exports a function."""
+    parts = function.__module__.split(".")
+    for count in range(1, len(parts) + 1):
+        name = ".".join(parts[:count])
+        exported = getattr(sys.modules.get(name), "__all__", ())
+        if function.__name__ in exported:
+            return name
+    return function.__module__
+
+
+def all_views() -> dict[str, View[Any]]:
+    """Return the views of all pages, by name, in the order of the menu."""
+    from .navigation import PAGES
+
+    folder = Path(__file__).parent
+    views: dict[str, View[Any]] = {}
+    for page in PAGES:
+        if (folder / page / "views.py").is_file():
+            module = import_module(f".{page}.views", __package__)
+            views |= {view.name: view for view in vars(module).values() if isinstance(view, View)}
+    return views
