@@ -64,8 +64,8 @@ class Bars(Chart):
     """Column whose values are the plots."""
     accent: Column
     """Whether each bar stands out."""
-    titles: Sequence[str] = ()
-    """Title of each plot, in Plotly's HTML."""
+    title: Callable[[pd.DataFrame], str] = lambda rows: ""
+    """Rows of a plot -> its title, in Plotly's HTML."""
 
     def _draw(self, frame: pd.DataFrame) -> Figure:
         frame = frame.assign(accent=column(frame, self.accent))
@@ -76,7 +76,7 @@ class Bars(Chart):
         fig = subplots(
             rows,
             columns,
-            subplot_titles=self.titles,
+            subplot_titles=[self.title(group) for group in groups],
             horizontal_spacing=0.04,
             vertical_spacing=58 / height,
         )
@@ -216,7 +216,8 @@ MOST_WRITTEN = 16  # columns of a grid up to which each cell shows its number
 
 @dataclass(frozen=True, kw_only=True)
 class Grid(Chart):
-    """A cell for each row of the frame, coloured by a number; a missing one is empty.
+    """A cell for each pair of a row and a column, coloured by the number of its first row in the
+    frame; a missing one is empty.
 
     Rows run from top to bottom and columns from left to right, as they first occur in the frame.
     """
@@ -258,7 +259,7 @@ class Grid(Chart):
         )
         fig = subplots(1, len(groups), horizontal_spacing=0.06) if self.by else Figure()
         rows = len(frame[self.row].unique())
-        theme.plot_layout(fig, "", "", "", (40 if rows < 13 else 26) * rows + 130)
+        theme.plot_layout(fig, "", "", "", (36 if rows < 13 else 26) * rows + 130)
         fig.update_layout(margin={"l": 0, "r": 0, "t": 54, "b": 0})
         for place, (name, part) in enumerate(groups, start=1):
             self._add(fig, part, str(name), shades, place)
@@ -268,7 +269,7 @@ class Grid(Chart):
     def _add(self, fig: Figure, part: pd.DataFrame, name: str, shades: Shades, place: int) -> None:
         at = {"row": 1, "col": place} if self.by else {}
         keys = [[*self.order] or list(part[of].unique()) for of in (self.row, self.column)]
-        cells = part.set_index([self.row, self.column])
+        cells = part.drop_duplicates([self.row, self.column]).set_index([self.row, self.column])
         every = pd.MultiIndex.from_product(keys)
         shape = (len(keys[0]), len(keys[1]))
         values = cells[self.value].reindex(every).to_numpy(np.float64)
@@ -299,13 +300,15 @@ class Grid(Chart):
         ]
         matrix, num_columns = values.reshape(shape), shape[1]
         by_row = [text[i : i + num_columns] for i in range(0, len(text), num_columns)]
+        # "~" leaves out zeros at the end: 50% and not 50.0%.
+        bar = theme.bar_above(self.title, tickformat=f"{self.form[:-1]}~{self.form[-1]}")
         is_written = (bool(self.text) or num_columns <= MOST_WRITTEN) and not self.by
         fig.heat(
             matrix,
             shades,
             "%{customdata}",
             gap=2 if num_columns <= MOST_NAMES else 0,
-            colorbar=theme.bar_above(self.title, tickformat=self.form) if place == 1 else None,
+            colorbar=bar if place == 1 else None,
             customdata=[hover[i : i + num_columns] for i in range(0, len(hover), num_columns)],
             **at,
         )

@@ -40,7 +40,7 @@ def show(
     *arguments: Any,
     drawn: Mapping[str, Any] = NOTHING,
     on_select: Listener | None = None,
-    compute: Compute = Compute(),  # noqa: B008 (immutable)
+    compute: Callable[..., Any] | None = None,
     setup: str = "",
     spelled: Mapping[str, str] = NOTHING,
     with_caption: bool = True,
@@ -52,7 +52,7 @@ def show(
         arguments: Of the view's function, behind the checkpoint or the trace.
         drawn: As for `View.draw`.
         on_select: Called with the custom data of a point that is clicked; see `hear`.
-        compute: How it is computed, if it may take long.
+        compute: Called with the function and its arguments; a `Compute` if not given.
         setup: Python before the call, such as what reads a file.
         spelled: As for `View.python`.
         with_caption: False if controls are between picture and caption; the page then calls
@@ -63,7 +63,7 @@ def show(
         return None
     first: Any = cache.Texts(page.bert_key, *page.texts) if view.takes_trace else page.bert_key
     by_place, by_name = view.split(arguments)
-    result = compute(view.of, first, *by_place, **by_name)
+    result: T = (compute or Compute())(view.of, first, *by_place, **by_name)
     texts = page.texts if page.has_text else None
     code = page.setup_code + setup + view.python(arguments, texts, spelled)
     present(

@@ -326,7 +326,14 @@ def _ways_table(cut: UnigramCut) -> pd.DataFrame:
 
 WAYS = Picture(
     name="vocabulary-unigram",
-    chart=Bars(table=_ways_table, value="p", name="pieces", by="word", accent="is_best"),
+    chart=Bars(
+        table=_ways_table,
+        value="p",
+        name="pieces",
+        by="word",
+        accent="is_best",
+        title=lambda rows: theme.escape(rows["word"].iloc[0]),
+    ),
     how=(
         "The most probable ways in which Unigram cuts each of the first words: the probability of "
         "a way is the product of its pieces', here divided by that of all ways. Unigram takes the "
@@ -363,11 +370,9 @@ def _show_unigram(
     if not any(cut.ways):
         st.info("No word of the text above can be written with these pieces.")
         return
-    drawn = [word for word, ways in zip(cut.words, cut.ways, strict=True) if ways]
     WAYS.show(
         page,
         cut,
-        drawn={"titles": [theme.escape(word) for word in drawn]},
         texts=f"\ntexts = {list(learned)!r}" if learned else _NOVEL_CODE,
         size=size,
         num=NUM_WAYS,

@@ -72,4 +72,4 @@ def test_names_of_fields_are_unique() -> None:
 
 
 def test_pictures_and_fields_are_found() -> None:
-    assert {"app.masked_words.lens.LENS", "app.masked_words.lens.VIEW"} <= {*PICTURES, *FIELDS}
+    assert {"app.tokens.page.POSITIONS", "app.masked_words.page.TOP_K"} <= {*PICTURES, *FIELDS}

@@ -105,6 +105,23 @@ def predict_masks(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class ReplacedToken:
+    """What ELECTRA's discriminator says of a token."""
+
+    token: str
+    probability: float
+    """Of having been replaced by another."""
+
+
+def replaced_tokens(
+    bert: Model, text: str, text_pair: str | None = None
+) -> tuple[ReplacedToken, ...]:
+    """Return the tokens of a text or pair with the numbers of `Model.replaced_tokens`."""
+    probabilities = bert.replaced_tokens(text, text_pair).tolist()
+    return tuple(map(ReplacedToken, bert.tokenize(text, text_pair).tokens, probabilities))
+
+
 def tracked_words(
     bert: Model,
     predictions: MaskPredictions,

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from app.masked_words.lens import LENS, RANKS
-from app.masked_words.page import MASKING, actions
-from app.masked_words.predictions import CANDIDATES, PREDICTIONS, mask_names, mask_titles
-from app.masked_words.surprise import CERTAIN_BITS, SURPRISE
+from app.masked_words.page import mask_names
+from app.masked_words.views import (
+    CANDIDATES,
+    CERTAIN_BITS,
+    LENS,
+    MASKING,
+    PREDICTIONS,
+    RANKS,
+    SURPRISE,
+    WHOLE_SENTENCE,
+    actions,
+)
 from app.plots import theme, token_flow
 from app.plots.cells import cell_text
-from app.plots.figure import Figure
 from app.plots.formats import percent, shorten
-from app.shell.picture import Picture
 from bertcore import Bert
 from bertcore.analysis.words.candidates import Candidate, score_candidates
 from bertcore.analysis.words.epoch_masks import Corruption, corrupt
@@ -48,17 +53,6 @@ def predictions(num_masks: int, original: str | None = "river") -> MaskPredictio
     )
 
 
-def drawn(picture: Picture, result: Any, **changes: Any) -> Figure:
-    if picture.chart is not None:
-        return picture.chart.figure(result, **changes)
-    assert picture.figure is not None
-    return picture.figure(result, **changes)
-
-
-def top_words(found: MaskPredictions) -> Figure:
-    return drawn(PREDICTIONS, found, titles=mask_titles(found))
-
-
 def markup(fig: go.Figure) -> str:
     """All that Plotly would read as its HTML: everything but raw numbers."""
     return str(fig.plotly().to_plotly_json())
@@ -66,7 +60,7 @@ def markup(fig: go.Figure) -> str:
 
 @pytest.mark.parametrize("num_masks", [1, 2, 3, 4, 8])
 def test_each_mask_has_bars_of_its_probabilities(num_masks: int) -> None:
-    fig = top_words(predictions(num_masks))
+    fig = PREDICTIONS.draw(predictions(num_masks))
     assert len(fig.plotly().data) == num_masks
     for trace in fig.plotly().data:
         assert list(trace.x) == [0.5, 0.25, 0.125]
@@ -81,7 +75,7 @@ def test_each_mask_has_bars_of_its_probabilities(num_masks: int) -> None:
 
 
 def test_a_typed_mask_has_no_original() -> None:
-    fig = top_words(predictions(1, None))
+    fig = PREDICTIONS.draw(predictions(1, None))
     assert "was" not in fig.plotly().layout.annotations[0].text
     assert set(fig.plotly().data[0].marker.color) == {theme.SEGMENT_A}
 
@@ -95,7 +89,7 @@ def test_candidates_are_drawn_best_first_with_their_numbers(bert: Bert) -> None:
     scored = score_candidates(
         bert, "the [MASK] was", None, (), 2, ["rivers", "river", "日", "oxen", "milk"]
     )
-    fig = drawn(CANDIDATES, scored)
+    fig = CANDIDATES.draw(scored)
     whole = fig.plotly().data[-1]
     expected = sorted((c.probability for c in scored if c.probability is not None), reverse=True)
     assert list(whole.x) == expected
@@ -116,7 +110,7 @@ def test_candidates_are_drawn_best_first_with_their_numbers(bert: Bert) -> None:
 def test_an_impossible_candidate_still_has_a_place_on_the_scale() -> None:
     never = Candidate("x", ("x",), (-2000.0,), 9, None)
     certain = Candidate("y", ("y",), (0.0,), 1, None)
-    fig = drawn(CANDIDATES, [never, certain])
+    fig = CANDIDATES.draw([never, certain])
     low, high = fig.plotly().layout.xaxis.range
     for value in fig.plotly().data[-1].x:
         assert low < math.log10(value) < high
@@ -124,24 +118,24 @@ def test_an_impossible_candidate_still_has_a_place_on_the_scale() -> None:
 
 def test_the_lens_at_a_mask_has_layers_as_rows(bert: Bert) -> None:
     found = layer_predictions(bert, TEXT, None, (2,), (2,), 4)
-    fig = drawn(LENS, found)
+    fig = LENS.draw(found)
     np.testing.assert_array_equal(fig.plotly().data[0].z, found.probabilities[:, 0])
     assert fig.plotly().layout.xaxis.ticktext == ("best", "2nd", "3rd", "4th")
     assert fig.plotly().layout.yaxis.ticktext == ("embeddings", "layer 1", "layer 2")
-    assert fig.plotly().layout.yaxis.range == (-0.5, 2.5)  # upwards
+    assert fig.plotly().layout.yaxis.range == (2.5, -0.5)
     assert list(fig.plotly().data[1].text) == [
-        shorten(str(word), 17) for word in found.words[:, 0].flatten()
+        shorten(str(word)) for word in found.words[:, 0].flatten()
     ]
 
 
 def test_the_lens_of_a_sentence_has_tokens_as_rows_downwards(bert: Bert) -> None:
     found = layer_predictions(bert, TEXT, None, (2,))
-    fig = drawn(LENS, found, is_whole=True)
+    fig = LENS.draw(found, chart=WHOLE_SENTENCE)
     np.testing.assert_array_equal(fig.plotly().data[0].z, found.probabilities[..., 0].T)
     assert fig.plotly().layout.yaxis.ticktext == found.tokens
     assert fig.plotly().layout.yaxis.range == (len(found.tokens) - 0.5, -0.5)
     assert list(fig.plotly().data[1].text) == [
-        shorten(str(word), 23) for word in found.words[..., 0].T.flatten()
+        shorten(str(word)) for word in found.words[..., 0].T.flatten()
     ]
 
 
@@ -164,8 +158,8 @@ def test_lens_words_are_text() -> None:
         entropy=np.zeros((2, 1), dtype=np.float32),
     )
     for fig in (
-        drawn(LENS, hostile),
-        drawn(LENS, hostile, is_whole=True),
+        LENS.draw(hostile),
+        LENS.draw(hostile, chart=WHOLE_SENTENCE),
     ):
         assert "<img" not in markup(fig)
         assert "&lt;" in markup(fig)
@@ -173,7 +167,7 @@ def test_lens_words_are_text() -> None:
 
 def test_rank_curves_are_the_ranks(bert: Bert) -> None:
     found = word_trajectories(bert, TEXT, None, (2,), 2, ("river", "bank"))
-    fig = drawn(RANKS, found, accent="river")
+    fig = RANKS.draw(found, accent="river")
     assert [trace.name for trace in fig.plotly().data] == ["river", "bank"]
     for index, trace in enumerate(fig.plotly().data):
         assert list(trace.y) == found.ranks[:, index].tolist()
@@ -191,13 +185,13 @@ def test_many_curves_have_different_looks() -> None:
         ranks=np.ones((3, count), dtype=np.int64),
         probabilities=np.ones((3, count), dtype=np.float32),
     )
-    fig = drawn(RANKS, found, accent="w0")
+    fig = RANKS.draw(found, accent="w0")
     assert len({trace.line.color for trace in fig.plotly().data}) == count
 
 
 def test_the_surprise_strip_is_coloured_by_bits(bert: Bert) -> None:
     found = surprise(bert, TEXT)
-    (bars,) = drawn(SURPRISE, found).plotly().data
+    (bars,) = SURPRISE.draw(found).plotly().data
     np.testing.assert_allclose(bars.marker.color, np.minimum(found.bits, CERTAIN_BITS))
     assert [text.split("<br>")[0] for text in bars.text] == list(found.tokens)
     for text, token, best in zip(bars.text, found.tokens, found.best_words, strict=True):
@@ -209,13 +203,13 @@ def test_hostile_tokens_are_text_in_strips() -> None:
         (1,), (HOSTILE,), np.ones(1, np.float32), (HOSTILE + "!",), np.ones(1, np.float32)
     )
     example = Corruption((HOSTILE,) * 3, (HOSTILE,) * 3, ("kept", "random", None))
-    for fig in (drawn(SURPRISE, found), drawn(MASKING, example)):
+    for fig in (SURPRISE.draw(found), MASKING.draw(example)):
         assert "<img" not in markup(fig)
 
 
 def test_the_masking_strip_has_each_token_once_under_its_action(bert: Bert) -> None:
     example = corrupt(bert, TEXT * 3, None, 4, 0.5)
-    fig = drawn(MASKING, example)
+    fig = MASKING.draw(example)
     counts = {trace.name: len(trace.text) for trace in fig.plotly().data if trace.type == "bar"}
     for action, (name, _) in actions().items():
         assert counts[name] == example.actions.count(action)
@@ -224,7 +218,7 @@ def test_the_masking_strip_has_each_token_once_under_its_action(bert: Bert) -> N
 
 
 def test_a_kind_that_was_not_drawn_keeps_its_legend() -> None:
-    fig = drawn(MASKING, Corruption(("a",), ("a",), (None,)))
+    fig = MASKING.draw(Corruption(("a",), ("a",), (None,)))
     names = [trace.name for trace in fig.plotly().data if trace.type == "bar"]
     assert names == [*(name for name, _ in actions().values()), "not chosen"]
 
@@ -259,17 +253,17 @@ def test_percent(p: float, text: str) -> None:
 
 def test_tables_have_a_row_for_each_number(bert: Bert) -> None:
     found = predict_masks(bert, TEXT, None, (2, 4), 3)
-    table = PREDICTIONS.data(found)
+    table = PREDICTIONS.table(found)
     assert len(table) == 6
     assert table.p.tolist() == found.probabilities.flatten().tolist()
     assert table.piece.tolist() == found.words.flatten().tolist()
-    lens_table = LENS.data(layer_predictions(bert, TEXT, None, (), (1, 2), 3))
+    lens_table = LENS.table(layer_predictions(bert, TEXT, None, (), (1, 2), 3))
     assert len(lens_table) == 3 * 2 * 3
-    assert len(SURPRISE.data(surprise(bert, TEXT))) == 10
+    assert len(SURPRISE.table(surprise(bert, TEXT))) == 10
     path = word_trajectories(bert, TEXT, None, (2,), 2, ("river", "bank"))
-    ranks: pd.DataFrame = RANKS.data(path).pivot_table("rank", "layer", "word", "first")
+    ranks: pd.DataFrame = RANKS.table(path).pivot_table("rank", "layer", "word", "first")
     assert ranks["bank"].tolist() == path.ranks[:, 1].tolist()
     scored = score_candidates(bert, "a [MASK]", None, (), 2, ["river", "日"])
-    assert CANDIDATES.data(scored).problem.isna().tolist() == [True, False]
+    assert CANDIDATES.table(scored).problem.isna().tolist() == [True, False]
     example = corrupt(bert, TEXT)
-    assert MASKING.data(example).shown.tolist() == list(example.input_tokens)
+    assert MASKING.table(example).shown.tolist() == list(example.input_tokens)

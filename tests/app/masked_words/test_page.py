@@ -104,7 +104,7 @@ def test_another_draw_is_another_seed(page: AppTest) -> None:
 def test_all_tokens_are_scored_when_asked(
     page: AppTest, monkeypatch: pytest.MonkeyPatch, at_once: int
 ) -> None:
-    monkeypatch.setattr("app.masked_words.surprise.AT_ONCE", at_once)
+    monkeypatch.setattr("app.masked_words.page.AT_ONCE", at_once)
     app = ok(page.run())
     without = len(charts(app))
     app.session_state["surprise"] = True  # as a click on the heading does
