@@ -10,5 +10,6 @@ from bertcore.base.public import deferred
 if TYPE_CHECKING:
     from bertscope import notebook
     from bertscope.app_root import find_app_root
+    from bertscope.notebook.show import show
 else:
     __getattr__, __dir__, __all__ = deferred(__name__, __file__)

@@ -12,7 +12,7 @@ import pandas as pd
 from bertcore.lessons.lesson import Lesson
 
 from ..access.class_store import Graded
-from ..shell.picture_files import to_csv
+from ..html_file.data_files import to_csv
 
 _POINTS = "Points Possible"
 """By which Canvas knows the row of points: no learner may be called so."""

@@ -13,11 +13,11 @@ from ..access.class_store import Answer, ClassStore, HandedIn, Learner, StepCoun
 from ..access.policy import policy
 from ..guide import catalogue, guide
 from ..guide.language import language
+from ..html_file.data_files import to_csv
 from ..html_file.document import legible
 from ..plots import plain
 from ..plots.source_tables import markdown_table
 from ..shell import Field, frame
-from ..shell.picture_files import to_csv
 from ..streamlit_internals import plotly_chart
 from . import PAGE, removal
 from .figures import answers_figure

@@ -311,6 +311,7 @@ PREDICTIONS = View(
     of=predict_masks,
     table=best_words,
     chart=BEST_WORDS,
+    needs=frozenset({"mlm"}),
     how=(
         "Each bar is the probability of one piece of the vocabulary; all pieces together make "
         "100%. The pink bar is the token that was there. Several masks are predicted "
@@ -324,6 +325,7 @@ CANDIDATES = View(
     of=score_candidates,
     figure=candidate_dots,
     table=scores_table,
+    needs=frozenset({"mlm"}),
     how=(
         "A one-piece word has its probability from the bars above and its rank among all pieces of "
         "the vocabulary; 1 is the best guess. A word of several pieces gets as many masks, and its "
@@ -348,6 +350,7 @@ SURPRISE = View(
     table=guesses_table,
     fills=perplexity,
     chart=SURPRISES,
+    needs=frozenset({"mlm"}),
     how=(
         "Each token in turn is hidden on its own, and BERT predicts it from the rest; a typed "
         "\\[MASK\\] stays masked. Colour is its surprise in bits: 0 means that it was certain, "
@@ -363,6 +366,7 @@ NEXT_WORDS = View(
     of=predict_next,
     table=best_words,
     chart=BEST_WORDS,
+    needs=frozenset({"next"}),
     how=(
         "Each bar is the probability of one piece of the vocabulary at this place, given only the "
         "tokens before it; all pieces together make 100%. The pink bar is the token that the text "
@@ -376,6 +380,7 @@ NEXT_SURPRISE = View(
     table=guesses_table,
     fills=perplexity,
     chart=SURPRISES,
+    needs=frozenset({"next"}),
     how=(
         "Each token is predicted from those before it, in one run. Colour is its surprise in "
         "bits: 0 means that it was certain, and each further bit halves the probability. Below "
@@ -397,6 +402,7 @@ REPLACED = View(
         ticks={"tickformat": ".0%"},
         space_above=60,
     ),
+    needs=frozenset({"replaced"}),
     how=(
         "ELECTRA's discriminator predicts for each token whether it was replaced by another. "
         "Write a wrong word in a sentence and see whether its box turns bright."

@@ -12,6 +12,7 @@ from bertcore.base.json_data import to_json
 
 from ..component import Listener, clicked_point, hear
 from ..html_file.chart import Data
+from ..html_file.data_files import data_file, to_csv, to_npz
 from ..html_file.document import Scheme
 from ..plots import Figure
 from ..streamlit_internals import plotly_chart
@@ -22,8 +23,8 @@ from .compute import Compute
 T = TypeVar("T")
 Width = Literal["stretch", "content"]
 DATA: dict[str, tuple[str, Callable[[Any], bytes]]] = {
-    "CSV": ("text/csv", picture_files.to_csv),
-    "NPZ": ("application/octet-stream", picture_files.to_npz),
+    "CSV": ("text/csv", to_csv),
+    "NPZ": ("application/octet-stream", to_npz),
 }
 """Media type and writer of a picture's numbers, by the kind of file."""
 DATA_HELP = "Download the numbers of this picture."
@@ -119,7 +120,7 @@ def present(
         picture_files.figure_file,
         fig=fig,
         data=data,
-        file=partial(picture_files.data_file, name, data),
+        file=partial(data_file, name, data),
         code=code,
         how_to_read=how,
         scheme=scheme,

@@ -75,12 +75,13 @@ if TYPE_CHECKING:
     from bertcore.analysis.words.next_sentence import (
         attention_mass,
         next_sentence_matrix,
+        pair_answer,
+        pair_attention,
         pair_rates,
         pair_variants,
-        segment_ids,
     )
     from bertcore.analysis.words.next_words import next_surprise, predict_next
-    from bertcore.analysis.words.predictions import predict_masks
+    from bertcore.analysis.words.predictions import predict_masks, replaced_tokens
     from bertcore.analysis.words.readings import (
         read_apart,
         read_both_sides,

@@ -19,6 +19,7 @@ COMMANDS = {
     "fill-mask": "text.fill_mask",
     "loss": "text.loss",
     "nsp": "text.nsp",
+    "show": "show.show",
     "encode": "encode.encode",
     "export": "export.export",
     "probe": "probe.probe",

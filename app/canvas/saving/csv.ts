@@ -1,4 +1,4 @@
-// Writes CSV (RFC 4180) for spreadsheets, as `to_csv` in app/shell/picture_files.py does.
+// Writes CSV (RFC 4180) for spreadsheets, as `to_csv` in app/html_file/data_files.py does.
 
 import type { Sheet } from "../shared/data_table";
 import { before_sign } from "./formula.json";

@@ -14,9 +14,10 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from app.access.policy import CHECKPOINT_VARIABLE
+from app.html_file import data_files
 from app.navigation import PAGES
 from app.plots.formats import plain, safe_card
-from app.shell import frame, picture_files, sentence_box, sidebar, state
+from app.shell import frame, sentence_box, sidebar, state
 from bertcore.checkpoints.source import SHIPPED, TOYS
 from tests.support.opened import page_of
 from tests.support.tiny import tiny_bert
@@ -187,27 +188,25 @@ def test_figure_offers_picture_data_and_code():
 
 def test_tables_and_arrays_come_back_as_they_were():
     table = pd.DataFrame({"token": ["שלום", "</script>", "a,b"], "x": [1.5, 2.0, -3.0]})
-    content = picture_files.to_csv(table)
+    content = data_files.to_csv(table)
     assert content.startswith(b"\xef\xbb\xbf")  # the byte order mark, for spreadsheets
     again = pd.read_csv(io.BytesIO(content), encoding="utf-8-sig")
     pd.testing.assert_frame_equal(again, table)
     arrays = {"token": np.arange(6, dtype=np.float32).reshape(2, 3)}
-    assert np.array_equal(
-        np.load(io.BytesIO(picture_files.to_npz(arrays)))["token"], arrays["token"]
-    )
+    assert np.array_equal(np.load(io.BytesIO(data_files.to_npz(arrays)))["token"], arrays["token"])
 
 
 @pytest.mark.parametrize(("text", "written"), json.loads(FORMULAS.read_text()))
 def test_csv_holds_no_formulas(text: str, written: str) -> None:
     """The same cases as of the files that the browser makes (csv.test.ts)."""
-    content = picture_files.to_csv(pd.DataFrame({text: [text, -0.5]}))
+    content = data_files.to_csv(pd.DataFrame({text: [text, -0.5]}))
     cell = '"' + written.replace('"', '""') + '"'
     assert content.decode("utf-8-sig") == f"{cell}\r\n{cell}\r\n-0.5\r\n"
 
 
 def test_csv_of_a_spreadsheet_that_splits_at_semicolons_holds_no_formulas() -> None:
     names = ["Bob;=cmd|'/c calc'!A1", 'a";"=1+1', 'x;" \t＝1', "\n@a;-b"]
-    content = picture_files.to_csv(pd.DataFrame({"n": [1] * 4, "name": names, "p": [-0.5] * 4}))
+    content = data_files.to_csv(pd.DataFrame({"n": [1] * 4, "name": names, "p": [-0.5] * 4}))
     for separator in ";\t,":
         for row in csv.reader(io.StringIO(content.decode("utf-8-sig")), delimiter=separator):
             for cell in row:
@@ -223,13 +222,13 @@ def test_numbers_of_a_csv_are_as_short_as_they_are_exact() -> None:
         "is": [True, False],
         "mixed": [None, 2.5],
     }
-    content = picture_files.to_csv(pd.DataFrame(columns)).decode("utf-8-sig")
+    content = data_files.to_csv(pd.DataFrame(columns)).decode("utf-8-sig")
     assert content.splitlines()[1:] == ["0.1,0.1,1e-07,-3,True,", f"-0.5,,inf,{2**60},False,2.5"]
 
 
 def test_a_long_cell_of_a_csv_is_read_once() -> None:
     start = time.perf_counter()
-    picture_files.to_csv(pd.DataFrame({"a": ["; \t\n" * 50_000, " " * 200_000]}))
+    data_files.to_csv(pd.DataFrame({"a": ["; \t\n" * 50_000, " " * 200_000]}))
     assert time.perf_counter() - start < 2
 
 

@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bertcore import Bert, load
+from bertcore.analysis import layer_predictions, pair_answer
 from bertcore.analysis.words.candidates import score_candidates
 from bertcore.network import ALL_HEADS
 from tests.support.command_line import app
@@ -181,6 +182,20 @@ def test_nsp_equals_the_core(bert: Bert, folder: Path) -> None:
     assert f"{expected.is_next:.4f}  B follows A" in run("nsp", A, B, checkpoint=folder)
 
 
+def test_show_lists_the_views_and_prints_one(bert: Bert, folder: Path, tmp_path: Path) -> None:
+    assert "Does B follow A?" in " ".join(run("show").split())
+    answer = pair_answer(bert, A, B, "all 0").is_next
+    options = ("--set", "segments=all 0")
+    printed = json.loads(run("show", "next-sentence", A, B, "--json", *options, checkpoint=folder))
+    assert printed["is_next"] == pytest.approx(answer)
+    assert f"{answer:.4g}" in run("show", "next-sentence", A, B, *options, checkpoint=folder)
+    files = ("--csv", tmp_path / "v.csv", "--html", tmp_path / "v.html")
+    assert run("show", "lens", "a [MASK]", *files, checkpoint=folder) == ""
+    lens = layer_predictions(bert, "a [MASK]")
+    assert len((tmp_path / "v.csv").read_text().splitlines()) == 1 + lens.words.size
+    assert "What would BERT predict after each layer?" in (tmp_path / "v.html").read_text()
+
+
 @pytest.mark.parametrize("packed", [False, True])
 def test_encode_gives_a_row_for_each_line(
     bert: Bert, folder: Path, tmp_path: Path, packed: bool
@@ -217,6 +232,12 @@ def test_encode_of_many_lines_keeps_their_order(bert: Bert, folder: Path, tmp_pa
         (("nsp", "a"), "B"),
         (("nsp", "", "b"), "text A is blank"),
         (("nsp", "a", "b", "--device", "abacus"), "device is 'abacus'"),
+        (("show", "heat"), "there is no view 'heat'; expected one of"),
+        (("show", "variants", "a"), "variants needs text_b"),
+        (("show", "lens", "a", "b", "c"), "lens takes 2 texts, but 3 came"),
+        (("show", "lens", "a", "--set", "top_k"), "--set is 'top_k'; expected OPTION=VALUE"),
+        (("show", "lens", "a", "--set", "colour=1"), "lens has no option colour"),
+        (("show", "masked-words", "a"), "nothing is hidden"),
         (("encode", __file__, "--out", "missing-folder/v.npy"), "does not exist"),
         (("encode", "missing.txt", "--out", "v.npy"), "missing.txt"),
     ],

@@ -1,0 +1,60 @@
+"""A view of the app in a notebook, by its name."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bertcore import Model, Trace
+from bertscope.notebook.notebook_view import NotebookView, app_module, make_view, source_of
+
+
+def named_view(name: str) -> Any:
+    """Return the `View` of a name; ValueError if there is none."""
+    views: Mapping[str, Any] = app_module("app.view").all_views()
+    if name not in views:
+        listed = ", ".join(views)
+        raise ValueError(f"there is no view {name!r}; expected one of {listed}.")
+    return views[name]
+
+
+def show(name: str, of: Model | Trace, *texts: str, **options: Any) -> NotebookView:
+    """Show a view of the app; `bertscope show` lists their names.
+
+    Args:
+        name: Such as "masked-words".
+        of: The checkpoint; or a trace, for a view of a trace.
+        texts: What is shown: a text, a pair, or several sentences.
+        options: Further arguments of the view's function, such as `top_k=3`.
+
+    ValueError if there is no such view, a text or option is missing or not known, or the checkpoint
+    cannot have it.
+    """
+    view = named_view(name)
+    if isinstance(of, Trace):
+        if not view.takes_trace:
+            raise ValueError(f"{name} needs the checkpoint; give it in place of the trace.")
+        bert, texts = None, (of.text_a, *([] if of.text_b is None else [of.text_b]))
+        result = view.of(of, **view.bind((), options))
+    else:
+        bert, result = of, view.compute(of, texts, **options)
+    return draw(view, result, bert, texts, options)
+
+
+def draw(
+    view: Any, result: Any, bert: Model | None, texts: Sequence[str], options: Mapping[str, Any]
+) -> NotebookView:
+    """Return a view of a result, as an HTML file with its numbers, its Python and its caption."""
+    chart, special = app_module("app.html_file.chart"), app_module("app.plots.special_tokens")
+    marks = special.BERT if bert is None else special.marks_of(bert.tokenizer)
+    how = special.filled_markdown(view.how, marks, **view.fills(result))
+    fig = view.draw(result)
+    code = f"import bertcore\n\nbert = bertcore.load({source_of(bert)!r})\n"
+    if view.takes_trace:
+        code += f"trace = bert.trace({', '.join(map(repr, texts))})\n"
+    bound = view.bind(() if view.takes_trace else texts, options)
+    code += view.python([bound[name] for name in view.parameters if name in bound], None)
+    names = ("Text A", "Text B") if len(texts) < 3 else [f"Text {n + 1}" for n in range(len(texts))]
+    typed = dict(zip(names, texts, strict=False))
+    height, table = int(fig.height or 420), chart.table_of(view.table(result))
+    return make_view(
+        view.question, [chart.chart(fig)], bert, typed, code, height, how=how, table=table
+    )

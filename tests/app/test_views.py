@@ -1,0 +1,180 @@
+"""Every `View` on every capability signature: drawn or refused, numbers, Python, files.
+
+What a view draws is tested beside its page; that it holds what all views promise, here.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+from string import Formatter
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import bertcore
+import bertscope
+from app.html_file.data_files import data_file
+from app.plots.special_tokens import filled_markdown, marks_of
+from app.view import View, all_views, public_module
+from bertcore import Bert, Model
+from bertcore.base.json_data import to_json
+from bertscope.notebook.show import draw
+from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
+from tests.support.tiny_families import make
+from tests.support.tiny_others import make_other
+
+VIEWS = all_views()
+HOSTILE = '</script><img src=x onerror=alert(1)> {braces} "q" \\ the [MASK] bank'
+TEXTS = (HOSTILE, "it's 'quoted' \u202e\"\"\"", "=1+1;@x")
+MADE: dict[str, Callable[[Path], object]] = {
+    "bert": lambda folder: tiny_bert().save(folder),
+    "bert without heads": lambda folder: tiny_bert(heads=frozenset()).save(folder),
+    "causal bert": lambda folder: Bert(
+        tiny_network(tiny_config(is_decoder=True), heads=frozenset({"mlm"})), tiny_tokenizer()
+    ).save(folder),
+    "discriminator": lambda folder: make("ElectraForPreTraining", folder),
+    "sentence order": lambda folder: make("AlbertForPreTraining", folder),
+    "decoder": lambda folder: make_other("GPT2LMHeadModel", folder),
+    "encoder and decoder": lambda folder: make_other("T5ForConditionalGeneration", folder),
+}
+"""Checkpoints that differ in what they can: a view sees nothing else of a family."""
+SAMPLES: dict[str, Any] = {
+    "masked": (2,),
+    "position": 2,
+    "positions": (2,),
+    "words": ("bank",),
+    "pairs": tuple(itertools.permutations(TEXTS, 2)),
+}
+"""Arguments that a visitor chooses, by name."""
+
+
+@pytest.fixture(scope="module")
+def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Model]:
+    opened: dict[str, Model] = {}
+
+    def open_one(name: str) -> Model:
+        if name not in opened:
+            folder = tmp_path_factory.mktemp("signature") / "it's a 'checkpoint'"
+            folder.mkdir()
+            MADE[name](folder)
+            opened[name] = bertcore.load(folder, device="cpu")
+        return opened[name]
+
+    return open_one
+
+
+def asked(view: View[Any]) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """Return texts and options for a view: as many as it takes."""
+    known = view.parameters
+    if {"sentences", "texts"} & {*known}:
+        texts = TEXTS
+    elif view.takes_trace or {"text_b", "text_pair"} & {*known}:
+        texts = TEXTS[:2]
+    else:
+        texts = TEXTS[: "text" in known or "text_a" in known]
+    return texts, {name: value for name, value in SAMPLES.items() if name in known}
+
+
+@pytest.fixture(params=VIEWS)
+def view(request: pytest.FixtureRequest) -> View[Any]:
+    return VIEWS[request.param]
+
+
+@pytest.mark.parametrize("signature", MADE)
+def test_a_view_draws_or_the_model_says_why_not(
+    view: View[Any], signature: str, checkpoints: Callable[[str], Model]
+) -> None:
+    bert = checkpoints(signature)
+    texts, options = asked(view)
+    if lacking := [what for what in view.needs if what not in bert.capabilities]:
+        assert all(bert.absent[what] for what in lacking)
+        return
+    try:
+        result = view.compute(bert, texts, **options)
+    except ValueError:  # such as a text without a mask
+        assert signature != "bert"
+        return
+    fig = view.draw(result)
+    assert "<img" not in str(fig.plotly().to_plotly_json())
+    assert int(fig.height or 0) > 0
+    table = view.table(result)
+    content = data_file(view.name, table).content
+    if isinstance(table, pd.DataFrame):
+        rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"))))
+        assert len(rows) == 1 + len(table)
+        assert rows[0] == [*map(str, table.columns)]
+        assert not any(cell[1:] and cell[0] in "=@" for row in rows for cell in row)
+    how = filled_markdown(view.how, marks_of(bert.tokenizer), **view.fills(result))
+    assert len(how) > 40
+    assert to_json(result)
+
+
+def test_the_python_of_a_view_gives_its_numbers(
+    view: View[Any], checkpoints: Callable[[str], Model]
+) -> None:
+    bert = checkpoints("bert")
+    if view.needs - bert.capabilities:
+        bert = next(b for b in map(checkpoints, MADE) if not view.needs - b.capabilities)
+    texts, options = asked(view)
+    try:
+        result = view.compute(bert, texts, **options)
+    except ValueError:
+        bert = checkpoints("decoder")
+        result = view.compute(bert, texts, **options)
+    bound = view.bind(texts, options)
+    arguments = [bound[name] for name in view.parameters if name in bound]
+    pair = (texts[0], texts[1]) if len(texts) == 2 else None
+    names: dict[str, Any] = {"bert": bert, "trace": bert.trace(*(texts or TEXTS)[:2])}
+    python = view.python(arguments, pair)
+    exec(compile(python, view.name, "exec"), names)
+    assert to_json(names["result"]) == to_json(result)
+    assert public_module(view.of) in {"bertcore", "bertcore.analysis", "bertcore.model"}
+
+
+def test_the_file_of_a_view_opens_without_a_network(
+    view: View[Any], checkpoints: Callable[[str], Model]
+) -> None:
+    texts, options = asked(view)
+    for bert in map(checkpoints, MADE):
+        if view.needs - bert.capabilities:
+            continue
+        try:
+            result = view.compute(bert, texts, **options)
+        except ValueError:
+            continue
+        html = draw(view, result, bert, texts, options).html
+        assert "<img src=x" not in html
+        assert 'src="http' not in html
+        assert "Content-Security-Policy" in html
+        return
+    pytest.fail("no checkpoint has this view")
+
+
+def test_names_and_questions() -> None:
+    assert len({view.name for view in VIEWS.values()}) == len(VIEWS) > 10
+    assert [view.name for view in VIEWS.values() if not view.question.endswith("?")] == []
+
+
+def test_each_view_says_how_to_read_it(view: View[Any]) -> None:
+    assert len(view.how) > 40
+    assert {name for _, name, _, _ in Formatter().parse(view.how) if name} == set() or view.fills
+
+
+def test_bertscope_show_is_the_view(checkpoints: Callable[[str], Model]) -> None:
+    bert = checkpoints("bert")
+    assert "Does B follow A?" in bertscope.show("next-sentence", bert, "a", "b").html
+    for arguments, words in (
+        (("unknown", bert, "a"), "there is no view 'unknown'"),
+        (("variants", bert, "a"), "variants needs text_b"),
+        (("masked-words", bert, "a", "b", "c"), "masked-words takes 2 texts"),
+        (("next-sentence", bert.trace("a", "b")), "next-sentence needs the checkpoint"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            bertscope.show(*arguments)
+    with pytest.raises(ValueError, match="lens has no option color"):
+        bertscope.show("lens", bert, "a", color=1)
