@@ -36,5 +36,6 @@ if TYPE_CHECKING:
     from bertcore.model import Model, NextSentence
     from bertcore.tokenizer import Encoding, Tokenizer
     from bertcore.trace import Trace
+    from bertcore.train import finetune, open_task, pretrain
 else:  # at first use, so that `bertscope --help` does not wait for torch
     __getattr__, __dir__, __all__ = deferred(__name__, __file__)

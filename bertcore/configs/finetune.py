@@ -20,7 +20,6 @@ from bertcore.configs.optimizer import OptimizerConfig
 if TYPE_CHECKING:
     from bertcore.architecture.config import BertConfig
 
-DEFAULT_LENGTH = 128
 DOC_STRIDE = 128
 BALANCED = "balanced"
 ALL, NONE = "all", "none"
@@ -35,21 +34,20 @@ POOLING_OF_FEATURES = (
 class FinetuneConfig:
     """How a checkpoint is fine-tuned: epochs, batch and schedule default to the paper's.
 
-    Its rate is `default_rate` of the shape.
     ValueError if a value is out of its range.
 
     Source: Devlin et al. 2019, sections 4.1 and 5, appendix A.3; Mosbach et al. 2021 (bias
         correction).
     """
 
-    learning_rate: float
-    """Peak rate of AdamW."""
+    learning_rate: float | None = None
+    """Peak rate of AdamW; default: `default_rate` of the network."""
     epochs: int = 3
     """Passes over the training data, at least 1."""
     batch_size: int = 32
     """Examples per step."""
-    max_seq_length: int = DEFAULT_LENGTH
-    """Longest input in tokens."""
+    max_seq_length: int | None = None
+    """Longest input in tokens; default: 128, qa 384, or what the checkpoint reads, if less."""
     seed: int = 1
     """Seed of a new head, of the order of examples and of dropout; 0 or more."""
     warmup_ratio: float = 0.1
@@ -138,14 +136,29 @@ class FinetuneConfig:
             )
         if self.pooling != CLS and self.feature_based:
             raise ValueError(POOLING_OF_FEATURES.format(self.pooling))
-        self.optimizer_config()
+        self._optimizer_config(1e-4 if self.learning_rate is None else self.learning_rate)
         check_numbers_of(self)
 
     def optimizer_config(self) -> OptimizerConfig:
         """Return the settings of AdamW and of the schedule."""
+        return self._optimizer_config(self.rate)
+
+    @property
+    def rate(self) -> float:
+        """The learning rate, which `make_settings` has filled in."""
+        assert self.learning_rate is not None
+        return self.learning_rate
+
+    @property
+    def length(self) -> int:
+        """The longest input in tokens, which `make_settings` has filled in."""
+        assert self.max_seq_length is not None
+        return self.max_seq_length
+
+    def _optimizer_config(self, learning_rate: float) -> OptimizerConfig:
         return OptimizerConfig(
             optimizer="adamw",
-            learning_rate=self.learning_rate,
+            learning_rate=learning_rate,
             adam_beta2=0.999,
             adam_epsilon=1e-6,
             weight_decay=self.weight_decay,

@@ -527,7 +527,7 @@ def _read(
             path,
             task,
             tokenizer,
-            max_length=settings.config.max_seq_length,
+            max_length=settings.config.length,
             labels=labels,
             columns=train_columns if is_train else dev_columns,
             skip_bad_rows=settings.skip_bad_rows,
@@ -620,4 +620,4 @@ def _delete_large_files(run: Path) -> None:
 
 
 def _name(config: FinetuneConfig) -> str:
-    return run_name(config.learning_rate, config.seed)
+    return run_name(config.rate, config.seed)

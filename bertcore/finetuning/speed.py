@@ -89,7 +89,7 @@ def measure_speed(
         return model.task.rows(
             examples,
             model.tokenizer,
-            max_length=config.max_seq_length,
+            max_length=config.length,
             labels=model.labels if model.task.has_labels else None,
             doc_stride=config.doc_stride,
             is_train=is_train,

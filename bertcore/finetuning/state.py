@@ -79,7 +79,7 @@ def load_state(folder: Path) -> dict[str, Any] | None:
         ) from error
 
 
-def save_model(model: TaskModel, target: Path, *, max_seq_length: int) -> None:
+def save_model(model: TaskModel, target: Path, *, max_seq_length: int | None) -> None:
     """Write a checkpoint of a run, such as its best one, atomically.
 
     It is on the disk when this returns, so no state refers to a lost checkpoint.
@@ -126,7 +126,7 @@ _PLACES = ("", "runs/*/", "*/runs/*/", "*/")
 """Of runs below a folder: it is one itself, a fine-tuning, a folder of fine-tunings, or of runs."""
 
 
-def save_epoch(model: TaskModel, folder: Path, epoch: int, *, max_seq_length: int) -> None:
+def save_epoch(model: TaskModel, folder: Path, epoch: int, *, max_seq_length: int | None) -> None:
     """Write the model as the checkpoint of an epoch; an older one of that epoch is replaced.
 
     Args:

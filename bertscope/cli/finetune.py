@@ -331,7 +331,7 @@ def _run_experiment(experiment: Experiment, *, as_json: bool) -> None:
         typer.echo(experiment.format_note, err=True)
         for note in experiment.notes:
             typer.echo(f"Note: {note}", err=True)
-    names = [run_name(run.learning_rate, run.seed) for run in experiment.settings.runs]
+    names = [run_name(run.rate, run.seed) for run in experiment.settings.runs]
     with stop_signals() as should_stop, progress_bar() as bar:
         task = bar.add_task("starting", total=1.0)
 
