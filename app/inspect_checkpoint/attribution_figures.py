@@ -1,7 +1,7 @@
 """Attribution to words, at the input and by layer: colours, methods side by side, faithfulness."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -21,6 +21,7 @@ from ..plots import (
     theme,
     token_flow,
 )
+from ..plots.figure import Properties
 
 RANDOM = "Random order"
 MEASURES = {
@@ -67,52 +68,78 @@ def method_rows(
     rows: Rows,
     *,
     is_dark: bool,
-    own_scale: bool = True,
     most_named: int = _MOST_NAMED,
     names: Mapping[str, str] | None = None,
 ) -> Figure:
-    """Draw several methods' numbers as rows over one axis of words.
+    """Draw several methods' numbers as rows over one axis of words, each row on its own scale.
 
     Args:
         words, rows: The words and their numbers.
         is_dark: As for `attributed_text`.
-        own_scale: Divide each row by its own largest number, for rows of different units.
         most_named: Most words whose names fit; of more, every second, third ... is named.
         names: What to call the rows, by their names in `rows`.
     """
+    called = [(names or {}).get(name, name) for name in rows]
+    fig = _grid(words, rows, is_dark, own_scale=True, names=called)
+    return _lay_out(fig, words, height=34 * len(rows) + 8, top=4, most_named=most_named)
+
+
+def conductance_map(words: Sequence[Word], rows: Rows, *, is_dark: bool) -> Figure:
+    """Draw the conductance of each layer (row) by word, all on one scale."""
+    bar = theme.bar_above("against ← conductance → for")
+    names = [f"layer {name}" for name in rows]
+    fig = _grid(words, rows, is_dark, own_scale=False, names=names, colorbar=bar)
+    return _lay_out(fig, words, height=30 * len(rows) + 66, top=62)
+
+
+def _grid(
+    words: Sequence[Word],
+    rows: Rows,
+    is_dark: bool,
+    *,
+    own_scale: bool,
+    names: Sequence[str],
+    colorbar: Properties | None = None,
+) -> Figure:
+    """Return rows of numbers as coloured cells.
+
+    Args:
+        own_scale: Divide each row by its own largest number, for rows of different units.
+        names: Of the rows.
+    """
     values = np.stack([np.asarray(row, dtype=np.float64) for row in rows.values()])
     sizes = np.nanmax(np.abs(values), axis=1, initial=1e-12, keepdims=True)
-    drawn = values / (sizes if own_scale else sizes.max())
-    labels = [theme.escape(shorten(word.text, 14)) for word in words]
+    largest = 1.0 if own_scale else float(sizes.max())
+    texts = [theme.escape(shorten(word.text, 14)) for word in words]
     fig = Figure()
     fig.heat(
-        drawn,
-        theme.around_zero(1, is_dark),
-        "<b>%{customdata[0]}</b>: %{customdata[1]}<br>%{y}",
+        values / sizes if own_scale else values,
+        theme.around_zero(largest, is_dark),
+        "%{y}, <b>%{customdata[0]}</b>: %{customdata[1]:+.4f}",
         gap=(1 if len(words) <= 80 else 0, 3),
-        y=[theme.escape((names or {}).get(name, name)) for name in rows],
-        customdata=np.dstack([np.broadcast_to(np.array(labels), values.shape), values]),
+        colorbar=colorbar,
+        y=[theme.escape(name) for name in names],
+        customdata=np.dstack(
+            [np.broadcast_to(np.array(texts, dtype=object), values.shape), values]
+        ),
     )
-    _lay_out(fig, labels, height=34 * len(rows) + 8, top=4, most_named=most_named)
-    fig.update_yaxes(autorange="reversed", showgrid=False, fixedrange=True)
     return fig
 
 
 def _lay_out(
-    fig: Figure, labels: Sequence[str], *, height: int, top: int, most_named: int, y: str = ""
-) -> None:
+    fig: Figure, words: Sequence[Word], *, height: int, top: int, most_named: int = _MOST_NAMED
+) -> Figure:
     """Lay out rows over an axis of words, whose names are turned if there are many.
 
     Args:
-        labels: Names of the words, escaped.
         height: Pixels of the rows and what is above them.
         top: Pixels above them.
         most_named: Most words whose names fit; of more, every second, third ... is named.
-        y: Title of the rows.
     """
+    labels = [theme.escape(shorten(word.text, 14)) for word in words]
     turned = len(labels) > min(12, most_named // 2)
     below = 34 + (6 * max(map(display_width, labels), default=0) if turned else 0)
-    theme.plot_layout(fig, "", "", y, height + below)
+    theme.plot_layout(fig, "", "", "", height + below)
     places = list(range(0, len(labels), max(1, -(-len(labels) // most_named))))
     fig.update_xaxes(
         tickvals=places,
@@ -121,7 +148,9 @@ def _lay_out(
         showgrid=False,
         automargin=False,
     )
+    fig.update_yaxes(autorange="reversed", showgrid=False, fixedrange=True)
     fig.update_layout(margin={"t": top, "b": below})
+    return fig
 
 
 def faithfulness_dots(
@@ -194,75 +223,3 @@ def faithfulness_table(
         rows += [(name, *row) for row in zip(*parts, measured.sufficiency, strict=True)]
     columns = "method share_of_words words comprehensiveness sufficiency"
     return tabulate(columns, ((*row[:3], float(row[3]), float(row[4])) for row in rows))
-
-
-def conductance_map(
-    words: Sequence[Word],
-    values: NDArray[np.float32],
-    deltas: NDArray[np.float32],
-    *,
-    is_dark: bool,
-) -> Figure:
-    """Draw the conductance of each layer (row) and word (column), [L, W].
-
-    The convergence deltas of the layers, [L], are in the numbers only.
-    """
-    num_layers = len(values)
-    names = [theme.escape(shorten(word.text, 14)) for word in words]
-    largest = max(float(np.abs(values).max(initial=0.0)), 1e-9)
-    fig = Figure()
-    fig.heat(
-        values,
-        theme.around_zero(largest, is_dark),
-        "layer %{y}, <b>%{customdata}</b>: %{z:+.4f}",
-        gap=(1 if len(words) <= 80 else 0, 2),
-        colorbar=theme.bar_above("against ← conductance → for"),
-        customdata=np.broadcast_to(np.array(names), values.shape),
-    )
-    height = 30 * num_layers + 66
-    _lay_out(fig, names, height=height, top=62, most_named=_MOST_NAMED, y="layer")
-    fig.update_yaxes(dtick=1, autorange="reversed", showgrid=False)
-    return fig
-
-
-def conductance_arrays(
-    words: Sequence[Word], values: NDArray[np.float32], deltas: NDArray[np.float32]
-) -> dict[str, NDArray[Any]]:
-    """Return the numbers as arrays."""
-    return {"conductance": values, "deltas": deltas}
-
-
-def layer_faithfulness(
-    by_order: Mapping[str, Faithfulness], random: Sequence[Faithfulness], *, unit: str
-) -> Figure:
-    """Draw both measures of each layer's order of words over that of random orders (dotted).
-
-    Args:
-        by_order: Faithfulness of each layer, in order.
-        random: That of words in random order.
-        unit: What is lost: "probability" or "score".
-    """
-    by_layer = list(by_order.values())
-    fig = subplots(1, 2, subplot_titles=list(MEASURES.values()), horizontal_spacing=0.1)
-    layers = list(range(len(by_layer)))
-    for column, measure in enumerate(MEASURES, start=1):
-        fig.add(
-            "scatter",
-            x=layers,
-            y=[getattr(faithfulness, f"mean_{measure}") for faithfulness in by_layer],
-            mode="lines+markers",
-            line={"color": theme.SEGMENT_A, "width": 2},
-            marker={"size": 9},
-            hovertemplate="layer %{x}: %{y:+.4f}<extra></extra>",
-            showlegend=False,
-            row=1,
-            col=column,
-        )
-        mean = float(np.mean([getattr(faithfulness, f"mean_{measure}") for faithfulness in random]))
-        fig.add_hline(y=mean, line={"dash": "dot", "color": theme.SPECIAL}, row=1, col=column)
-    theme.plot_layout(fig, "", "layer", "", 230)
-    fig.update_xaxes(dtick=1, showgrid=False)
-    fig.update_yaxes(title_text=f"{unit} lost", col=1)
-    fig.update_annotations(font_size=12)
-    fig.update_layout(margin={"t": 30})
-    return fig

@@ -1,6 +1,6 @@
 """Counterfactuals: the fewest words to swap for another answer."""
 
-from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -14,10 +14,9 @@ from bertcore.analysis.attribution import (
 )
 
 from ..plots import percent, plain, records, shorten_middle
-from ..shell import TEXT_A, TEXT_B, Compute, Picture, frame
-from ..task_model import model as inspection
-from ..task_model.model import Inputs, Query
-from ..task_model.task_views import TaskView, view_of
+from ..shell import TEXT_A, TEXT_B, Compute, Picture
+from ..task_model.model import TaskPage, proposer
+from ..task_model.task_views import ExplainedTarget, TaskView
 from .words import STOPPED
 
 SHOWN = 6
@@ -72,54 +71,46 @@ find_counterfactuals(
 )
 
 
-def show(page: frame.Page, query: Query, word: int | None) -> None:
-    """Draw the texts with another answer, each with a button that uses it on all pages.
-
-    Args:
-        page: The page.
-        query: The text.
-        word: For a tagger, the word whose tag is to change.
-    """
-    view = view_of(inspection.model(page.bert_key).task)
-    with frame.guard():
-        proposer = inspection.proposer(page.bert_key)
-        if proposer != page.bert_key:
-            st.caption(
-                "This checkpoint no longer has a masked-word head, so the shipped checkpoint "
-                "proposes the words."
-            )
-        score_change = view.choose_score_change()
-        texts = query.texts
-        # The label whose yes or no is explained; none if a text has one answer.
-        label = query.target.label if isinstance(query.target, LabelTarget) else None
-        compute = Compute(name=SWAPS.name, stage="Trying other words", stopped=STOPPED)
-        search = compute(
-            find_counterfactuals,
-            inspection.TaskKey(texts.key),
-            proposer,
-            texts.text_a,
-            texts.text_b,
-            choices=texts.choices,
-            word=word,
-            label=label,
-            score_change=score_change,
+def show(task: TaskPage, view: TaskView, explained: ExplainedTarget) -> None:
+    """Draw the texts with another answer, each with a button that uses it on all pages."""
+    key, texts = task.texts.key, task.texts
+    proposed_by = proposer(key)
+    if proposed_by != key:
+        st.caption(
+            "This checkpoint no longer has a masked-word head, so the shipped checkpoint "
+            "proposes the words."
         )
-        _draw(view, texts, search, word)
-        SWAPS.offer(
-            page,
-            search,
-            setup=inspection.setup(texts, query.target),
-            limit=f"{MAX_FORWARDS:,}",
-            choices=list(texts.choices),
-            word=word,
-            label=label,
-            score_change=score_change,
-        )
+    # The label whose yes or no is explained; none if a text has one answer.
+    label = explained.target.label if isinstance(explained.target, LabelTarget) else None
+    options: dict[str, Any] = {
+        "word": explained.word,
+        "label": label,
+        "score_change": view.choose_score_change(),
+    }
+    compute = Compute(name=SWAPS.name, stage="Trying other words", stopped=STOPPED)
+    search = compute(
+        find_counterfactuals,
+        task.key,
+        proposed_by,
+        texts.text_a,
+        texts.text_b,
+        choices=texts.choices,
+        **options,
+    )
+    _draw(task, view, search, explained.word)
+    SWAPS.offer(
+        task.page,
+        search,
+        setup=task.setup(explained.target),
+        limit=f"{MAX_FORWARDS:,}",
+        choices=list(texts.choices),
+        **options,
+    )
 
 
-def _draw(view: TaskView, texts: Inputs, search: Search, word: int | None) -> None:
-    ran = f"{search.forwards:,}"
-    if not search.counterfactuals:
+def _draw(task: TaskPage, view: TaskView, search: Search, word: int | None) -> None:
+    ran, found = f"{search.forwards:,}", search.counterfactuals
+    if not found:
         none = (
             f"No other answer was found in {ran} runs: none of the swaps tried (up to four words) "
             "changes the answer."
@@ -130,26 +121,27 @@ def _draw(view: TaskView, texts: Inputs, search: Search, word: int | None) -> No
         st.info(limit if search.is_cut else none)
         if search.closest is not None:
             st.markdown("The text that came closest:")
-            _row(view, texts, search.closest, 0, word)
+            _row(task, view, search.closest, 0, word)
         return
-    num_texts, count = len(search.counterfactuals), len(search.counterfactuals[0].swaps)
+    count = len(found[0].swaps)
     swapped = "One swapped word is" if count == 1 else f"{count} swapped words are"
-    ways = "one text" if num_texts == 1 else f"{num_texts} texts"
-    below = "" if num_texts <= SHOWN else f", of which the {SHOWN} most probable are below"
+    texts = "One text" if len(found) == 1 else f"{len(found)} texts"
+    below = "" if len(found) <= SHOWN else f", of which the {SHOWN} most probable are below"
     st.markdown(
-        f"**{swapped} enough.** {ways.capitalize()} with another answer{below}; the model was run "
-        f"{ran} times."
+        f"**{swapped} enough.** {texts} with another answer{below}; the model was run {ran} times."
     )
-    for number, one in enumerate(search.counterfactuals[:SHOWN]):
-        _row(view, texts, one, number, word)
+    for number, counterfactual in enumerate(found[:SHOWN]):
+        _row(task, view, counterfactual, number, word)
 
 
-def _row(view: TaskView, texts: Inputs, one: Counterfactual, number: int, word: int | None) -> None:
+def _row(
+    task: TaskPage, view: TaskView, counterfactual: Counterfactual, number: int, word: int | None
+) -> None:
     with st.container(border=True):
-        st.markdown(_marked(texts, one))
+        st.markdown(_marked(task, counterfactual))
         row = st.container(horizontal=True, vertical_alignment="center")
-        row.markdown(view.in_words(one.answer, word), width="content")
-        swaps = sorted(one.swaps, key=lambda swap: swap.word)
+        row.markdown(view.in_words(counterfactual.answer, word), width="content")
+        swaps = sorted(counterfactual.swaps, key=lambda swap: swap.word)
         usual = " · ".join(f"{plain(s.after)} {percent(s.probability)}" for s in swaps)
         row.caption(f"BERT's probability there: {usual}", width="stretch")
         row.button(
@@ -157,7 +149,7 @@ def _row(view: TaskView, texts: Inputs, one: Counterfactual, number: int, word: 
             key=f"swap_{number}",
             icon=":material/edit:",
             on_click=_use,
-            args=(one.text, one.text_pair, texts.text_b is not None),
+            args=(counterfactual.text, counterfactual.text_pair, task.texts.text_b is not None),
         )
 
 
@@ -167,43 +159,21 @@ def _use(text: str, pair: str | None, has_pair: bool) -> None:
         TEXT_B.put(pair or "")
 
 
-def _marked(texts: Inputs, one: Counterfactual) -> str:
+def _marked(task: TaskPage, counterfactual: Counterfactual) -> str:
     """Return both texts as Markdown with the swapped words marked; long ones around them only."""
-    source = texts._replace(text_a=one.text, text_b=one.text_pair).source
-    before_of = {swap.word: swap.before for swap in one.swaps}
-    parts = []
-    for text_id, text in enumerate((one.text, one.text_pair)):
-        if text is None:
-            continue
-        cuts = [
-            (
-                source.encoding.offsets[source.words[place].start][0],
-                source.encoding.offsets[source.words[place].end - 1][1],
-                before,
-            )
-            for place, before in sorted(before_of.items())
-            if source.words[place].text_id == text_id
-        ]
-        parts.append(_with_cuts(text, cuts))
-    return "  \n".join(parts)
-
-
-def _with_cuts(text: str, cuts: Sequence[tuple[int, int, str]]) -> str:
-    done, last = "", 0
-    for start, end, before in cuts:
-        done += _short(text[last:start], head=last > 0)
-        new = plain(text[start:end])
-        done += f":orange-background[{plain(before)}] → :blue-background[**{new}**]"
-        last = end
-    if not cuts:
-        return plain(shorten_middle(text, 3 * _AROUND))
-    rest = text[last:]
-    return done + plain(rest if len(rest) <= _AROUND else rest[:_AROUND] + "…")
-
-
-def _short(text: str, *, head: bool) -> str:
-    """Return the text before a swap, its beginning left out (`head`: behind another swap)."""
-    if len(text) <= (2 if head else 1) * _AROUND:
-        return plain(text)
-    begin = text[:_AROUND] if head else ""
-    return plain(f"{begin}…{text[-_AROUND:]}")
+    texts = (counterfactual.text, counterfactual.text_pair)
+    source = task.texts._replace(text_a=texts[0], text_b=texts[1]).read_by(task.model)
+    lines = []
+    for text_id, text in enumerate(texts):
+        line, last = "", 0
+        for swap in sorted(counterfactual.swaps, key=lambda swap: swap.word):
+            word = source.words[swap.word]
+            if text is not None and word.text_id == text_id:
+                start, _ = source.encoding.offsets[word.start]
+                line += plain(shorten_middle(text[last:start], 2 * _AROUND))
+                _, last = source.encoding.offsets[word.end - 1]
+                after = plain(text[start:last])
+                line += f":orange-background[{plain(swap.before)}] → :blue-background[**{after}**]"
+        if text is not None:
+            lines.append(line + plain(shorten_middle(text[last:], 2 * _AROUND)))
+    return "  \n".join(lines)

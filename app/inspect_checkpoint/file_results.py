@@ -11,6 +11,7 @@ import streamlit as st
 
 from bertcore.analysis.attribution import FileRun, MetricTable, WrongAnswer
 from bertcore.evaluation.breakdown import Calibration, Slice
+from bertcore.tasks.model import TaskModel
 
 from ..component import clicked_row, hear
 from ..plots import METRIC_NAMES, Figure, error_bars, subplots, tabulate, theme
@@ -18,10 +19,9 @@ from ..plots.charts import Intervals
 from ..shell import TEXT_A, TEXT_B, Compute, Field, Picture, cache, frame, one_of
 from ..shell.jobs.waiting import Pending
 from ..shell.links import short_address
-from ..task_model import model as inspection
 from ..task_model.choices import LABEL, PREDICTED, READ_PAIR, TEXT_CHOICES, VIEW, WORD
 from ..task_model.file_choice import Labelled, Stop, answer_file, choose_file, show_notes
-from ..task_model.model import FILE_CODE, Inputs
+from ..task_model.model import FILE_CODE, Inputs, TaskKey
 from ..task_model.score_figures import error_table
 from ..task_model.task_views import TaskView, view_of
 
@@ -102,7 +102,7 @@ def calibration_table(calibration: Calibration) -> pd.DataFrame:
     )
 
 
-_FILE, _RUN = "_inspect_file", "_inspect_run"
+_RUN = "_inspect_run"
 SLICES = Field("inspect_slices", "length")
 SLICE_NAMES = {"length": "By length", "label": "By true label"}
 PAGES = {"attention": "Attention", "what-if": "What if?"}
@@ -160,10 +160,10 @@ ERRORS = Picture(
 )
 
 
-def show(page: frame.Page) -> None:
+def show(page: frame.Page, model: TaskModel) -> None:
     """Draw the choice of a file, its run, and the results."""
-    view = view_of(inspection.model(page.bert_key).task)
-    chosen = choose_file(view, page.bert_key.source, inspection.model(page.bert_key).labels)
+    view = view_of(model.task)
+    chosen = choose_file(view, page.bert_key.source, model.labels)
     if chosen is None:
         return
     running: tuple[cache.BertKey, Labelled, Stop, int] | None = st.session_state.get(_RUN)
@@ -177,15 +177,13 @@ def show(page: frame.Page) -> None:
     key, labelled, stop, number = running
     if labelled != chosen:
         st.caption("Below is the last run. Run the file to update it.")
-    with frame.guard():
-        try:
-            task = inspection.TaskKey(key)
-            file_run = Compute(name="inspect-file")(answer_file, task, labelled, stop, number)
-        except Pending:
-            label = "Stop and keep the results so far"
-            row.button(label, key="stop_keep", on_click=stop.wanted.set)
-            raise
-        _draw(page, view, labelled, file_run)
+    try:
+        run = Compute(name="inspect-file")(answer_file, TaskKey(key), labelled, stop, number)
+    except Pending:
+        label = "Stop and keep the results so far"
+        row.button(label, key="stop_keep", on_click=stop.wanted.set)
+        raise
+    _draw(page, view, labelled, run)
 
 
 def _draw(page: frame.Page, view: TaskView, labelled: Labelled, run: FileRun) -> None:
@@ -323,6 +321,9 @@ def _open(page: frame.Page, error: WrongAnswer) -> None:
     word = PREDICTED
     if error.word is not None:
         before = error.text.split(" ")[: error.word]
-        read = Inputs(page.bert_key, error.text, None)
-        word = inspection.word_at(read, sum(map(len, before)) + len(before))
+        start = sum(map(len, before)) + len(before)
+        source = Inputs(page.bert_key, error.text, None).stands_for
+        offsets = source.encoding.offsets
+        ends = {place: offsets[source.words[place].end - 1][1] for place in source.text_words}
+        word = next((place for place, end in ends.items() if start < end), PREDICTED)
     WORD.put(word)

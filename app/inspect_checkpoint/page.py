@@ -7,24 +7,24 @@ import streamlit as st
 from bertcore.analysis.attribution import (
     BASELINES,
     OCCLUSIONS,
-    TaskInput,
     answer,
     can_differentiate,
     can_follow_layers,
 )
+from bertcore.tasks.model import TaskModel
 
 from ..access.checkpoints import HOW_TO_CHOOSE
 from ..access.policy import policy
 from ..plots import plain
 from ..shell import Field, cache, frame, one_of, sidebar
 from ..shell.sentence_box import DEFAULT, REVIEW
-from ..task_model import model as inspection
 from ..task_model.choices import VIEW, VIEWS
-from ..task_model.model import Inputs, Query, setup
-from ..task_model.task_views import ExplainedTarget, TaskView, view_of
+from ..task_model.model import How, TaskPage, has_head
+from ..task_model.model import model as open_model
+from ..task_model.task_views import ExplainedTarget, view_of
 from . import PAGE, counterfactuals, file_results
 from .contents import show_contents
-from .words import show_layers, show_parts, show_words
+from .words import show_layers, show_words
 
 STEPS = (20, 50, 200)
 BASELINE = Field("inspect_baseline", BASELINES[0], BASELINES)
@@ -32,23 +32,11 @@ NUM_STEPS = Field("inspect_steps", STEPS[1], STEPS)
 OCCLUSION = Field("inspect_erase", OCCLUSIONS[0])
 
 
-def show_answer(page: frame.Page, view: TaskView) -> tuple[Inputs, ExplainedTarget] | None:
-    """Draw the answer and the choice of what is explained; None if there is nothing to explain."""
-    texts = view.read(page)
-    source = texts.source
-    _say_cut(texts.key, source)
-    answered = cache.computed(answer, inspection.TaskKey(texts.key), texts)
-    if not source.text_words:
-        return None
-    chosen = view.show(page, answered, source, setup(texts))
-    return None if chosen is None else (texts, chosen)
-
-
-def choose_how(page: frame.Page, texts: Inputs, chosen: ExplainedTarget) -> Query:
+def choose_how(task: TaskPage, explained: ExplainedTarget) -> How:
     """Draw where gradients begin, their steps, and how words are occluded."""
-    can_drop = not inspection.model(page.bert_key).task.answers_each_token
+    can_drop = not task.model.task.answers_each_token
     ways = OCCLUSIONS if can_drop else OCCLUSIONS[:1]
-    mask, pad = inspection.stand_ins(page.bert_key)
+    mask, pad = task.stand_ins
     baselines = {"mask": mask, "pad": pad, "zero": "zeros"}
     occlusions = {"mask": f"replaced by {mask}", "drop": "left out"}
     with st.popover("How to explain", icon=":material/tune:"):
@@ -60,7 +48,7 @@ def choose_how(page: frame.Page, texts: Inputs, chosen: ExplainedTarget) -> Quer
             help=(
                 "Gradients are summed along the path from a text without content to yours. In that "
                 f"text every word is {plain(mask)}, {plain(pad)}, or a vector of zeros; "
-                f"{plain(page.marks.added)} stay."
+                f"{plain(task.page.marks.added)} stay."
             ),
         )
         num_steps = one_of(
@@ -80,26 +68,25 @@ def choose_how(page: frame.Page, texts: Inputs, chosen: ExplainedTarget) -> Quer
             st.caption(
                 "This model answers for each token, so words can be masked but not left out."
             )
-    return Query(texts, chosen.target, baseline, num_steps, occlusion)
+    return How(explained.target, baseline, num_steps, occlusion)
 
 
-def _say_cut(key: cache.BertKey, source: TaskInput) -> None:
+def _say_cut(task: TaskPage) -> None:
     """Report whether the texts were cut, and by which limit."""
-    model, cut = inspection.model(key), source.truncation
+    cut, most = task.source.truncation, task.model.max_length
     if cut is None:
         return
     why = ""
-    if max(map(len, source.rows)) < model.max_length:
+    if max(map(len, task.source.rows)) < most:
         why = (
             " The limit is that of its fine-tuning, which never saw longer texts; the other pages "
-            f"read up to {model.max_length} tokens."
+            f"read up to {most} tokens."
         )
     st.warning(plain(cut.sentence()) + why)
 
 
 WHYS = {
     "words": "Words",
-    "parts": "Embeddings",
     "layers": "Layers",
     "swaps": "Counterfactuals",
 }
@@ -108,17 +95,6 @@ EXAMPLE = "sentiment"
 """The checkpoint that is shown instead of one without a head for a task."""
 FINETUNE = """bertscope finetune --task classify --train train.tsv --dev dev.tsv --out my-classifier
 bertscope    # in the same folder; choose my-classifier"""
-
-
-def with_head(page: frame.Page) -> frame.Page:
-    """Return the page with a fine-tuned checkpoint: its own, or an example, with a note.
-
-    Ends the page if the checkpoint's head is not for this page.
-    """
-    shown = page if inspection.has_head(page.bert) else _show_example(page)
-    with frame.guard(stop=True):
-        inspection.model(shown.bert_key)
-    return shown
 
 
 def _show_example(page: frame.Page) -> frame.Page:
@@ -152,46 +128,46 @@ def _show_example(page: frame.Page) -> frame.Page:
     return replace(page, bert_key=key, text_a=text, text_b=None if is_untouched else page.text_b)
 
 
-def show_text(page: frame.Page) -> None:
+def show_text(page: frame.Page, model: TaskModel) -> None:
     """Draw the answer to the text in the box, and one way to explain it."""
-    with frame.guard(stop=True):
-        model = inspection.model(page.bert_key)
-        for note in model.notes:
-            st.caption(plain(note))
-        to_explain = show_answer(page, view_of(model.task))
-    if to_explain is None:
+    for note in model.notes:
+        st.caption(plain(note))
+    view = view_of(model.task)
+    task = view.read(page, model)
+    _say_cut(task)
+    answered = cache.computed(answer, task.key, task.texts)
+    explained = view.show(task, answered) if task.source.text_words else None
+    if explained is None:
         return
-    texts, chosen = to_explain
     st.header("Why?", anchor=False)
     whys = dict(WHYS)
-    if not can_differentiate(model):
-        del whys["parts"], whys["layers"]
-    elif not can_follow_layers(model):
+    if not can_differentiate(model) or not can_follow_layers(model):
         del whys["layers"]
     row = st.container(horizontal=True, vertical_alignment="center")
     why = one_of("Why", whys, WHY, where=row)
     with row:
-        query = choose_how(page, texts, chosen)
+        how = choose_how(task, explained)
     with frame.guard():
         if why == "swaps":
-            counterfactuals.show(page, query, chosen.word)
-        elif why == "parts":
-            show_parts(page, query)
+            counterfactuals.show(task, view, explained)
         elif why == "layers":
-            show_layers(page, query)
+            show_layers(task, how)
         else:
-            show_words(page, query)
+            show_words(task, how)
 
 
 def draw() -> None:
     """Draw the page."""
     is_text = VIEW.value != "file"
-    chosen = frame.begin(PAGE, needs_text=is_text, shows_trace=False, runs_text=False)
-    show_contents(chosen)
-    page = with_head(chosen)
+    page = frame.begin(PAGE, needs_text=is_text, shows_trace=False, runs_text=False)
+    show_contents(page)
+    if not has_head(page.bert):
+        page = _show_example(page)
+    with frame.guard(stop=True):
+        model = open_model(page.bert_key)
     one_of("What to look at", VIEWS, VIEW)
-    if is_text:
-        show_text(page)
-    else:
-        with frame.guard():
-            file_results.show(page)
+    with frame.guard():
+        if is_text:
+            show_text(page, model)
+        else:
+            file_results.show(page, model)

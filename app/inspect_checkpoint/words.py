@@ -4,26 +4,16 @@ from typing import Any
 
 import streamlit as st
 
-from bertcore.analysis.attribution import PARTS, ScoreTarget, SpanTarget
+from bertcore.analysis.attribution import ScoreTarget, SpanTarget
 
-from ..plots import exactly, plain, signed
-from ..shell import Compute, Field, Picture, capabilities, frame, one_of
-from ..task_model.model import (
-    Explanation,
-    Query,
-    explain,
-    explain_by_layer,
-    explain_by_part,
-    setup,
-    stand_ins,
-)
+from ..plots import exactly, plain
+from ..shell import Compute, Field, Picture, frame, one_of
+from ..task_model.model import Explanation, How, Layers, TaskPage, explain, explain_by_layer
 from .attribution_figures import (
     attributed_text,
-    conductance_arrays,
     conductance_map,
     faithfulness_dots,
     faithfulness_table,
-    layer_faithfulness,
     method_rows,
     word_table,
 )
@@ -64,14 +54,6 @@ words = {{
 }}"""
 _BY_OCCLUSION = """\
 words = {{"occlusion": occlusion(model, source, target, how={occlusion!r}).importance}}"""
-_LAYERS_CODE = """
-from bertcore.analysis.attribution import faithfulness, layer_conductance
-
-conductance = layer_conductance(model, source, target, baseline={baseline!r}, steps={steps})
-words = source.merge(conductance.layers)  # [L, W]
-rows = {{str(layer): row for layer, row in enumerate(words)}}
-faithfulness(model, source, target, rows, how={occlusion!r})
-"""
 
 WORDS = Picture(
     name="inspect-words",
@@ -134,40 +116,10 @@ BY_METHOD = Picture(
     ),
     code=_WORDS_CODE,
 )
-BY_PART = Picture(
-    name="inspect-parts",
-    figure=method_rows,
-    table=word_table,
-    how=(
-        "All embeddings move along the path together: {begins}. All rows share one scale. The sums "
-        "in brackets add up to {change} in {unit}, apart from the convergence delta, {delta}.{rows}"
-    ),
-    code="""
-from bertcore.analysis.attribution import PARTS, integrated_gradients
-
-gradients = integrated_gradients(
-    model, source, target, parts=PARTS, baseline={baseline!r}, steps={steps}
-)
-{{name: source.merge(values) for name, values in gradients.parts.items()}}
-""",
-)
-_BEGINS = {
-    "token": "tokens from the empty text",
-    "segment": "segments from segment 0",
-    "position": "positions from position 0 everywhere",
-}
-"""Where the path of each of PARTS begins."""
-_ROWS = {
-    "segment": " In the row *segment*, words of segment 0 have no attribution.",
-    "position": (
-        " In the row *position*, the first token has no attribution; large values there mean that "
-        "the order of the words matters."
-    ),
-}
 BY_LAYER = Picture(
     name="inspect-layers",
     figure=conductance_map,
-    table=conductance_arrays,
+    table=word_table,
     how=(
         "How much of the integrated gradients passes through each word's vector after each layer "
         "(conductance; Dhamdhere et al. 2019). Every row sums to {change} in {unit}, "
@@ -175,63 +127,55 @@ BY_LAYER = Picture(
         "gathers: a classifier's ends up in what its head reads, the vector of \\[CLS\\], of the "
         "last token if attention is causal, or of all tokens if it takes their mean."
     ),
-    code=_LAYERS_CODE,
-)
-LAYER_FAITHFULNESS = Picture(
-    name="inspect-layer-faithfulness",
-    figure=layer_faithfulness,
-    table=faithfulness_table,
-    how=(
-        "How faithful is the order of the words by each layer's row? The dotted line is chance. In "
-        "late layers a word's vector is no longer about that word alone, so these rows often fall "
-        "to chance."
-    ),
-    code=_LAYERS_CODE,
+    code="""
+from bertcore.analysis.attribution import layer_conductance
+
+conductance = layer_conductance(model, source, target, baseline={baseline!r}, steps={steps})
+source.merge(conductance.layers)  # [L, W]
+""",
 )
 
 
-def unit(query: Query) -> str:
+def unit(how: How) -> str:
     """Return the unit of attributions."""
-    target = query.target
-    is_score = isinstance(target, ScoreTarget) and not target.is_sigmoid
+    is_score = isinstance(how.target, ScoreTarget) and not how.target.is_sigmoid
     return "score" if is_score else "log-odds"
 
 
-def measured(query: Query) -> str:
-    """Return what is lost when words are occluded."""
-    return "score" if isinstance(query.target, ScoreTarget) else "probability"
-
-
-def show_words(page: frame.Page, query: Query) -> None:
+def show_words(task: TaskPage, how: How) -> None:
     """Draw the text in the colours of one method, all methods, and their faithfulness."""
-    explanation = Compute(name="inspect-words", stopped=STOPPED)(explain, query)
+    compute = Compute(name="inspect-words", stopped=STOPPED)
+    explanation: Explanation = compute(explain, task.key, task.texts, how)
     links = {link: name for link, name in _METHODS_IN_LINKS.items() if name in explanation.words}
     default = next(iter(links))
     METHOD.key(default=default, options=list(links))
     method = links[METHOD.value]
-    rows = (query.texts.source.words, explanation.words)
-    code = _code_values(query)
+    page, rows = task.page, (task.source.words, explanation.words)
+    code = _code_values(task, how)
     methods = _BY_GRADIENTS if "ig" in explanation.words else _BY_OCCLUSION
     code["methods"] = methods.format(**code)
-    drawn = {"method": method, "is_dark": page.is_dark, "unit": unit(query)}
-    about = frame.own_filled(_METHOD_TEXTS[method], **_numbers(explanation, query))
+    about = frame.own_filled(_METHOD_TEXTS[method], **_numbers(explanation, task, how))
+    drawn = {"method": method, "is_dark": page.is_dark, "unit": unit(how)}
     WORDS.show(page, *rows, drawn=drawn, with_caption=False, method=about, **code)
     names = {link: METHODS[name] for link, name in links.items()}
     one_of("Method", names, METHOD, default=default, with_label=True)
     WORDS.caption(method=about)
-    if unit(query) == "log-odds":
-        st.caption(_SPAN_LOG_ODDS if isinstance(query.target, SpanTarget) else _LOG_ODDS)
+    if unit(how) == "log-odds":
+        st.caption(_SPAN_LOG_ODDS if isinstance(how.target, SpanTarget) else _LOG_ODDS)
     if explanation.delta is not None and explanation.baseline is not None:
         _warn_of_delta(explanation.delta, explanation.value - explanation.baseline)
     if len(links) == 1:
         st.caption(_NO_GRADIENTS)
     st.header("Which method is faithful to the model?", anchor=False)
-    named = {METHODS[name]: faithfulness for name, faithfulness in explanation.faithfulness.items()}
-    compared = (named, explanation.random)
-    lost: dict[str, Any] = {"unit": measured(query), "num": len(explanation.random)}
+    by_name = {METHODS[name]: scores for name, scores in explanation.faithfulness.items()}
+    lost: dict[str, Any] = {
+        "unit": "score" if isinstance(how.target, ScoreTarget) else "probability",
+        "num": len(explanation.random),
+    }
     left, right = st.container(key="inspect_true").columns([5, 4], gap="large")
     with left:
-        drawn = {"unit": measured(query)}
+        compared = (by_name, explanation.random)
+        drawn = {"unit": lost["unit"]}
         FAITHFULNESS.show(page, *compared, drawn=drawn, with_caption=False, **lost, **code)
     with right:
         st.markdown("**The methods side by side**")
@@ -240,71 +184,37 @@ def show_words(page: frame.Page, query: Query) -> None:
     FAITHFULNESS.caption(**lost)
 
 
-def show_parts(page: frame.Page, query: Query) -> None:
-    """Draw integrated gradients of token, segment and position embeddings, one row each."""
-    attribution = Compute(name="inspect-parts", stopped=STOPPED)(explain_by_part, query)
-    source = query.texts.source
-    parts = attribution.parts
-    rows = {name: source.merge(parts[name]) for name in PARTS if name in parts}
-    assert attribution.baseline is not None
-    assert attribution.delta is not None
-    names = {name: f"{name} ({signed(float(values.sum()))})" for name, values in rows.items()}
-    change = attribution.value - attribution.baseline
-    BY_PART.show(
-        page,
-        source.words,
-        rows,
-        drawn={"is_dark": page.is_dark, "own_scale": False, "names": names},
-        begins=", ".join(_BEGINS[name] for name in rows),
-        rows="".join(_ROWS.get(name, "") for name in rows),
-        change=exactly(change, 3),
-        delta=exactly(attribution.delta, 4),
-        unit=unit(query),
-        **_code_values(query),
-    )
-    if "segment" not in parts:
-        capabilities.note(page, "segments")
-    if "position" not in parts:
-        capabilities.note(page, "positions")
-    _warn_of_delta(attribution.delta, change)
-
-
-def show_layers(page: frame.Page, query: Query) -> None:
-    """Draw the conductance of every layer, and the faithfulness of each layer's order of words."""
-    layers = Compute(name="inspect-layers", stopped=STOPPED)(explain_by_layer, query)
-    code = _code_values(query)
+def show_layers(task: TaskPage, how: How) -> None:
+    """Draw the conductance of every layer."""
+    compute = Compute(name="inspect-layers", stopped=STOPPED)
+    layers: Layers = compute(explain_by_layer, task.key, task.texts, how)
+    largest = max(layers.deltas.tolist(), key=abs)
     BY_LAYER.show(
-        page,
-        query.texts.source.words,
-        layers.words,
-        layers.deltas,
-        drawn={"is_dark": page.is_dark},
+        task.page,
+        task.source.words,
+        {str(layer): values for layer, values in enumerate(layers.words)},
+        drawn={"is_dark": task.page.is_dark},
         change=exactly(layers.change, 3),
-        unit=unit(query),
-        delta=f"{max(map(abs, layers.deltas.tolist())):.3f}",
-        **code,
+        unit=unit(how),
+        delta=f"{abs(largest):.3f}",
+        **_code_values(task, how),
     )
-    _warn_of_delta(max(layers.deltas.tolist(), key=abs), layers.change)
-    named = {
-        f"layer {layer}": faithfulness for layer, faithfulness in enumerate(layers.faithfulness)
-    }
-    drawn = {"unit": measured(query)}
-    LAYER_FAITHFULNESS.show(page, named, layers.random, drawn=drawn, **code)
+    _warn_of_delta(largest, layers.change)
 
 
-def _code_values(query: Query) -> dict[str, Any]:
+def _code_values(task: TaskPage, how: How) -> dict[str, Any]:
     """Return the Python before that of a picture, and what fills its braces."""
     return {
-        "setup": setup(query.texts, query.target),
-        "baseline": query.baseline,
-        "steps": query.steps,
-        "occlusion": query.occlusion,
+        "setup": task.setup(how.target),
+        "baseline": how.baseline,
+        "steps": how.steps,
+        "occlusion": how.occlusion,
     }
 
 
-def _numbers(explanation: Explanation, query: Query) -> dict[str, str]:
+def _numbers(explanation: Explanation, task: TaskPage, how: How) -> dict[str, str]:
     """Return what fills the braces of a method's text."""
-    mask, pad = (plain(name) for name in stand_ins(query.texts.key))
+    mask, pad = (plain(name) for name in task.stand_ins)
     ways = {"mask": mask, "pad": pad, "zero": "a zero vector"}
     value, baseline = explanation.value, explanation.baseline
     return {
@@ -312,9 +222,9 @@ def _numbers(explanation: Explanation, query: Query) -> dict[str, str]:
         "value": exactly(value, 3),
         "begin": "" if baseline is None else exactly(baseline, 3),
         "delta": "" if explanation.delta is None else exactly(explanation.delta, 4),
-        "unit": unit(query),
-        "stand_in": ways[query.baseline],
-        "gone": f"replaced by {mask}" if query.occlusion == "mask" else "left out",
+        "unit": unit(how),
+        "stand_in": ways[how.baseline],
+        "gone": f"replaced by {mask}" if how.occlusion == "mask" else "left out",
     }
 
 

@@ -1,35 +1,23 @@
-"""Answers of a fine-tuned model: bars of labels, tagged words, spans of a text, a score."""
+"""Answers of a fine-tuned model: bars of labels, tagged words, spans of a text."""
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from bertcore.analysis.attribution import (
-    LabelAnswer,
-    LabelsAnswer,
-    ScoreAnswer,
-    SpanAnswers,
-    TagAnswer,
-    Word,
-)
+from bertcore.analysis.attribution import TagAnswer, Word
 
-from ..plots import (
-    Figure,
-    display_width,
-    label_name,
-    percent,
-    shorten,
-    theme,
-    token_flow,
-)
-from ..plots.charts import Chart, Column, column
+from ..plots import Figure, display_width, percent, shorten, theme, token_flow
+from ..plots.charts import Chart, Column, box_bars, column
 
 MOST_LABELS = 12
 """Most labels that are drawn; the data has all."""
 _OUTSIDE = "O"
 _PALE = "rgba(127, 134, 152, 0.16)"
+_DARK = ("#3457D5", "#B35806", "#00805C", "#4A6274", "#7B3FA0", "#8C564B", "#8A6D00")
+"""Colours dark enough for white letters, none near the accent."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,8 +25,6 @@ class AnswerBars(Chart):
     """Answers as bars by their probability, the column `p`; the one explained in its colour."""
 
     name: Column
-    nothing: str = ""
-    """What an answer without a name is called."""
     is_grey: Column | None = None
     """Whether an answer is not given."""
     is_sorted: bool = False
@@ -52,7 +38,7 @@ class AnswerBars(Chart):
         order = list(range(len(frame)))
         if self.is_sorted:
             order = np.argsort(-frame["p"].to_numpy(), kind="stable")[:MOST_LABELS].tolist()
-        labels = [theme.escape(shorten(names[i] or self.nothing, 60)) for i in order]
+        labels = [theme.escape(shorten(names[i], 60)) for i in order]
         colours = [theme.SPECIAL if grey[i] else theme.SEGMENT_A for i in order]
         if self.chosen in order:
             colours[order.index(self.chosen)] = theme.ACCENT
@@ -86,93 +72,43 @@ def tagged_words(words: Sequence[Word], answer: TagAnswer, chosen: int) -> Figur
         answer: Their tags.
         chosen: The word that is explained; its box has a frame.
     """
-    best = answer.probabilities.argmax(1)
-    kinds = list(dict.fromkeys(_kind(label) for label in answer.labels))
-    below = [_below(answer, place, word) for place, word in enumerate(words)]
+    tags = [answer.labels[tag] for tag in answer.probabilities.argmax(1)]
+    kinds = [
+        "" if word.text_id < 0 or tag == _OUTSIDE else _kind(tag)
+        for word, tag in zip(words, tags, strict=True)
+    ]
+    below = [
+        f"{tag} {percent(float(p.max()))}" if kind else ""
+        for tag, kind, p in zip(tags, kinds, answer.probabilities, strict=True)
+    ]
     boxes = token_flow.place([word.text for word in words], below)
+    texts = [token_flow.two_lines(w.text, line) for w, line in zip(words, below, strict=True)]
     fig = Figure()
-    groups: dict[str | None, list[int]] = {kind: [] for kind in (*kinds, None)}
-    for place, word in enumerate(words):
-        tag = _kind(answer.labels[best[place]])
-        groups[None if word.text_id < 0 or tag == _OUTSIDE else tag].append(place)
-    colours: dict[str | None, str] = dict(
-        zip([k for k in kinds if k != _OUTSIDE], _cycled(len(kinds)), strict=False)
-    )
-    for kind, members in groups.items():
-        if not members:
-            continue
-        fig.add(
-            "bar",
-            base=[boxes[i].left for i in members],
-            x=[boxes[i].width for i in members],
-            y=[boxes[i].line for i in members],
-            orientation="h",
-            name=theme.escape(shorten(kind or "no tag", 30)),
-            showlegend=kind is not None,
-            text=[token_flow.two_lines(words[i].text, below[i]) for i in members],
-            textposition="none" if kind is None else "inside",
-            insidetextanchor="middle",
-            constraintext="none",
-            textangle=0,
-            insidetextfont={"size": 13, "color": "#FFFFFF"},
-            marker={
-                "color": _PALE if kind is None else colours[kind],
-                "line_width": 0,
-                "cornerradius": 5,
-            },
-            customdata=[[i, _hover(answer, i, words[i])] for i in members],
-            hovertemplate="%{customdata[1]}<extra></extra>",
-        )
-    pale = groups[None]
-    texts = [token_flow.two_lines(words[i].text, below[i]) for i in pale]
-    token_flow.write(fig, [boxes[i] for i in pale], texts)
-    box = boxes[chosen]
-    fig.add(
-        "bar",
-        base=[box.left],
-        x=[box.width],
-        y=[box.line],
-        orientation="h",
-        marker={
-            "color": "rgba(0, 0, 0, 0)",
-            "line": {"width": 4, "color": theme.ACCENT},
-            "cornerradius": 5,
-        },
-        hoverinfo="skip",
-        showlegend=False,
-    )
+    named = dict.fromkeys(_kind(label) for label in answer.labels if label != _OUTSIDE)
+    colours = dict(zip(named, itertools.cycle(_DARK), strict=False))
+    for kind in (*named, ""):
+        members = [place for place, of in enumerate(kinds) if of == kind]
+        if members:
+            trace = box_bars(
+                [boxes[i] for i in members],
+                name=theme.escape(shorten(kind or "no tag", 30)),
+                showlegend=bool(kind),
+                text=[texts[i] for i in members],
+                textposition="inside" if kind else "none",
+                insidetextfont={"size": 13, "color": "#FFFFFF"},
+                marker={"color": colours.get(kind, _PALE), "line_width": 0, "cornerradius": 5},
+                customdata=[[i, _hover(answer, i, words[i])] for i in members],
+            )
+            fig.add_trace({**trace, "hovertemplate": "%{customdata[1]}<extra></extra>"})
+    pale = [place for place, kind in enumerate(kinds) if not kind]
+    token_flow.write(fig, [boxes[i] for i in pale], [texts[i] for i in pale])
+    edge = {"width": 4, "color": theme.ACCENT}
+    marker = {"color": "rgba(0, 0, 0, 0)", "line": edge, "cornerradius": 5}
+    outline = box_bars([boxes[chosen]], marker=marker, showlegend=False, hoverinfo="skip")
+    fig.add_trace({**outline, "hovertemplate": None})
     token_flow.draw(fig, boxes, legend_height=34)
     fig.update_layout(legend={"itemclick": False, "itemdoubleclick": False})
     return fig
-
-
-def named(labels: pd.DataFrame) -> list[str]:
-    """Return what the labels of a table are called."""
-    return [label_name(label) for label in labels["label"]]
-
-
-def label_table(answer: LabelAnswer) -> pd.DataFrame:
-    """Return a row for each label."""
-    return pd.DataFrame({"label": answer.labels, "p": answer.probabilities})
-
-
-def labels_table(answer: LabelsAnswer) -> pd.DataFrame:
-    """Return a row for each label."""
-    given = [i in answer.given for i in range(len(answer.labels))]
-    return pd.DataFrame({"label": answer.labels, "p": answer.probabilities, "given": given})
-
-
-def score_table(answer: ScoreAnswer) -> pd.DataFrame:
-    """Return the score."""
-    output = answer.score if answer.output is None else answer.output
-    return pd.DataFrame({"score": [answer.score], "output": [output]})
-
-
-def span_table(answer: SpanAnswers) -> pd.DataFrame:
-    """Return a row for each answer, and one for none."""
-    rows = [(span.text, span.start, span.end, span.probability) for span in answer.spans]
-    rows.append(("", 0, 0, answer.no_answer))
-    return pd.DataFrame(rows, columns=["answer", "first_token", "last_token", "p"])
 
 
 def tag_table(words: Sequence[Word], answer: TagAnswer) -> pd.DataFrame:
@@ -189,15 +125,6 @@ def _kind(label: str) -> str:
     return label[2:] if label[1:2] == "-" and label[0] in "BIES" else label
 
 
-def _below(answer: TagAnswer, place: int, word: Word) -> str:
-    if word.text_id < 0:
-        return ""
-    label = answer.labels[answer.tag(place)]
-    return (
-        "" if label == _OUTSIDE else f"{label} {percent(float(answer.probabilities[place].max()))}"
-    )
-
-
 def _hover(answer: TagAnswer, place: int, word: Word) -> str:
     name = theme.escape(shorten(word.text, 40))
     if word.text_id < 0:
@@ -208,9 +135,3 @@ def _hover(answer: TagAnswer, place: int, word: Word) -> str:
         f"{theme.escape(answer.labels[i][:40])}: {percent(float(probabilities[i]))}" for i in top
     ]
     return f"<b>{name}</b><br>" + "<br>".join(lines)
-
-
-def _cycled(count: int) -> list[str]:
-    """Return colours dark enough for white letters, none near the accent, repeated to `count`."""
-    dark = ["#3457D5", "#B35806", "#00805C", "#4A6274", "#7B3FA0", "#8C564B", "#8A6D00"]
-    return [dark[i % len(dark)] for i in range(count)]

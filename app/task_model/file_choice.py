@@ -4,6 +4,8 @@ import dataclasses
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -13,19 +15,24 @@ import streamlit as st
 from bertcore.analysis.attribution import FileRun, run_file
 from bertcore.checkpoints.source import FINE_TUNED, labelled_file
 from bertcore.configs import Columns
+from bertcore.data.columnar import is_columnar
+from bertcore.data.files import open_bytes
 from bertcore.data.guess import guess
 from bertcore.tasks.model import TaskModel
 from bertcore.tasks.read import read_parts, send_parts
 from bertcore.tasks.task import Task
 
 from ..plots import plain, shorten_middle
-from ..shell import Field, Progress, UploadSource, cache, frame, uploads
-from ..shell.uploads import Copy, named, naming, process_of
+from ..shell import Field, Progress, UploadSource, cache
+from ..shell.uploads import Copy, named, naming, process_of, read_apart
 from .choices import COLUMNS, JOINT_COLUMNS, LABEL_MAP, SKIP_BAD_ROWS, USUAL_COLUMN
 from .task_views import TaskView, view_of
 
 MAX_MEGABYTES = 300
 """Of a file, also when it is unpacked."""
+_BLOCK = 1 << 20
+_ROW_BYTES = 100
+"""About those of a row of texts in Parquet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +65,7 @@ def answer_file(
         number: A new number runs it again.
     """
     progress(0.0, "Reading the file")
-    total = view_of(model.task).rough_number(chosen.path)
+    total = rough_number(chosen.path, view_of(model.task).marks)
 
     def on_rows(done: int) -> None:
         progress(min(1.0, done / max(1, total)), f"{done:,} of about {total:,} examples")
@@ -74,6 +81,20 @@ def answer_file(
             should_stop=stop.wanted.is_set,
         )
     return replace(done, notes=tuple(named(n, chosen.path, chosen.name) for n in done.notes))
+
+
+def rough_number(path: Path, marks: Sequence[bytes]) -> int:
+    """Return about how many examples a file has, for the progress.
+
+    Args:
+        marks: What it has about once for each example.
+    """
+    with open_bytes(path) as file:
+        start = file.read(_BLOCK)
+        if is_columnar(start):
+            return max(1, path.stat().st_size // _ROW_BYTES)
+        blocks = chain([start], iter(partial(file.read, _BLOCK), b""))
+        return max(1, sum(block.count(mark) for block in blocks for mark in marks))
 
 
 def _read_parts(path: Path, task: Task, **options: Any) -> Iterator[Any]:
@@ -97,6 +118,9 @@ def choose_file(view: TaskView, source: str, labels: tuple[str, ...]) -> Labelle
         view: View of the task.
         source: Source of the checkpoint.
         labels: Labels of the model.
+
+    Raises:
+        ValueError, OSError, RuntimeError: If the file cannot be read.
     """
     box = UploadSource(
         key="inspect_upload",
@@ -107,14 +131,8 @@ def choose_file(view: TaskView, source: str, labels: tuple[str, ...]) -> Labelle
         read=itemgetter(0),
         about=lambda copy: shorten_middle(copy.name, 60),
     )
-    kept: Copy | None = None
-    is_refused = True
-    with frame.guard():
-        kept = box.choose()
-        is_refused = False
-    if is_refused:
-        return None
-    if kept is None:
+    upload: Copy | None = box.choose()
+    if upload is None:
         st.caption(
             f"{view.files}. The file stays on this server and is read a few thousand rows at a "
             "time. In a terminal, `bertscope evaluate` does the same."
@@ -124,26 +142,23 @@ def choose_file(view: TaskView, source: str, labels: tuple[str, ...]) -> Labelle
         st.markdown(
             f"**Example:** the dev data of `{source}`, on which its best checkpoint was chosen."
         )
-    path = labelled_file(source) if kept is None else kept.path
-    name = path.name if kept is None else kept.name
-    labelled = None
-    with frame.guard():
-        try:
-            with uploads.naming(path, name):
-                dialect = cache.of_file(uploads.read_apart, path, guess).dialect
-                names = view.column_names(path)
-        except ValueError as error:
-            if kept is not None:
-                box.refuse(error)
-            raise
-        if kept is not None and dialect:
-            st.caption(plain(f"{shorten_middle(name, 60)} is read with {dialect}."))
-        columns = _columns(view, names, view.joint_columns(names, labels))
-        if labels:
-            columns = replace(columns, label_map=choose_label_map(LABEL_MAP))
-        skip = st.toggle("Leave out rows that cannot be read", key=SKIP_BAD_ROWS.key())
-        labelled = Labelled(path, name, columns, skip)
-    return labelled
+    path = labelled_file(source) if upload is None else upload.path
+    name = path.name if upload is None else upload.name
+    try:
+        with naming(path, name):
+            dialect = cache.of_file(read_apart, path, guess).dialect
+            names = view.column_names(path)
+    except ValueError as error:
+        if upload is not None:
+            box.refuse(error)
+        raise
+    if upload is not None and dialect:
+        st.caption(plain(f"{shorten_middle(name, 60)} is read with {dialect}."))
+    columns = _columns(view, names, view.joint_columns(names, labels))
+    if labels:
+        columns = replace(columns, label_map=choose_label_map(LABEL_MAP))
+    skip = st.toggle("Leave out rows that cannot be read", key=SKIP_BAD_ROWS.key())
+    return Labelled(path, name, columns, skip)
 
 
 def show_notes(notes: Sequence[str]) -> None:
@@ -180,19 +195,16 @@ def _columns(view: TaskView, names: tuple[str, ...], joint: str | None) -> Colum
     if not names:
         return Columns()
     row = st.container(horizontal=True)
-    picked = {}
+    picked: dict[str, str | None] = {}
     for field, title in view.columns.items():
-        options = [USUAL_COLUMN, *names]
-        default = USUAL_COLUMN
-        if field == "label" and joint is not None:
-            options, default = [joint, *options], joint
-        picked[field] = row.selectbox(
+        is_joint = field == "label" and joint is not None
+        options = [joint] * is_joint + [USUAL_COLUMN, *names]
+        column = row.selectbox(
             title,
             options,
             format_func=lambda name: JOINT_COLUMNS if name == joint else shorten_middle(name),
-            key=COLUMNS[field].key(default=default, options=options),
+            key=COLUMNS[field].key(default=options[0], options=options),
             width=220,
         )
-    return Columns(
-        **{field: None if name == USUAL_COLUMN else name for field, name in picked.items()}
-    )
+        picked[field] = None if column == USUAL_COLUMN else column
+    return Columns(**picked)

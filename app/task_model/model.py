@@ -10,8 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertcore.analysis.attribution import (
-    PARTS,
-    Attribution,
     Faithfulness,
     Target,
     TaskInput,
@@ -30,7 +28,7 @@ from bertcore.network.task_reader import TaskReader
 from bertcore.tasks import read_task_head
 from bertcore.tasks.model import TaskModel, open_task_model
 
-from ..shell import Progress, cache
+from ..shell import Progress, cache, frame
 from ..shell.cache import BertKey
 
 Array = NDArray[np.float32]
@@ -56,20 +54,57 @@ class Inputs(NamedTuple):
     choices: tuple[str, ...] = ()
 
     @property
-    def source(self) -> TaskInput:
+    def stands_for(self) -> TaskInput:
         """The texts as the model reads them."""
-        return task_input(model(self.key), self.text_a, self.text_b, choices=self.choices)
+        return self.read_by(model(self.key))
+
+    def read_by(self, opened: TaskModel) -> TaskInput:
+        """Return the texts as the model reads them."""
+        return task_input(opened, self.text_a, self.text_b, choices=self.choices)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskPage:
+    """A page, its fine-tuned model and the texts that this reads, made once in a run of the page.
+
+    It holds the model, so nothing that outlives the run, such as a callback, may hold it.
+    """
+
+    page: frame.Page
+    model: TaskModel
+    texts: Inputs
+    source: TaskInput
+    """The texts as the model reads them."""
 
     @property
-    def stands_for(self) -> TaskInput:
-        """The same."""
-        return self.source
+    def key(self) -> TaskKey:
+        """The key of the model."""
+        return TaskKey(self.texts.key)
+
+    @property
+    def stand_ins(self) -> tuple[str, str]:
+        """The tokens that stand for a word that is taken away: mask and padding."""
+        tokenizer = self.model.tokenizer
+        return tokenizer.mask_token, tokenizer.id_to_token(tokenizer.pad_id)
+
+    def setup(self, target: Target | None = None) -> str:
+        """Return Python that opens the model and reads the texts: `model`, `source`, `target`."""
+        texts, used = self.texts, "answer" if target is None else type(target).__name__
+        second = f"{texts.text_b!r}"
+        if texts.choices:
+            second = f"choices=[{', '.join(map(repr, texts.choices))}]"
+        return (
+            f"from bertcore.analysis.attribution import {used}, task_input\n"
+            "from bertcore.tasks import open_task_model\n\n"
+            f"model = open_task_model({texts.key.source!r})\n"
+            f"source = task_input(model, {texts.text_a!r}, {second})\n"
+            + ("" if target is None else f"target = {target}\n")
+        )
 
 
-class Query(NamedTuple):
+class How(NamedTuple):
     """What is explained and how; small and hashable."""
 
-    texts: Inputs
     target: Target
     baseline: str
     """One of BASELINES."""
@@ -94,9 +129,8 @@ class Explanation:
     """Convergence delta of integrated gradients."""
 
 
-@dataclass(frozen=True, slots=True)
-class Layers:
-    """Conductance of each layer by word, and the faithfulness of each layer's order of words."""
+class Layers(NamedTuple):
+    """Conductance of each layer by word."""
 
     words: Array
     """[L, W]"""
@@ -104,8 +138,6 @@ class Layers:
     """[L]"""
     change: float
     """What all words of a layer should sum to."""
-    faithfulness: list[Faithfulness]
-    random: list[Faithfulness]
 
 
 def has_head(bert: Model) -> bool:
@@ -121,22 +153,6 @@ def model(key: BertKey) -> TaskModel:
     return cache.computed(open_task_model, key.place, bert=key, allow_pickle=key.allow_pickle)
 
 
-def stand_ins(key: BertKey) -> tuple[str, str]:
-    """Return the tokens that stand for a word that is taken away: mask and padding."""
-    tokenizer = model(key).tokenizer
-    return tokenizer.mask_token, tokenizer.id_to_token(tokenizer.pad_id)
-
-
-def word_at(texts: Inputs, character: int) -> int:
-    """Return the word of text A that contains a character, or -1."""
-    read = texts.source
-    for place, word in enumerate(read.words):
-        last = read.encoding.offsets[word.end - 1][1]
-        if word.text_id == 0 and read.encoding.offsets[word.start][0] <= character < last:
-            return place
-    return -1
-
-
 def proposer(key: BertKey) -> BertKey:
     """Return the checkpoint that proposes words for a model: its own if it has the head."""
     if "mlm" in cache.opened(key).capabilities:
@@ -144,64 +160,47 @@ def proposer(key: BertKey) -> BertKey:
     return cache.bert_key("default", key.device, key.dtype)
 
 
-def explain(query: Query, *, progress: Progress) -> Explanation:
+def explain(model: TaskModel, source: TaskInput, how: How, *, progress: Progress) -> Explanation:
     """Attribute the answer to words, by each method that the model allows."""
-    task_model, read, target = model(query.texts.key), query.texts.source, query.target
     words: dict[str, Array] = {}
     baseline = delta = None
-    if can_differentiate(task_model):
+    if can_differentiate(model):
         progress(0.05, "Integrated gradients")
         gradients = integrated_gradients(
-            task_model, read, target, baseline=query.baseline, steps=query.steps
+            model, source, how.target, baseline=how.baseline, steps=how.steps
         )
         baseline, delta = gradients.baseline, gradients.delta
-        words["ig"] = read.merge(gradients.parts["token"])
+        words["ig"] = source.merge(gradients.parts["token"])
         progress(0.4, "Gradient × input")
-        words["gradient"] = read.merge(gradient_x_input(task_model, read, target).parts["token"])
+        words["gradient"] = source.merge(gradient_x_input(model, source, how.target).parts["token"])
     progress(0.5, "Occlusion of each word")
-    occluded = occlusion(task_model, read, target, how=query.occlusion)
+    occluded = occlusion(model, source, how.target, how=how.occlusion)
     words["occlusion"] = occluded.importance
     progress(0.7, "Faithfulness of each method")
     return Explanation(
         words=words,
-        faithfulness=faithfulness(task_model, read, target, words, how=query.occlusion),
-        random=random_faithfulness(task_model, read, target, how=query.occlusion),
+        faithfulness=faithfulness(model, source, how.target, words, how=how.occlusion),
+        random=random_faithfulness(model, source, how.target, how=how.occlusion),
         value=occluded.value,
         baseline=baseline,
         delta=delta,
     )
 
 
-def explain_by_part(query: Query, *, progress: Progress) -> Attribution:
-    """Attribute the answer to each of the three embeddings."""
-    progress(0.1, "Integrated gradients of the three embeddings")
-    return integrated_gradients(
-        model(query.texts.key),
-        query.texts.source,
-        query.target,
-        parts=PARTS,
-        baseline=query.baseline,
-        steps=query.steps,
-    )
-
-
-def explain_by_layer(query: Query, *, progress: Progress) -> Layers:
+def explain_by_layer(
+    model: TaskModel, source: TaskInput, how: How, *, progress: Progress
+) -> Layers:
     """Return the conductance of all layers."""
-    task_model, read, target = model(query.texts.key), query.texts.source, query.target
     conducted = layer_conductance(
-        task_model,
-        read,
-        target,
-        baseline=query.baseline,
-        steps=query.steps,
-        on_fraction=lambda fraction: progress(0.9 * fraction, "Conductance, layer by layer"),
+        model,
+        source,
+        how.target,
+        baseline=how.baseline,
+        steps=how.steps,
+        on_fraction=lambda fraction: progress(fraction, "Conductance, layer by layer"),
     )
-    words = read.merge(conducted.layers)
-    named = {str(layer): values for layer, values in enumerate(words)}
-    true = faithfulness(task_model, read, target, named, how=query.occlusion)
-    random = random_faithfulness(task_model, read, target, how=query.occlusion)
     change = conducted.value - conducted.baseline
-    return Layers(words, conducted.deltas, change, [true[name] for name in named], random)
+    return Layers(source.merge(conducted.layers), conducted.deltas, change)
 
 
 def task_head(key: BertKey) -> TaskReader | None:
@@ -225,7 +224,7 @@ def readable_task_head(key: BertKey) -> TaskReader | None:
 ANSWER_CODE = """
 answer(model, source)
 """
-"""Code of a Picture that shows the answer to a text; follows `setup`."""
+"""Code of a Picture that shows the answer to a text; follows `TaskPage.setup`."""
 FILE_CODE = """from pathlib import Path
 
 from bertcore.analysis.attribution import run_file
@@ -237,18 +236,3 @@ run = run_file(model, Path("my-file"), columns={columns}, skip_bad_rows={skip})
 run.metrics(), run.calibration(), run.slices_by_length(), run.slices_by_label(), run.errors
 """
 """Code of a Picture that shows the run of a labelled file; follows nothing."""
-
-
-def setup(texts: Inputs, target: Target | None = None) -> str:
-    """Return Python that opens the model and reads the texts: `model`, `source` and `target`."""
-    used = "answer" if target is None else type(target).__name__
-    second = f"{texts.text_b!r}"
-    if texts.choices:
-        second = f"choices=[{', '.join(map(repr, texts.choices))}]"
-    return (
-        f"from bertcore.analysis.attribution import {used}, task_input\n"
-        "from bertcore.tasks import open_task_model\n\n"
-        f"model = open_task_model({texts.key.source!r})\n"
-        f"source = task_input(model, {texts.text_a!r}, {second})\n"
-        + ("" if target is None else f"target = {target}\n")
-    )

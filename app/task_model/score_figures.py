@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from bertcore.analysis.attribution import FileRun, WrongAnswer
 
-from ..plots import Figure, display_width, numbered, shorten, theme
+from ..plots import Figure, display_width, numbered, shorten, tabulate, theme
 from ..plots.cell_table import records, without_empty
+from ..plots.charts import Intervals
 from ..plots.figure import trace
 
 MOST_CLASSES = 40  # most labels that fit in a confusion matrix
@@ -94,44 +95,32 @@ def _name_classes(fig: Figure, names: Sequence[str]) -> None:
     fig.update_layout(margin={"t": 56, "b": below + 24}, height=(fig.height or 0) + below - 36)
 
 
-def label_dots(scores: Mapping[str, Mapping[str, float]]) -> Figure:
-    """Draw precision, recall and F1 of each label; of many labels the most frequent ones.
+def label_score_table(scores: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
+    """Return a row for each label and measure; of many labels the most frequent ones are drawn.
 
     Args:
         scores: Precision, recall, f1 and number, by label.
     """
     frequent = sorted(scores, key=lambda label: -scores[label]["number"])[:MOST_CLASSES]
-    shown = [label for label in scores if label in frequent]
-    places = list(range(len(shown)))
-    fig = Figure()
-    # Smaller and smaller, so that equal ones are all seen.
-    parts = {
-        "precision": (theme.SEGMENT_A, 15),
-        "recall": (theme.SEGMENT_B, 11),
-        "f1": (theme.ACCENT, 6),
-    }
-    for part, (colour, size) in parts.items():
-        fig.add(
-            "scatter",
-            x=[scores[label][part] for label in shown],
-            y=places,
-            mode="markers",
-            name="F1" if part == "f1" else part,
-            marker={"color": colour, "size": size},
-            customdata=[theme.escape(label) for label in shown],
-            hovertemplate=f"%{{customdata}}: {part} %{{x:.3f}}<extra></extra>",
-        )
-    names = [f"{theme.escape(shorten(x, 26))} ({scores[x]['number']:,})" for x in shown]
-    theme.plot_layout(fig, "", "", "", 30 * len(shown) + 100)
-    fig.update_xaxes(range=[-0.02, 1.02], tickformat=".0%")
-    fig.update_yaxes(tickvals=places, ticktext=names, range=[len(shown) - 0.4, -0.6])
-    fig.update_layout(margin={"t": 40, "r": 24})  # room for "100%"
-    return fig
+    columns = "label measure value low high number is_drawn"
+    return tabulate(
+        columns,
+        (
+            (name, measure, each[measure], np.nan, np.nan, int(each["number"]), name in frequent)
+            for name, each in scores.items()
+            for measure in ("precision", "recall", "f1")
+        ),
+    )
 
 
-def label_score_table(scores: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
-    """Return a row for each label."""
-    return pd.DataFrame([{"label": label, **values} for label, values in scores.items()])
+LABEL_SCORES = Intervals(
+    table=label_score_table,
+    name="label",
+    number="number",
+    value="value",
+    by="measure",
+    only={"is_drawn": True},
+)
 
 
 def score_dots(run: FileRun) -> Figure:

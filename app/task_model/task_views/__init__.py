@@ -1,14 +1,12 @@
 """A view for each task: how Inspect shows its answers, and what a labelled file needs.
 
-To add the view of a task, write a file beside these and name its class in `TASK_VIEWS`.
+To add the view of a task, write a class beside these and name it in `TASK_VIEWS`.
 """
 
 from bertcore.tasks import Task
 
-from .choices import ChoiceView
-from .labels import LabelsView, LabelView, PairView
+from .bars import ChoiceView, LabelsView, LabelView, PairView, SpanView
 from .scores import ScoreView
-from .spans import SpanView
 from .tags import TagView
 from .view import ExplainedTarget, TaskView
 

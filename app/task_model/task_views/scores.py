@@ -3,16 +3,23 @@
 from collections.abc import Mapping
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
-from bertcore.analysis.attribution import FileRun, MetricTable, ScoreAnswer, TaskInput
+from bertcore.analysis.attribution import FileRun, MetricTable, ScoreAnswer
 
 from ...shell import Picture, frame
-from ..answer_figures import score_table
 from ..choices import SCORE_CHANGE
-from ..model import ANSWER_CODE, FILE_CODE
+from ..model import ANSWER_CODE, FILE_CODE, TaskPage
 from ..score_figures import score_dots, score_dots_table
 from .view import Errors, ExplainedTarget, TaskView
+
+
+def score_table(answer: ScoreAnswer) -> pd.DataFrame:
+    """Return the score, and the head's output."""
+    output = answer.score if answer.output is None else answer.output
+    return pd.DataFrame({"score": [answer.score], "output": [output]})
+
 
 SCORE = Picture(
     name="inspect-score",
@@ -45,15 +52,13 @@ class ScoreView(TaskView):
         answer="score",
     )
 
-    def show(
-        self, page: frame.Page, answer: ScoreAnswer, source: TaskInput, setup: str
-    ) -> ExplainedTarget:
+    def show(self, task: TaskPage, answer: ScoreAnswer) -> ExplainedTarget:
         """Draw the score."""
         st.header(f"The model gives the score **{answer.score:.3f}**", anchor=False)
         if answer.output is not None:
             st.caption(f"The sigmoid of the head's output, {answer.output:.3f}.")
-        SCORE.offer(page, answer, setup=setup)
-        return ExplainedTarget(answer.target(source), None)
+        SCORE.offer(task.page, answer, setup=task.setup())
+        return ExplainedTarget(answer.target(task.source))
 
     def in_words(self, answer: ScoreAnswer, word: int | None) -> str:
         """Return the score."""

@@ -6,17 +6,18 @@ from typing import Any, ClassVar
 
 import streamlit as st
 
-from bertcore.analysis.attribution import FileRun, MetricTable, TagAnswer, TagTarget, TaskInput
+from bertcore.analysis.attribution import FileRun, MetricTable, TagAnswer, TagTarget
 from bertcore.data.read_tags import is_tag_table
 from bertcore.data.tables import TABLE_FILES
+from bertcore.tasks.model import TaskModel
 
 from ...plots import percent, shorten_middle
 from ...shell import Picture, cache, frame
 from ...shell.uploads import read_apart
 from ..answer_figures import tag_table, tagged_words
 from ..choices import LABEL, PREDICTED, WORD
-from ..model import ANSWER_CODE, Inputs
-from .labels import choose_label, label_in_words, show_confusion
+from ..model import ANSWER_CODE, Inputs, TaskPage
+from .bars import named, show_confusion
 from .view import ExplainedTarget, TaskView
 
 TAGS = Picture(
@@ -32,6 +33,11 @@ TAGS = Picture(
 )
 
 
+def _pick(clicked: list[str]) -> None:
+    WORD.put(int(clicked[0]))
+    LABEL.put(PREDICTED)
+
+
 class TagView(TaskView):
     """A tag for each word."""
 
@@ -42,62 +48,57 @@ class TagView(TaskView):
     quality = "right tags"
     errors = TaskView.errors._replace(is_long=True)
 
-    def read(self, page: frame.Page) -> Inputs:
+    def read(self, page: frame.Page, model: TaskModel) -> TaskPage:
         """Return text A alone."""
         if page.text_b is not None:
             st.caption("A tagger reads one text: sentence B is left out.")
-        return Inputs(page.bert_key, page.text_a, None)
+        texts = Inputs(page.bert_key, page.text_a, None)
+        return TaskPage(page, model, texts, texts.read_by(model))
 
-    def show(
-        self, page: frame.Page, answer: TagAnswer, source: TaskInput, setup: str
-    ) -> ExplainedTarget:
+    def show(self, task: TaskPage, answer: TagAnswer) -> ExplainedTarget:
         """Draw the words with their tags, and the choice of a word and a tag."""
-        tagged = [w for w in source.text_words if answer.labels[answer.tag(w)] != "O"]
-        usual = (tagged or source.text_words)[0]
-        word_key = WORD.key(options=[PREDICTED, *source.text_words])
+        words, places = task.source.words, task.source.text_words
+        labels = [shorten_middle(label) for label in answer.labels]
+        tagged = [place for place in places if answer.labels[answer.tag(place)] != "O"]
+        usual = (tagged or places)[0]
+        word_key = WORD.key(options=[PREDICTED, *places])
         word = usual if WORD.value == PREDICTED else WORD.value
-        label_key = LABEL.key(options=[PREDICTED, *range(len(answer.labels))])
-
-        def pick(clicked: list[str]) -> None:
-            WORD.put(int(clicked[0]))
-            LABEL.put(PREDICTED)
-
+        label_key = LABEL.key(options=[PREDICTED, *range(len(labels))])
         TAGS.show(
-            page,
-            source.words,
+            task.page,
+            words,
             answer,
             drawn={"chosen": word},
-            setup=setup,
-            on_select=pick,
+            setup=task.setup(),
+            on_select=_pick,
             with_caption=False,
         )
 
         def name(place: int) -> str:
             place = usual if place == PREDICTED else place
             p = percent(float(answer.probabilities[place].max()))
-            tag = shorten_middle(answer.labels[answer.tag(place)])
-            return f"{shorten_middle(source.words[place].text)}: {tag}, {p}"
+            return f"{shorten_middle(words[place].text)}: {labels[answer.tag(place)]}, {p}"
 
         row = st.container(horizontal=True, vertical_alignment="bottom")
+        options = [PREDICTED, *places]
+        row.selectbox("Explain the tag of", options, format_func=name, key=word_key, width=300)
+        predicted = f"the one it has: {labels[answer.tag(word)]}"
         row.selectbox(
-            "Explain the tag of",
-            [PREDICTED, *source.text_words],
-            format_func=name,
-            key=word_key,
+            "Explain the label",
+            [PREDICTED, *range(len(labels))],
+            format_func=lambda i: predicted if i == PREDICTED else labels[i],
+            key=label_key,
             width=300,
         )
-        with row:
-            predicted = f"the one it has: {shorten_middle(answer.labels[answer.tag(word)])}"
-            choose_label(answer.labels, label_key, predicted)
         TAGS.caption()
         label = answer.tag(word) if LABEL.value == PREDICTED else LABEL.value
-        return ExplainedTarget(TagTarget(source.words[word].start, label), word)
+        return ExplainedTarget(TagTarget(words[word].start, label), word)
 
     def in_words(self, answer: TagAnswer, word: int | None) -> str:
         """Return the tag of a word."""
         assert word is not None
         p = float(answer.probabilities[word].max())
-        return label_in_words(answer.labels[answer.tag(word)], p)
+        return named(answer.labels[answer.tag(word)], p)
 
     def column_names(self, path: Path) -> tuple[str, ...]:
         """Return the columns of a table; a file with a word per line has no names."""

@@ -2,48 +2,41 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import streamlit as st
 
-from bertcore.analysis.attribution import FileRun, MetricTable, Target, TaskInput
-from bertcore.data.columnar import is_columnar
+from bertcore.analysis.attribution import FileRun, MetricTable, Target
 from bertcore.data.exports import column_names
-from bertcore.data.files import open_bytes
 from bertcore.data.tables import TABLE_FILES
+from bertcore.tasks.model import TaskModel
 
 from ...shell import cache, frame
 from ...shell.uploads import read_apart
 from ..choices import READ_PAIR
-from ..model import Inputs
-
-_BLOCK = 1 << 20
-_ROW_BYTES = 100
-"""About those of a row of texts in Parquet."""
+from ..model import Inputs, TaskPage
 
 
 class ExplainedTarget(NamedTuple):
     """What is to be explained."""
 
     target: Target
-    word: int | None
+    word: int | None = None
     """The word whose tag it is; None except for a tagger."""
 
 
 class Errors(NamedTuple):
     """Wording for the worst errors of a file."""
 
-    title: str
-    severity: str
+    title: str = "Most confident, and wrong"
+    severity: str = "confidence"
     """Column of how bad an error is."""
-    is_probability: bool
+    is_probability: bool = True
     """Whether the severity is a probability; else it is a distance."""
-    which: str
+    which: str = "The wrong answers with the highest confidence"
     """Beginning of the caption."""
-    answer: str
+    answer: str = "label"
     """What may be wrong in the file."""
     is_long: bool = False
     """Whether answers are longer than a label."""
@@ -72,41 +65,29 @@ class TaskView(ABC):
     """What a file has about once for each example."""
     quality: ClassVar[str] = "right answers"
     """What slices are the mean of."""
-    metric_names: ClassVar[Mapping[str, str]] = {}
-    """Names of metrics that differ from those of other tasks."""
     is_fraction: ClassVar[bool] = True
     """Whether that is between 0 and 1."""
+    metric_names: ClassVar[Mapping[str, str]] = {}
+    """Names of metrics that differ from those of other tasks."""
     beside_calibration: ClassVar[bool] = True
     """Whether `show_file` draws a picture, beside which the calibration is shown."""
-    errors: ClassVar[Errors] = Errors(
-        title="Most confident, and wrong",
-        severity="confidence",
-        is_probability=True,
-        which="The wrong answers with the highest confidence",
-        answer="label",
-    )
+    errors: ClassVar[Errors] = Errors()
 
-    def read(self, page: frame.Page) -> Inputs:
+    def read(self, page: frame.Page, model: TaskModel) -> TaskPage:
         """Draw what may be read of sentence B; return the texts, or an example if B is missing."""
-        text_b = page.text_b
+        text_a, text_b = page.texts
         if text_b is None and self.needs_b:
-            frame.example_pair(*self.example, f". {self.needs_b}")
-            return Inputs(page.bert_key, *self.example)
-        if text_b is not None and self.reads_pair is not None:
+            text_a, text_b = self.example
+            frame.example_pair(text_a, text_b, f". {self.needs_b}")
+        elif text_b is not None and self.reads_pair is not None:
             key = READ_PAIR.key(default=self.reads_pair)
             text_b = text_b if st.toggle("Read sentence B too", key=key) else None
-        return Inputs(page.bert_key, page.text_a, text_b)
+        texts = Inputs(page.bert_key, text_a, text_b)
+        return TaskPage(page, model, texts, texts.read_by(model))
 
     @abstractmethod
-    def show(
-        self, page: frame.Page, answer: Any, source: TaskInput, setup: str
-    ) -> ExplainedTarget | None:
-        """Draw the answer and the choice of what is explained; None if there is nothing.
-
-        Args:
-            answer: Answer of the task.
-            setup: Python that opens the model and reads the input.
-        """
+    def show(self, task: TaskPage, answer: Any) -> ExplainedTarget | None:
+        """Draw the answer and the choice of what is explained; None if there is nothing."""
 
     @abstractmethod
     def in_words(self, answer: Any, word: int | None) -> str:
@@ -132,15 +113,6 @@ class TaskView(ABC):
             labels: Labels of the model.
         """
         return None
-
-    def rough_number(self, path: Path) -> int:
-        """Return about how many examples a file has, for the progress."""
-        with open_bytes(path) as file:
-            start = file.read(_BLOCK)
-            if is_columnar(start):
-                return max(1, path.stat().st_size // _ROW_BYTES)
-            blocks = chain([start], iter(partial(file.read, _BLOCK), b""))
-            return max(1, sum(block.count(mark) for block in blocks for mark in self.marks))
 
     def show_file(  # noqa: B027 - nothing to add for questions
         self, page: frame.Page, run: FileRun, metrics: MetricTable, code: Mapping[str, Any]

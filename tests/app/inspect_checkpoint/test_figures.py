@@ -17,9 +17,7 @@ def word(text: str, place: int) -> Word:
 def test_words_below_a_grid_have_room(count: int) -> None:
     words = [word("word", i) for i in range(count)]
     rows = attribution_figures.method_rows(words, {"one": np.ones(count)}, is_dark=False)
-    layers = attribution_figures.conductance_map(
-        words, np.ones((2, count)), np.zeros(2), is_dark=False
-    )
+    layers = attribution_figures.conductance_map(words, {"0": np.ones(count)}, is_dark=False)
     for fig in (rows, layers):
         assert fig.plotly().layout.margin.b >= 34  # ticks, a gap and a line of letters
 

@@ -14,7 +14,7 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from app.inspect_checkpoint import file_results
+from app.inspect_checkpoint import counterfactuals, file_results
 from app.plots.formats import percent
 from app.shell import cache
 from app.shell.jobs import background, waiting
@@ -42,7 +42,6 @@ from tests.support.labelled_upload import ran, with_file
 from tests.support.opened import alerts, charts, complaints, finish_jobs, numbers, ok, page_of, said
 from tests.support.rigged_models import LABELS, random_model
 from tests.support.tiny import tiny_bert
-from tests.support.tiny_tasks import make_task
 
 A, B = "the film was very good", "the man is in paris"
 TASKS = ("classify", "pair", "multilabel", "tag", "regress", "qa", "choice")
@@ -59,10 +58,8 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.fixture(autouse=True)
 def shipped(folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the tiny checkpoint with a masked-word head stand for the shipped one."""
-    from app.task_model import model as inspection
-
     key = cache.bert_key(str(folders["none"]), device="cpu")
-    monkeypatch.setattr(inspection, "proposer", lambda own: key)
+    monkeypatch.setattr(counterfactuals, "proposer", lambda own: key)
 
 
 def opened(folder: Path, monkeypatch: pytest.MonkeyPatch, text_b: str = B, **query: str) -> AppTest:
@@ -71,19 +68,18 @@ def opened(folder: Path, monkeypatch: pytest.MonkeyPatch, text_b: str = B, **que
     return page_of("inspect_checkpoint", seconds=120, **{**texts, **query})
 
 
-@pytest.mark.parametrize(("why", "task"), spread(["words", "parts", "layers", "swaps"], TASKS))
+@pytest.mark.parametrize(("why", "task"), spread(["words", "layers", "swaps"], TASKS))
 def test_every_task_is_explained(
     task: str, why: str, folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = ok(opened(folders[task], monkeypatch, inspect_why=why).run())
     answers = 0 if task == "regress" else 1
-    expected = {"words": 3, "parts": 1, "layers": 2, "swaps": 0}[why]
+    expected = {"words": 3, "layers": 1, "swaps": 0}[why]
     assert len(charts(app)) == answers + expected
     code = " ".join(block.value for block in app.code)
     assert "open_task_model" in code
     wanted = {
         "words": "integrated_gradients",
-        "parts": "parts=PARTS",
         "layers": "layer_conductance",
         "swaps": "find_counterfactuals",
     }[why]
@@ -189,16 +185,6 @@ def test_a_feature_based_tagger_hands_out_what_runs(
     assert list(names["words"]) == ["occlusion"]
     boxes = charts(app)[1]["data"][0]
     assert list(numbers(boxes["marker"]["color"])) == pytest.approx(words.tolist(), abs=1e-4)
-
-
-def test_the_parts_name_the_rows_that_there_are(
-    folders: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    make_task(tmp_path, model_type="distilbert", labels=LABELS["classify"])
-    for folder, has_segments in ((folders["classify"], True), (tmp_path, False)):
-        app = ok(opened(folder, monkeypatch, "", inspect_why="parts").run())
-        assert ("the row *segment*" in said(app)) == has_segments
-        assert "the row *position*" in said(app)
 
 
 @pytest.mark.parametrize(("task", "text"), [("qa", "question as sentence A"), ("pair", "pair of")])
@@ -541,11 +527,9 @@ def test_nothing_is_left_running() -> None:
 def test_a_checkpoint_of_another_vocabulary_gets_no_swaps(
     monkeypatch: pytest.MonkeyPatch, folders: dict[str, Path]
 ) -> None:
-    from app.task_model import model as inspection
-
     def refuse(key: object) -> None:
         raise ValueError("default has another vocabulary than mine.")
 
-    monkeypatch.setattr(inspection, "proposer", refuse)
+    monkeypatch.setattr(counterfactuals, "proposer", refuse)
     app = opened(folders["classify"], monkeypatch, "", inspect_why="swaps").run()
     assert "another vocabulary" in complaints(app)

@@ -8,8 +8,8 @@ import pytest
 from app.plots import Figure
 from app.plots.before_after import AnswerRows, answer_bars
 from app.task_model.answer_figures import tagged_words
-from app.task_model.score_figures import confusion_map, label_dots, which_labels
-from app.task_model.task_views.labels import LABELS
+from app.task_model.score_figures import LABEL_SCORES, confusion_map, which_labels
+from app.task_model.task_views.bars import LabelView
 from bertcore.analysis.attribution import LabelAnswer, TagAnswer, Word
 
 
@@ -18,8 +18,9 @@ def word(text: str, place: int) -> Word:
 
 
 def label_bars(answer: LabelAnswer, chosen: int) -> Figure:
-    assert LABELS.chart is not None
-    return LABELS.chart.figure(answer, chosen=chosen)
+    chart = LabelView.picture.chart
+    assert chart is not None
+    return chart.figure(answer, chosen=chosen)
 
 
 def test_a_number_as_label_is_called_a_label() -> None:
@@ -68,7 +69,7 @@ def test_labels_that_are_not_drawn_are_told(number: int) -> None:
     labels = [f"l{i}" for i in range(number)]
     confused = confusion_map(np.eye(number, dtype=int), labels)
     scores = {label: {"precision": 1, "recall": 1, "f1": 1, "number": 1} for label in labels}
-    for fig in (confused, label_dots(scores)):
+    for fig in (confused, LABEL_SCORES.figure(scores)):
         drawn = len(fig.plotly().layout.yaxis.tickvals)
         told = which_labels(number)
         assert told == "" if drawn == number else f"Of {number} labels, the {drawn} with" in told

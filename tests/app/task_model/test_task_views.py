@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.task_model.choices import COLUMNS
+from app.task_model.file_choice import rough_number
 from app.task_model.task_views import TASK_VIEWS, view_of
 from bertcore.tasks import TASKS
 from tests.support.finetuning_files import (
@@ -38,7 +39,7 @@ def test_every_task_has_a_view() -> None:
 )
 def test_the_rough_number_is_near(task: str, write: object, ending: str, tmp_path: Path) -> None:
     path = write(tmp_path / f"file{ending}", 20)  # type: ignore[operator]
-    assert TASK_VIEWS[task].rough_number(path) == pytest.approx(20, abs=1)
+    assert rough_number(path, TASK_VIEWS[task].marks) == pytest.approx(20, abs=1)
     assert bool(TASK_VIEWS[task].column_names(path)) == (
         task in ("classify", "multilabel", "choice")
     )
