@@ -11,16 +11,13 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from bertcore.bias.crows_pairs import read_crows_pairs
 from bertcore.configs import Columns
-from bertcore.corpus.texts import open_corpus
 from bertcore.data import files, tables
 from bertcore.data.cells import parsed_list
-from bertcore.data.files import BadRows, open_text
+from bertcore.data.files import BadRows
 from bertcore.data.guess import guess
 from bertcore.data.read_tags import read_tags
 from bertcore.data.tables import FIRST_CELLS, open_table
@@ -151,14 +148,6 @@ def test_a_sentence_without_an_end_is_refused(tmp_path: Path) -> None:
         list(read_tags(path, bad_rows=files.BadRows()))
 
 
-def test_a_wide_parquet_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "wide.parquet"
-    names = [f"c{number}" for number in range(files.MAX_COLUMNS + 1)]
-    pq.write_table(pa.table({name: ["x"] for name in names}), path)
-    with pytest.raises(ValueError, match="has 2,001 columns"):
-        open_corpus([path])
-
-
 @pytest.mark.parametrize("ending", [".csv", ".json"])
 def test_the_name_of_a_column_may_be_as_long_as_a_line(ending: str, tmp_path: Path) -> None:
     """One of 9 MB took 40 s to compare with usual names."""
@@ -187,17 +176,6 @@ def test_a_bomb_is_refused_where_it_exceeds_its_ratio(
         survey(path, "classify")
     with pytest.raises(ValueError, match="200 times its size"):
         files.open_bytes(path, BytesIO(path.read_bytes())).read()
-
-
-@pytest.mark.parametrize("ending", PACK)
-def test_small_and_usual_archives_open(ending: str, tmp_path: Path) -> None:
-    path = tmp_path / f"table.csv{ending}"
-    path.write_bytes(PACK[ending](ROWS))
-    with files.open_bytes(path) as file:
-        assert file.read() == ROWS
-    with open_text(path) as text:
-        assert sum(1 for _ in text) == 200_001
-    assert guess(path).columns == ("text", "label")
 
 
 @pytest.mark.parametrize("content", [b"\n" * 10**6, b"a,b,c\n" * 200_000], ids=["blank", "bad"])

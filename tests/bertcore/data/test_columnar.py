@@ -17,6 +17,7 @@ import pytest
 from bertcore.data.files import BadRows
 from bertcore.data.guess import guess
 from bertcore.data.tables import open_table
+from tests.support import what_opens
 
 KINDS: dict[str, tuple[pa.Array, list[Any]]] = {
     "text": (pa.array(["a", "b", None]), ["a", "b", None]),
@@ -62,6 +63,9 @@ WRITERS: dict[str, Callable[[pa.Table, Path], None]] = {
     "a.parquet.gz": packed,
     "a.csv": pq.write_table,
 }
+
+
+what_opens.add("Tables", "Parquet and Arrow", "`.parquet`, `.arrow`, `.feather`", "read")
 
 
 def rows(path: Path, bad: BadRows) -> list[list[Any]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -83,6 +82,7 @@ DIALECTS = {
         "a.csv", plain(";"), {"sep": ";", "encoding": "cp1252"}, "`été`", "cp1252"
     ),
     "UTF-16": Dialect("a.csv", plain("\t"), {"sep": "\t", "encoding": "utf-16"}, "", "utf-16"),
+    "UTF-32": Dialect("a.tsv", plain("\t"), {"sep": "\t", "encoding": "utf-32"}, "", "utf-32"),
     "a byte order mark": Dialect("a.csv", plain(","), {"encoding": "utf-8-sig"}, "", "utf-8-sig"),
     "the index of pandas": Dialect(
         "a.csv", lambda f: f.to_csv(index=True), {"index_col": 0}, "`,text,label`"
@@ -90,6 +90,11 @@ DIALECTS = {
 }
 for kind, one in DIALECTS.items():
     what_opens.add("Tables", kind, one.example or f"`{one.file}`", "found from the rows, and shown")
+
+
+what_opens.add(
+    "Tables", "UTF-16 and UTF-32", 'a spreadsheet\'s "Unicode text"', "by the byte order mark"
+)
 
 
 @pytest.mark.parametrize("kind", DIALECTS)
@@ -267,27 +272,6 @@ def test_json_in_every_form(kind: str, ending: str, tmp_path: Path) -> None:
     path.write_text(JSON[kind])
     assert [(one.text, one.answer) for one in examples(path)] == [("good", "pos"), ("bad", "neg")]
     assert guess(path).task == "classify"
-
-
-@what_opens.opens("Tables", "Parquet and Arrow", "`.parquet`, `.arrow`, `.feather`", "read")
-@pytest.mark.parametrize("name", ["a.parquet", "a.feather", "a.csv"])
-def test_columnar_files_are_known_by_their_content(name: str, tmp_path: Path) -> None:
-    path = tmp_path / name
-    frame = pd.DataFrame(TABLE)
-    frame.to_feather(path) if "feather" in name else frame.to_parquet(path)
-    assert [(one.text, one.answer) for one in examples(path)] == [("good", "pos"), ("bad", "neg")]
-
-
-@what_opens.opens("Tables", "spreadsheets", "`.xlsx`, `.ods`", "refused: save the table as CSV")
-def test_spreadsheets_say_what_to_do(tmp_path: Path) -> None:
-    path = tmp_path / "a.xlsx"
-    with zipfile.ZipFile(path, "w") as book:
-        book.writestr("[Content_Types].xml", "<x/>")
-        book.writestr("xl/workbook.xml", "<x/>")
-    with pytest.raises(ValueError, match=r"a\.xlsx.*as CSV"):
-        examples(path)
-    with pytest.raises(ValueError, match=r"a\.xlsx.*as CSV"):
-        guess(path)
 
 
 TREC = ["DESC:manner How did serfdom, as such, develop?", "ENTY:cremat What films has he made?"]

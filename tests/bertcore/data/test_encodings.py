@@ -109,18 +109,3 @@ def test_such_a_byte_in_a_column_that_is_not_read_costs_nothing(tmp_path: Path) 
         pytest.raises(ValueError, match=r"row 11 .* in column 'id'"),
     ):
         list(table.rows)
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (b"\x89PNG\r\n\x1a\n" + bytes(90), "a picture, not text"),
-        (bytes(range(256)) * 20, "is not text"),
-        ("text,label\na,1\n".encode("utf-16")[:-1], "was read as UTF-16, but is damaged"),
-    ],
-)
-def test_what_is_no_text_is_named(content: bytes, said: str, tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_bytes(content)
-    with pytest.raises(ValueError, match=said):
-        texts(path, BadRows(skip=True))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import lzma
+import zipfile
 from dataclasses import astuple
 from pathlib import Path
 from typing import Any
@@ -13,27 +15,13 @@ import pytest
 
 from bertcore.configs.columns import Columns
 from bertcore.data.files import BadRows
-from bertcore.data.read_rows import read_questions
-from bertcore.tasks import TASKS, find_task
-from bertcore.tasks.read import read_examples
+from bertcore.tasks import find_task
 from tests.support import what_opens
-from tests.support.finetuning_files import write_questions
 from tests.support.what_opens import opens
-
-
-def write(path: Path, *lines: str) -> Path:
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return path
 
 
 def texts(path: Path, task: str = "classify", **columns: str) -> list[Any]:
     return list(find_task(task).read(path, columns=Columns(**columns), bad_rows=BadRows()))
-
-
-def refused(path: Path, task: str = "classify", **columns: str) -> str:
-    with pytest.raises(ValueError, match=r"\.$") as caught:  # a sentence
-        texts(path, task, **columns)
-    return str(caught.value)
 
 
 @opens("Tables", "a packed table", "`.csv.gz`, `.tsv.xz`, `.jsonl`", "by its content")
@@ -62,86 +50,6 @@ def test_tables_in_every_form(tmp_path: Path, packing: str) -> None:
         assert [e.row for e in found] == [1, 2, 3]
 
 
-@opens(
-    "Tables",
-    "quotation marks in a TSV",
-    '`"I think so," he said.`',
-    "text, unless nearly all cells are quoted",
-)
-def test_quotation_marks_of_a_tsv(tmp_path: Path) -> None:
-    """In GLUE's files they are text; where all cells are quoted by CSV's rules they are not."""
-    plain = write(
-        tmp_path / "mrpc.tsv",
-        "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String",
-        '1\t1\t2\t"I think so," he said.\tHe said "yes".',
-        '0\t3\t4\t"Open\t"Closed"',
-    )
-    assert [(e.text, e.text_pair) for e in texts(plain, "pair")] == [
-        ('"I think so," he said.', 'He said "yes".'),
-        ('"Open', '"Closed"'),
-    ]
-    quoted = write(
-        tmp_path / "qqp.tsv",
-        "id\tqid1\tqid2\tquestion1\tquestion2\tis_duplicate",
-        '1\t2\t3\t"What is ""love""?"\tWhy?\t0',
-    )
-    assert texts(quoted, "pair")[0].text == 'What is "love"?'
-
-
-@opens(
-    "Tables",
-    "bad rows",
-    "too few cells, an empty text",
-    "refused with the row; `--skip-bad-rows` leaves them out",
-)
-def test_bad_rows_are_refused_or_counted(tmp_path: Path) -> None:
-    table = write(tmp_path / "t.tsv", "sentence\tlabel", "a\tx", "b", "c\t", "\ty", "d\ty")
-    assert "row 2 of" in refused(table)
-    assert "has 1 cells, but there are 2 columns" in refused(table)
-    bad = BadRows(skip=True)
-    found = list(find_task("classify").read(table, bad_rows=bad))
-    # What has no label is left out, and counted, where labels get their names (test_file_labels).
-    assert [(e.text, e.answer) for e in found] == [("a", "x"), ("c", ""), ("d", "y")]
-    assert bad.num == 2
-    assert "2 bad rows were left out; the first: row 2" in str(bad.sentence())
-
-
-def test_files_that_are_no_tables(tmp_path: Path) -> None:
-    assert "does not exist" in refused(tmp_path / "none.tsv")
-    assert "is a folder" in refused(tmp_path)
-    assert "is empty" in refused(write(tmp_path / "empty.tsv"))
-    assert "is empty" in refused(write(tmp_path / "empty.jsonl"))
-    assert "is no .parquet file" in refused(write(tmp_path / "t.parquet", "x"))
-    late = tmp_path / "late.tsv"
-    late.write_bytes(b"sentence\tlabel\n" + "été\t1\n".encode() * 20_000 + b"caf\xc3\t1\n")
-    assert "(line 20002) holds a byte 0xC3 that is not UTF-8" in refused(late)
-    half = tmp_path / "half.csv"
-    half.write_bytes("text,label\na,1\n".encode("utf-16")[:-1])
-    assert "was read as UTF-16, but is damaged" in refused(half)
-    cut = tmp_path / "cut.tsv.gz"
-    cut.write_bytes(gzip.compress(b"sentence\tlabel\n" + b"abc\t1\n" * 1000)[:-20])
-    assert "is not a whole archive" in refused(cut)
-    open_quote = write(tmp_path / "q.csv", "text,label", '"never closed,1', "b,2")
-    assert "(line 2) opens a quotation mark that is not closed" in refused(open_quote)
-
-
-@opens("Tables", "UTF-16 and UTF-32", 'a spreadsheet\'s "Unicode text"', "by the byte order mark")
-@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
-@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.jsonl", "t.csv.gz"])
-def test_a_byte_order_mark_says_the_encoding(name: str, encoding: str, tmp_path: Path) -> None:
-    """As spreadsheets write "Unicode text"."""
-    text = 'text,label\r\n"été, ✓",y\r\n'
-    if "tsv" in name:
-        text = "text\tlabel\r\nété, ✓\ty\r\n"
-    if "jsonl" in name:
-        text = '{"text": "été, ✓", "label": "y"}\r\n'
-    raw = text.encode(encoding)
-    path = tmp_path / name
-    path.write_bytes(gzip.compress(raw) if name.endswith(".gz") else raw)
-    (example,) = TASKS["classify"].read(path, bad_rows=BadRows())
-    assert (example.text, example.answer) == ("été, ✓", "y")
-
-
 STSB = "main\tx\t2012\t0001\t5.000\tA plane.\tAn air plane.\n"
 CONLL = (
     "-DOCSTART- -X- -X- O\n\nU.N. NNP I-NP I-ORG\nPeter NNP I-NP I-PER\n\n\nParis NNP I-NP B-LOC\n"
@@ -163,6 +71,11 @@ READ: dict[str, tuple[str, str, dict[str, str], list[tuple[object, ...]]]] = {
                  [("Who?", "He.", "yes")]),
     "sick.tsv": (SICK, "pair", {}, [("A", "B", "N")]),
     "sick scores.tsv": (SICK, "regress", {}, [("A", "B", "4.5")]),
+    "mrpc.tsv": ('Quality\t#1 String\t#2 String\n1\t"I think so," he said.\tHe said "yes".\n'
+                 '0\t"Open\t"Closed"\n', "pair", {},
+                 [('"I think so," he said.', 'He said "yes".', "1"), ('"Open', '"Closed"', "0")]),
+    "qqp.tsv": ('id\tquestion1\tquestion2\tis_duplicate\n1\t"What is ""love""?"\tWhy?\t0\n',
+                "pair", {}, [('What is "love"?', "Why?", "0")]),
     "names.csv": ("body,more,mark\na,b,x\n", "pair",
                   {"text": "body", "text_pair": "more", "label": "mark"}, [("a", "b", "x")]),
     "numbers.tsv": ("x\tthe text\ny\tanother\n", "classify", {"text": "2", "label": "1"},
@@ -183,6 +96,16 @@ READ: dict[str, tuple[str, str, dict[str, str], list[tuple[object, ...]]]] = {
     "swag.csv": ("sent1,sent2,ending0,ending1,label\nA man.,He,eats.,flies.,0\n", "choice", {},
                  [("A man.", ["He eats.", "He flies."], 0)]),
 }  # fmt: skip
+for row in (
+    ("Tables", "spreadsheets", "`.xlsx`, `.ods`", "refused: save the table as CSV"),
+    ("Tables", "quotation marks in a TSV", '`"I think so," he said.`',
+     "text, unless nearly all cells are quoted"),
+    ("Tables", "bad rows", "too few cells, an empty text",
+     "refused with the row; `--skip-bad-rows` leaves them out"),
+    ("Questions", "an answer that is elsewhere", "a wrong `answer_start`",
+     "refused, with what stands there"),
+):  # fmt: skip
+    what_opens.add(*row)
 what_opens.add("Questions", "SWAG", "`sent1,sent2,ending0,...,label`", "multiple choice")
 what_opens.add("Tables", "a column twice", "`text,text,label`", "refused if it is read")
 
@@ -196,8 +119,39 @@ def test_examples_are_read(name: str, tmp_path: Path) -> None:
     assert [tuple(one[: len(row)]) for one, row in zip(found, fields, strict=True)] == fields
 
 
-REFUSED: dict[str, tuple[str, str, dict[str, str], str, int]] = {
+ANSWER = {"text": ["b"], "answer_start": [2]}
+QUESTION = json.dumps({"question": "q?", "context": "a text", "answers": ANSWER})
+LATE = b"sentence\tlabel\n" + "été\t1\n".encode() * 20_000 + b"caf\xc3\t1\n"
+
+
+def workbook() -> bytes:
+    with io.BytesIO() as file:
+        with zipfile.ZipFile(file, "w") as book:
+            book.writestr("[Content_Types].xml", "<x/>")
+            book.writestr("xl/workbook.xml", "<x/>")
+        return file.getvalue()
+
+
+REFUSED: dict[str, tuple[str | bytes, str, dict[str, str], str, int]] = {
     # file: (content, task, columns, words, examples that are left without the bad rows)
+    "empty.tsv": ("\n", "classify", {}, "is empty", -1),
+    "empty.jsonl": ("\n", "classify", {}, "is empty", -1),
+    "t.parquet": ("x", "classify", {}, "is no .parquet file", -1),
+    "a.xlsx": (workbook(), "classify", {}, "as CSV", -1),
+    "late.tsv": (LATE, "classify", {},
+                 "(line 20002) holds a byte 0xC3 that is not UTF-8", 20_000),
+    "half.csv": ("text,label\na,1\n".encode("utf-16")[:-1], "classify", {},
+                 "was read as UTF-16, but is damaged", -1),
+    "cut.tsv.gz": (gzip.compress(b"sentence\tlabel\n" + b"abc\t1\n" * 1000)[:-20], "classify", {},
+                   "is not a whole archive", -1),
+    "picture.csv": (b"\x89PNG\r\n\x1a\n" + bytes(90), "classify", {}, "a picture, not text", -1),
+    "bytes.csv": (bytes(range(256)) * 20, "classify", {}, "is not text", -1),
+    "short.tsv": ("sentence\tlabel\na\tx\nb\nc\t\nd\ty\n", "classify", {},
+                  "has 1 cells, but there are 2 columns", 3),
+    "no text.tsv": ("sentence\tlabel\n\ty\nd\ty\n", "classify", {}, "has no text", 1),
+    "q.csv": ('text,label\n"never closed,1\nb,2\n', "classify", {},
+              "(line 2) opens a quotation mark that is not closed", 1),
+    "elsewhere.jsonl": (QUESTION, "qa", {}, "at character 2, but the text has", 0),
     "stsb.tsv": (STSB, "pair", {}, "which the task 'pair' cannot use", -1),
     "another name.csv": ("body,mark\na,x\n", "classify", {"text": "review"},
                          "no column 'review' for --text; it has 'body', 'mark'", -1),
@@ -232,32 +186,10 @@ def test_what_cannot_be_read_is_one_sentence_and_costs_its_row_alone(
 ) -> None:
     content, task, columns, words, num = REFUSED[name]
     path, bad = tmp_path / name, BadRows(skip=True)
-    path.write_text(content, encoding="utf-8")
-    assert words in refused(path, task, **columns)
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(ValueError, match=r"\.$") as caught:  # a sentence
+        texts(path, task, **columns)
+    assert words in str(caught.value)
     if num >= 0:
         rows = find_task(task).read(path, columns=Columns(**columns), bad_rows=bad)
         assert (len(list(rows)), bad.num) == (num, 1)
-
-
-def test_tags_in_columns_become_iob2(tmp_path: Path) -> None:
-    path = write(tmp_path / "eng.txt", CONLL)
-    named = list(read_examples(path, find_task("tag"), bad_rows=BadRows()))
-    assert [one.labels for one in named] == [["B-ORG", "B-PER"], ["B-LOC"]]
-    assert [one.row for one in named] == [3, 7]
-
-
-@opens(
-    "Questions",
-    "an answer that is elsewhere",
-    "a wrong `answer_start`",
-    "refused, with what stands there",
-)
-def test_questions_whose_answer_is_elsewhere(tmp_path: Path) -> None:
-    path = write_questions(tmp_path / "q.json", 4)
-    content = json.loads(path.read_text())
-    content["data"][0]["paragraphs"][1]["qas"][0]["answers"][0]["answer_start"] = 2
-    path.write_text(json.dumps(content))
-    with pytest.raises(ValueError, match=r"question 'q1' .* at character 2, but the text has"):
-        list(read_questions(path, bad_rows=BadRows()))
-    bad = BadRows(skip=True)
-    assert len(list(read_questions(path, bad_rows=bad))) == 3

@@ -1,10 +1,18 @@
-"""What people paste and upload: encodings, columns, and files that are none."""
-
-import csv
+"""Sentences that people paste and upload: lines, marks, columns, and files that are none."""
 
 import pytest
 
-from bertcore.data.texts import MAX_ROWS, Sentence, read_upload, shown_name
+from bertcore.data.texts import (
+    MAX_ROWS,
+    Line,
+    Sentence,
+    SentenceList,
+    Span,
+    list_text,
+    read_sentence_list,
+    read_upload,
+    shown_name,
+)
 from bertcore.tokenizer.truncation import MOST_CHARACTERS
 
 TABLE = 'id,text,label\n1,"The bank, again",money\n2,Crème brûlée,food\n'
@@ -13,6 +21,48 @@ TABLE = 'id,text,label\n1,"The bank, again",money\n2,Crème brûlée,food\n'
 def test_lines_with_and_without_labels() -> None:
     texts = read_upload(b"  One line.  \r\n\n \t \nA bat\tanimal \n", "a.txt")
     assert texts.sentences == (Sentence("One line."), Sentence("A bat", None, "animal"))
+
+
+TABLES = {
+    # content: (file, sentences, words of the note)
+    "le château\nla forêt\n".encode("latin-1"): (
+        "a.txt", [Sentence("le château"), Sentence("la forêt")], "which is a guess"),
+    "été\nété\n".encode() + b"caf\xe9\n":
+        ("a.txt", [Sentence("été")] * 2, "line 3 of 'a.txt' holds"),
+    b"a\nb\nc": ("a.txt", [Sentence("a"), Sentence("b")], "There are more than 2 sentences"),
+    "text|sense\ncafé|x\n".encode("utf-16"): ("a.csv", [Sentence("café", None, "x")], "pipes"),
+    b'sentence1\tsentence2\nIt "rained\tA, b\n': ("a.tsv", [Sentence('It "rained', "A, b")], ""),
+    b"n,words\n1,a longer thing\n2,and one\n":
+        ("a.csv", [Sentence("a longer thing"), Sentence("and one")], ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("data", TABLES, ids=ascii)
+def test_encodings_separators_and_bounds(data: bytes) -> None:
+    name, sentences, note = TABLES[data]
+    texts = read_upload(data, name, max_rows=2)
+    assert list(texts.sentences) == sentences
+    assert note in " ".join(texts.notes)
+    assert bool(note) == bool(texts.notes)
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "is empty. Choose"),
+        (b"   \n\r\n ", "is empty. Choose"),
+        (b"PK\x03\x04" + bytes(range(200)), "not a whole archive"),
+        (b"\xd0\xcf\x11\xe0" + bytes(200), "an old Office file"),
+        (b"%PDF-1.7 " + b"abc " * 40, "is a PDF"),
+        (bytes(range(256)) * 20, "is not text"),
+        (b"text,label\nab\0cd,x\n", "is not text"),
+        (b'text,label\n"never closed,' + b"words " * 40_000, "row 1 .*not closed"),
+    ],
+    ids=range(8),
+)
+def test_what_holds_no_sentence_is_named(data: bytes, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        read_upload(data, "a.csv")
 
 
 @pytest.mark.parametrize("name", ["a.csv", "A.CSV", "folder/x.y.csv"])
@@ -27,31 +77,6 @@ def test_a_table_finds_its_columns(name: str) -> None:
     assert texts.notes == ()
 
 
-@pytest.mark.parametrize(
-    "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "latin-1"]
-)
-@pytest.mark.parametrize("name", ["a.csv", "a.txt"])
-def test_encodings_give_the_same_sentences(encoding: str, name: str) -> None:
-    texts = read_upload(TABLE.encode(encoding), name)
-    assert "Crème brûlée" in texts.sentences[-1].text
-    is_guess = encoding in ("utf-16-le", "utf-16-be", "latin-1")
-    assert any("which is a guess" in note for note in texts.notes) == is_guess
-
-
-def test_a_line_that_is_damaged_is_left_out() -> None:
-    texts = read_upload("été\n".encode() * 3 + b"caf\xe9\n", "a.txt")
-    assert [sentence.text for sentence in texts.sentences] == ["été"] * 3
-    assert "line 4 of 'a.txt' holds a byte 0xE9 that is not UTF-8" in texts.notes[0]
-
-
-@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
-def test_other_delimiters(delimiter: str) -> None:
-    data = f"text{delimiter}sense\nthe bank{delimiter}river\n".encode()
-    assert read_upload(data, "a.csv").sentences == (Sentence("the bank", None, "river"),)
-    tsv = read_upload(b'sentence1\tsentence2\nIt "rained\tA, b\n', "a.tsv")
-    assert tsv.sentences == (Sentence('It "rained', "A, b"),)
-
-
 def test_chosen_columns_win_and_wrong_ones_are_answered_with_those_there_are() -> None:
     texts = read_upload(TABLE.encode(), "a.csv", text_column="label", label_column="id")
     assert texts.sentences[0] == Sentence("money", None, "1")
@@ -63,11 +88,6 @@ def test_chosen_columns_win_and_wrong_ones_are_answered_with_those_there_are() -
             read_upload(TABLE.encode(), "a.csv", **{wrong: "txt"})
 
 
-def test_without_a_usual_name_the_longest_column_is_the_text() -> None:
-    data = b"n,words,where\n1,a much longer thing,x\n2,and one more of them,y\n"
-    assert read_upload(data, "a.csv").text_column == "words"
-
-
 def test_rows_without_text_are_counted() -> None:
     texts = read_upload(b"label,text\na,one\nb\nc,  \n\nd,two\n", "a.csv")
     assert [sentence.label for sentence in texts.sentences] == ["a", "d"]
@@ -77,39 +97,6 @@ def test_rows_without_text_are_counted() -> None:
         read_upload(b"label,text\na,\n", "a.csv")
     with pytest.raises(ValueError, match="no sentence in column 'text'"):
         read_upload(b"text\n", "a.csv")
-
-
-@pytest.mark.parametrize("data", [b"", b"   \n\r\n "])
-@pytest.mark.parametrize("name", ["a.csv", "a.txt"])
-def test_empty_files(data: bytes, name: str) -> None:
-    with pytest.raises(ValueError, match=r"'a....' is empty. Choose a file"):
-        read_upload(data, name)
-
-
-@pytest.mark.parametrize(
-    ("data", "kind"),
-    [
-        (b"PK\x03\x04" + bytes(range(200)), "not a whole archive"),
-        (b"\xd0\xcf\x11\xe0" + bytes(200), "an old Office file, such as .xls, not text"),
-        (b"\x89PNG\r\n\x1a\n" + bytes(200), "a picture, not text"),
-        (b"%PDF-1.7 " + b"abc " * 40, "is a PDF"),
-        (bytes(range(256)) * 20, "is not text"),
-        (b"text,label\nab\0cd,x\n", "is not text"),
-    ],
-)
-@pytest.mark.parametrize("name", ["data.csv", "data.txt"])
-def test_files_that_are_no_text(data: bytes, kind: str, name: str) -> None:
-    with pytest.raises(ValueError, match=kind):
-        read_upload(data, name)
-
-
-@pytest.mark.parametrize("limit", [2**17, 2**26])
-def test_an_open_quotation_mark_is_explained(limit: int) -> None:
-    # Whatever limit of csv's, which is the process's, another reader has left behind.
-    csv.field_size_limit(limit)
-    data = b'text,label\n"never closed,' + b"words " * 40_000
-    with pytest.raises(ValueError, match=r"row 1 .*a quotation mark that is not closed"):
-        read_upload(data, "a.csv")
 
 
 def test_the_first_sentences_of_fifty_megabytes_are_read() -> None:
@@ -127,12 +114,6 @@ def test_one_endless_line_is_cut_and_it_is_said() -> None:
     texts = read_upload(("é" * 10**6).encode(), "a.txt")
     assert texts.sentences[0].text == "é" * MOST_CHARACTERS
     assert "1 sentence was cut at 20,000 characters" in texts.notes[-1]
-
-
-def test_rows_are_bounded_and_it_is_said() -> None:
-    texts = read_upload(b"a\nb\nc", "a.txt", max_rows=2)
-    assert [sentence.text for sentence in texts.sentences] == ["a", "b"]
-    assert texts.notes == ("There are more than 2 sentences: the first 2 were taken.",)
 
 
 @pytest.mark.parametrize(
@@ -158,3 +139,74 @@ def test_hostile_columns_and_cells_are_only_text() -> None:
     with pytest.raises(ValueError, match="and 480 more") as caught:
         read_upload(many.encode(), "a.csv", text_column="no")
     assert len(str(caught.value)) < 400
+
+
+# ---- a list ----
+
+
+@pytest.mark.parametrize(
+    ("written", "line"),
+    [
+        ("  It rained. \r", Line("It rained.")),
+        ("\ufeffA bat\tanimal", Line("A bat", "animal")),
+        ("He ran. ||| He was late.", Line("He ran.", "He was late.", True)),
+        ("He ran. ||| He was\tlate.", Line("He ran.", "He was\tlate.", True)),
+        ("the *bank* of it", Line("the bank of it", marks=(Span(4, 8),))),
+        ("*ice cream* and *milk*!", Line("ice cream and milk!", marks=(Span(0, 9), Span(14, 18)))),
+        ("我*爱*学习", Line("我爱学习", marks=(Span(1, 2),))),
+        ("كتب *الولد* الدرس", Line("كتب الولد الدرس", marks=(Span(4, 9),))),
+        ("it is\tit *are*", Line("it is", "it are")),
+        # No marks:
+        ("5*3*2 and a*b*c", Line("5*3*2 and a*b*c")),
+        ("**bold** 2 * 3 * 4", Line("**bold** 2 * 3 * 4")),
+        ("*The keys is", Line("*The keys is")),
+        # Nothing is lost:
+        ("\tonly after the tab", Line("only after the tab")),
+        ("||| only B", Line("only B")),
+        ("only A |||", Line("only A")),
+        ("a\x00b [MASK] <img src=x>", Line("a\x00b [MASK] <img src=x>")),
+    ],
+)
+def test_a_line(written: str, line: Line) -> None:
+    assert read_sentence_list(written).lines == (line,)
+
+
+def test_what_lines_are_used_for() -> None:
+    found = read_sentence_list("a *b*\tx\n\n \t \nc ||| d\ne\n")
+    assert found.sentences == (Sentence("a b", None, "x"), Sentence("c", "d"), Sentence("e"))
+    assert found.pairs == (("a b", "x"), ("c", "d"))
+    assert found.consecutive == (("a b", "c"), ("c", "e"))
+    assert found.marks == ((0, Span(2, 3)),)
+    assert found.notes == ()
+
+
+@pytest.mark.parametrize("text", ["", " \n\t\n", "|||", "\ufeff", "\u00a0\n\u3000", "||| \u00a0"])
+def test_an_empty_list_is_one_sentence(text: str) -> None:
+    with pytest.raises(ValueError, match=r"no sentence in the list\. Write one per line"):
+        read_sentence_list(text)
+
+
+def test_long_lists_and_lines_are_cut_and_it_is_said() -> None:
+    found = read_sentence_list("\n".join(f"sentence {i}" for i in range(100_000)))
+    assert len(found.lines) == 500
+    assert found.notes == ("There are 100,000 sentences: the first 500 were taken.",)
+    equal = read_sentence_list("the same\n" * 500)
+    assert len(equal.lines) == 500
+    assert equal.notes[0].startswith("499 lines repeat an earlier one")
+    long = read_sentence_list("x " * MOST_CHARACTERS + "*y*")
+    assert long.lines == (Line(("x " * MOST_CHARACTERS)[:MOST_CHARACTERS]),)
+    assert long.notes == ("1 sentence was cut at 20,000 characters.",)
+
+
+def test_a_file_becomes_lines_that_are_read_again() -> None:
+    sentences = (
+        Sentence("It\nrained.", None, "bad\tweather"),
+        Sentence("He ran.", "He was\u2028late."),
+        Sentence("Plain."),
+    )
+    read: SentenceList = read_sentence_list(list_text(sentences))
+    assert read.sentences == (
+        Sentence("It rained.", None, "bad weather"),
+        Sentence("He ran.", "He was late."),
+        Sentence("Plain."),
+    )
