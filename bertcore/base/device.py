@@ -18,21 +18,21 @@ def choose_device(device: str = "auto") -> torch.device:
             return torch.device("cuda")
         return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
     try:
-        chosen = torch.device(device)
+        place = torch.device(device)
     except RuntimeError as error:
         raise ValueError(
             f"device is {device!r}; expected 'auto' or one of {', '.join(available_devices())}."
         ) from error
-    if chosen.type not in {name.split(":")[0] for name in available_devices()}:
+    if place.type not in {name.split(":")[0] for name in available_devices()}:
         raise ValueError(
             f"device {device!r} is not on this machine; "
             f"expected 'auto' or one of {', '.join(available_devices())}."
         )
-    if chosen.type == "cuda" and (chosen.index or 0) >= torch.cuda.device_count():
+    if place.type == "cuda" and (place.index or 0) >= torch.cuda.device_count():
         raise ValueError(
             f"device {device!r} is not on this machine; it has {torch.cuda.device_count()} GPUs."
         )
-    return chosen
+    return place
 
 
 def available_devices() -> list[str]:

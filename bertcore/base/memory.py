@@ -38,8 +38,8 @@ class Fit(NamedTuple):
 def free_memory(device: torch.device) -> int:
     """Return the free bytes of a device; on Linux within the limits of its control groups."""
     if device.type == "cuda":
-        kept = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
-        return int(torch.cuda.mem_get_info(device)[0]) + kept
+        cached = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+        return int(torch.cuda.mem_get_info(device)[0]) + cached
     return min([int(psutil.virtual_memory().available), *_left_in_groups()])
 
 
@@ -54,12 +54,12 @@ def fit_dtype(dtype: str, num_parameters: int, device: torch.device) -> Fit:
     ValueError if the name is unknown. RuntimeError if the weights do not fit; the message states
     their size and the free memory.
     """
-    chosen = choose_dtype(dtype, device)
-    if num_parameters * chosen.itemsize <= SMALL:
-        return Fit(chosen, None)
+    wanted = choose_dtype(dtype, device)
+    if num_parameters * wanted.itemsize <= SMALL:
+        return Fit(wanted, None)
     free = free_memory(device)
-    if _fits(num_parameters, chosen, free):
-        return Fit(chosen, None)
+    if _fits(num_parameters, wanted, free):
+        return Fit(wanted, None)
     half_fits = _fits(num_parameters, torch.bfloat16, free)
     reason = why_slow(device)
     slow = "" if reason is None else f", and it is slow: {reason}"
@@ -71,13 +71,13 @@ def fit_dtype(dtype: str, num_parameters: int, device: torch.device) -> Fit:
             "more, open it on a machine with more memory.",
         )
     advice = "Close other checkpoints and programs, or open it on a machine with more memory"
-    if half_fits and chosen == torch.float32:
+    if half_fits and wanted == torch.float32:
         advice = f"Open it in bfloat16 ({_size(num_parameters, torch.bfloat16)})"
     half = ""
-    if chosen == torch.float32 and not half_fits:
+    if wanted == torch.float32 and not half_fits:
         half = f" ({_size(num_parameters, torch.bfloat16)} in bfloat16)"
     raise RuntimeError(
-        f"there is not enough memory: {_takes(num_parameters, chosen)}{half}, but "
+        f"there is not enough memory: {_takes(num_parameters, wanted)}{half}, but "
         f"{gigabytes(free)} are free{_place(device)}. {advice}."
     )
 

@@ -99,8 +99,8 @@ def _permutation_test(scores: Vectors, size: int, seed: int) -> float:
 
     observed = statistic(np.array([scores[:size].sum()]))[0]
     reached = 0
-    for chosen in _partitions(len(scores), size, seed, is_exact=is_exact):
-        values = statistic(scores[chosen].sum(1))
+    for part in _partitions(len(scores), size, seed, is_exact=is_exact):
+        values = statistic(scores[part].sum(1))
         reached += int((values >= observed - _ROUNDING).sum())
     if is_exact:
         return reached / number

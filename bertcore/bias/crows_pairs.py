@@ -88,9 +88,9 @@ def score_crows_pairs(
     bert.require("mlm")
     encodings = [bert.tokenize(text) for pair in pairs for text in (pair.more, pair.less)]
     positions = [
-        chosen
+        hidden_places
         for first, second in zip(encodings[::2], encodings[1::2], strict=True)
-        for chosen in shared_positions(first, second)
+        for hidden_places in shared_positions(first, second)
     ]
     sums = pseudo_log_likelihoods(
         bert, encodings, scoring="single", positions=positions, progress=progress

@@ -138,10 +138,10 @@ def leace(vectors: Vectors, labels: NDArray[np.generic]) -> Eraser:
     covariance = centred.T @ centred / len(vectors)
     cross = centred.T @ (one_hot - one_hot.mean(0)) / len(vectors)  # [D, C]
     values, basis = np.linalg.eigh(covariance)
-    kept = values > values.max() * len(values) * np.finfo(np.float64).eps
-    root = np.sqrt(values[kept])
-    whiten = (basis[:, kept] / root) @ basis[:, kept].T
-    unwhiten = (basis[:, kept] * root) @ basis[:, kept].T
+    is_large = values > values.max() * len(values) * np.finfo(np.float64).eps
+    root = np.sqrt(values[is_large])
+    whiten = (basis[:, is_large] / root) @ basis[:, is_large].T
+    unwhiten = (basis[:, is_large] * root) @ basis[:, is_large].T
     columns = _basis(whiten @ cross)
     return Eraser(unwhiten @ columns @ columns.T @ whiten, mean, columns.shape[1])
 
@@ -337,8 +337,8 @@ def _reach(bert: Model, layer: int | None) -> Estimate:
 
 
 def _mean(values: Vectors) -> Estimate:
-    found = bootstrap_means(values)
-    return Estimate(float(found.mean), float(found.low), float(found.high))
+    interval = bootstrap_means(values)
+    return Estimate(float(interval.mean), float(interval.low), float(interval.high))
 
 
 def _gap(bert: Model, number: int) -> Estimate:

@@ -140,8 +140,8 @@ def score_templates(
                         owners += [cells[key]] * len(tokens)
                     wanted[kind, t, f, w] = cells[key]
     sums = np.zeros(len(cells))
-    for chosen, log_p in hidden_log_probabilities(bert, asked):
-        np.add.at(sums, [owners[i] for i in chosen], log_p)
+    for rows, log_p in hidden_log_probabilities(bert, asked):
+        np.add.at(sums, [owners[i] for i in rows], log_p)
     log_p, prior = sums[wanted]
     return TemplateScores(templates, groups, fillers, log_p, prior, _notes(pieces, groups))
 
@@ -165,7 +165,7 @@ def _hidden_tokens(
             f"{bert.max_length}. Shorten it."
         )
     start = places[0 if is_word_first else 1] + (0 if is_word_first else len(fill) - 1)
-    found = []
+    hidden = []
     for step in range(len(word)):
         given = [*word[:step], *[mask_id] * (len(word) - step)]
         parts = {
@@ -178,8 +178,8 @@ def _hidden_tokens(
             own = parts.get(i, [token])
             ids += own
             segments += [encoding.segment_ids[i]] * len(own)
-        found.append(HiddenToken(Row(ids, segments), start + step, word[step]))
-    return found
+        hidden.append(HiddenToken(Row(ids, segments), start + step, word[step]))
+    return hidden
 
 
 def _check(

@@ -139,8 +139,8 @@ def known_pairs(bert: Model, pairs: Iterable[Pair]) -> tuple[Pair, ...]:
 
 def left_out_note(before: Iterable[str], after: Iterable[str]) -> str | None:
     """Return a sentence about the words that were left out; None if none was."""
-    kept = set(after)
-    gone = [word for word in dict.fromkeys(before) if word not in kept]
+    left = set(after)
+    gone = [word for word in dict.fromkeys(before) if word not in left]
     if not gone:
         return None
     listed = ", ".join(gone[:8]) + (" ..." if len(gone) > 8 else "")

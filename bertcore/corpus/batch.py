@@ -111,13 +111,13 @@ def encode_texts(
         source, target = source[wanted], places[target[wanted]]
         from_rows, to_rows = torch.from_numpy(source), torch.from_numpy(target)
         for layer, hidden in _run(model, batch, pieces, template, layers).items():
-            chosen = hidden.flatten(0, 1)[from_rows.to(hidden.device)]
-            states[layer][to_rows] = chosen.to(dtype).cpu()
+            selected = hidden.flatten(0, 1)[from_rows.to(hidden.device)]
+            states[layer][to_rows] = selected.to(dtype).cpu()
         num_done += len(batch)
         on_batch(num_done / len(windows))
     columns, vectors = _by_unit(rows, is_kept, states, texts, pieces, model, settings)
-    for layer, found in vectors.items():
-        _check_finite(found, layer, texts, columns["text"])
+    for layer, own in vectors.items():
+        _check_finite(own, layer, texts, columns["text"])
     return Encoded(
         columns=columns,
         vectors=vectors,
@@ -256,15 +256,15 @@ def layer_states(
     # Without padding there is nothing to hide, and attention is faster without a mask.
     mask = None if bool(attention_mask.all()) else attention_mask
     hidden, additive = network.embed(input_ids, segment_ids, mask)
-    found = {0: hidden} if 0 in layers else {}
+    of_layer = {0: hidden} if 0 in layers else {}
 
     def keep(index: int, hidden: Tensor) -> Tensor:
         if index + 1 in layers:
-            found[index + 1] = hidden
+            of_layer[index + 1] = hidden
         return hidden
 
     network.run_layers(hidden, additive, layers=range(max(layers)), after=keep)
-    return found
+    return of_layer
 
 
 def _by_unit(
@@ -288,8 +288,8 @@ def _by_unit(
         num = len(columns["text"])
     with np.errstate(over="ignore"):  # overflow is detected by _check_finite
         vectors = {
-            layer: pool_rows(found.numpy(), owners, num, settings.pooling).astype(np.float16)
-            for layer, found in states.items()
+            layer: pool_rows(of_layer.numpy(), owners, num, settings.pooling).astype(np.float16)
+            for layer, of_layer in states.items()
         }
     return columns, vectors
 

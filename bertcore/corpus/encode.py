@@ -220,13 +220,13 @@ def _begin(
 
 def _sample(texts: Sequence[str]) -> list[str]:
     """Return the first texts, for the comparison of both number formats."""
-    chosen, characters = [], 0
+    sample, characters = [], 0
     for text in texts:
-        chosen.append(text)
+        sample.append(text)
         characters += len(text)
         if characters >= SAMPLE_CHARACTERS:
             break
-    return chosen
+    return sample
 
 
 def _notes(corpus: Corpus, manifest: Manifest) -> list[str]:

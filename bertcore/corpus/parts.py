@@ -228,16 +228,16 @@ def check_whole(folder: Path, manifest: Manifest) -> None:
         files = [(layer_file(folder, layer, number), part.rows) for layer in manifest.layers]
         for path, num_rows in [*files, (sentence_file(folder, number), part.texts - part.empty)]:
             try:
-                found = pq.read_metadata(path).num_rows
+                on_disk = pq.read_metadata(path).num_rows
             except (OSError, pa.ArrowException) as error:
                 what = "is missing" if not path.is_file() else "is damaged"
                 raise ValueError(
                     f"{str(path)!r} {what}. Restore it from a copy, or encode the corpus again "
                     "into a new folder."
                 ) from error
-            if found != num_rows:
+            if on_disk != num_rows:
                 raise ValueError(
-                    f"{str(path)!r} has {found:,} rows; expected {num_rows:,}. Restore it from a "
+                    f"{str(path)!r} has {on_disk:,} rows; expected {num_rows:,}. Restore it from a "
                     "copy, or encode the corpus again into a new folder."
                 )
 
@@ -289,10 +289,10 @@ def _columns(
     """Return the columns of the rows except the vector."""
     owners = np.asarray(encoded.columns["text"])
     places = np.array([(text.document, text.sentence) for text in texts]).reshape(-1, 2)[owners]
-    found: dict[str, Any] = {"document": places[:, 0], "sentence": places[:, 1]}
-    found |= {name: values for name, values in encoded.columns.items() if name != "text"}
-    arrays = [pa.array(found[name], kind) for name, kind in _TYPES.items() if name in found]
-    schema = [pa.field(name, kind, False) for name, kind in _TYPES.items() if name in found]
+    columns: dict[str, Any] = {"document": places[:, 0], "sentence": places[:, 1]}
+    columns |= {name: values for name, values in encoded.columns.items() if name != "text"}
+    arrays = [pa.array(columns[name], kind) for name, kind in _TYPES.items() if name in columns]
+    schema = [pa.field(name, kind, False) for name, kind in _TYPES.items() if name in columns]
     for place, column in enumerate(fields):
         values = pa.array([text.columns[place] for text in texts], column.type)
         arrays.append(values.take(pa.array(owners)))

@@ -67,9 +67,9 @@ def choose_precision(
                 "in float32. Choose 'auto', or open it in bfloat16."
             )
         return Precision(model, (), "Computing in float32.")
-    chosen = compute_format(asked, model.device)
-    if chosen.dtype == "float32":
-        return Precision(model, (), chosen.sentence)
+    compute = compute_format(asked, model.device)
+    if compute.dtype == "float32":
+        return Precision(model, (), compute.sentence)
     half = Bert(
         copy.deepcopy(model.module).to(torch.bfloat16),
         model.tokenizer,
@@ -79,7 +79,7 @@ def choose_precision(
     )
     agreements = compare(model, half, texts, layers, settings) if texts else ()
     if not agreements:
-        return Precision(half, (), chosen.sentence)
+        return Precision(half, (), compute.sentence)
     mean, lowest = min(a.mean for a in agreements), min(a.lowest for a in agreements)
     measured = (
         f"cosine to float32 of {mean:.5f} on average, at least {lowest:.4f} (on {len(texts)} "
@@ -92,7 +92,9 @@ def choose_precision(
             f"Computing in float32: in bfloat16 the vectors differ too much, {measured}.",
         )
     warning = f" That is less than {LEAST_COSINE}: choose float32." if mean < LEAST_COSINE else ""
-    return Precision(half, agreements, f"{chosen.sentence} Its vectors have a {measured}.{warning}")
+    return Precision(
+        half, agreements, f"{compute.sentence} Its vectors have a {measured}.{warning}"
+    )
 
 
 def compare(
@@ -104,13 +106,13 @@ def compare(
 ) -> tuple[Agreement, ...]:
     """Return the cosines between the vectors of two models on some texts, layer by layer."""
     alike = replace(settings, dtype="float32")
-    one, other = (encode_texts(model, texts, layers, alike) for model in (exact, half))
+    in_full, in_half = (encode_texts(model, texts, layers, alike) for model in (exact, half))
     agreements = []
     for layer in layers:
-        a, b = (found.vectors[layer].astype(np.float32) for found in (one, other))
+        a, b = (encoded.vectors[layer].astype(np.float32) for encoded in (in_full, in_half))
         norms = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
-        kept = norms > 0
-        if kept.any():
-            cosines = (a * b).sum(1)[kept] / norms[kept]
+        is_nonzero = norms > 0
+        if is_nonzero.any():
+            cosines = (a * b).sum(1)[is_nonzero] / norms[is_nonzero]
             agreements.append(Agreement(layer, float(cosines.mean()), float(cosines.min())))
     return tuple(agreements)

@@ -238,16 +238,16 @@ def encode_share(
     on_batch: Callable[[float], None] = lambda fraction: None,
 ) -> EncodedShare:
     """Encode the texts of a part that have a piece."""
-    kept = [i for i, piece in enumerate(share.pieces) if piece.ids]
+    with_pieces = [i for i, piece in enumerate(share.pieces) if piece.ids]
     encoded = encode_texts(
         model,
-        [share.texts[i].text for i in kept],
+        [share.texts[i].text for i in with_pieces],
         layers,
         settings,
-        pieces=[share.pieces[i] for i in kept],
+        pieces=[share.pieces[i] for i in with_pieces],
         on_batch=on_batch,
     )
-    return EncodedShare(share, [share.texts[i] for i in kept], encoded)
+    return EncodedShare(share, [share.texts[i] for i in with_pieces], encoded)
 
 
 def not_written(number: int, folder: Path, error: OSError) -> RuntimeError:

@@ -102,13 +102,13 @@ class Corpus:
                     document, has_text = document + has_text, False
 
     def _cells(self, path: Path, raw: BinaryIO) -> Iterator[tuple[int, str, tuple[Any, ...]]]:
-        kept = [pa.types.is_string(field.type) for field in self.fields]
+        are_texts = [pa.types.is_string(field.type) for field in self.fields]
         with open_table(path, self.bad_rows, file=raw) as table:
             place = column_place(table.columns, self.text_column or "", path)
             for number, cells in table.rows:
                 text = _as_text(cells[place]) or ""
                 self.num_blank += not text.strip()
-                others = zip(kept, [*cells[:place], *cells[place + 1 :]], strict=True)
+                others = zip(are_texts, [*cells[:place], *cells[place + 1 :]], strict=True)
                 columns = (_as_text(cell) if is_text else cell for is_text, cell in others)
                 yield number - 1, text, tuple(columns)
 
@@ -170,13 +170,13 @@ def open_corpus(
                 f"{str(path)!r} has the columns {_listed(others)}, but {str(files[0])!r} has "
                 f"{_listed(columns)}. Give tables with the same columns, or encode them separately."
             )
-    chosen = _choose(columns, text_column, files[0])
+    text_name = _choose(columns, text_column, files[0])
     fields = tuple(
         pa.field(f"table_{name}" if name in (*OWN_COLUMNS, "vector", "layer") else name, kind)
         for name, kind in columns
-        if name != chosen
+        if name != text_name
     )
-    return Corpus(files, chosen, fields, bool(split), skip_bad_rows)
+    return Corpus(files, text_name, fields, bool(split), skip_bad_rows)
 
 
 def sampled(texts: Iterable[CorpusText], share: float, seed: int) -> Iterator[CorpusText]:

@@ -162,8 +162,8 @@ def decimal_sign(cells: Iterable[str]) -> str | None:
         return None
     if not commas or any("." in cell for cell in amounts):
         return "."
-    found = [one for cell in commas if (one := _COMMA.fullmatch(cell))]
-    return "," if any(len(one[2]) != 3 for one in found) else None
+    decimals = [parts for cell in commas if (parts := _COMMA.fullmatch(cell))]
+    return "," if any(len(parts[2]) != 3 for parts in decimals) else None
 
 
 def number_text(cell: str, sign: str | None) -> str | None:
@@ -326,7 +326,7 @@ def one_text(cell: Any) -> str:
         return as_text(cell)
     if isinstance(items, list) and len(items) == 1 and not isinstance(items[0], list | dict):
         return as_text(items[0])
-    given = () if (found := labels_of(items)) is None else found.given
+    given = () if (labels := labels_of(items)) is None else labels.given
     if len(given) > 1:
         raise ValueError(f"a list of {len(given)} labels, which the task multilabel reads,")
     return given[0] if given else ""

@@ -199,10 +199,16 @@ def likely_text(columns: Sequence[Column], label: str | None = None) -> tuple[st
     place = find([column.name for column in columns], TEXTS)
     if place is not None and not columns[place].is_number:
         return columns[place].name, True
-    texts = [one for one in columns if one.num_filled and not one.is_number and one.name != label]
+    texts = [
+        column
+        for column in columns
+        if column.num_filled and not column.is_number and column.name != label
+    ]
     # One long word a cell is a key, a hash or a link.
     texts = [
-        one for one in texts if not all(c.isascii() and len(c.split()) == 1 for c in one.counts)
+        column
+        for column in texts
+        if not all(c.isascii() and len(c.split()) == 1 for c in column.counts)
     ] or texts
     best = max(texts, key=lambda column: column.mean_length, default=None)
     return None if best is None else best.name, False
@@ -235,7 +241,7 @@ def lists_labels(column: Column) -> bool:
         said = [labels_of(cell, form) for cell in column.counts]
     except ValueError:
         return False
-    labels = {name for one in said if one for name in one.asked or one.given}
+    labels = {name for cell in said if cell for name in cell.asked or cell.given}
     are_few = separator != "," or len(labels) <= len(column.counts)
     is_list = separator is not None or any(cell[:1] in ("[", "{") for cell in column.counts)
     return is_list and are_few and 2 <= len(labels) <= MOST_CLASSES
@@ -249,7 +255,7 @@ def are_decimals(column: Column) -> bool:
         return False
     are_all = len(pairs) == len(column.counts) or (name in SCORES and name != "label")
     # Numbers of labels stand in their order: 2,27.
-    return are_all or any(one is None or int(one[1]) >= int(one[2]) for one in pairs)
+    return are_all or any(pair is None or int(pair[1]) >= int(pair[2]) for pair in pairs)
 
 
 def is_score(column: Column) -> bool:
@@ -313,7 +319,7 @@ def find_column(
     if name is None or name not in names:
         if name is not None and name.isdecimal() and 0 < int(name) <= len(names):
             return int(name) - 1
-        free = [one for one in names if name is not None or one not in taken]
+        free = [column for column in names if name is not None or column not in taken]
         place = find(free, usual if name is None else (name,))
         if place is None and name is not None:
             raise ValueError(

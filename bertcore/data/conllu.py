@@ -70,11 +70,11 @@ def read_conllu(
             if not line.startswith("#") and len(block) < 2 * MAX_WORDS:
                 block.append((number, line.split("\t")))
         elif block:
-            found = _sentence(block, needs_trees=needs_trees)
-            if isinstance(found, ParsedSentence):
-                sentences.append(found)
+            sentence = _sentence(block, needs_trees=needs_trees)
+            if isinstance(sentence, ParsedSentence):
+                sentences.append(sentence)
             else:
-                on_bad(f"line {found[0]} of {name}: {found[1]}")
+                on_bad(f"line {sentence[0]} of {name}: {sentence[1]}")
             block = []
     if not sentences:
         raise ValueError(

@@ -64,9 +64,13 @@ def find_marks(lines: Sequence[str], ending: str) -> Delimiters:
     ]
     fit = [(_rank(lines, content, marks, usual), marks) for marks in tried]
     # A text that is no table has commas, too.
-    fit = [one for one in fit if one[0][0] > (0.8 if one[1].separator == "," != usual else 0.5)]
+    fit = [
+        ranked
+        for ranked in fit
+        if ranked[0][0] > (0.8 if ranked[1].separator == "," != usual else 0.5)
+    ]
     if fit:
-        return max(fit, key=lambda one: one[0])[1]
+        return max(fit, key=lambda ranked: ranked[0])[1]
     is_named = bool(usual) and usual in lines[0]
     return Delimiters(usual if is_named else ONE_COLUMN, '"' * (usual == ","))
 
@@ -90,11 +94,11 @@ def _rank(
         sign, inside = re.escape(separator), rf"[^{quote}]*+(?:{quote}{quote}[^{quote}]*+)*+"
         start, end = rf"(?:^|{sign}) *{quote}", rf"{quote} *(?={sign}|[\r\n]|\Z)"
         quoted = re.compile(rf"{start}(?:({inside}){end})?", re.MULTILINE)
-        found = [cell[1] for cell in quoted.finditer(content)]
-        needs_quotes |= any(quote in cell for cell in found if cell)
-        num_other = found.count(None)
+        inner = [cell[1] for cell in quoted.finditer(content)]
+        needs_quotes |= any(quote in cell for cell in inner if cell)
+        num_other = inner.count(None)
         # Quotation marks of a TSV are text, unless nearly all of them are those of CSV.
-        is_meant = len(found) > 20 * num_other if separator == "\t" else quote == '"'
+        is_meant = len(inner) > 20 * num_other if separator == "\t" else quote == '"'
         if not is_meant and not (quote == "'" and needs_quotes and not num_other):
             return 0, False, False, False, False
     widths = Counter(len(row) for row in rows if len(row) > 1).most_common(1)
@@ -159,9 +163,9 @@ def _cells(line: str, marks: Delimiters) -> tuple[list[str], str]:
         return [c.lstrip(" ") for c in cells] if quote and f"{separator} " in line else cells, ""
     pattern, cells, place, num_bare = _cell_pattern(marks), [], 0, 0
     while place <= len(line):
-        found = pattern.match(line, place)
-        assert found is not None
-        strict, loose, bare, end = found.groups()
+        match = pattern.match(line, place)
+        assert match is not None
+        strict, loose, bare, end = match.groups()
         if bare is None:
             cell = (loose if strict is None else strict).replace(2 * quote, quote)
             cells.append(cell if loose is None else cell.replace(f"\\{quote}", quote))
@@ -173,7 +177,7 @@ def _cells(line: str, marks: Delimiters) -> tuple[list[str], str]:
                 if num_bare > _MOST_BARE:
                     return [], _NOT_QUOTED
             cells.append(bare)
-        place = found.end() if end else len(line) + 1
+        place = match.end() if end else len(line) + 1
     return cells, ""
 
 

@@ -110,8 +110,8 @@ def rename_labels(example: Example, names: Mapping[str, str]) -> Example:
     """
     if isinstance(example, TaggedExample):
         tagged = [(word, names[tag]) for word, tag in zip(example.words, example.tags, strict=True)]
-        kept = [(word, tag) for word, tag in tagged if tag]
-        return replace(example, words=[word for word, _ in kept], tags=[tag for _, tag in kept])
+        named = [(word, tag) for word, tag in tagged if tag]
+        return replace(example, words=[word for word, _ in named], tags=[tag for _, tag in named])
     if isinstance(example, LabelsExample):
         labels, asked = (
             tuple(dict.fromkeys(names[name] for name in part if names[name]))

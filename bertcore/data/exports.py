@@ -101,13 +101,13 @@ def examples_of(
     """
     for row in table.rows:
         try:
-            found = [*read(row.cells, row.number)]
+            examples = [*read(row.cells, row.number)]
         except UnansweredError as mark:
             bad_rows.add_unlabelled(str(mark))
         except ValueError as error:
             bad_rows.add(f"row {row.number} of {str(path)!r} has {error}.")
         else:
-            yield from found
+            yield from examples
 
 
 def _unpacked(table: Table) -> Table:
@@ -131,11 +131,11 @@ def _plain_table(
 
     def answered(cells: Sequence[Any], number: int) -> list[Any]:
         nonlocal several
-        one = read(dict(zip(table.columns, cells, strict=False)))
-        is_next = one.text_id in seen
-        several += one.is_one_of_several or is_next
-        seen.update([] if one.text_id is None else [one.text_id])
-        return [] if is_next else [(number, one)]
+        task = read(dict(zip(table.columns, cells, strict=False)))
+        is_next = task.text_id in seen
+        several += task.is_one_of_several or is_next
+        seen.update([] if task.text_id is None else [task.text_id])
+        return [] if is_next else [(number, task)]
 
     def all_rows() -> Iterator[tuple[int, _Answered]]:
         yield from examples_of(table, path, bad_rows, answered)
@@ -149,25 +149,27 @@ def _plain_table(
     rows = all_rows()
     if not known:  # none of the first rows has an answer, but others may have
         ahead = first_items(rows, lambda pair: len(str(pair[1])), FIRST)
-        known, rows = [one for _, one in ahead], chain(ahead, rows)
-    questions = {name: name for one in known for name in one.answers}
+        known, rows = [task for _, task in ahead], chain(ahead, rows)
+    questions = {name: name for task in known for name in task.answers}
     questions = dict.fromkeys(questions, "label") if len(questions) == 1 else questions
-    fields = dict.fromkeys(name for one in known for name in one.fields)
+    fields = dict.fromkeys(name for task in known for name in task.fields)
     names = [name for name in fields if name not in questions.values()]
     # A question with one answer to each text has it as such, and not as a list of one.
-    single = {name for name in questions if all(_is_single(one.answers.get(name)) for one in known)}
+    single = {
+        name for name in questions if all(_is_single(task.answers.get(name)) for task in known)
+    }
 
-    def answer(one: _Answered, name: str) -> Any:
-        given = one.answers.get(name, [])
+    def answer(task: _Answered, name: str) -> Any:
+        given = task.answers.get(name, [])
         is_one = name in single and isinstance(given, list) and len(given) < 2
         return next(iter(given), "") if is_one else given
 
-    def cells(one: _Answered) -> list[Any]:
-        answers = [answer(one, name) for name in questions]
-        return [*(one.fields.get(name) for name in names), *answers]
+    def cells(task: _Answered) -> list[Any]:
+        answers = [answer(task, name) for name in questions]
+        return [*(task.fields.get(name) for name in names), *answers]
 
     columns = (*names, *questions.values()) or ("text", "label")
-    plain = (Row(number, cells(one)) for number, one in rows)
+    plain = (Row(number, cells(task)) for number, task in rows)
     return replace(table, columns=columns, rows=plain, first=tuple(map(cells, known)))
 
 
@@ -185,7 +187,7 @@ def _tool(names: set[str], first: Sequence[_Row], label: str | None, path: Path)
     ValueError for a tool whose rows are not read.
     """
     of_studio = names & {"annotations", "completions", "predictions"}
-    if of_studio and any(_dict(one.get("data")) or _results(one) for one in first):
+    if of_studio and any(_dict(row.get("data")) or _results(row) for row in first):
         return _of_label_studio
     if "annotator" in names and names & {"annotation_id", "lead_time"}:
         raise ValueError(
@@ -194,11 +196,11 @@ def _tool(names: set[str], first: Sequence[_Row], label: str | None, path: Path)
         )
     if {"annotations", "annotation_approver"} <= names:
         return _of_doccano
-    answers = {as_text(one.get("answer")) for one in first} - {""}
+    answers = {as_text(row.get("answer")) for row in first} - {""}
     has_more = any(name.startswith("_") or name in _OF_PRODIGY for name in names)
     if answers and answers <= {"accept", "reject", "ignore"} and has_more:
         return _of_prodigy
-    if {"fields", "responses"} <= names and any(_dict(one["responses"]) for one in first):
+    if {"fields", "responses"} <= names and any(_dict(row["responses"]) for row in first):
         return _of_argilla
     of_rubrix = names & {"annotation_agent", "inputs"} or {"prediction", "status"} <= names
     is_argilla = {"fields", "responses"} <= names or any(n.endswith(".responses") for n in names)
@@ -210,10 +212,10 @@ def _tool(names: set[str], first: Sequence[_Row], label: str | None, path: Path)
             "label), of what somebody answered."
         )
     questions = [name for name in names if normal(name) == "question"]
-    if any(_dict(one.get(name)) for name in questions for one in first):
+    if any(_dict(row.get(name)) for name in questions for row in first):
         return _of_arc
     if len(names) == 2 and any(
-        _dict([None, *one.values()][-1]).keys() & _OF_SPACY for one in first
+        _dict([None, *row.values()][-1]).keys() & _OF_SPACY for row in first
     ):
         return _of_pair
     aside = {name for name in names if name == "status" or _ASIDE.fullmatch(normal(name))} - {label}
@@ -222,35 +224,40 @@ def _tool(names: set[str], first: Sequence[_Row], label: str | None, path: Path)
 
 
 def _dict(value: Any) -> _Row:
-    found = listed(value)
-    return found if isinstance(found, Mapping) else {}
+    parsed = listed(value)
+    return parsed if isinstance(parsed, Mapping) else {}
 
 
 def _list(value: Any) -> list[Any]:
-    found = listed(value)
-    return found if isinstance(found, list) else []
+    parsed = listed(value)
+    return parsed if isinstance(parsed, list) else []
 
 
 def _results(task: _Row) -> list[_Row]:
     """Return the annotations of a task of Label Studio."""
     made = [*_list(task.get("annotations")), *_list(task.get("completions"))]
-    return [one for one in map(_dict, made) if isinstance(listed(one.get("result")), list)]
+    return [
+        annotation
+        for annotation in map(_dict, made)
+        if isinstance(listed(annotation.get("result")), list)
+    ]
 
 
 def _of_label_studio(task: _Row) -> _Answered:
     made = _results(task)
-    done = [one for one in made if not (one.get("was_cancelled") or one.get("skipped"))]
+    done = [task for task in made if not (task.get("was_cancelled") or task.get("skipped"))]
     if not done:
         raise UnansweredError("cancelled" if made else _NOBODY)
     answers: dict[str, list[Any]] = {}
-    for item in _list(next((one for one in done if one.get("ground_truth")), done[0])["result"]):
+    read = next((annotation for annotation in done if annotation.get("ground_truth")), done[0])
+    for item in _list(read["result"]):
         if not isinstance(item, Mapping):
             raise ValueError(f"{str(item)[:40]!r} in place of an annotation")
         value, name = _dict(item.get("value")), str(item.get("from_name") or "label")
         is_mark = not value.keys().isdisjoint({"labels", "hypertextlabels"})
-        found = [item] if is_mark else [] if "start" in value else _of_a_text(value)
-        answers[name] = [*answers.get(name, []), *(found or [])]
-    answers = {name: found for name, found in answers.items() if found or len(answers) == 1}
+        marks = [item] if is_mark else [] if "start" in value else _of_a_text(value)
+        answers[name] = [*answers.get(name, []), *(marks or [])]
+    answers = {name: marks for name, marks in answers.items() if marks or len(answers) == 1}
     data = _dict(task.get("data")) or {"text": task.get("data") or task.get("text")}
     return _Answered({"id": task.get("id"), **data}, answers, len(done) > 1)
 
@@ -259,7 +266,7 @@ def _of_a_text(value: _Row) -> list[Any] | None:
     """Return the labels, or the number, that Label Studio has of a text; None without any."""
     said = next((value[key] for key in _OF_A_TEXT if key in value), None)
     items = said if isinstance(said, list) else [said]
-    paths = ["/".join(map(str, one)) if isinstance(one, list) else one for one in items]
+    paths = ["/".join(map(str, item)) if isinstance(item, list) else item for item in items]
     return None if said is None else paths
 
 
@@ -267,7 +274,7 @@ def _of_doccano(row: _Row) -> _Answered:
     marks = _list(row["annotations"])
     if not marks and row.get("annotation_approver") is None:
         raise UnansweredError(_NOBODY)
-    marks = [one if "start_offset" in _dict(one) else _dict(one).get("label") for one in marks]
+    marks = [mark if "start_offset" in _dict(mark) else _dict(mark).get("label") for mark in marks]
     return _Answered({name: row[name] for name in row if name != "annotations"}, {"label": marks})
 
 
@@ -277,9 +284,9 @@ def _of_prodigy(row: _Row) -> _Answered:
         said = {"reject": "rejected", "ignore": "ignored"}
         raise UnansweredError(said.get(answer, _NOBODY))
     fields = {name: row[name] for name in row if name not in ("answer", *_OF_PRODIGY)}
-    chosen = row.get("accept") if row.get("accept") is not None else row.get("label")
-    answers = {"label": chosen, "spans": row.get("spans")}
-    answers = {name: found for name, found in answers.items() if found is not None}
+    label = row.get("accept") if row.get("accept") is not None else row.get("label")
+    answers = {"label": label, "spans": row.get("spans")}
+    answers = {name: answered for name, answered in answers.items() if answered is not None}
     return _Answered(fields, answers, False, as_text(row.get("_task_hash")) or None)
 
 
@@ -288,11 +295,11 @@ def _of_argilla(record: _Row) -> _Answered:
     answers: dict[str, list[Any]] = {}
     is_aside = as_text(record.get("status")).casefold() == "discarded"
     for name, given in _dict(record["responses"]).items():
-        for one in map(_dict, _list(given)):
-            state = as_text(one.get("status")).casefold()
+        for response in map(_dict, _list(given)):
+            state = as_text(response.get("status")).casefold()
             is_aside |= state == "discarded"
             if state in ("", "submitted"):
-                answers.setdefault(name, []).append(one.get("value"))
+                answers.setdefault(name, []).append(response.get("value"))
     if not answers or as_text(record.get("status")).casefold() == "discarded":
         raise UnansweredError("discarded" if is_aside else _NOBODY)
     first = {name: values[0] for name, values in answers.items()}

@@ -249,7 +249,7 @@ class Encoding:
             is_text: Whether they are bytes of a file of text. In JSON, \\u0000 is a character.
         """
         for cell in cells:
-            found = ""
+            phrase = ""
             if isinstance(cell, str):
                 if is_text and "\0" in cell:
                     return "holds a byte 0x00"
@@ -261,11 +261,11 @@ class Encoding:
                     byte = f"holds a byte 0x{code & 0xFF:02X} that is not {name}"
                     return byte if is_byte else "holds a lone surrogate"
             elif isinstance(cell, dict):
-                found = self.damage([*cell, *cell.values()], is_text=is_text)
+                phrase = self.damage([*cell, *cell.values()], is_text=is_text)
             elif isinstance(cell, list):
-                found = self.damage(cell, is_text=is_text)
-            if found:
-                return found
+                phrase = self.damage(cell, is_text=is_text)
+            if phrase:
+                return phrase
         return ""
 
 
@@ -289,8 +289,8 @@ def find_encoding(path: Path, file: BinaryIO | None = None) -> Encoding:
     """
     with open_bytes(path, file) as content:
         block = head = _lines(content)
-        found, num_read, sample = _by_head(head, path), 0, bytearray()
-        while found is None and block and len(sample) < _SAMPLE and num_read < _MOST_SCANNED:
+        encoding, num_read, sample = _by_head(head, path), 0, bytearray()
+        while encoding is None and block and len(sample) < _SAMPLE and num_read < _MOST_SCANNED:
             num_read += len(block)
             if not block.isascii():
                 lines = block.splitlines(keepends=True)
@@ -298,7 +298,7 @@ def find_encoding(path: Path, file: BinaryIO | None = None) -> Encoding:
             block = _lines(content)
     if file is not None:
         file.seek(0)
-    return found or _by_sample(bytes(sample[:_SAMPLE]), path)
+    return encoding or _by_sample(bytes(sample[:_SAMPLE]), path)
 
 
 def _lines(content: BinaryIO) -> bytes:
@@ -325,10 +325,10 @@ def _by_head(head: bytes, path: Path) -> Encoding | None:
     if 20 * head.count(0) <= len(head):  # a few are damage of their rows
         return None
     sample = head[: _BLOCK // 16]
-    found = _guess(sample, path, _UTF16)
-    if not re.search("[ \t\r\n,;]", sample.decode(found.name, "replace")):
+    guessed = _guess(sample, path, _UTF16)
+    if not re.search("[ \t\r\n,;]", sample.decode(guessed.name, "replace")):
         raise ValueError(f"data file {str(path)!r} is not text: it has many bytes 0x00.")
-    return found
+    return guessed
 
 
 def _by_sample(sample: bytes, path: Path) -> Encoding:

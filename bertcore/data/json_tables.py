@@ -65,7 +65,9 @@ def _record(value: Any) -> Record:
         return Record((), wrong="is not valid JSON")
     level = [value] if isinstance(value, list | dict) else []
     for _ in range(_MOST_LEVELS):
-        nested = [one.values() if isinstance(one, dict) else one for one in level]
+        nested = [
+            container.values() if isinstance(container, dict) else container for container in level
+        ]
         level = [part for parts in nested for part in parts if isinstance(part, list | dict)]
         if not level:
             return Record(value)
@@ -128,7 +130,7 @@ def _rows(value: Any, path: Path) -> Sequence[Any]:
 
 
 def _are_objects(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
+    return isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
 
 
 def _of_objects(value: Mapping[str, Mapping[str, Any]]) -> Sequence[Any]:

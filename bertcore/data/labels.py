@@ -97,9 +97,11 @@ def match_labels(names: Collection[str], known: Sequence[str]) -> dict[str, str]
     if len(names) == len(known) == len(left) == 1:
         return {left[0]: known[0]}
     for among in (left, [name for name in left if name not in UNLABELLED]):
-        if found := _by_number(among, known, are_all=not matched):
-            return matched | found
-    return matched | _by_beginning(left, [one for one in known if one not in matched.values()])
+        if by_number := _by_number(among, known, are_all=not matched):
+            return matched | by_number
+    return matched | _by_beginning(
+        left, [label for label in known if label not in matched.values()]
+    )
 
 
 def _letters(name: str) -> str:
@@ -143,13 +145,13 @@ def _by_number(names: Sequence[str], known: Sequence[str], *, are_all: bool) -> 
 
 def _by_beginning(names: Sequence[str], known: Sequence[str]) -> dict[str, str]:
     """Return the labels of which names are abbreviations or the reverse, one each."""
-    found: dict[str, str] = {}
+    labels: dict[str, str] = {}
     for name in names:
         pairs = ((sorted(map(_letters, (name, label)), key=len), label) for label in known)
         like = [label for (a, b), label in pairs if len(a) >= _SHORTEST and b.startswith(a)]
-        found |= {name: like[0]} if len(like) == 1 else {}
-    counts = Counter(found.values())
-    return {name: label for name, label in found.items() if counts[label] == 1}
+        labels |= {name: like[0]} if len(like) == 1 else {}
+    counts = Counter(labels.values())
+    return {name: label for name, label in labels.items() if counts[label] == 1}
 
 
 def _value(name: str) -> int | None:
@@ -336,9 +338,9 @@ def read_named(
     for example in read(bad_rows):
         if labels.needs_survey(example):
             counts: Counter[str] = Counter()
-            for other in read(BadRows(skip=True)):
-                counts.update(dict.fromkeys(named_labels(other), 0))
-                counts.update(other.labels)
+            for surveyed in read(BadRows(skip=True)):
+                counts.update(dict.fromkeys(named_labels(surveyed), 0))
+                counts.update(surveyed.labels)
                 if len(counts) > MAX_LABELS:
                     break
             labels.survey(counts)

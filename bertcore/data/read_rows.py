@@ -155,10 +155,10 @@ def choose(table: Table, path: Path, form: TextForm, wanted: Columns, bad_rows: 
     text = text if text >= 0 else pick("text", {pair, *labels}, "--text")
     if pair < 0 and form.needs_pair:
         seconds = [second for _, second in PAIRS if find((names[text],), (second,)) is None]
-        found = find(names, seconds)
-        if found is None:
+        second_at = find(names, seconds)
+        if second_at is None:
             raise none_likely(names, path, "second text", "--text-pair")
-        pair = column_place(names, names[found], path)
+        pair = column_place(names, names[second_at], path)
     option = "--label"
     if not labels and form.answer == "labels":
         option += ", or name the columns of 0 and 1 there, separated by commas"
@@ -217,10 +217,10 @@ def _text_reader(
         answers = [cells[place] for place in labels_at]
         example: TextExample | LabelsExample
         if form.answer == "labels":
-            found = flags(names, answers) if lists.is_flag else labels_of(answers[0], lists)
-            if found is None:
+            labels = flags(names, answers) if lists.is_flag else labels_of(answers[0], lists)
+            if labels is None:
                 raise UnansweredError(as_text(answers[0]))
-            example = LabelsExample(text, pair, found.given, row, found.asked)
+            example = LabelsExample(text, pair, labels.given, row, labels.asked)
         else:
             try:
                 answer = one_text(answers[0])
@@ -318,13 +318,13 @@ def read_choices(
 
 def _choice_columns(names: Sequence[str]) -> tuple[str, ...]:
     """Return the column of all choices, or those of one each; () if there are none."""
-    one = find(names, _LISTS)
-    if one is not None:
-        return (names[one],)
+    list_at = find(names, _LISTS)
+    if list_at is not None:
+        return (names[list_at],)
     groups: dict[str, dict[str, str]] = {}
     for name in names:
-        if found := _NUMBERED.fullmatch(normal(name)):
-            groups.setdefault(found[1], {})[found[2]] = name
+        if parts := _NUMBERED.fullmatch(normal(name)):
+            groups.setdefault(parts[1], {})[parts[2]] = name
     for group in groups.values():
         signs = "".join(sorted(group))
         if len(signs) > 1 and any(way.startswith(signs) for way in _COUNTS):
@@ -374,8 +374,8 @@ def _listed_choices(row: Mapping[str, Any], places: _Choices) -> tuple[list[str]
     names, texts = None, listed(row.get(places.choices[0]))
     if isinstance(texts, Mapping):
         names, texts = texts.get("label"), texts.get("text")
-    elif isinstance(texts, list) and texts and all(isinstance(one, Mapping) for one in texts):
-        names, texts = ([one.get(key) for one in texts] for key in ("label", "text"))
+    elif isinstance(texts, list) and texts and all(isinstance(choice, Mapping) for choice in texts):
+        names, texts = ([choice.get(key) for choice in texts] for key in ("label", "text"))
     texts = texts if isinstance(texts, list) else []
     own = names if isinstance(names, list) and len(names) == len(texts) else []
     return [*map(as_text, texts)], [*map(as_text, own)]
@@ -395,8 +395,8 @@ def _choice(row: Mapping[str, Any], places: _Choices, start: int, number: int) -
     if not all(texts if begin else choices):
         raise ValueError("an empty choice")
     numbers = [str(i + start) for i in range(len(choices))]
-    names = [[one.casefold() for one in own], numbers, [*_LETTERS[: len(choices)]]]
-    right = next((one.index(answer.casefold()) for one in names if answer.casefold() in one), None)
+    names = [[way.casefold() for way in own], numbers, [*_LETTERS[: len(choices)]]]
+    right = next((way.index(answer.casefold()) for way in names if answer.casefold() in way), None)
     if right is None:
         raise ValueError(
             f"the answer {answer[:40]!r}; expected a number from {start} to "
@@ -500,7 +500,7 @@ def _parts(whole: dict[str, Any], name: str) -> Iterator[dict[str, Any]]:
 def _answers(fields: Mapping[str, Any]) -> Iterator[tuple[str, int | None]]:
     """Yield text and start of each answer, maybe an empty one; its start is None if unknown."""
     given = next((fields[name] for name in _ANSWERS if not _is_empty(fields.get(name))), None)
-    given = given if (found := listed(given)) is None else found
+    given = given if (parsed := listed(given)) is None else parsed
     if isinstance(given, str):
         given = {"text": given, "answer_start": fields.get("answer_start")}
     if isinstance(given, dict):

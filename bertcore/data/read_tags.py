@@ -112,26 +112,26 @@ def _layout(lines: Sequence[str], path: Path, separator: str) -> Layout:
             starts.append(is_start)
         is_start = not line.strip() or (is_start and line.startswith(("#", "-DOCSTART-")))
     (width, _), *_ = [*Counter(map(len, rows)).most_common(1), (0, 0)]
-    kept = [row for row in rows if len(row) == width]
-    names = next(iter(kept), [])
+    regular = [row for row in rows if len(row) == width]
+    names = next(iter(regular), [])
     word_at, tag_at = find(names, WORDS), find(names, TAGS)
-    said = [row[tag_at] for row in kept] if word_at is not None and tag_at is not None else []
+    said = [row[tag_at] for row in regular] if word_at is not None and tag_at is not None else []
     has_header = len(said) > 1 and word_at != tag_at and said.count(said[0]) == 1
     word, tag, is_conllu = 0, -1, False
-    kept, body = kept[has_header:], [*zip(rows, starts, strict=True)][has_header:]
-    tags = {row[-1] for row in kept}
+    regular, body = regular[has_header:], [*zip(rows, starts, strict=True)][has_header:]
+    tags = {row[-1] for row in regular}
     if has_header and word_at is not None and tag_at is not None:
         word, tag = word_at, tag_at
-    elif width > 2 and kept and _counts_words(body):
+    elif width > 2 and regular and _counts_words(body):
         word = 1
-        outer = {row[-2] for row in kept}
+        outer = {row[-2] for row in regular}
         if width == _UD_WIDTH or kind_of(path) == ".conllu":
             tag, is_conllu = _UD_TAG, True
         elif width == 4 and scheme_of(outer) and scheme_of({"B-X", *tags}):
             tag = width - 2  # GermEval: outer and inner entities
     has_sentences = any(not line.strip() for line in lines) and 0 < sum(starts) < len(starts)
-    is_short = sum(" " not in row[word] for row in kept) > 0.95 * len(kept)
-    is_regular = width >= 2 and len(kept) > 0.9 * len(body) and is_short and has_sentences
+    is_short = sum(" " not in row[word] for row in regular) > 0.95 * len(regular)
+    is_regular = width >= 2 and len(regular) > 0.9 * len(body) and is_short and has_sentences
     return Layout(
         width,
         word,
@@ -168,7 +168,7 @@ def word_columns(path: Path) -> Layout | None:
     with open_text(path) as file:
         lines = first_items(lines_of(file, path, bad_rows=BadRows(skip=True)), len, _LOOK_AT)
     layouts = [_layout(lines, path, sign) for sign in ("", ",", ";")]
-    layout = next((one for one in layouts if one.is_columns), layouts[0])
+    layout = next((candidate for candidate in layouts if candidate.is_columns), layouts[0])
     refuse_brat(path, layout.rows[0] if layout.rows else ())
     if layout.is_columns:
         return layout
@@ -254,23 +254,23 @@ def _sentences(
         what: What is numbered: "line" or "row".
     """
     for _, group in groupby(words, key=attrgetter("sentence")):
-        kept: list[_Word] = []
+        right: list[_Word] = []
         wrong = ""
         for each in group:
             problem = each.wrong
-            if len(kept) == MAX_WORDS:
+            if len(right) == MAX_WORDS:
                 problem = (
                     f"belongs to a sentence of more than {MAX_WORDS:,} words (it begins at {what} "
-                    f"{kept[0].number}); expected the end of each sentence"
+                    f"{right[0].number}); expected the end of each sentence"
                 )
             if problem:
                 wrong = wrong or f"{what} {each.number} of {str(path)!r} {problem}."
             else:
-                kept.append(each)
+                right.append(each)
         if wrong:
             bad_rows.add(wrong)
-        elif kept:
-            yield TaggedExample([w.word for w in kept], [w.tag for w in kept], kept[0].number)
+        elif right:
+            yield TaggedExample([w.word for w in right], [w.tag for w in right], right[0].number)
 
 
 def _words_of_lines(path: Path, word_at: int, tag_at: int, layout: Layout) -> Iterator[_Word]:
@@ -477,16 +477,16 @@ def tagged_text(text: str, spans: Sequence[Span], row: int, bad_rows: BadRows) -
 
     ValueError if a span is not within the text; the message is a phrase.
     """
-    kept: list[Span] = []
+    apart: list[Span] = []
     placed = [_placed(text, span) for span in spans]
     for span in sorted(placed, key=lambda span: (span.first, -span.end)):
-        if kept and span.first < kept[-1].end:
+        if apart and span.first < apart[-1].end:
             bad_rows.note("Some entities overlap: of each two, the first and longer one is read.")
         else:
-            kept.append(span)
-    words = list(_words(text, sorted({place for span in kept for place in span[:2]})))
+            apart.append(span)
+    words = list(_words(text, sorted({place for span in apart for place in span[:2]})))
     entities = []
-    for span in kept:
+    for span in apart:
         own = [n for n, (start, end) in enumerate(words) if span.first <= start and end <= span.end]
         if own:
             entities.append(Entity(span.kind, own[0], own[-1] + 1))

@@ -221,8 +221,8 @@ def _table(source: _Source, path: Path, bad_rows: BadRows, has_header: HasHeader
         if not damage(cells):
             return ""
         places = [place for place in used or range(len(cells)) if place < len(cells)]
-        found = ((damage([cells[place]]), columns[place]) for place in places)
-        return next((f"{what} in column {name!r}" for what, name in found if what), "")
+        damaged = ((damage([cells[place]]), columns[place]) for place in places)
+        return next((f"{what} in column {name!r}" for what, name in damaged if what), "")
 
     def rows() -> Iterator[Row]:
         for number, (cells, line, wrong) in enumerate(chain(first[names:], source.records), 1):
@@ -241,8 +241,8 @@ def _table(source: _Source, path: Path, bad_rows: BadRows, has_header: HasHeader
     if source.encoding.is_guessed or not source.is_usual:
         wrong = " If letters are wrong, save it as UTF-8." * source.encoding.is_guessed
         bad_rows.note(f"{path.name!r} is read with {dialect.describe()}.{wrong}")
-    kept = tuple(cells for cells in body[names:] if not width or len(cells) == width)
-    return Table(tuple(columns), rows(), dialect.has_header, kept, dialect, used)
+    first_rows = tuple(cells for cells in body[names:] if not width or len(cells) == width)
+    return Table(tuple(columns), rows(), dialect.has_header, first_rows, dialect, used)
 
 
 def _has_row_names(rows: Sequence[Sequence[Any]], width: int) -> bool:
@@ -265,7 +265,7 @@ def _empty(path: Path) -> ValueError:
 def _columnar_source(path: Path, file: BinaryIO | None) -> _Source:
     opened = open_columnar(path, file)
     usual = (".parquet",) if opened.form == "Parquet" else (".arrow", ".feather")
-    names = tuple(one.name for one in opened.fields)
+    names = tuple(field.name for field in opened.fields)
     return _Source(map(Record, opened.rows), opened.form, kind_of(path) in usual, names=names)
 
 
@@ -291,7 +291,7 @@ def _text_source(text: TextIO, path: Path, encoding: Encoding) -> _Source:
             width=2,
             has_names=False,
         )
-    widths = Counter(len(one.cells) for one in records(start, marks) if not one.wrong)
+    widths = Counter(len(record.cells) for record in records(start, marks) if not record.wrong)
     width = widths.most_common(1)[0][0] if widths else 0
     sign = "," if kind == ".csv" else "\t"
     is_usual = marks in ((sign, ""), (sign, '"'), (ONE_COLUMN, '"'))
@@ -303,17 +303,17 @@ def _text_source(text: TextIO, path: Path, encoding: Encoding) -> _Source:
 
 def _are_labelled(lines: Sequence[str]) -> bool:
     """Return whether each line begins with a label, one of few that recur."""
-    found = [_LABEL_FIRST.match(line) for line in lines if line.strip()]
-    counts = Counter(one[1] for one in found if one)
-    return counts.total() == len(found) and 1 < len(counts) <= min(50, len(found) // 2)
+    matches = [_LABEL_FIRST.match(line) for line in lines if line.strip()]
+    counts = Counter(match[1] for match in matches if match)
+    return counts.total() == len(matches) and 1 < len(counts) <= min(50, len(matches) // 2)
 
 
 def _label_first(pattern: re.Pattern[str], line: str) -> Record:
-    found = pattern.match(line)
-    if found is None:
+    match = pattern.match(line)
+    if match is None:
         return Record([line.strip()])
-    names = (name.removeprefix("__label__") for name in re.split("[ ,]+", found[1].strip(" ,")))
-    return Record(["|".join(names).rstrip(":"), found[2].strip()])
+    names = (name.removeprefix("__label__") for name in re.split("[ ,]+", match[1].strip(" ,")))
+    return Record(["|".join(names).rstrip(":"), match[2].strip()])
 
 
 def _json_source(text: TextIO, path: Path, encoding: Encoding) -> _Source:

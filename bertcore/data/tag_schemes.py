@@ -64,12 +64,12 @@ class TagScheme:
     @property
     def name(self) -> str:
         """What people call it."""
-        found = set(self.letters)
+        letters = set(self.letters)
         if self.form == "bare":
             return "types without B- and I-"
-        if found & set("LU"):
+        if letters & set("LU"):
             return "BILOU"
-        return "BMES" if found & set("MW") else "BIOES" if found & set("ES") else "IOB"
+        return "BMES" if letters & set("MW") else "BIOES" if letters & set("ES") else "IOB"
 
     def plain(self, tag: str) -> str:
         """Return a tag as seqeval reads it: B-, I-, E- or S- with the type, or O."""
@@ -88,16 +88,16 @@ class TagScheme:
         Source: conlleval and seqeval's default mode, which read each sequence of tags, valid or
             not: an entity begins at B and S, after O, E and S, and where the type changes.
         """
-        found: list[Entity] = []
+        entities: list[Entity] = []
         before = OUTSIDE
         for place, tag in enumerate([*map(self.plain, tags), OUTSIDE]):
             letter, kind = tag[0], tag[2:]
             if tag != OUTSIDE and before[0] in "BI" and letter in "IE" and kind == before[2:]:
-                found[-1] = found[-1]._replace(end=place + 1)
+                entities[-1] = entities[-1]._replace(end=place + 1)
             elif tag != OUTSIDE:
-                found.append(Entity(kind, place, place + 1))
+                entities.append(Entity(kind, place, place + 1))
             before = tag
-        return found
+        return entities
 
     def tags(
         self, entities: Iterable[Entity], length: int, known: Container[str] | None = None
@@ -152,22 +152,22 @@ def scheme_of(tags: Iterable[str]) -> TagScheme | None:
     """
     seen = set(tags)
     outside = min(filter(_is_outside, seen), default=OUTSIDE)
-    kept = {tag for tag in seen if not _is_outside(tag) and not _NO_TAG.fullmatch(tag)}
+    marks = {tag for tag in seen if not _is_outside(tag) and not _NO_TAG.fullmatch(tag)}
     forms: tuple[Literal["prefix", "suffix"], ...] = ("prefix", "suffix")
     for form in forms:
         pattern = _PREFIX if form == "prefix" else _SUFFIX
-        found = [parts for tag in kept if (parts := pattern.fullmatch(tag))]
-        if found and len(found) == len(kept) and len({parts[2] for parts in found}) == 1:
-            letters = {parts["letter"] for parts in found}
+        matches = [parts for tag in marks if (parts := pattern.fullmatch(tag))]
+        if matches and len(matches) == len(marks) and len({parts[2] for parts in matches}) == 1:
+            letters = {parts["letter"] for parts in matches}
             upper = "".join(sorted({letter.upper() for letter in letters}))
-            return TagScheme(form, found[0][2], upper, all(map(str.islower, letters)), outside)
-    if {"B", "I"} <= kept <= _PLAIN.keys():
-        return TagScheme("letter", "", "".join(sorted(kept)), False, outside)
+            return TagScheme(form, matches[0][2], upper, all(map(str.islower, letters)), outside)
+    if {"B", "I"} <= marks <= _PLAIN.keys():
+        return TagScheme("letter", "", "".join(sorted(marks)), False, outside)
     are_types = (
         not _PREFIX.fullmatch(tag) and not _SUFFIX.fullmatch(tag) and sum(map(str.isalpha, tag)) > 1
-        for tag in kept
+        for tag in marks
     )
-    return TagScheme("bare", "", "") if kept and OUTSIDE in seen and all(are_types) else None
+    return TagScheme("bare", "", "") if marks and OUTSIDE in seen and all(are_types) else None
 
 
 def _is_outside(tag: str) -> bool:
@@ -209,9 +209,11 @@ class FileTags(FileLabels):
             return
         self.counts, self.scheme, self.target = counts, scheme, target
         kinds = scheme.kinds(counts)
-        found = match_labels(kinds, self.known_kinds) if self.known else {k: k for k in kinds}
-        found = {kind: self.label_map.get(to, to) for kind, to in found.items()}
-        self.kinds = found | {kind: to for kind, to in self.label_map.items() if kind in kinds}
+        known_kinds = match_labels(kinds, self.known_kinds) if self.known else {k: k for k in kinds}
+        known_kinds = {kind: self.label_map.get(to, to) for kind, to in known_kinds.items()}
+        self.kinds = known_kinds | {
+            kind: to for kind, to in self.label_map.items() if kind in kinds
+        }
 
     def unknown(self) -> str | None:
         """Return a tag, or a type of entity, that stands for none of the known ones, if any."""
@@ -235,10 +237,12 @@ class FileTags(FileLabels):
             bad_rows.add_unlabelled("")
             return None
         entities = self.scheme.entities(tags)
-        unseen = next((one.kind for one in entities if one.kind not in self.kinds), None)
-        kept = [one._replace(kind=self.kinds.get(one.kind, OUTSIDE)) for one in entities]
-        kept = [one for one in kept if one.kind not in ("", OUTSIDE)]
-        new = self.target.tags(kept, len(words), self.known)
+        unseen = next((entity.kind for entity in entities if entity.kind not in self.kinds), None)
+        renamed = [
+            entity._replace(kind=self.kinds.get(entity.kind, OUTSIDE)) for entity in entities
+        ]
+        renamed = [entity for entity in renamed if entity.kind not in ("", OUTSIDE)]
+        new = self.target.tags(renamed, len(words), self.known)
         lacking = next((tag for tag in new if tag not in (self.known or new)), None)
         if unseen is None and lacking is None:
             return TaggedExample(words, new, example.row)
@@ -265,7 +269,7 @@ class FileTags(FileLabels):
             yield from super().notes()
             return
         pair = [Entity("X", 0, 2)]
-        ours, theirs = (", ".join(one.tags(pair, 2)) for one in (self.target, self.scheme))
+        ours, theirs = (", ".join(scheme.tags(pair, 2)) for scheme in (self.target, self.scheme))
         if self.scheme.form == "bare" == self.target.form:
             yield "Tags are types without B- and I-: neighbours of one type are one entity."
         elif self.scheme.name != self.target.name or (ours != theirs and theirs != "I-X, I-X"):

@@ -82,7 +82,7 @@ def read_upload(
         )
     bad_rows, where = BadRows(skip=True), repr(str(path))
     columns: tuple[str, ...] = ()
-    chosen = "", "", ""
+    used = "", "", ""
     num_empty = 0
     if form_of(path, file) == "text" and kind_of(path).lstrip(".") not in {*ENDINGS} - {"txt"}:
         encoding = find_encoding(path, file)
@@ -92,37 +92,41 @@ def read_upload(
             lines = (line.strip("\ufeff \r\n") for line in lines_of(text, path, bad_rows=bad_rows))
             cells = (line.partition("\t")[::2] for line in lines)
             every = (Sentence(own.strip(), None, label.strip()) for own, label in cells)
-            found = [*islice((one for one in every if one.text), max_rows + 1)]
+            sentences = [*islice((sentence for sentence in every if sentence.text), max_rows + 1)]
     else:
         with open_table(path, bad_rows, file=file) as table:
-            columns, found = table.columns, []
-            chosen = _choose(table, (text_column, pair_column, label_column), path)
-            places = [columns.index(name) if name else -1 for name in chosen]
+            columns, sentences = table.columns, []
+            used = _choose(table, (text_column, pair_column, label_column), path)
+            places = [columns.index(name) if name else -1 for name in used]
             table.use(*places)
             for _, row in table.rows:
                 own, pair, label = (as_text(row[i]) if 0 <= i < len(row) else "" for i in places)
-                found += [Sentence(own, pair or None, label)] if own else []
+                sentences += [Sentence(own, pair or None, label)] if own else []
                 num_empty += not own
-                if len(found) > max_rows:
+                if len(sentences) > max_rows:
                     break
-        where = f"column {chosen[0]!r} of {where}"
-    if not found:
+        where = f"column {used[0]!r} of {where}"
+    if not sentences:
         why = bad_rows.first or "Give one sentence per line or row."
         raise ValueError(f"there is no sentence in {where}: {why}")
     notes = bad_rows.notes()
     if num_empty:
         notes.append(f"{num_empty} row{'s' * (num_empty > 1)} without a text left out.")
-    if len(found) > max_rows:
+    if len(sentences) > max_rows:
         notes.append(
             f"There are more than {max_rows:,} sentences: the first {max_rows:,} were taken."
         )
-    most, found = MOST_CHARACTERS, found[:max_rows]
-    notes += cut_note(len(one.text) for one in found)
-    kept = (
-        Sentence(one.text[:most], one.text_pair and one.text_pair[:most], one.label[:most])
-        for one in found
+    most, sentences = MOST_CHARACTERS, sentences[:max_rows]
+    notes += cut_note(len(sentence.text) for sentence in sentences)
+    cut = (
+        Sentence(
+            sentence.text[:most],
+            sentence.text_pair and sentence.text_pair[:most],
+            sentence.label[:most],
+        )
+        for sentence in sentences
     )
-    return Texts(tuple(kept), columns, *chosen, tuple(notes))
+    return Texts(tuple(cut), columns, *used, tuple(notes))
 
 
 def shown_name(name: str) -> str:
@@ -241,13 +245,13 @@ def read_sentence_list(text: str) -> SentenceList:
 
     ValueError if there is no sentence.
     """
-    found = [line for line in map(_line, text.splitlines()) if line.text]
-    if not found:
+    read = [line for line in map(_line, text.splitlines()) if line.text]
+    if not read:
         raise ValueError("there is no sentence in the list. Write one per line.")
     notes = []
-    if len(found) > MOST_LINES:
-        notes.append(f"There are {len(found):,} sentences: the first {MOST_LINES} were taken.")
-    lines, most = found[:MOST_LINES], MOST_CHARACTERS
+    if len(read) > MOST_LINES:
+        notes.append(f"There are {len(read):,} sentences: the first {MOST_LINES} were taken.")
+    lines, most = read[:MOST_LINES], MOST_CHARACTERS
     notes += cut_note(max(len(line.text), len(line.other)) for line in lines)
     for number, line in enumerate(lines):
         marks = tuple(span for span in line.marks if span.end <= most)
@@ -291,15 +295,15 @@ def _line(line: str) -> Line:
 
 def _without_marks(text: str) -> tuple[str, tuple[Span, ...]]:
     """Return a text without the asterisks of its marks, and what they enclosed."""
-    found = [mark for mark in _MARKED.finditer(text) if not _is_in_word(text, *mark.span())]
+    matches = [mark for mark in _MARKED.finditer(text) if not _is_in_word(text, *mark.span())]
     marks = tuple(
         Span(mark.start(1) - 2 * number - 1, mark.end(1) - 2 * number - 1)
-        for number, mark in enumerate(found)
+        for number, mark in enumerate(matches)
     )
-    signs = {place for mark in found for place in (mark.start(), mark.end() - 1)}
+    signs = {place for mark in matches for place in (mark.start(), mark.end() - 1)}
     return "".join(c for place, c in enumerate(text) if place not in signs), marks
 
 
 def _is_in_word(text: str, start: int, end: int) -> bool:
     around = text[start - 1 : start] + text[end : end + 1]
-    return any(one.isdigit() or one.lower() != one.upper() for one in around)
+    return any(sign.isdigit() or sign.lower() != sign.upper() for sign in around)

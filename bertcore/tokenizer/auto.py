@@ -167,9 +167,9 @@ def read_vocabulary(file: Path) -> bytes:
     return content
 
 
-def _reads(found: Any) -> list[str]:
+def _reads(value: Any) -> list[str]:
     """Return the vocabulary files that a class of `transformers` reads."""
-    names: Mapping[str, str] = found.vocab_files_names
+    names: Mapping[str, str] = value.vocab_files_names
     return [names[role] for role in ("vocab_file", "merges_file") if role in names]
 
 

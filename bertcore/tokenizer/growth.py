@@ -179,9 +179,13 @@ class _State:
         ]
 
         def first(by: Callable[[tuple[str, str], int], float]) -> tuple[Pair, ...]:
-            best = nsmallest(num_candidates, ((-by(one, n), age, one) for one, n, age in enough))
+            best = nsmallest(
+                num_candidates,
+                ((-by(candidate, n), age, candidate) for candidate, n, age in enough),
+            )
             return tuple(
-                Pair(*one, self._pairs[one], pieces[one[0]], pieces[one[1]]) for *_, one in best
+                Pair(*candidate, self._pairs[candidate], pieces[candidate[0]], pieces[candidate[1]])
+                for *_, candidate in best
             )
 
         return Step(

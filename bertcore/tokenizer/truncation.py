@@ -84,7 +84,7 @@ def beginning(text: str) -> str:
     """
     if len(text) <= MOST_CHARACTERS:
         return text
-    spaces = [found.start() for found in re.finditer(r"\s", text[: MOST_CHARACTERS + 1])]
+    spaces = [space.start() for space in re.finditer(r"\s", text[: MOST_CHARACTERS + 1])]
     return text[: spaces[-1]] if spaces else text[:MOST_CHARACTERS]
 
 
