@@ -25,10 +25,6 @@ MAX_NAME, MAX_ANSWER, MAX_SENTENCE, MAX_WHY, MAX_LINK = 80, 200, 300, 3_000, 4_0
 """Most characters of what is kept; longer answers and explanations are cut, others refused."""
 MAX_LEARNERS, MAX_FINDINGS = 2_000, 3_000  # of the class
 FINDINGS_OF_LEARNER, FINDINGS_A_MINUTE = 30, 3
-RECENT_SECONDS = 600.0
-NEW_LEARNERS, NEW_FINDINGS = 500, 200
-"""Most of one network within that time: a cookie costs nothing, and a class of forty, or a full
-lecture hall, has one address behind its router."""
 
 _TABLES = """
 CREATE TABLE class (name TEXT NOT NULL);
@@ -41,9 +37,6 @@ CREATE TABLE findings (
     learner TEXT, name TEXT, page TEXT, link TEXT, numbers TEXT, first TEXT, second TEXT,
     seconds REAL
 );
-"""
-_SINCE_VERSION_2 = """
-CREATE TABLE recent (what TEXT, network TEXT, learner TEXT, seconds REAL);
 CREATE INDEX answers_of_lesson ON answers (lesson, step, answer, number, is_right, num_changes);
 CREATE INDEX findings_of_learner ON findings (learner);
 """
@@ -54,11 +47,11 @@ ON CONFLICT (learner, lesson, step) DO UPDATE SET
 """
 _LEAST = """
 SELECT learner FROM learners LEFT JOIN answers USING (learner)
-WHERE :network IS NULL OR learner IN (SELECT learner FROM recent WHERE network = :network)
 GROUP BY learner HAVING count(lesson) = 0 OR (name = '' AND count(lesson) = 1)
 ORDER BY count(lesson), name <> '', learners.rowid LIMIT 1
 """
-"""Who makes room for others: without an answer, or with one and no name; the first who came."""
+"""Who makes room, since a cookie costs nothing: without an answer, or with one and no name; the
+first who came."""
 
 
 class StepCount(NamedTuple):
@@ -212,9 +205,11 @@ class ClassStore:
 
     def _prepare(self, db: sqlite3.Connection, name: str) -> None:
         if not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            _create(db, _TABLES + _SINCE_VERSION_2)
+            for statement in _TABLES.split(";"):
+                db.execute(statement)
             db.execute("INSERT INTO class VALUES (?)", (name,))
             db.execute(f"PRAGMA application_id = {APPLICATION}")
+            db.execute(f"PRAGMA user_version = {VERSION}")
             return
         kind, version = (
             db.execute(f"PRAGMA {pragma}").fetchone()[0]
@@ -225,10 +220,10 @@ class ClassStore:
                 f"{str(self.path)!r} is a database of another program, not a class file. Pass the "
                 "name of a new file with --class-file."
             )
-        if version not in (1, VERSION):
+        if version != VERSION:
             raise ValueError(
                 f"the class file {str(self.path)!r} is of version {version}; this BertScope reads "
-                f"versions up to {VERSION}. Pass the name of a new file with --class-file."
+                f"version {VERSION}. Pass the name of a new file with --class-file."
             )
         verdict = db.execute("PRAGMA quick_check(1)").fetchone()[0]
         if verdict != "ok":
@@ -239,8 +234,6 @@ class ClassStore:
                 f"the class file {str(self.path)!r} is of the class {kept!a}, not {name!a}. Pass "
                 "that name with --class, or another file."
             )
-        if version == 1:
-            _create(db, _SINCE_VERSION_2)
 
     @contextmanager
     def _opened(self, *, writes: bool) -> Iterator[sqlite3.Connection]:
@@ -277,23 +270,21 @@ class ClassStore:
         is_right: bool,
         why: str | Mapping[str, tuple[str, str]] = "",
         number: float | None = None,
-        network: str = "",
     ) -> None:
         """Keep a learner's first answer to a step, and how often another one follows.
 
         Args:
             why: What the learner is told, in Markdown; or the answer and that, by language.
-            network: Tells the learner's network from others.
 
-        ValueError if the class, or the network, has too many learners already.
+        ValueError if the class has too many learners already.
         """
         answer, now = _cut(answer), time.time()
         values = (answer, number, is_right, _why(why), now, answer)
         with self._used(writes=True) as db:
-            _admit(db, learner, network, now)
+            _admit(db, learner)
             db.execute(_NOTE, (learner, lesson, step, *values))
 
-    def put_name(self, learner: str, name: str, *, network: str = "") -> None:
+    def put_name(self, learner: str, name: str) -> None:
         """Keep what a learner typed as a name; an empty one takes it back.
 
         ValueError if it is long, or as in `note`.
@@ -302,7 +293,7 @@ class ClassStore:
         check_text("name", name, MAX_NAME)
         with self._used(writes=True) as db:
             if name:
-                _admit(db, learner, network, time.time())
+                _admit(db, learner)
             db.execute("UPDATE learners SET name = ? WHERE learner = ?", (name, learner))
         self._names[learner] = name
 
@@ -318,11 +309,10 @@ class ClassStore:
             self._names[learner] = "" if row is None else str(row[0])
         return self._names[learner]
 
-    def hand_in(self, learner: str, finding: Finding, *, network: str = "") -> None:
+    def hand_in(self, learner: str, finding: Finding) -> None:
         """Keep a finding.
 
-        ValueError if its texts are long, or the learner, the network or the class has handed in too
-        many.
+        ValueError if its texts are long, or the learner or the class has handed in too many.
         """
         finding.check()
         now = time.time()
@@ -343,19 +333,12 @@ class ClassStore:
                     f"you have handed in {FINDINGS_A_MINUTE} findings within a minute. Wait a "
                     "minute, then hand in this one."
                 )
-            _admit(db, learner, network, now)
-            if _num_recent(db, "findings", network, now) >= NEW_FINDINGS:
-                raise ValueError(
-                    f"{NEW_FINDINGS} findings were handed in from your network within "
-                    f"{RECENT_SECONDS / 60:.0f} minutes, the most there are. Download this one as "
-                    "a file, or hand it in later."
-                )
+            _admit(db, learner)
             if db.execute("SELECT count(*) FROM findings").fetchone()[0] >= MAX_FINDINGS:
                 raise ValueError(
                     f"the class has {MAX_FINDINGS:,} findings, the most there are. Download this "
                     "one as a file, or hand it in when your teacher has removed others."
                 )
-            db.execute("INSERT INTO recent VALUES ('findings', ?, ?, ?)", (network, learner, now))
             db.execute(
                 "INSERT INTO findings VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (learner, *finding, now)
             )
@@ -426,7 +409,7 @@ class ClassStore:
     def remove_learners(self, learners: Sequence[str]) -> None:
         """Delete learners with their answers and findings."""
         with self._used(writes=True) as db:
-            for table in ("learners", "answers", "findings", "recent"):
+            for table in ("learners", "answers", "findings"):
                 db.executemany(
                     f"DELETE FROM {table} WHERE learner = ?", [(one,) for one in learners]
                 )
@@ -438,63 +421,26 @@ class ClassStore:
         with self._used(writes=True) as db:
             for number, seconds, _ in findings:
                 place = (number, seconds)  # a later one may have got the number of a deleted one
-                db.execute(
-                    "DELETE FROM recent WHERE what = 'findings' AND (learner, seconds) IN "
-                    "(SELECT learner, seconds FROM findings WHERE rowid = ? AND seconds = ?)",
-                    place,
-                )
                 db.execute("DELETE FROM findings WHERE rowid = ? AND seconds = ?", place)
 
 
-def _create(db: sqlite3.Connection, tables: str) -> None:
-    for statement in tables.split(";"):
-        db.execute(statement)
-    db.execute(f"PRAGMA user_version = {VERSION}")
+def _admit(db: sqlite3.Connection, learner: str) -> None:
+    """Add a learner who is not there yet; in a full class one who has hardly taken part makes room.
 
-
-def _admit(db: sqlite3.Connection, learner: str, network: str, now: float) -> None:
-    """Add a learner who is not there yet; others make room.
-
-    ValueError if there are too many, of the network or of the class.
+    ValueError if there is none.
     """
     if db.execute("SELECT 1 FROM learners WHERE learner = ?", (learner,)).fetchone():
         return
-    if _num_recent(db, "learners", network, now) >= NEW_LEARNERS:
-        _make_room(
-            db,
-            network,
-            f"{NEW_LEARNERS} learners have come from your network within "
-            f"{RECENT_SECONDS / 60:.0f} minutes, the most there are. Wait some minutes.",
-        )
     if db.execute("SELECT count(*) FROM learners").fetchone()[0] >= MAX_LEARNERS:
-        _make_room(
-            db,
-            None,
-            f"the class has {MAX_LEARNERS:,} learners, the most there are. Ask your teacher to "
-            "remove some.",
-        )
+        least = db.execute(_LEAST).fetchone()
+        if least is None:
+            raise ValueError(
+                f"the class has {MAX_LEARNERS:,} learners, the most there are. Ask your teacher to "
+                "remove some."
+            )
+        for table in ("learners", "answers"):
+            db.execute(f"DELETE FROM {table} WHERE learner = ?", least)
     db.execute("INSERT INTO learners VALUES (?, '')", (learner,))
-    db.execute("INSERT INTO recent VALUES ('learners', ?, ?, ?)", (network, learner, now))
-
-
-def _make_room(db: sqlite3.Connection, network: str | None, refusal: str) -> None:
-    """Delete one who has hardly taken part, of a network or of all; ValueError if there is none."""
-    row = db.execute(_LEAST, {"network": network}).fetchone()
-    if row is None:
-        raise ValueError(refusal)
-    for table in ("learners", "answers", "recent"):
-        db.execute(f"DELETE FROM {table} WHERE learner = ?", row)
-
-
-def _num_recent(db: sqlite3.Connection, what: str, network: str, now: float) -> int:
-    """Return how many have lately come from a network; those of another time are forgotten."""
-    recent = (now - RECENT_SECONDS, now)
-    db.execute("DELETE FROM recent WHERE NOT seconds BETWEEN ? AND ?", recent)
-    return int(
-        db.execute(
-            "SELECT count(*) FROM recent WHERE what = ? AND network = ?", (what, network)
-        ).fetchone()[0]
-    )
 
 
 @functools.cache

@@ -9,7 +9,7 @@ from bertcore.lessons.lesson import Step, Verdict
 from bertcore.lessons.translation import ENGLISH
 
 from ..access.class_store import store
-from ..access.learners import learner, network
+from ..access.learners import learner
 from ..access.policy import policy
 from ..plots import plain
 from ..shell import frame, turns
@@ -40,7 +40,6 @@ def note(step: Step, chosen: str | float, verdicts: Callable[[], Mapping[str, Ve
             is_right=verdict.is_right,
             why={code: (other.yours, other.why) for code, other in told.items()},
             number=number_of(chosen),
-            network=network(),
         )
     except (ValueError, RuntimeError) as error:
         st.caption(words("class_missed", why=plain(frame.sentence_of(error))))

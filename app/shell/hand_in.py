@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from ..access.class_store import MAX_NAME, MAX_SENTENCE, Finding, clean_name, store
-from ..access.learners import learner, network
+from ..access.learners import learner
 from ..navigation import PAGES
 from . import frame, state, turns
 from .picture_files import Origin
@@ -36,7 +36,7 @@ def name_box(label: str, key: str) -> str:
     typed: str = st.text_input(label, key=key, max_chars=MAX_NAME)
     if clean_name(typed) != before:
         with frame.guard():
-            kept.put_name(learner(), typed, network=network())
+            kept.put_name(learner(), typed)
             st.session_state[shown] = kept.name_of(learner())
     return clean_name(typed)
 
@@ -77,7 +77,7 @@ def _show(name: str, report: Report, link: str) -> None:
         row = st.container(horizontal=True)
         if row.button("Hand in", key="finding_hand_in", type="primary"):
             with frame.guard():  # the form stays as it is if it cannot be kept
-                kept.hand_in(learner(), finding, network=network())
+                kept.hand_in(learner(), finding)
                 st.success(
                     "Your class has it: your sentences, the numbers and the link of this view."
                 )

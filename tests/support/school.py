@@ -23,7 +23,6 @@ def school(monkeypatch: pytest.MonkeyPatch, **environ: str) -> Iterator[ClassSto
     try:
         with closed(monkeypatch, **given):
             monkeypatch.setattr(cookies, "visit_of", lambda _: None)  # AppTest has none
-            monkeypatch.setattr(learners, "network_of", lambda _: "")  # and no address
             monkeypatch.setattr(learners, "_wrong", copy.deepcopy(learners._wrong))
             class_store.store.cache_clear()
             kept = class_store.store()

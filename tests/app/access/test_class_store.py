@@ -119,40 +119,6 @@ def _handed_in(kept: ClassStore) -> list[Finding]:
     return [handed_in.finding for handed_in in kept.findings()]
 
 
-_OF_0_2_0 = """
-CREATE TABLE class (name TEXT NOT NULL);
-CREATE TABLE learners (learner TEXT PRIMARY KEY, name TEXT NOT NULL);
-CREATE TABLE answers (
-    learner TEXT, lesson TEXT, step INTEGER, answer TEXT, number REAL, is_right INTEGER, why TEXT,
-    seconds REAL, newest TEXT, num_changes INTEGER DEFAULT 0, PRIMARY KEY (learner, lesson, step)
-);
-CREATE TABLE findings (
-    learner TEXT, name TEXT, page TEXT, link TEXT, numbers TEXT, first TEXT, second TEXT,
-    seconds REAL
-);
-PRAGMA application_id = 1112752963;
-PRAGMA user_version = 1;
-INSERT INTO class VALUES ('NLP');
-INSERT INTO learners VALUES ('a', 'Ada'), ('b', '');
-INSERT INTO answers VALUES ('a', 'pieces', 1, '5', 5.0, 0, 'why', 1.0, '7', 1);
-INSERT INTO findings VALUES ('b', '', 'Attention', 'attention', '', 'One.', '', 4e9);
-"""
-
-
-def test_a_file_of_0_2_0_goes_on(tmp_path: Path) -> None:
-    path = tmp_path / "class.sqlite"
-    with closing(sqlite3.connect(path)) as db:
-        db.executescript(_OF_0_2_0)
-    for _ in range(2):
-        kept = ClassStore(path, "NLP")
-        assert kept.graded() == [("Ada", "pieces", 1, False)]
-        assert [one[1:] for one in kept.learners()] == [("b", "", 0, 1), ("a", "Ada", 1, 0)]
-        assert _handed_in(kept) == [Finding("", "Attention", "attention", "", "One.", "")]
-    kept.note("b", "pieces", 1, "5", is_right=True)
-    kept.hand_in("b", FINDING)
-    assert (kept.steps()[0].num_answers, kept.num_findings()) == (2, 2)
-
-
 @pytest.mark.parametrize(
     ("typed", "name"),
     [
@@ -199,7 +165,7 @@ def _scrambled(path: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "said"),
     [
-        (_other_version, "version 9; this BertScope reads versions up to 2"),
+        (_other_version, "version 9; this BertScope reads version 2"),
         (_other_program, "another program"),
         (_cut, "damaged"),
         (_scrambled, "damaged"),
@@ -287,56 +253,19 @@ def test_who_hardly_took_part_makes_room_in_a_full_class(
 def test_two_thousand_cookies_keep_no_pupil_out(
     kept: ClassStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Cookies of one network, then of many; each of the first sends a name, the others answer."""
+    """Each of the first cookies sends a name, the others answer."""
     monkeypatch.setattr(class_store, "MAX_LEARNERS", 60)
-    monkeypatch.setattr(class_store, "NEW_LEARNERS", 30)
     for number in range(60):
-        kept.put_name(f"named {number}", "x", network="school")
+        kept.put_name(f"named {number}", "x")
     for number in range(200):
-        kept.note(f"{number}", "pieces", 1, "5", is_right=True, network=f"{number % 50}")
+        kept.note(f"{number}", "pieces", 1, "5", is_right=True)
     for pupil in ("ada", "bob"):
         for step in (1, 2, 3):
-            kept.note(pupil, "pieces", step, "5", is_right=True, network="school")
+            kept.note(pupil, "pieces", step, "5", is_right=True)
         for number in range(100):
-            kept.note(f"{pupil}{number}", "pieces", 1, "5", is_right=True, network="school")
+            kept.note(f"{pupil}{number}", "pieces", 1, "5", is_right=True)
     assert {"ada", "bob"} <= set(_who(kept))
     assert len(_who(kept)) == 60
-
-
-def test_a_network_has_a_limit_in_time(kept: ClassStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    now = 1e9
-    monkeypatch.setattr(class_store.time, "time", lambda: now)
-    monkeypatch.setattr(class_store, "NEW_LEARNERS", 40)
-    for number in range(40):  # a class behind one router
-        kept.note(f"{number}", "pieces", 1, "5", is_right=True, network="school")
-        kept.put_name(f"{number}", f"Pupil {number}", network="school")
-    with pytest.raises(ValueError, match="40 learners have come from your network within 10"):
-        kept.note("one more", "pieces", 1, "5", is_right=True, network="school")
-    kept.note("from elsewhere", "pieces", 1, "5", is_right=True, network="home")
-    now += 601
-    kept.note("one more", "pieces", 1, "5", is_right=True, network="school")
-    assert len(_who(kept)) == 42
-
-
-def test_findings_of_a_network_have_a_limit_in_time(
-    kept: ClassStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    now = 1e9
-    monkeypatch.setattr(class_store.time, "time", lambda: now)
-    monkeypatch.setattr(class_store, "NEW_FINDINGS", 80)
-    monkeypatch.setattr(class_store, "MAX_FINDINGS", 100)
-    for number in range(80):  # two of each of forty
-        kept.hand_in(f"{number // 2}", FINDING, network="school")
-    with pytest.raises(ValueError, match="80 findings were handed in from your network"):
-        kept.hand_in("one more", FINDING, network="school")
-    kept.remove_findings(kept.findings(0, 5))
-    for number in range(25):
-        now += 601 * (number == 5)
-        kept.hand_in(f"more {number}", FINDING, network="school")
-    with pytest.raises(ValueError, match="the class has 100 findings"):
-        kept.hand_in("one more", FINDING, network="home")
-    kept.remove_findings(kept.findings(0, 1))
-    kept.hand_in("one more", FINDING, network="home")
 
 
 def test_findings_come_in_parts_and_are_removed_alone(kept: ClassStore) -> None:
@@ -384,8 +313,6 @@ def test_a_clock_that_was_ahead_locks_nobody(
 ) -> None:
     now = 4e9
     monkeypatch.setattr(class_store.time, "time", lambda: now)
-    monkeypatch.setattr(class_store, "NEW_FINDINGS", 3)
-    monkeypatch.setattr(class_store, "NEW_LEARNERS", 1)
     for number in range(3):
         kept.hand_in("a", FINDING._replace(first=f"{number}"))
     now = 1e9
