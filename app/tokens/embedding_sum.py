@@ -410,6 +410,9 @@ def show_leave_one_out(page: frame.Page, index: int) -> None:
     """Draw what is lost without segments and without positions."""
     if not LEAVE_ONE_OUT.is_available(page):
         return
+    if not {"segments", "positions"} & page.bert.capabilities:
+        capabilities.tells(page, "positions")
+        return
     result = page.compute(embeddings.leave_one_out, *page.texts)
     LEAVE_ONE_OUT.show(page, result, drawn={"tokens": page.trace.tokens, "selected": index})
     capabilities.note(page, "segments")

@@ -2,8 +2,8 @@
 
 A page fails on an exception, on an error, where it shows nothing, and on a sentence that is wrong
 for the family: special tokens that its tokenizer does not have, a number that is none, a brace that
-nobody filled. Five families come with one head each; tests/app/test_families.py opens the pages of
-all of them without a browser, and asks the same of their words. BERTSCOPE_EVERY_HEAD=1 takes every
+nobody filled. Five families come with one head each; tests/app/test_signatures.py opens the pages
+of each kind without a browser, and asks the same of their words. BERTSCOPE_EVERY_HEAD=1 takes every
 family with every head.
 """
 
@@ -65,7 +65,6 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("families")
 
 
-@pytest.mark.exhaustive
 @pytest.mark.parametrize(("family", "head"), CASES)
 def test_every_page(visit: Visit, root: Path, family: str, head: str) -> None:
     folder = root / f"{family}-{head}"
