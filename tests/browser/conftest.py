@@ -24,6 +24,7 @@ from tests.support.browser.setup_browser import LAUNCH_FLAGS, find_browser
 from tests.support.browser.visit import TIMEOUT_MS, Visit
 from tests.support.tiny import tiny_config, tiny_network, tiny_tokenizer
 
+HERE = Path(__file__).parent
 SHIPPED = ROOT / "bertcore" / "checkpoints" / "default"
 MAX_TOKENS = 512
 USUAL: dict[str, Any] = {"viewport": {"width": 1280, "height": 900}, "service_workers": "block"}
@@ -40,6 +41,14 @@ document.adoptedStyleSheets.push(still);
 
 The contexts that test_waiting and test_closed make move as they do for visitors.
 """
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m leaves out what is exhaustive
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark as `exhaustive` the browser tests that are not in the sweep of every change."""
+    for item in items:
+        if HERE in item.path.parents and not item.get_closest_marker("sweep"):
+            item.add_marker(pytest.mark.exhaustive)
 
 
 def new_context(browser: Browser, **options: Any) -> BrowserContext:

@@ -62,6 +62,7 @@ def give(page: Page, key: str) -> None:
     page.get_by_role("button", name="Open").click()
 
 
+@pytest.mark.sweep
 def test_the_key_opens_the_very_link_and_holds(server: Running, browser: Browser) -> None:
     context = browser.new_context()
     page = context.new_page()
@@ -82,7 +83,6 @@ def test_the_key_opens_the_very_link_and_holds(server: Running, browser: Browser
 
 
 @pytest.mark.slow
-@pytest.mark.exhaustive
 def test_every_page_runs_under_the_content_policy(inside: Visit) -> None:
     for name in TITLES:
         inside.go_to(name)
@@ -106,7 +106,6 @@ def test_its_policy_is_that_of_the_open_server(server: Running, url: str) -> Non
     assert closed == local != "None"
 
 
-@pytest.mark.exhaustive
 def test_a_picture_is_saved(inside: Visit) -> None:
     inside.open("masked-words")
     inside.picture("figure_masked-words")

@@ -5,7 +5,7 @@ A page is loaded once for all that is asked of it, since loading is what takes l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,7 +15,6 @@ from playwright.sync_api import Page, expect
 from tests.support.browser.hostile import MARKUP, SCRIPT, SIGNS
 from tests.support.browser.visit import TEXT_PAGES, TITLES, Visit, first_picture
 from tests.support.browser.wording import wrong_words
-from tests.support.exhaustive import all_but
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -33,29 +32,20 @@ STREAMLITS_OWN = {
 """Violations inside Streamlit's widgets: rule -> selector of the elements; all others are ours."""
 ALL_RULES = {"rules": {"label-content-name-mismatch": {"enabled": True}}}
 """axe's default rules, and one that it counts as experimental."""
+FITS = """() => {
+  const main = document.querySelector('[data-testid="stMain"]');
+  return main.scrollWidth === main.clientWidth;
+}"""
+"""Whether nothing of the page is out of view on the right."""
 COLOURS = {"runOnly": ["color-contrast"]}
 """In dark the elements are those of light; only their colours differ."""
-EXAMINED = (
-    "glance",
-    "attention",
-    "masked-words",
-    "what-if",
-    "layer-map",
-    "inspect",
-    "training",
-)
-"""Pages on which axe runs by default: of each kind of drawing, table, box and form one."""
-DRAWN_APART = ("glance", "attention", "masked-words", "compare", "what-if", "objectives")
-"""Pages that draw a text in ways of their own; tests/app/test_nasty_texts.py has all pages."""
 START = "Start a run"
 """The form of Training, which opens on a replay."""
 
 
-@pytest.mark.parametrize(
-    "examined", [EXAMINED, pytest.param(ORDER, marks=pytest.mark.exhaustive)], ids=["some", "all"]
-)
-def test_a_first_visit(new_visit: Callable[..., Visit], examined: Sequence[str]) -> None:
-    """Each page opens with a picture, is worded whole, violates no rule of axe, and leads on."""
+@pytest.mark.sweep
+def test_a_first_visit(new_visit: Callable[..., Visit]) -> None:
+    """Each page opens with a picture, is worded whole, violates no rule of axe, fits, leads on."""
     visit = new_visit(color_scheme="light", reduced_motion="reduce")
     visit.open()
     main = visit.page.get_by_test_id("stMain")
@@ -66,8 +56,10 @@ def test_a_first_visit(new_visit: Callable[..., Visit], examined: Sequence[str])
             expect(main.get_by_test_id(f"stAlertContent{kind}"), name).to_have_count(0)
         visit.check()
         assert wrong_words(main.inner_text()) == [], name
-        if name in examined:
-            problems.note(name)
+        problems.note(name)
+        for width in (390, 1280):
+            visit.page.set_viewport_size({"width": width, "height": 900})
+            visit.page.wait_for_function(FITS)  # canvases follow in their next frames
         next_page = visit.page.locator(".st-key-next_page a")
         if following is None:
             expect(next_page).to_have_count(0)
@@ -79,7 +71,6 @@ def test_a_first_visit(new_visit: Callable[..., Visit], examined: Sequence[str])
     assert problems.allowed >= {"list", "listitem"}, "Streamlit mended a violation: unlist it"
 
 
-@pytest.mark.exhaustive
 def test_no_colour_of_dark_violates_a_rule_of_axe(new_visit: Callable[..., Visit]) -> None:
     visit = new_visit(color_scheme="dark", reduced_motion="reduce")
     visit.open()
@@ -214,17 +205,13 @@ def use(visit: Visit, name: str) -> None:
         visit.page.locator(".js-plotly-plot").first.hover()
 
 
-@pytest.mark.parametrize(
-    "pages",
-    [DRAWN_APART, pytest.param(TEXT_PAGES, marks=pytest.mark.exhaustive)],
-    ids=["some", "all"],
-)
-def test_hostile_texts_go_along_through_every_page(visit: Visit, pages: Sequence[str]) -> None:
+@pytest.mark.sweep
+def test_hostile_texts_go_along_through_every_page(visit: Visit) -> None:
     """They are shown as they are, and nothing in them runs."""
     visit.open()
     text_a, text_b = f"{SCRIPT} {SIGNS}", f"{MARKUP} {SCRIPT}"
     visit.write(text_a, text_b)
-    for name in pages:
+    for name in TEXT_PAGES:
         if name != ORDER[0]:
             visit.go_to(name)
         first_picture(visit, name)
@@ -233,11 +220,3 @@ def test_hostile_texts_go_along_through_every_page(visit: Visit, pages: Sequence
         use(visit, name)
         visit.check()
         assert not visit.was_tricked(), name
-
-
-@pytest.mark.parametrize("name", all_but(ORDER[-1:], [ORDER[len(ORDER) // 2], ORDER[-1]]))
-def test_a_page_opens_by_its_address(visit: Visit, name: str) -> None:
-    visit.open(name)
-    main = visit.page.get_by_test_id("stMain")
-    expect(main.locator(PICTURES).locator("visible=true").first).to_be_visible()
-    visit.check()

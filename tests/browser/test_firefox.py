@@ -18,7 +18,7 @@ import bertcore
 from app.live.live_file import live_file
 from bertcore import Bert
 
-pytestmark = [pytest.mark.browser, pytest.mark.exhaustive]
+pytestmark = pytest.mark.browser
 
 SECONDS = 60.0
 

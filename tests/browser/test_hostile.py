@@ -30,6 +30,7 @@ def hostile_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.sweep
 def test_texts_that_come_one_after_the_other(visit: Visit) -> None:
     """On one page; tests/app/test_nasty_texts.py gives them to every page."""
     visit.open("tokens", text_a=TEXT_A, text_b=TEXT_B)
@@ -106,6 +107,7 @@ def test_labels_of_the_layer_map(visit: Visit) -> None:
     assert not visit.was_tricked()
 
 
+@pytest.mark.sweep
 def test_the_tests_notice_what_they_look_for(visit: Visit) -> None:
     """What these tests assert to be absent is seen where it is present."""
     visit.open()

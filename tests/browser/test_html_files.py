@@ -32,7 +32,6 @@ from bertscope.notebook.notebook_view import NotebookView
 from tests.support.browser.bare_tab import HOSTILE, IMAGE
 from tests.support.browser.bare_view import made_trace
 from tests.support.browser.visit import TEXT_A, TEXT_B, Visit
-from tests.support.exhaustive import all_but
 
 pytestmark = pytest.mark.browser
 
@@ -213,7 +212,7 @@ def test_a_long_text_leaves_other_layers_out_and_says_so(opened: Opened) -> None
     assert (opened.folder / "view.html").stat().st_size < 3_000_000
 
 
-@pytest.mark.parametrize("kind", all_but(["head"], ["head", "model", "neuron"]))
+@pytest.mark.parametrize("kind", ["head", "model", "neuron"])
 def test_bertviz_in_a_file_is_drawn(opened: Opened, kind: str) -> None:
     trace = made_trace([token[:2000].replace("\ud800", "") for token in HOSTILE], second=12)
     page = opened.open(report(of_trace(trace, kind, 0, []).part()))
@@ -280,7 +279,7 @@ def figure_of(trace: Trace) -> ScriptedPicture:
 RECOLOURED = {**PARTS, "strips": strips_of, "figure": figure_of}
 
 
-@pytest.mark.parametrize("name", all_but(["lines", "figure"], RECOLOURED))
+@pytest.mark.parametrize("name", RECOLOURED)
 def test_a_file_has_the_colours_of_the_system_when_they_change(
     opened: Opened, plain: Trace, name: str
 ) -> None:
@@ -332,7 +331,7 @@ def test_a_picked_head_stays_when_the_system_turns_dark(opened: Opened, plain: T
     expect(said).to_contain_text("head 2")
 
 
-@pytest.mark.parametrize("name", all_but(["map"], PARTS))
+@pytest.mark.parametrize("name", PARTS)
 def test_a_notebook_frame_is_painted(opened: Opened, plain: Trace, name: str) -> None:
     shown = NotebookView(report(PARTS[name](plain), folds=True), 900)
     # A notebook is a page of another origin, with a policy or without.
@@ -349,6 +348,7 @@ def test_a_notebook_frame_is_painted(opened: Opened, plain: Trace, name: str) ->
         expect(frame.locator(".tip")).to_be_visible()
 
 
+@pytest.mark.sweep
 def test_the_app_gives_the_file_of_what_it_shows(visit: Visit, opened: Opened) -> None:
     visit.open("attention", text_a=TEXT_A, text_b=TEXT_B, layer="1", heads="2", view="lines")
     button = visit.page.locator(".st-key-html_attention-layer-1 button").first

@@ -12,7 +12,6 @@ from playwright.sync_api import expect
 
 from bertcore.tasks.model import TaskModel
 from tests.support.browser.visit import Visit
-from tests.support.exhaustive import all_but
 from tests.support.rigged_models import random_model
 from tests.support.tiny import tiny_network
 
@@ -91,7 +90,7 @@ PICTURES = {"classify": ("labels", "confusion"), "tag": ("tags", "confusion")}
 PICTURES |= {"multilabel": ("each-label", "label-scores")}
 
 
-@pytest.mark.parametrize("task", all_but(["classify"], PICTURES))
+@pytest.mark.parametrize("task", PICTURES)
 def test_labels_and_files_that_want_to_harm(
     visit: Visit, folder: Path, tmp_path: Path, task: str
 ) -> None:

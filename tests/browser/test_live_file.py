@@ -16,7 +16,6 @@ from app.live.live_file import live_file, live_site
 from bertcore import Bert
 from tests.support.browser.hostile import MARKUP, SCRIPT, SIGNS
 from tests.support.browser.live_site import serve
-from tests.support.exhaustive import all_but
 from tests.support.live_network import Case, check_numbers, compute, random_texts
 from tests.support.nasty_text import NASTY
 from tests.support.tiny import tiny_bert
@@ -87,6 +86,7 @@ def box(page: Page, side: str):
     return page.get_by_label(f"Text {side}")
 
 
+@pytest.mark.sweep
 def test_a_visitor_types_hides_chooses_and_links(open_file: Opener) -> None:
     bert = bertcore.load("default", device="cpu")
     page = open_file()
@@ -122,7 +122,7 @@ def test_a_visitor_types_hides_chooses_and_links(open_file: Opener) -> None:
 
 
 @pytest.mark.parity
-@pytest.mark.parametrize(("name", "is_fast"), all_but([("tiny", True)], FORMS))
+@pytest.mark.parametrize(("name", "is_fast"), FORMS)
 def test_the_browser_computes_what_python_does(
     browser: Browser, name: str, is_fast: bool, tmp_path: Path
 ) -> None:
@@ -140,7 +140,7 @@ def test_the_browser_computes_what_python_does(
 WINDOWS = [("light", 1280), ("dark", 1280), ("light", 360), ("dark", 1600)]
 
 
-@pytest.mark.parametrize(("scheme", "width"), all_but(WINDOWS[1:3], WINDOWS))
+@pytest.mark.parametrize(("scheme", "width"), WINDOWS)
 def test_it_violates_no_rule_of_axe_and_fits(open_file: Opener, scheme: str, width: int) -> None:
     page = open_file(
         "#a=The+bank+of+the+river.&b=It+is+steep.&hidden=2",

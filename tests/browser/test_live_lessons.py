@@ -18,7 +18,6 @@ from bertcore.lessons.answer import Found
 from bertcore.lessons.lesson import Lesson, Step, filled, judge, tell
 from tests.app.guide.test_guide import answers
 from tests.support.browser.live_site import serve
-from tests.support.exhaustive import all_but
 
 pytestmark = pytest.mark.browser
 NAMES = ["word-pieces", "one-head", "masked-words", "next-sentence", "what-a-picture-does-not-say"]
@@ -84,7 +83,7 @@ def give(page: Page, step: Step, found: Found, chosen: str | float, code: str) -
     return guide.locator(".verdict")
 
 
-@pytest.mark.parametrize(("name", "code"), all_but([WALKS[2]], WALKS))
+@pytest.mark.parametrize(("name", "code"), WALKS)
 def test_a_lesson_is_walked(
     bert: Bert, context: BrowserContext, address: str, name: str, code: str
 ) -> None:
@@ -212,7 +211,7 @@ def test_a_token_that_is_clicked_is_the_answer(context: BrowserContext, address:
 WINDOWS = [("light", 1280), ("dark", 1280), ("light", 360), ("dark", 1600)]
 
 
-@pytest.mark.parametrize(("scheme", "width"), all_but(WINDOWS[1:3], WINDOWS))
+@pytest.mark.parametrize(("scheme", "width"), WINDOWS)
 def test_the_guide_is_for_everybody(
     browser: Browser, address: str, scheme: str, width: int
 ) -> None:

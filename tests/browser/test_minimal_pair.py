@@ -13,7 +13,6 @@ pytestmark = pytest.mark.browser
 
 FIRST = "the man went to the [MASK] ."
 SECOND = "the woman went not to the [MASK] ."
-HOSTILE = "</script><img src=x onerror=window.__pwned=1> <b onmouseover=window.__pwned=1>x</b>"
 FIGURES = ("words", "next-sentence", "attention", "heads", "vectors")
 
 
@@ -51,21 +50,3 @@ def test_versions_are_compared_and_linked(visit: Visit, new_visit: Callable[...,
     other.wait_for_query("text_a", SECOND)
     other.check()
     assert shown_map(other) not in (opened, before)
-
-
-@pytest.mark.exhaustive
-def test_hostile_versions_are_shown_as_text(visit: Visit) -> None:
-    versions = {"text_a": HOSTILE, "other_a": f"{HOSTILE} \u202eolleh"}
-    visit.open("minimal-pair", text_b=TEXT_B, pair_attention="1", **versions)
-    figure = visit.picture("figure_minimal-pair-attention")
-    cells = figure.locator(".heatmaplayer image").first
-    cells.scroll_into_view_if_needed()
-    rows = visit.page.get_by_role("group", name="The tokens of both versions, aligned")
-    expect(rows).to_be_visible()  # it stands above and moves the figure
-    for place in (0.1, 0.5, 0.9):
-        box = cells.bounding_box()
-        assert box is not None
-        visit.page.mouse.move(box["x"] + place * box["width"], box["y"] + 40)
-        expect(figure.locator(".hoverlayer .hovertext").first).to_contain_text("attends to")
-    visit.check()
-    assert not visit.was_tricked()

@@ -84,7 +84,6 @@ def set_up(visit: Visit, name: str) -> None:
     fill(visit, "Save every ... steps", "20")
 
 
-@pytest.mark.exhaustive
 def test_a_start_that_fails_says_the_commands_own_sentence(visit: Visit, tmp_path: Path) -> None:
     text = write_documents(tmp_path / "text.txt", small_documents(60))
     visit.open("training", runs=str(tmp_path / "runs"), corpus="path")

@@ -141,7 +141,6 @@ def test_waiting_stops_and_starts_and_follows_the_text(
     slow_visit.check()
 
 
-@pytest.mark.exhaustive
 def test_who_comes_second_sees_the_place_in_line_and_can_stop(
     slow_visit: Visit, slow: Slow, browser: Browser
 ) -> None:

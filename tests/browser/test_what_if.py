@@ -72,7 +72,6 @@ def test_a_head_is_switched_off_and_the_link_shows_the_same(
     assert shown_words(other) == before
 
 
-@pytest.mark.exhaustive
 def test_a_mask_is_drawn(visit: Visit, new_visit: Callable[..., Visit]) -> None:
     visit.open("what-if", text_a=TEXT, text_b=TEXT_B, pattern="drawn")
     canvas = visit.inked(".st-key-mask_drawing")

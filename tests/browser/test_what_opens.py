@@ -5,11 +5,10 @@ from __future__ import annotations
 import contextlib
 import re
 import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from _pytest.mark.structures import ParameterSet
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 from playwright.sync_api import expect
 
@@ -101,27 +100,11 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Callable[[tuple[str,
     return saved
 
 
-SOME = ("IMDB Dataset.csv", "train.ft.txt", "clinc.json", "book.xlsx", "eng.testa")
-"""A table, columns without names, several tables, a workbook, and tags in columns."""
-
-
-def some_or_all(names: Iterable[str]) -> list[ParameterSet]:
-    """Return the files of a visit: some, and all of them in make test-all."""
-    some, every = tuple(name for name in names if name in SOME), tuple(names)
-    all_of_them = pytest.param(every, id="all", marks=pytest.mark.exhaustive)
-    return [pytest.param(some, id="some"), all_of_them]
-
-
-@pytest.mark.parametrize("names", some_or_all(INSPECTED))
 def test_files_on_inspect(
-    names: tuple[str, ...],
-    visit: Visit,
-    checkpoint: Callable[[tuple[str, ...] | None], str],
-    tmp_path: Path,
+    visit: Visit, checkpoint: Callable[[tuple[str, ...] | None], str], tmp_path: Path
 ) -> None:
     before = None
-    for name in names:
-        labels, comes = INSPECTED[name]
+    for name, (labels, comes) in INSPECTED.items():
         if labels != before:
             visit.open("inspect", checkpoint=checkpoint(labels), inspect_view="file")
         before = labels
@@ -139,10 +122,7 @@ def test_files_on_inspect(
             assert name in visit.errors()[0]
 
 
-@pytest.mark.parametrize("names", some_or_all(LEARNED))
-def test_files_on_training(
-    names: tuple[str, ...], visit: Visit, tiny_folder: Path, tmp_path: Path
-) -> None:
+def test_files_on_training(visit: Visit, tiny_folder: Path, tmp_path: Path) -> None:
     visit.open(
         "training",
         runs=str(tmp_path / "runs"),
@@ -152,8 +132,7 @@ def test_files_on_training(
         checkpoint=str(tiny_folder),
     )
     main = visit.page.get_by_test_id("stMain")
-    for name in names:
-        comes = LEARNED[name]
+    for name, comes in LEARNED.items():
         upload(visit, file_of(name, tmp_path))
         expect(main).to_contain_text(re.compile(comes))
         visit.settle()
