@@ -12,14 +12,16 @@ from dataclasses import asdict, dataclass, is_dataclass
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Generic, TypeVar, get_type_hints
+from typing import Any, Generic, Literal, TypeVar
 
 import pandas as pd
 
-from bertcore import Model, Trace
+from bertcore import Model
 from bertcore.architecture.families import Capability
 
+from .html_file import chart as file_chart
 from .html_file.chart import Data
+from .html_file.document import ScriptedPicture
 from .plots import Figure
 from .plots.charts import Chart
 
@@ -49,7 +51,8 @@ class View(Generic[T]):
     question: str
     """What it answers: the heading of its section."""
     of: Callable[..., T]
-    """Function of the core. Its first argument is the checkpoint, or a `Trace` of the text."""
+    """Function of the core. If its first argument is a `Model` or a `Trace`, that is the page's
+    checkpoint or the trace of its text; the others are given to `show`."""
     how: str
     """How to read it, in Markdown; BERT's special tokens become the checkpoint's own. Braces are
     filled by `fills`; a literal brace is doubled."""
@@ -61,6 +64,8 @@ class View(Generic[T]):
     """How the frame is drawn."""
     figure: Callable[..., Figure] | None = None
     """Result -> figure, for looks that no chart has."""
+    part: Callable[..., ScriptedPicture] | None = None
+    """Result -> picture of an HTML file, for a view that one of our components draws."""
     needs: frozenset[Capability] = frozenset()
     """Capabilities of a model without which there is no such picture."""
 
@@ -80,17 +85,29 @@ class View(Generic[T]):
         figure: Figure = chart.draw(frame, **drawn)
         return figure
 
+    def picture(self, result: T, **drawn: Any) -> ScriptedPicture:
+        """Return the picture of a result for an HTML file."""
+        if self.part is not None:
+            return self.part(result, **drawn)
+        return file_chart.chart(self.draw(result, **drawn))
+
     @property
-    def takes_trace(self) -> bool:
-        """Whether the first argument is the trace of the text and not the checkpoint."""
-        first = next(iter(inspect.signature(self.of).parameters))
-        return get_type_hints(self.of).get(first) is Trace
+    def takes(self) -> Literal["trace", "bert", ""]:
+        """What the first argument is: the trace of the text, the checkpoint, or neither."""
+        first = next(iter(inspect.signature(self.of).parameters.values()), None)
+        if first is None:
+            return ""
+        if first.name == "self":
+            return "bert"  # a method of Model
+        kind = first.annotation
+        name = kind if isinstance(kind, str) else getattr(kind, "__name__", "")
+        return _FIRST.get(name, "")
 
     @property
     def parameters(self) -> dict[str, inspect.Parameter]:
-        """Those behind the first, without those that progress is reported to."""
-        _, *others = inspect.signature(self.of).parameters.items()
-        return {name: parameter for name, parameter in others if name not in REPORTS}
+        """Those behind the checkpoint or trace, without those that progress is reported to."""
+        known = [*inspect.signature(self.of).parameters.items()][1 if self.takes else 0 :]
+        return {name: parameter for name, parameter in known if name not in REPORTS}
 
     def split(self, arguments: Sequence[Any]) -> tuple[Sequence[Any], dict[str, Any]]:
         """Return arguments as those given by place and those that the function takes by name."""
@@ -108,7 +125,10 @@ class View(Generic[T]):
         if unknown := [name for name in options if name not in known]:
             listed = ", ".join(name for name in known if name not in _TEXTS) or "none"
             raise ValueError(f"{self.name} has no option {unknown[0]}; its options are: {listed}.")
-        bound = {**_typed(self.name, known, texts, takes_trace=self.takes_trace), **options}
+        bound = {
+            **_typed(self.name, known, texts, most=2 if self.takes == "trace" else None),
+            **options,
+        }
         missing = [
             name
             for name, parameter in known.items()
@@ -121,7 +141,9 @@ class View(Generic[T]):
     def compute(self, bert: Model, texts: Sequence[str], **options: Any) -> T:
         """Return the result for typed texts; errors are those of `bind` and of the function."""
         bound = self.bind(texts, options)
-        return self.of(bert.trace(*texts[:2]) if self.takes_trace else bert, **bound)
+        if not self.takes:
+            return self.of(**bound)
+        return self.of(bert.trace(*texts[:2]) if self.takes == "trace" else bert, **bound)
 
     def python(
         self,
@@ -140,13 +162,13 @@ class View(Generic[T]):
         for name, value in zip(self.parameters, arguments, strict=False):
             python = spelled.get(name) or _written(name, value, texts)
             written.append(python if name in _TEXTS else f"{name}={python}")
-        first = "trace" if self.takes_trace else "bert"
+        first = self.takes
         if "." in self.of.__qualname__:
             function, imported = f"{first}.{self.of.__name__}", ""
         else:
             function = self.of.__name__
             imported = f"\nfrom {public_module(self.of)} import {function}\n"
-            written.insert(0, first)
+            written = [first, *written] if first else written
         call = f"result = {function}({', '.join(written)})"
         if len(call) > _WIDTH:
             lines = "".join(f"    {argument},\n" for argument in written)
@@ -154,19 +176,20 @@ class View(Generic[T]):
         return f"{imported}\n{call}\n"
 
 
+_FIRST: dict[str, Literal["trace", "bert"]] = {"Trace": "trace", "Model": "bert", "Bert": "bert"}
 _TEXTS = ("text", "text_a", "text_b", "text_pair", "sentences", "texts")
 """Parameters for what a person types."""
 
 
 def _typed(
-    name: str, known: Mapping[str, inspect.Parameter], texts: Sequence[str], *, takes_trace: bool
+    name: str, known: Mapping[str, inspect.Parameter], texts: Sequence[str], most: int | None
 ) -> dict[str, Any]:
     """Return what of the parameters the typed texts are; ValueError if there are too many."""
     several = next((of for of in ("sentences", "texts") if of in known), None)
     if several is not None:
         return {several: tuple(texts)}
     taken = [of for of in ("text", "text_a", "text_b", "text_pair") if of in known]
-    most = 2 if takes_trace else len(taken)
+    most = len(taken) if most is None else most
     if len(texts) > most:
         raise ValueError(f"{name} takes {most} texts, but {len(texts)} came.")
     return dict(zip(taken, texts, strict=False))

@@ -8,7 +8,7 @@ from .jobs.background import Job, Progress, Work
 from .links import open_page
 from .picture import Picture
 from .sentence_box import TEXT_A, TEXT_B, texts
-from .show import caption, is_available, show
+from .show import caption, computed, is_available, offer, show
 from .source import UploadSource
 from .state import Field
 
@@ -27,8 +27,10 @@ __all__ = [
     "background",
     "caption",
     "columns",
+    "computed",
     "draw_again",
     "is_available",
+    "offer",
     "one_of",
     "open_page",
     "show",

@@ -12,13 +12,14 @@ from bertcore.architecture.families import Capability
 
 from ..component import Listener
 from ..html_file.chart import Data
+from ..html_file.data_files import data_file
 from ..html_file.document import ScriptedPicture
 from ..plots import Figure, SpecialTokens
 from ..plots.charts import Chart
 from ..plots.special_tokens import filled_markdown
 from ..view import NOTHING
 from . import capabilities, frame, picture_files
-from .show import Width, downloads, present
+from .show import Width, downloads, plot, scheme
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +94,18 @@ class Picture:
             else:
                 assert self.figure is not None, "a picture of a component: call offer"
                 fig = self.figure(*results, **drawn)
-        present(self.name, fig, data, code, how, on_select=on_select, record=record)
+        plot(self.name, fig, on_select)
+        report = partial(
+            picture_files.figure_file,
+            fig=fig,
+            data=data,
+            file=partial(data_file, self.name, data),
+            code=code,
+            how_to_read=how,
+            scheme=scheme(),
+        )
+        origin = picture_files.origin(*frame.shown())
+        downloads(self.name, data, code, record=record, report=(origin, report))
         if with_caption:
             self.caption(**values)
 

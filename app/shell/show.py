@@ -37,7 +37,7 @@ HTML_HELP = (
 
 def show(
     view: View[T],
-    page: frame.Page,
+    page: frame.Page | None,
     *arguments: Any,
     drawn: Mapping[str, Any] = NOTHING,
     on_select: Listener | None = None,
@@ -45,11 +45,13 @@ def show(
     setup: str = "",
     spelled: Mapping[str, str] = NOTHING,
     with_caption: bool = True,
+    with_json: bool = False,
     **values: object,
 ) -> T | None:
     """Compute a view and draw it; return the result, or None where the model lacks what it needs.
 
     Args:
+        page: Its page; None if the view is neither of its checkpoint nor of its text.
         arguments: Of the view's function, behind the checkpoint or the trace.
         drawn: As for `View.draw`.
         on_select: Called with the custom data of a point that is clicked; see `hear`.
@@ -58,26 +60,105 @@ def show(
         spelled: As for `View.python`.
         with_caption: False if controls are between picture and caption; the page then calls
             `caption`.
+        with_json: Whether the whole result is offered as JSON too.
         values: Fill braces of `how` in place of the view's `fills`.
     """
-    if not is_available(view, page):
+    if page is not None and not is_available(view, page):
         return None
-    first: Any = cache.Texts(page.bert_key, *page.texts) if view.takes_trace else page.bert_key
-    by_place, by_name = view.split(arguments)
-    result: T = (compute or Compute())(view.of, first, *by_place, **by_name)
-    texts = page.texts if page.has_text else None
-    code = page.setup_code + setup + view.python(arguments, texts, spelled)
-    present(
-        view.name,
-        view.draw(result, **drawn),
-        view.table(result),
-        code,
-        reading(view, result, **values),
-        on_select=on_select,
+    result = computed(view, page, *arguments, compute=compute)
+    fig, data = view.draw(result, **drawn), view.table(result)
+    code = python_of(view, page, arguments, setup, spelled)
+    plot(view.name, fig, on_select)
+    report = partial(
+        picture_files.figure_file,
+        fig=fig,
+        data=data,
+        file=partial(data_file, view.name, data),
+        code=code,
+        how_to_read=reading(view, result, **values),
+        scheme=scheme(),
     )
+    origin = picture_files.origin(*frame.shown())
+    record = result if with_json else None
+    downloads(view.name, data, code, record=record, report=(origin, report))
     if with_caption:
         caption(view, result, **values)
     return result
+
+
+def offer(
+    view: View[T],
+    page: frame.Page | None,
+    result: T,
+    *arguments: Any,
+    drawn: Mapping[str, Any] = NOTHING,
+    title: str = "",
+    file: str = "",
+    width: Width = "stretch",
+    setup: str = "",
+    spelled: Mapping[str, str] = NOTHING,
+    with_caption: bool = True,
+    with_json: bool = False,
+    **values: object,
+) -> None:
+    """Draw downloads and caption of a view that the page, or a component, has drawn by itself.
+
+    Args:
+        result: What `computed` returned.
+        drawn: Further arguments of the view's `part`, if it has one, for its HTML file.
+        title: Title of the HTML file; the view's question if not given.
+        file: Name of the downloads, if not the view's: one that tells what is chosen.
+        width: "content" to stand beside something in a horizontal container.
+
+    The others are those of `show`.
+    """
+    code, report = python_of(view, page, arguments, setup, spelled), None
+    if view.part is not None:
+        report = (
+            picture_files.origin(*frame.shown()),
+            partial(
+                picture_files.view_file,
+                title=title or view.question,
+                part=partial(view.part, result, **drawn),
+                code=code,
+                how_to_read=reading(view, result, **values),
+            ),
+        )
+    record = result if with_json else None
+    data = view.table(result)
+    downloads(file or view.name, data, code, width=width, record=record, report=report)
+    if with_caption:
+        caption(view, result, **values)
+
+
+def computed(
+    view: View[T],
+    page: frame.Page | None,
+    *arguments: Any,
+    compute: Callable[..., Any] | None = None,
+) -> T:
+    """Return the result of a view, computed once for equal arguments, as for `show`."""
+    first: list[Any] = []
+    if view.takes:
+        assert page is not None
+        texts = cache.Texts(page.bert_key, *page.texts)
+        first = [texts if view.takes == "trace" else page.bert_key]
+    by_place, by_name = view.split(arguments)
+    result: T = (compute or Compute())(view.of, *first, *by_place, **by_name)
+    return result
+
+
+def python_of(
+    view: View[Any],
+    page: frame.Page | None,
+    arguments: tuple[Any, ...],
+    setup: str,
+    spelled: Mapping[str, str],
+) -> str:
+    """Return the Python of a view, from the imports on."""
+    texts = page.texts if page is not None and page.has_text else None
+    opened = "" if page is None else page.setup_code
+    return opened + setup + view.python(arguments, texts, spelled)
 
 
 def is_available(view: View[Any], page: frame.Page) -> bool:
@@ -95,37 +176,9 @@ def caption(view: View[T], result: T, **values: object) -> None:
     st.caption(f"**How to read this.** {reading(view, result, **values)}")
 
 
-def present(
-    name: str,
-    fig: Figure,
-    data: Data,
-    code: str,
-    how: str,
-    *,
-    on_select: Listener | None = None,
-    record: object = None,
-) -> None:
-    """Draw a figure with its downloads.
-
-    Args:
-        name: Name of the view.
-        data: The numbers that are drawn.
-        code, how: Python and how to read it, for the HTML file.
-        record: Offered as JSON too; None for no JSON.
-    """
-    plot(name, fig, on_select)
-    scheme: Scheme = "dark" if st.context.theme.type == "dark" else "light"
-    origin = picture_files.origin(*frame.shown())
-    report = partial(
-        picture_files.figure_file,
-        fig=fig,
-        data=data,
-        file=partial(data_file, name, data),
-        code=code,
-        how_to_read=how,
-        scheme=scheme,
-    )
-    downloads(name, data, code, record=record, report=(origin, report))
+def scheme() -> Scheme:
+    """Return the visitor's theme."""
+    return "dark" if st.context.theme.type == "dark" else "light"
 
 
 def plot(name: str, fig: Figure, on_select: Listener | None) -> None:

@@ -87,7 +87,7 @@ def _options(settings: list[str]) -> dict[str, Any]:
 
 
 def _signature(view: Any) -> str:
-    texts = "a text or pair" if view.takes_trace else ""
+    texts = "a text or pair" if view.takes == "trace" else ""
     return ", ".join(filter(None, [texts, *view.parameters]))
 
 

@@ -6,6 +6,9 @@ from typing import Any
 from bertcore import Model, Trace
 from bertscope.notebook.notebook_view import NotebookView, app_module, make_view, source_of
 
+HEIGHT = 420
+"""Pixels of a picture that does not say its own."""
+
 
 def named_view(name: str) -> Any:
     """Return the `View` of a name; ValueError if there is none."""
@@ -30,7 +33,7 @@ def show(name: str, of: Model | Trace, *texts: str, **options: Any) -> NotebookV
     """
     view = named_view(name)
     if isinstance(of, Trace):
-        if not view.takes_trace:
+        if view.takes != "trace":
             raise ValueError(f"{name} needs the checkpoint; give it in place of the trace.")
         bert, texts = None, (of.text_a, *([] if of.text_b is None else [of.text_b]))
         result = view.of(of, **view.bind((), options))
@@ -46,15 +49,15 @@ def draw(
     chart, special = app_module("app.html_file.chart"), app_module("app.plots.special_tokens")
     marks = special.BERT if bert is None else special.marks_of(bert.tokenizer)
     how = special.filled_markdown(view.how, marks, **view.fills(result))
-    fig = view.draw(result)
-    code = f"import bertcore\n\nbert = bertcore.load({source_of(bert)!r})\n"
-    if view.takes_trace:
+    code = f"import bertcore\n\nbert = bertcore.load({source_of(bert)!r})\n" if view.takes else ""
+    if view.takes == "trace":
         code += f"trace = bert.trace({', '.join(map(repr, texts))})\n"
-    bound = view.bind(() if view.takes_trace else texts, options)
+    bound = view.bind(() if view.takes == "trace" else texts, options)
     code += view.python([bound[name] for name in view.parameters if name in bound], None)
     names = ("Text A", "Text B") if len(texts) < 3 else [f"Text {n + 1}" for n in range(len(texts))]
     typed = dict(zip(names, texts, strict=False))
-    height, table = int(fig.height or 420), chart.table_of(view.table(result))
+    height = HEIGHT if view.part is not None else int(view.draw(result).height or HEIGHT)
+    table = chart.table_of(view.table(result))
     return make_view(
-        view.question, [chart.chart(fig)], bert, typed, code, height, how=how, table=table
+        view.question, [view.picture(result)], bert, typed, code, height, how=how, table=table
     )
