@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import torch
 
+from bertcore.base.memory import SMALL
 from bertcore.checkpoints import save
 from bertcore.checkpoints.save import OBJECTIVE
 from bertcore.interventions import Changes
@@ -15,10 +17,13 @@ from bertcore.model import Model, check_ids
 from bertcore.network import Network
 from bertcore.sentences import SentenceModules
 from bertcore.tokenizer import Encoding, Tokenizer
-from bertcore.trace import Trace, trace_bytes, trace_network
+from bertcore.trace import Activations, Trace, trace_bytes, trace_network, trace_rows
 
 if TYPE_CHECKING:
     from bertcore.checkpoints import LoadReport
+
+_BATCH = 32
+"""Most texts that are traced at once."""
 
 
 class Bert(Model):
@@ -51,30 +56,15 @@ class Bert(Model):
         """Return the most memory that the trace of a text takes."""
         return trace_bytes(self.config, num_tokens, self.dtype)
 
-    def trace(
+    def _trace(
         self,
         text: str,
-        text_pair: str | None = None,
-        *,
+        text_pair: str | None,
         segment_ids: Sequence[int] | None = None,
         position_ids: Sequence[int] | None = None,
         encoding: Encoding | None = None,
         changes: Changes | None = None,
     ) -> Trace:
-        """Run a text or pair and keep every activation.
-
-        Args:
-            text, text_pair: Text A and text B.
-            segment_ids, position_ids: Ids to use instead of the usual ones, one for each token, to
-                see their effect.
-            encoding: Tokens to use instead of those of the texts, for example with some masked.
-            changes: Heads and layers to switch off, another attention pattern, edited ids and
-                weights.
-
-        ValueError if ids are out of range or do not fit the number of tokens, position ids are
-        given to a network without position vectors (ModernBERT), or `changes` names something that
-        does not exist.
-        """
         if position_ids is not None or (changes and changes.position_ids):
             self.require("positions")
         encoding = encoding or self.tokenize(text, text_pair)
@@ -106,18 +96,54 @@ class Bert(Model):
                 self._ids(positions),
                 interventions=interventions,
             )
+        return self._traced(text, text_pair, encoding, segments, positions, activations)
+
+    def _trace_all(self, texts: Sequence[tuple[str, str | None]]) -> list[Trace]:
+        """Return the traces of texts, computed in batches of one length, which need no padding."""
+        encodings = [self.tokenize(*pair) for pair in texts]
+        for encoding in encodings:
+            self._check_segments(encoding)
+        traces: dict[int, Trace] = {}
+        numbers = sorted(range(len(texts)), key=lambda i: len(encodings[i]))
+        for length, group in groupby(numbers, key=lambda i: len(encodings[i])):
+            left = list(group)
+            size = max(1, min(_BATCH, int(SMALL // self.trace_bytes(length))))
+            while left:
+                rows, left = left[:size], left[size:]
+                ids = torch.stack([self._ids(encodings[i].input_ids) for i in rows])
+                segments = torch.stack([self._ids(encodings[i].segment_ids) for i in rows])
+                positions = torch.stack(
+                    [self.module.default_ids(row, None, None)[1] for row in ids]
+                )
+                with self.room_for(length):
+                    made = trace_rows(self.module, ids, segments, positions)
+                for i, place, activations in zip(rows, positions.tolist(), made, strict=True):
+                    own = list(encodings[i].segment_ids)
+                    traces[i] = self._traced(*texts[i], encodings[i], own, place, activations)
+        return [traces[i] for i in range(len(texts))]
+
+    def _traced(
+        self,
+        text: str,
+        text_pair: str | None,
+        encoding: Encoding,
+        segment_ids: list[int],
+        position_ids: list[int],
+        activations: Activations,
+    ) -> Trace:
         return Trace(
             text_a=text,
             text_b=text_pair,
             tokens=list(encoding.tokens),
             input_ids=list(encoding.input_ids),
-            segment_ids=segments,
-            position_ids=positions,
+            segment_ids=segment_ids,
+            position_ids=position_ids,
             offsets=list(encoding.offsets),
             text_ids=list(encoding.text_ids),
             word_ids=list(encoding.word_ids),
             truncation=encoding.truncation,
             activations=activations,
+            checkpoint=self.name,
         )
 
     def save(self, folder: str | Path) -> Path:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import torch
 from torch import Tensor
@@ -119,7 +119,7 @@ class Model(ABC):
     def trace_bytes(self, num_tokens: int) -> int:
         """Return the most memory that the trace of a text takes, in bytes."""
 
-    @abstractmethod
+    @overload
     def trace(
         self,
         text: str,
@@ -129,8 +129,62 @@ class Model(ABC):
         position_ids: Sequence[int] | None = None,
         encoding: Encoding | None = None,
         changes: Changes | None = None,
+    ) -> Trace: ...
+
+    @overload
+    def trace(
+        self, text: list[str], text_pair: list[str | None] | list[str] | None = None
+    ) -> list[Trace]: ...
+
+    def trace(
+        self,
+        text: str | list[str],
+        text_pair: str | list[str | None] | list[str] | None = None,
+        *,
+        segment_ids: Sequence[int] | None = None,
+        position_ids: Sequence[int] | None = None,
+        encoding: Encoding | None = None,
+        changes: Changes | None = None,
+    ) -> Trace | list[Trace]:
+        """Run a text or pair and keep every activation; of a list, one trace for each text.
+
+        Args:
+            text, text_pair: Text A and text B, or a list of each.
+            segment_ids, position_ids: Ids to use instead of the usual ones, one for each token, to
+                see their effect.
+            encoding: Tokens to use instead of those of the texts, for example with some masked.
+            changes: Heads and layers to switch off, another attention pattern, edited ids and
+                weights.
+
+        Raises:
+            ValueError: If ids are out of range or do not fit the number of tokens, position ids are
+                given to a network without position vectors (ModernBERT), or `changes` names
+                something that does not exist.
+            TypeError: If a list of texts is given ids or changes, which belong to one text.
+        """
+        of_one = segment_ids, position_ids, encoding, changes
+        if isinstance(text, str):
+            assert not isinstance(text_pair, list)
+            return self._trace(text, text_pair, *of_one)
+        if of_one != (None,) * 4:
+            raise TypeError(f"ids, tokens and changes belong to one text; got {len(text)} texts.")
+        pairs = [None] * len(text) if text_pair is None else text_pair
+        return self._trace_all(list(zip(text, pairs, strict=True)))
+
+    @abstractmethod
+    def _trace(
+        self,
+        text: str,
+        text_pair: str | None,
+        segment_ids: Sequence[int] | None = None,
+        position_ids: Sequence[int] | None = None,
+        encoding: Encoding | None = None,
+        changes: Changes | None = None,
     ) -> Trace:
         """Run a text or pair and keep every activation that the architecture exposes."""
+
+    def _trace_all(self, texts: Sequence[tuple[str, str | None]]) -> list[Trace]:
+        return [self._trace(*pair) for pair in texts]
 
     @abstractmethod
     def save(self, folder: str | Path) -> Path:
@@ -275,6 +329,8 @@ class Model(ABC):
     ) -> list[list[tuple[str, float]]]:
         """Return the `top_k` most probable pieces and their probabilities for each [MASK].
 
+        Pieces are the `token_str` of `pipeline("fill-mask")`: RoBERTa's have their space.
+
         Several masks are predicted independently of each other, as BERT was trained.
 
         ValueError if there is no [MASK], no masked-word head, or top_k is below 1.
@@ -287,7 +343,7 @@ class Model(ABC):
         best = probabilities[:, : self.tokenizer.vocab_size].topk(top_k)
         return [
             [
-                (self.tokenizer.id_to_token(int(i)), float(p))
+                (self.tokenizer.decode([int(i)]), float(p))
                 for p, i in zip(row_values, row_ids, strict=True)
             ]
             for row_values, row_ids in zip(best.values, best.indices, strict=True)

@@ -52,7 +52,11 @@ class Activations:
     """Input of the masked-word head, [T, D], if that is not the last hidden state."""
 
 
-@dataclass(frozen=True, slots=True)
+_WIDTH = 90
+"""Most characters of the tokens that are printed."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Trace:
     """One text or pair, its tokens, and every named activation (on the CPU, detached)."""
 
@@ -71,6 +75,8 @@ class Trace:
     truncation: Truncation | None
     """What was cut to fit, or None."""
     activations: Activations
+    checkpoint: str = "in memory"
+    """Name of the model: "default", a folder, a hub id."""
 
     @property
     def embeddings(self) -> TracedEmbeddings:
@@ -125,6 +131,14 @@ class Trace:
         """T."""
         return len(self.tokens)
 
+    def __repr__(self) -> str:
+        """Return three lines: the tokens, the shapes, the checkpoint."""
+        tokens = " ".join(self.tokens)
+        if len(tokens) > _WIDTH:
+            tokens = f"{tokens[: _WIDTH - 2]} …"
+        states, weights = list(self.hidden_states.shape), list(self.attentions.shape)
+        return f"Trace: {tokens}\nhidden_states {states}, attentions {weights}\n{self.checkpoint}"
+
 
 def _there(activation: Tensor | None, what: str) -> Tensor:
     if activation is None:
@@ -148,7 +162,6 @@ def trace_bytes(config: BertConfig, num_tokens: int, dtype: torch.dtype) -> int:
     return num_tokens * (num_tokens * squares + rows)
 
 
-@torch.no_grad()  # not inference_mode: its tensors could not be used in later gradients
 def trace_network(
     network: Network,
     input_ids: Tensor,
@@ -157,24 +170,38 @@ def trace_network(
     attention_mask: Tensor | None = None,
     interventions: Interventions | None = None,
 ) -> Activations:
-    """Run the network on one input and keep every activation.
+    """Run the network on one input and keep every activation; arguments as `trace_rows`, [T]."""
+    rows = input_ids[None], segment_ids[None], position_ids[None]
+    return trace_rows(network, *rows, attention_mask, interventions)[0]
+
+
+@torch.no_grad()  # not inference_mode: its tensors could not be used in later gradients
+def trace_rows(
+    network: Network,
+    input_ids: Tensor,
+    segment_ids: Tensor,
+    position_ids: Tensor,
+    attention_mask: Tensor | None = None,
+    interventions: Interventions | None = None,
+) -> list[Activations]:
+    """Run the network on inputs of one length and keep every activation of each.
 
     The same parts in the same order as `Network.forward`; a test checks that both are equal.
 
     Args:
         network: A network in evaluation mode.
-        input_ids, segment_ids, position_ids: int64, [T].
+        input_ids, segment_ids, position_ids: int64, [B, T].
         attention_mask: True = attend, [T] or [T, T], or None.
         interventions: Changes to the run; their mask, if any, is used instead of `attention_mask`.
             The attention of a head that is off or of a skipped layer is computed, but has no
             effect.
 
     Returns:
-        Activations on the CPU, in the network's dtype.
+        Activations on the CPU, in the network's dtype, [B].
     """
-    config, num_tokens = network.config, len(input_ids)
+    config, (num_rows, num_tokens) = network.config, input_ids.shape
     num_layers, num_heads = config.num_hidden_layers, config.num_attention_heads
-    parts = network.embeddings.look_up(input_ids[None], segment_ids[None], position_ids[None])
+    parts = network.embeddings.look_up(input_ids, segment_ids, position_ids)
     summed = parts.sum
     if interventions is not None and interventions.mask is not None:
         attention_mask = interventions.mask
@@ -183,18 +210,19 @@ def trace_network(
     mask = None if attention_mask is None else additive_mask(attention_mask[None], hidden.dtype)
 
     # One buffer for all layers, written in place, saves a second copy of the result.
-    hidden_states = hidden.new_empty(num_layers + 1, num_tokens, config.hidden_size)
-    attentions = hidden.new_empty(num_layers, num_heads, num_tokens, num_tokens)
-    projected = hidden.new_empty(3, num_layers, num_tokens, config.hidden_size)
-    by_head = network.layers[0].attention.heads(projected)  # [3, L, H, T, K]
-    scores = torch.empty_like(attentions[:1])
+    hidden_states = hidden.new_empty(num_layers + 1, num_rows, num_tokens, config.hidden_size)
+    attentions = hidden.new_empty(num_layers, num_rows, num_heads, num_tokens, num_tokens)
+    projected = hidden.new_empty(3, num_layers, num_rows, num_tokens, config.hidden_size)
+    by_head = network.layers[0].attention.heads(projected)  # [3, L, B, H, T, K]
+    scores = torch.empty_like(attentions[0])
     context_buffer = network.layers[0].attention.heads(torch.empty_like(hidden))
-    hidden_states[0] = hidden[0]
+    hidden_states[0] = hidden
     for index, layer in enumerate(network.layers):
         block = layer.attention
-        block.project_into(hidden[0], *projected[:, index])
-        q, k, v = by_head[:, index, None]
-        buffers = AttentionBuffers(scores, attentions[index, None], context_buffer)
+        for row in range(num_rows):
+            block.project_into(hidden[row], *projected[:, index, row])
+        q, k, v = by_head[:, index]
+        buffers = AttentionBuffers(scores, attentions[index], context_buffer)
         edit = None if interventions is None else interventions.edit(index)
         of_layer = block.masked(mask, num_tokens)
         context, _ = attention_explicit(q, k, v, of_layer, buffers, edit)
@@ -202,20 +230,27 @@ def trace_network(
             context *= interventions.gates[index]
         if interventions is None or index not in interventions.skipped:
             hidden = layer.feed_forward(block.combine(context, hidden))
-        hidden_states[index + 1] = hidden[0]
-    states = hidden_states.cpu()
-    queries, keys, values = by_head.cpu()
-    return Activations(
-        embeddings=TracedEmbeddings(
-            token=parts.token[0].cpu(),
-            segment=None if parts.segment is None else parts.segment[0].cpu(),
-            position=None if parts.position is None else parts.position[0].cpu(),
-            sum=summed[0].cpu(),
-            output=states[0] if normalized is hidden_in else normalized[0].cpu(),
-        ),
-        hidden_states=states,
-        attentions=attentions.cpu(),
-        queries=queries,
-        keys=keys,
-        values=values,
-    )
+        hidden_states[index + 1] = hidden
+
+    traced = []
+    for row in range(num_rows):
+        states = hidden_states[:, row].contiguous().cpu()
+        own = network.layers[0].attention.heads(projected[:, :, row].contiguous())
+        queries, keys, values = own.cpu()  # [3, L, H, T, K]
+        traced.append(
+            Activations(
+                embeddings=TracedEmbeddings(
+                    token=parts.token[row].cpu(),
+                    segment=None if parts.segment is None else parts.segment[row].cpu(),
+                    position=None if parts.position is None else parts.position[row].cpu(),
+                    sum=summed[row].cpu(),
+                    output=states[0] if normalized is hidden_in else normalized[row].cpu(),
+                ),
+                hidden_states=states,
+                attentions=attentions[:, row].contiguous().cpu(),
+                queries=queries,
+                keys=keys,
+                values=values,
+            )
+        )
+    return traced

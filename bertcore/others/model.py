@@ -95,11 +95,10 @@ class OtherModel(Model):
         return num_tokens * (num_tokens * squares + rows)
 
     @torch.no_grad()
-    def trace(
+    def _trace(
         self,
         text: str,
-        text_pair: str | None = None,
-        *,
+        text_pair: str | None,
         segment_ids: Sequence[int] | None = None,
         position_ids: Sequence[int] | None = None,
         encoding: Encoding | None = None,
@@ -146,6 +145,7 @@ class OtherModel(Model):
                 values=None,
                 word_states=words,
             ),
+            checkpoint=self.name,
         )
 
     def decoder(self, text: str, text_pair: str | None = None) -> DecoderTrace:

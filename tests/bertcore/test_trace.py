@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import torch
+import transformers
 
-from bertcore import Bert, Trace
+from bertcore import Bert, Changes, Model, Trace, load
 from bertcore.network import additive_mask, attention_scores
 from bertcore.trace import trace_network
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network
+from tests.support.tiny_families import make
+from tests.support.tiny_others import make_other
 
 A, B = "The river bank was steep.", "It had rained."
 
@@ -175,3 +180,53 @@ def test_a_trace_on_a_gpu_equals_that_on_the_cpu(bert: Bert, trace: Trace) -> No
     moved = Bert(tiny_network().cuda(), bert.tokenizer).trace(A, B)
     assert moved.hidden_states.device.type == "cpu"
     torch.testing.assert_close(moved.hidden_states, trace.hidden_states, atol=1e-4, rtol=0)
+
+
+@pytest.mark.parametrize(
+    "family", ["tiny", "RobertaForMaskedLM", "ModernBertForMaskedLM", "XLNetModel"]
+)
+def test_the_traces_of_a_list_are_those_of_its_texts(family: str, tmp_path: Path) -> None:
+    model: Model = tiny_bert()
+    if family != "tiny":
+        (make_other if family == "XLNetModel" else make)(family, tmp_path)
+        model = load(tmp_path, device="cpu")
+    firsts = ["the cat sat", "the river bank was steep", "the dog sat", "it had rained all day"]
+    seconds = [None, "it had rained", "on the mat", None]
+    traces = model.trace(firsts, seconds)
+    assert [trace.text_a for trace in traces] == firsts
+    for together, text, pair in zip(traces, firsts, seconds, strict=True):
+        alone = model.trace(text, pair)
+        assert (together.tokens, together.segment_ids) == (alone.tokens, alone.segment_ids)
+        assert together.position_ids == alone.position_ids
+        for name in ("hidden_states", "attentions"):
+            torch.testing.assert_close(getattr(together, name), getattr(alone, name))
+        if "parts" in model.capabilities:
+            torch.testing.assert_close(together.keys, alone.keys)
+            torch.testing.assert_close(together.embeddings.sum, alone.embeddings.sum)
+    assert model.trace([]) == []
+
+
+def test_what_belongs_to_one_text_is_refused_for_a_list(bert: Bert) -> None:
+    with pytest.raises(TypeError, match="belong to one text; got 2 texts"):
+        bert.trace(["a", "b"], changes=Changes(heads_off=frozenset({(0, 0)})))  # type: ignore
+
+
+def test_a_trace_prints_its_tokens_shapes_and_checkpoint(bert: Bert, trace: Trace) -> None:
+    first, second, third = repr(trace).splitlines()
+    assert first == f"Trace: {' '.join(trace.tokens)}"
+    n = trace.num_tokens
+    assert second == f"hidden_states [3, {n}, 32], attentions [2, 4, {n}, {n}]"
+    assert third == "tiny"
+    assert max(map(len, repr(bert.trace("the cat sat on the mat " * 9)).splitlines())) < 100
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("family", ["BertForMaskedLM", "RobertaForMaskedLM", "AlbertForMaskedLM"])
+def test_filled_words_are_those_of_the_pipeline(family: str, tmp_path: Path) -> None:
+    tiny_bert().save(tmp_path) if family == "BertForMaskedLM" else make(family, tmp_path)
+    theirs = transformers.pipeline("fill-mask", model=str(tmp_path), device="cpu")
+    bert = load(tmp_path, device="cpu")
+    text = f"the {bert.tokenizer.mask_token} sat on the mat"
+    expected = {found["token_str"]: found["score"] for found in theirs(text, top_k=30)}
+    assert dict(bert.fill_mask(text, top_k=30)[0]) == pytest.approx(expected, abs=1e-5)
+    assert family != "RobertaForMaskedLM" or any(word.startswith(" ") for word in expected)
