@@ -23,7 +23,7 @@ from bertcore.checkpoints.folder import (
 from bertcore.checkpoints.origin import likely_reason, refuse_foreign
 from bertcore.checkpoints.source import base_source, resolve
 from bertcore.checkpoints.task import PART_OF
-from bertcore.checkpoints.weights import OpenWeights, open_weights, whole_weights
+from bertcore.checkpoints.weights import OpenWeights, open_weights
 from bertcore.tokenizer.files import TOKENIZER_FILE, VOCABULARIES
 
 CONFIG = "config.json"
@@ -116,10 +116,9 @@ class CheckpointFolder:
         """
         ours = self.config.get("bertscope")
         encoder = ours.get("encoder") if isinstance(ours, dict) else None
-        with self._stored(self.config) as stored:
-            weights = whole_weights(stored, self.config)
+        with self._stored(self.config) as weights:
             weights.encoder = encoder if isinstance(encoder, str) else ""
-            weights.doubt = likely_reason(self.config, stored.stored)
+            weights.doubt = likely_reason(self.config, weights.stored)
             yield weights
 
     @contextmanager

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from bertcore.checkpoints.files import CheckpointFolder
 from bertcore.checkpoints.folder import ADAPTER_CONFIG, find_modules
 from bertcore.checkpoints.origin import own_code
-from bertcore.checkpoints.report import TaskFacts, list_up_to, odd_labels
+from bertcore.checkpoints.report import TaskFacts, odd_labels
 from bertcore.checkpoints.task import PART_OF
-from bertcore.checkpoints.weights import pruned_heads
 from bertcore.tokenizer import Tokenizer
 
 _MANY = 0.05
@@ -41,12 +40,6 @@ def _around(files: CheckpointFolder, family: str) -> Iterator[str]:
         yield (
             f"config.json describes a model around an encoder (model_type {str(outer)[:50]!r}); "
             f"the {family} in it was opened.{vector}"
-        )
-    heads = [f"{layer}/{h}" for layer, cut in pruned_heads(files.config).items() for h in cut]
-    if heads:
-        yield (
-            f"{len(heads)} heads were pruned (layer/head {list_up_to(heads)}): they are shown with "
-            "weights of 0, and add nothing."
         )
     file = next(iter(sorted(path.name for path in files.base.glob("*.py"))), None)
     code = file or own_code(files.config)

@@ -25,6 +25,8 @@ _PROGRAMS = {
     r"(^|\.)language_model\.(transformer|encoder)\.layers\.": "They have the names of Megatron-LM. "
     "Convert them with convert_megatron_bert_checkpoint.py, of transformers' repository at release "
     "4.57.",
+    r"\.weight_(orig|mask)$": "They are masked by torch.nn.utils.prune. Save them without masks: "
+    "prune.remove(module, 'weight').",
     r"_fsdp_wrapped_module\.|(^|\.)_?flat_param": "They are flattened by FSDP. Save them whole in "
     "the training (FULL_STATE_DICT).",
 }
@@ -68,6 +70,11 @@ def likely_reason(values: Mapping[str, Any], names: Iterable[str]) -> str:
     code, settings = own_code(values), _quantisation(values)
     if settings:
         parts.append(f"config.json says that they were quantised{_by(settings, None)}.")
+    if values.get("pruned_heads"):
+        parts.append(
+            "config.json says that heads were cut off (pruned_heads), which transformers 5 does "
+            "not read either. Open the checkpoint that they were cut off from."
+        )
     if code is not None:
         parts.append(
             f"config.json names its own code ({code}), which is never run: they are the weights of "

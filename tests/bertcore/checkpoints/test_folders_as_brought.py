@@ -1,11 +1,11 @@
 """Folders and zip files as people bring them: each opens, or a sentence names what to do today."""
 
 import argparse
+import gzip
 import io
 import pathlib
 import re
 import sys
-import tarfile
 import types
 import zipfile
 from pathlib import Path
@@ -109,17 +109,6 @@ def test_what_is_there_instead_of_weights(name: str, folder: Path, tmp_path: Pat
     assert str(tmp_path) not in str(error.value)
 
 
-def test_a_renamed_file_opens_as_the_sentence_says(folder: Path) -> None:
-    wanted = opened(folder).trace(TEXT).hidden_states
-    tensors = state(folder)
-    (folder / WEIGHTS).unlink()
-    torch.save({"state_dict": tensors, "epoch": 3}, folder / "best.pth")
-    refusal(folder)
-    (folder / "best.pth").rename(folder / "pytorch_model.bin")
-    model = opened(folder, allow_pickle=True)
-    assert torch.equal(model.trace(TEXT).hidden_states, wanted)
-
-
 @opens("other weights beside safetensors")
 def test_other_weights_beside_safetensors_do_no_harm(folder: Path) -> None:
     for name in ("tf_model.h5", "flax_model.msgpack", "model.onnx", "training_args.bin"):
@@ -139,31 +128,7 @@ def test_a_stand_in_for_a_file(name: str, content: bytes, folder: Path) -> None:
     assert ("git lfs pull" if content == POINTER else "a web page") in sentence
 
 
-@pytest.mark.parametrize("content", [POINTER, PAGE], ids=["pointer", "page"])
-def test_a_stand_in_for_a_pickle(content: bytes, folder: Path) -> None:
-    (folder / WEIGHTS).unlink()
-    (folder / "pytorch_model.bin").write_bytes(content)
-    sentence = refusal(folder, allow_pickle=True)
-    assert ("git lfs pull" if content == POINTER else "a web page") in sentence
-
-
 # ---- zip files ----
-
-
-@opens("a zip file with deep folders or backslashes")
-@pytest.mark.parametrize(
-    ("prefix", "separator"),
-    [
-        ("bert/", "\\"),
-        ("content/drive/MyDrive/bert/", "/"),
-        ("content/drive/MyDrive/bert/", "\\"),
-        ("a/b/c/d/e/f/g/h/i/bert/", "/"),
-    ],
-)
-def test_a_zip_as_made(prefix: str, separator: str, folder: Path, tmp_path: Path) -> None:
-    place = unpack_checkpoint(zipped(folder, prefix, separator), tmp_path / "new")
-    assert place == tmp_path / "new" / prefix
-    assert opened(place).config.hidden_size == 32
 
 
 @opens("a zip file made on a Mac")
@@ -186,25 +151,17 @@ def test_several_models_in_a_zip(folder: Path, tmp_path: Path) -> None:
     assert str(tmp_path) not in str(error.value)
 
 
-def other_archives(folder: Path) -> dict[str, bytes]:
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w:gz") as target:
-        target.add(folder, "bert")
-    plain = io.BytesIO()
-    with tarfile.open(fileobj=plain, mode="w") as target:
-        target.add(folder, "bert")
-    return {
-        "gzip": packed.getvalue(),
-        "tar": plain.getvalue(),
-        "RAR": b"Rar!\x1a\x07\x01\x00" + bytes(99),
-        "7-Zip": b"7z\xbc\xaf\x27\x1c" + bytes(99),
-    }
-
-
 @opens("another archive")
-@pytest.mark.parametrize("kind", ["gzip", "tar", "RAR", "7-Zip"])
-def test_another_archive_is_named(kind: str, folder: Path, tmp_path: Path) -> None:
-    content = other_archives(folder)[kind]
+@pytest.mark.parametrize(
+    ("kind", "content"),
+    [
+        ("gzip", gzip.compress(b"bert")),
+        ("tar", bytes(257) + b"ustar"),
+        ("RAR", b"Rar!\x1a\x07\x01\x00"),
+        ("7-Zip", b"7z\xbc\xaf\x27\x1c"),
+    ],
+)
+def test_another_archive_is_named(kind: str, content: bytes, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=f"a {kind}.*archive, and only zip files.*Zip the folder"):
         unpack_checkpoint(io.BytesIO(content), tmp_path / "new")
     file = tmp_path / "model.tar.gz"
@@ -294,52 +251,16 @@ def test_weights_packed_by_other_programs(
     assert "F32" not in sentence
 
 
-def prune(folder: Path, heads: dict[int, list[int]], names: tuple[str, ...], out: str) -> None:
-    """Cut heads off as transformers 4 did, where they have no effect, and write them down."""
-    tensors = state(folder)
-    for layer, cut in heads.items():
-        rows = [row for row in range(32) if row // 8 not in cut]
-        for name in names:
-            for kind in ("weight", "bias"):
-                key = f"{name.format(layer)}.{kind}"
-                tensors[key] = tensors[key][rows]
-        key = f"{out.format(layer)}.weight"
-        tensors[key] = tensors[key][:, rows]
-    store(folder, tensors)
-    edit(folder, pruned_heads={str(layer): cut for layer, cut in heads.items()})
-
-
 @opens("pruned heads")
-@pytest.mark.parity
-@pytest.mark.parametrize(
-    ("name", "inputs", "out"),
-    [
-        (
-            "BertForSequenceClassification",
-            tuple(f"bert.encoder.layer.{{}}.attention.self.{p}" for p in ("query", "key", "value")),
-            "bert.encoder.layer.{}.attention.output.dense",
-        ),
-        (
-            "DistilBertForSequenceClassification",
-            tuple(f"distilbert.transformer.layer.{{}}.attention.{p}_lin" for p in "qkv"),
-            "distilbert.transformer.layer.{}.attention.out_lin",
-        ),
-    ],
-)
-def test_pruned_heads(name: str, inputs: tuple[str, ...], out: str, tmp_path: Path) -> None:
-    theirs = mini(tmp_path, name)
-    heads = {0: [1, 3], 1: [0]}
-    with torch.no_grad():  # a head without output is as good as none
-        for layer, cut in heads.items():
-            weight = theirs.get_parameter(f"{out.format(layer)}.weight")
-            for head in cut:
-                weight[:, 8 * head : 8 * head + 8] = 0
-    ids = torch.tensor([[2, 60, 70, 80, 3]])
-    wanted = theirs(ids).logits
-    prune(tmp_path, heads, inputs, out)
-    model = open_task_model(tmp_path, device="cpu")
-    torch.testing.assert_close(model.module(ids), wanted, atol=1e-5, rtol=0)
-    assert "3 heads were pruned (layer/head 0/1; 0/3; 1/0)" in sentences(opened(tmp_path))
+def test_pruned_heads(folder: Path) -> None:
+    """transformers 4 cut rows off; 5 does not open them."""
+    tensors = state(folder)
+    for part in ("self.query", "self.key", "self.value"):
+        name = f"bert.encoder.layer.0.attention.{part}.weight"
+        tensors[name] = tensors[name][:24]
+    store(folder, tensors)
+    edit(folder, pruned_heads={"0": [3]})
+    assert "says that heads were cut off (pruned_heads)" in refusal(folder)
 
 
 def test_a_checkpoint_pruned_by_bertscope_0_2_opens(tmp_path: Path) -> None:
@@ -360,23 +281,12 @@ def test_a_checkpoint_pruned_by_bertscope_0_2_opens(tmp_path: Path) -> None:
     torch.testing.assert_close(again.attentions, gated.attentions, atol=1e-6, rtol=0)
 
 
-@pytest.mark.parametrize("strange", [[], {"a": [1]}, {"0": "x"}, {"0": [99]}, {"7": [1]}, "x"])
-def test_a_strange_table_of_pruned_heads_does_no_harm(strange: object, folder: Path) -> None:
-    edit(folder, pruned_heads=strange)
-    assert opened(folder).config.hidden_size == 32
-
-
 @opens("masks of torch's pruning")
 def test_masks_of_torch_prune(folder: Path) -> None:
     model = mini(folder)
-    layer = model.bert.encoder.layer[0].intermediate.dense
-    prune_module.l1_unstructured(layer, "weight", 0.5)
-    ids = torch.tensor([[2, 60, 70, 80, 3]])
-    wanted = model(ids).logits
+    prune_module.l1_unstructured(model.bert.encoder.layer[0].intermediate.dense, "weight", 0.5)
     store(folder, dict(model.state_dict()))
-    assert "bert.encoder.layer.0.intermediate.dense.weight_mask" in state(folder)
-    ours = open_task_model(folder, device="cpu")
-    torch.testing.assert_close(ours.module(ids), wanted, atol=1e-5, rtol=0)
+    assert "prune.remove(module, 'weight')" in refusal(folder)
 
 
 # ---- pickles with more than weights ----

@@ -26,7 +26,6 @@ def refusal(folder: Path, **options: Any) -> str:
     with pytest.raises(ValueError, match="is not read"):
         read_task_head(model)
     reason = model.report.task.refusal
-    assert reason is not None
     assert reason in str(evaluated.value)
     text = sentences(model)
     assert reason in text
@@ -86,7 +85,6 @@ def test_a_class_that_leaves_one_reading(
     if made.startswith("Bert") and task != "qa":
         reader = read_task_head(opened(tmp_path))
         kind = {"classify": "classes", "multilabel": "labels", "tag": "tags"}[task]
-        assert reader is not None
         assert reader.kind == kind
 
 

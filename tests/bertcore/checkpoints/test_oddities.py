@@ -37,7 +37,6 @@ def change_tensors(folder: Path, do: Callable[[dict[str, torch.Tensor]], None]) 
 def oddities(folder: Path) -> str:
     """Return the oddities of a checkpoint that opens, all of which its report says."""
     report = bertcore.load(folder, device="cpu").report
-    assert report is not None
     return " ".join(report.sentences("files"))
 
 
@@ -83,7 +82,6 @@ def test_label_counts_that_disagree_with_the_weights_are_a_sentence(folder: Path
     names = {"0": "a", "1": "b", "2": "c"}
     change(folder, architectures=["BertForSequenceClassification"], id2label=names)
     report = bertcore.load(folder, device="cpu").report
-    assert report is not None
     assert any("names 3 labels but the head has 2" in line for line in report.sentences())
 
 
@@ -197,7 +195,6 @@ def test_the_doctor_is_told_of_missing_heads_prefixes_tied_tables_and_parts(tmp_
     index = json.dumps({"weight_map": weight_map})
     (folder / "model.safetensors.index.json").write_text(index)
     report = bertcore.load(folder, device="cpu").report
-    assert report is not None
     said = " ".join(report.file_remarks())
     for what in ("Absent: pooler", "in 2 files", "(tied)", "they had 'module.bert.' instead"):
         assert what in said

@@ -265,7 +265,6 @@ def test_a_head_without_numbers_is_in_the_report(value: float, name: str, folder
     tensors[name].view(-1)[0] = value
     store(folder, tensors)
     report = opened(folder).report
-    assert report is not None
     assert report.broken_heads == (name,)
     said = " ".join(report.sentences())
     assert f"Warning: NaN or infinite numbers in the task head: {name}." in said

@@ -38,20 +38,12 @@ def test_a_pickle_is_refused_until_it_is_allowed(folder: Path) -> None:
     refused(folder, "a pickle, which can contain code.*allow_pickle=True")
     loaded = opened(folder, allow_pickle=True)
     assert torch.equal(loaded.trace("the river").hidden_states, wanted)
-    assert loaded.report is not None
     assert loaded.report.format == "pytorch_model.bin"
-
-
-@pytest.mark.parametrize("key", ["state_dict", "model", "model_state_dict"])
-def test_a_nested_pickle(key: str, folder: Path) -> None:
-    pickled(folder, {key: weights_of(folder), "epoch": 3})
-    assert opened(folder, allow_pickle=True).config.hidden_size == 32
 
 
 def test_safetensors_are_preferred_to_a_pickle(folder: Path) -> None:
     (folder / "pytorch_model.bin").write_bytes(b"never read")
     loaded = opened(folder, allow_pickle=True)
-    assert loaded.report is not None
     assert loaded.report.format == "safetensors"
 
 
@@ -122,6 +114,5 @@ def test_pickled_shards_open_after_consent(folder: Path) -> None:
     (folder / "pytorch_model.bin.index.json").write_text(json.dumps(index))
     refused(folder, "a pickle, which can contain code")
     loaded = opened(folder, allow_pickle=True)
-    assert loaded.report is not None
     assert loaded.report.format == "pytorch_model.bin in 2 files"
     assert torch.equal(loaded.trace("the river").hidden_states, wanted)

@@ -110,7 +110,6 @@ def test_home_relative_and_nested_folders(
     assert same(opened("./checkpoint/"), bert)
     nested = opened(tmp_path)
     assert same(nested, bert)
-    assert nested.report is not None
     assert nested.report.folder == folder
 
 

@@ -56,8 +56,6 @@ def test_two_files_are_as_one(kind: str, tmp_path: Path) -> None:
     part(folder)
     parted = opened(folder)
     assert torch.equal(parted.trace("a dog").hidden_states, whole.trace("a dog").hidden_states)
-    assert parted.report is not None
-    assert whole.report is not None
     assert parted.report.fingerprint == whole.report.fingerprint
     assert parted.report.format == "safetensors in 2 files"
 
@@ -103,25 +101,6 @@ def test_overlapping_pickles_are_refused(folder: Path) -> None:
         bertcore.load(folder, device="cpu", allow_pickle=True)
 
 
-@pytest.mark.parametrize("name", ["../stolen.safetensors", "/etc/passwd", "a/b.safetensors", ".."])
-def test_an_index_of_another_architecture_cannot_lead_outside(name: str, tmp_path: Path) -> None:
-    folder = tmp_path / "checkpoint"
-    make_other("GPT2LMHeadModel", folder)
-    (folder / "model.safetensors").rename(tmp_path / "stolen.safetensors")
-    index = {"weight_map": {"transformer.wte.weight": name}}
-    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
-    with pytest.raises(RuntimeError, match="is outside the checkpoint folder"):
-        opened(folder)
-
-
-def test_a_missing_shard_of_another_architecture_is_named(tmp_path: Path) -> None:
-    make_other("GPT2LMHeadModel", tmp_path)
-    part(tmp_path)
-    (tmp_path / NAMES[1]).unlink()
-    with pytest.raises(RuntimeError, match=f"lacks {NAMES[1]} of its 2 weight files"):
-        opened(tmp_path)
-
-
 # --- links ----------------------------------------------------------------------------------------
 
 
@@ -165,30 +144,15 @@ def test_a_pipe_in_place_of_config_json_is_not_waited_for(folder: Path) -> None:
 # --- numbers --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf")])
-def test_weights_that_are_no_numbers_are_told(value: float, folder: Path) -> None:
-    file = folder / "model.safetensors"
-    tensors = {name: tensor.clone() for name, tensor in load_file(file).items()}
-    name = "bert.encoder.layer.0.output.dense.weight"
-    tensors[name][3, 5] = value
-    save_file(tensors, file)
-    report = opened(folder).report
-    assert report is not None
-    assert report.not_finite == (name,)
-    assert "NaN or infinite numbers" in " ".join(report.sentences())
-
-
 def test_a_task_head_that_was_never_trained_is_told(folder: Path) -> None:
     file = folder / "model.safetensors"
     tensors = {name: tensor.clone() for name, tensor in load_file(file).items()}
     head = {"classifier.weight": torch.randn(3, 32) * 0.02, "classifier.bias": torch.zeros(3)}
     save_file({**tensors, **head}, file)
     report = opened(folder).report
-    assert report is not None
     assert report.sentences("numbers") == [
         "Warning: exactly 0, as in a head that was added and never trained: classifier.bias."
     ]
     save_file({**tensors, **head, "classifier.bias": torch.tensor([0.0, 1e-3, 0.0])}, file)
     report = opened(folder).report
-    assert report is not None
     assert not report.sentences("numbers")

@@ -4,15 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from bertcore.loading.family import decide, which_family
+from bertcore.loading.family import which_family
 
 BERT = "bert.encoder.layer.0.attention.self.query.weight"
 ROBERTA = "roberta.encoder.layer.0.attention.self.query.weight"
 DISTILBERT = "distilbert.transformer.layer.0.attention.q_lin.weight"
 DEBERTA = "deberta.encoder.layer.0.attention.self.query_proj.weight"
+NOTHING = "backbone.layer.0.weight"
+VIT = "vit.encoder.layer.0.attention.attention.query.weight"
 BARE = "encoder.layer.0.attention.self.query.weight"
 ROWS = [
-    # declared, tensor, model_type, part of the note
+    # declared, tensors, model_type, part of the note
     ("bert", BERT, "bert", None),
     ("bert", BARE, "bert", None),
     ("roberta", ROBERTA, "roberta", None),
@@ -30,60 +32,36 @@ ROWS = [
     ("mpnet", "mpnet.encoder.layer.0.attention.attn.q.weight", "mpnet", None),
     ("roformer", "roformer.encoder.layer.0.attention.self.query.weight", "roformer", None),
     ("roformer", DISTILBERT, "distilbert", "'roformer', but the tensors' names are those of"),
+    ("bert", "cls.predictions.bias", "bert", None),
+    ("eurobert", NOTHING, "eurobert", None),
+    ("roformer", f"roformer.x {BERT}", "roformer", None),
+    ("roformer", NOTHING, "roformer", None),
 ]
 
 
-@pytest.mark.parametrize(("declared", "tensor", "model_type", "note"), ROWS)
-def test_decision(declared: object, tensor: str, model_type: str, note: str | None) -> None:
+@pytest.mark.parametrize(("declared", "tensors", "model_type", "note"), ROWS)
+def test_decision(declared: object, tensors: str, model_type: str, note: str | None) -> None:
     values = {} if declared is None else {"model_type": declared}
-    decided, said, _ = which_family(values, [tensor], Path("config.json"))
+    decided, said, _ = which_family(values, tensors.split(), Path("config.json"))
     assert decided == model_type
     assert said is None if note is None else note in str(said)
 
 
-NOTHING = "backbone.layer.0.weight"
-VIT = "vit.encoder.layer.0.attention.attention.query.weight"
-EXAMPLES = [
-    # declared, tensors, decision
-    ("bert", ["cls.predictions.bias"], "declared"),
-    ("bert", [DISTILBERT], "are"),
-    ("bert", [BERT], "declared"),
-    ("eurobert", [NOTHING], "declared"),
-    ("roformer", ["roformer.x", "cls.predictions.bias"], "declared"),
-    ("roformer", ["roformer.x", BERT], "declared"),
-    ("roformer", [NOTHING], "declared"),
-    ("vit", [VIT, DISTILBERT], "refused"),
-    ("vit", [VIT, BERT], "refused"),
-    ("vit", [VIT], "refused"),
-    ("nonsense", [ROBERTA], "are"),
-    ("nonsense", [BERT], "look like"),
-    ("deberta-v2", [NOTHING], "refused"),
-]
-
-
-@pytest.mark.parametrize(("declared", "tensors", "decision"), EXAMPLES)
-def test_what_a_checkpoint_is_read_as(declared: str, tensors: list[str], decision: str) -> None:
-    assert decide(declared, tensors) == decision
-    if decision == "refused":
-        with pytest.raises(ValueError, match="model_type"):
-            which_family({"model_type": declared}, tensors, Path("config.json"))
-    else:
-        chosen, note, _ = which_family({"model_type": declared}, tensors, Path("config.json"))
-        assert (chosen == declared) == (decision == "declared") == (note is None)
-
-
 @pytest.mark.parametrize(
-    ("declared", "tensor", "reason"),
+    ("declared", "tensors", "reason"),
     [
         ("nonsense", BARE, "names of the tensors do not show which"),
         (["bert"], BARE, "names of the tensors do not show which"),
-        ("vit", "vit.encoder.layer.0.attention.attention.query.weight", "model_type 'vit'"),
+        ("vit", VIT, "model_type 'vit'"),
+        ("vit", f"{VIT} {DISTILBERT}", "model_type 'vit'"),
+        ("vit", f"{VIT} {BERT}", "model_type 'vit'"),
         ("vit", BARE, "model_type 'vit'"),
+        ("deberta-v2", NOTHING, "names of the tensors do not show which"),
     ],
 )
-def test_refusal(declared: object, tensor: str, reason: str) -> None:
+def test_refusal(declared: object, tensors: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
-        which_family({"model_type": declared}, [tensor], Path("config.json"))
+        which_family({"model_type": declared}, tensors.split(), Path("config.json"))
 
 
 def test_own_code_is_named_and_not_run() -> None:

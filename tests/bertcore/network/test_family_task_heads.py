@@ -106,7 +106,6 @@ def test_the_mean_of_all_tokens_is_read_where_config_json_says_so(tmp_path: Path
         torch.testing.assert_close(logits_of(ours, inputs), expected, atol=1e-5, rtol=1e-5)
         bert = load(tmp_path, device="cpu")
         reader = read_task_head(bert)
-        assert reader is not None
         hidden = bert.module(inputs["input_ids"][1:2])  # the row without padding
         alone = reader.logits(bert.module, hidden)
     torch.testing.assert_close(alone, expected[1:2], atol=1e-5, rtol=1e-5)

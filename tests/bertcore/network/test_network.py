@@ -202,17 +202,6 @@ def test_fused_attention_equals_explicit_attention(num_tokens: int, masked: bool
         assert (weights.transpose(1, 3)[~keep] == 0).all()
 
 
-def test_a_mask_for_each_query_limits_what_that_query_sees() -> None:
-    torch.manual_seed(0)
-    queries, keys, values = torch.randn(3, 1, 4, 6, 8).unbind()
-    causal = torch.ones(1, 6, 6, dtype=torch.bool).tril()
-    mask = additive_mask(causal, torch.float32)
-    context, weights = attention_explicit(queries, keys, values, mask)
-    assert (weights[0, :, ~causal[0]] == 0).all()
-    fused = attention_fused(queries, keys, values, mask)
-    torch.testing.assert_close(fused, context, atol=1e-6, rtol=0)
-
-
 def test_padding_changes_nothing_for_the_tokens_before_it() -> None:
     network, batch = tiny_network(), batch_for(tiny_config())
     padded = network(batch.input_ids, batch.segment_ids, batch.attention_mask)

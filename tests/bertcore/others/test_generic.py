@@ -130,8 +130,6 @@ def test_attributions_sum_to_the_change(model_type: str, tmp_path: Path) -> None
     source = task_input(model, TEXT, PAIR)
     target = answer(model, source).target(source)
     found = integrated_gradients(model, source, target, parts=PARTS, steps=60)
-    assert found.baseline is not None
-    assert found.delta is not None
     change = found.value - found.baseline
     assert abs(found.delta) < 0.05 * max(abs(change), 0.1)
     layers = layer_conductance(model, source, target, steps=60)
@@ -158,17 +156,6 @@ def test_a_padded_batch_long_texts_and_saving(model_type: str, tmp_path: Path) -
     again = opened(bert.save(tmp_path / "saved"))
     assert torch.equal(again.encode(texts[:1]), bert.encode(texts[:1]))
     assert again.trace("the old dog " * 200).num_tokens == bert.max_length
-
-
-@pytest.mark.parametrize("model_type", ["roformer", "nomic_bert", "ernie"])
-def test_the_input_is_taken_apart(model_type: str, tmp_path: Path) -> None:
-    theirs = make_generic(tmp_path, model_type, "Model")
-    parts = opened(tmp_path).trace(TEXT, PAIR).embeddings
-    summands = [part for part in (parts.token, parts.segment, parts.position) if part is not None]
-    torch.testing.assert_close(torch.stack(summands).sum(0), parts.sum, **CLOSE)
-    assert (parts.position is None) == (model_type != "ernie")
-    with torch.no_grad():
-        torch.testing.assert_close(theirs.embeddings.LayerNorm(parts.sum), parts.output, **CLOSE)
 
 
 def test_a_head_is_started_and_fine_tuned_weights_are_kept(tmp_path: Path) -> None:
