@@ -1,7 +1,5 @@
 """The shape of a BERT or ModernBERT: checked numbers, and their round trip to config.json."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
@@ -201,7 +199,7 @@ class BertConfig:
         }
 
     @staticmethod
-    def from_hf_dict(values: Mapping[str, Any], *, model_type: str | None = None) -> BertConfig:
+    def from_hf_dict(values: Mapping[str, Any], *, model_type: str | None = None) -> "BertConfig":
         """Build from the content of a Hugging Face config.json, in the class of its family.
 
         Keys that do not shape the network (labels, versions, generation defaults) are ignored.

@@ -4,8 +4,6 @@ All run on our encoder. A member is one `Family`: names, defaults, heads, and wh
 with further differences is not in this file.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -80,7 +78,7 @@ class HeadForm(NamedTuple):
     has_dropout: bool = True
     """Whether dropout comes before the last layer."""
 
-    def over_mean(self) -> HeadForm:
+    def over_mean(self) -> "HeadForm":
         """Return the form that reads the mean of all tokens.
 
         Its tensors have names of their own, so that no class of these families in `transformers`
@@ -221,7 +219,7 @@ class Family:
             rf"{re.escape(self.prefix)}({single}|{layer}({parts})\.(weight|bias)|{pooler})"
         )
 
-    def mend_keys(self, names: Iterable[str], encoder: str = "") -> MendedKeys:
+    def mend_keys(self, names: Iterable[str], encoder: str = "") -> "MendedKeys":
         """Find the encoder's prefix, make it the family's (`bert.`), and rename gamma and beta.
 
         Everything before the name of the token table is the prefix, so that files written by

@@ -3,8 +3,6 @@
 No code in an adapter's folder is run. Source: Hu et al. 2021; the format of peft 0.21.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping

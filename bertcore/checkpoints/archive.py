@@ -1,7 +1,5 @@
 """Unpack a zip file of a checkpoint: only its files, only into one folder, no links."""
 
-from __future__ import annotations
-
 import lzma
 import shutil
 import stat

@@ -1,7 +1,5 @@
 """The files of a checkpoint: its own, or an adapter's and those of its base."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass

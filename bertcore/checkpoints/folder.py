@@ -1,7 +1,5 @@
 """Find the files of a checkpoint folder: weights, config.json, vocabulary."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable
@@ -44,17 +42,13 @@ TENSORFLOW_1 = _OLD.format(
 )
 """What converts the weights of Google's first files."""
 _RENAME = "Rename it to {}, beside its config.json and tokenizer."
+_MADE_FROM = "Open the checkpoint that they were made from."
+_VARIANT = "a variant of the weights under a name of its own"
+_OF_TRAINING = "training_args|optimizer|scheduler|scaler|rng_state"
 _OTHER_FORMATS = (
-    (
-        r"\.(gguf|ggml)$",
-        "GGUF weights of llama.cpp, which are packed for its programs",
-        "Open the checkpoint that they were made from.",
-    ),
-    (
-        r"\.weights\.h5$|\.keras$",
-        "weights of Keras",
-        "Open the checkpoint that they were made from.",
-    ),
+    (r"\.(gguf|ggml)$", "GGUF weights of llama.cpp, packed for its programs", _MADE_FROM),
+    (r"\.weights\.h5$|\.keras$", "weights of Keras", _MADE_FROM),
+    (r"(^|/)rust_model\.ot$", "weights of rust-bert", _MADE_FROM),
     (r"\.h5$", "weights of TensorFlow", OLD_PROGRAMS["tf"][1]),
     (r"ckpt.*\.index$|\.data-\d+-of-\d+$", "weights of TensorFlow 1", TENSORFLOW_1),
     (r"\.msgpack$", "weights of Flax", OLD_PROGRAMS["flax"][1]),
@@ -63,11 +57,6 @@ _OTHER_FORMATS = (
         "a program of its network (such as ONNX, OpenVINO, TFLite, Core ML or SavedModel) instead "
         "of named weights",
         "Open the checkpoint that it was exported from.",
-    ),
-    (
-        r"(^|/)rust_model\.ot$",
-        "weights of rust-bert",
-        "Open the checkpoint that they were converted from.",
     ),
     (
         r"(^|/)zero_to_fp32\.py$|_(model|optim)_states\.pt$",
@@ -103,23 +92,11 @@ _OTHER_NAMES = (
         "parts of weights without their index",
         f"Copy {SAFETENSORS_INDEX} (or {PICKLE_INDEX}) from the same place, too.",
     ),
+    (r"(^|/)model\.[\w-]+\.safetensors$", _VARIANT, _RENAME.format(SAFETENSORS)),
+    (r"(^|/)pytorch_model\.[\w-]+\.bin$", _VARIANT, _RENAME.format(PICKLE)),
+    (r"\.safetensors$", "weights under another name", _RENAME.format(SAFETENSORS)),
     (
-        r"(^|/)model\.[\w-]+\.safetensors$",
-        "a variant of the weights under a name of its own",
-        _RENAME.format(SAFETENSORS),
-    ),
-    (
-        r"(^|/)pytorch_model\.[\w-]+\.bin$",
-        "a variant of the weights under a name of its own",
-        _RENAME.format(PICKLE),
-    ),
-    (
-        r"\.safetensors$",
-        "weights under another name",
-        _RENAME.format(SAFETENSORS),
-    ),
-    (
-        r"(^|/)(?!training_args|optimizer|scheduler|scaler|rng_state)[^/]*\.(ckpt|pth?|th|bin)$",
+        rf"(^|/)(?!{_OF_TRAINING})[^/]*\.(ckpt|pth?|th|bin)$",
         "a file of PyTorch under another name",
         f"If it has the weights, r{_RENAME.format(PICKLE)[1:]} It is a pickle, which is read only "
         "if you agree (--allow-pickle).",
@@ -129,13 +106,9 @@ _OTHER_NAMES = (
         "a pickle of a whole object, which is never opened",
         "Save the weights in the program that wrote it: model.save_pretrained(FOLDER).",
     ),
+    (r"\.(zip|tar|gz|tgz|rar|7z)$", "an archive", "If the weights are in it, unpack it there."),
     (
-        r"\.(zip|tar|gz|tgz|rar|7z)$",
-        "an archive",
-        "If the weights are in it, unpack it there.",
-    ),
-    (
-        r"(^|/)(training_args|optimizer|scheduler|scaler|rng_state)[^/]*$",
+        rf"(^|/)({_OF_TRAINING})[^/]*$",
         "the state of a training without its model",
         f"Copy {SAFETENSORS} from the same folder too.",
     ),

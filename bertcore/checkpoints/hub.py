@@ -3,8 +3,6 @@
 Labelled data on the hub is read by the library `datasets` (`bertcore/finetuning/data/hub_data.py`).
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -471,7 +469,7 @@ def _bar(progress: Progress, num_before: int, total: int, name: str) -> type[Any
             self._num_bytes = int(initial or 0)
             self.update(0)
 
-        def __enter__(self) -> Bar:
+        def __enter__(self) -> "Bar":
             return self
 
         def __exit__(self, *_: object) -> None:

@@ -1,7 +1,5 @@
 """What fits together badly in a checkpoint's files although all could be read. Source: ours."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bertcore.checkpoints.files import CheckpointFolder

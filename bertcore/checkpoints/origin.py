@@ -5,8 +5,6 @@ config.json, the metadata of safetensors or modules.json is the reason, and not 
 is missing.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Match a file's tensors to the network of config.json, before reading them."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The load report: what a checkpoint contains, what was used and what was missing."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """The names of a checkpoint: a shipped one, a folder, or a repository of the hub."""
 
-from __future__ import annotations
-
 import atexit
 import hashlib
 import json

@@ -4,8 +4,6 @@ The only place that decides whether a task head can be applied: load report, Ins
 `finetune` ask it. A head is applied only if its class, or else its tensors, leave one reading.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -149,7 +147,7 @@ def read_task(values: Mapping[str, Any], weights: OpenWeights, family: Family) -
 
 
 def _is_over_mean(
-    values: Mapping[str, Any], beside: Mapping[str, Shape], facts: _Facts, family: Family
+    values: Mapping[str, Any], beside: Mapping[str, Shape], facts: "_Facts", family: Family
 ) -> bool:
     """Return whether the head of a checkpoint reads the mean of all tokens.
 

@@ -1,7 +1,5 @@
 """Read weight files: first the names and shapes, then one tensor at a time."""
 
-from __future__ import annotations
-
 import hashlib
 import pickle
 import re

@@ -1,7 +1,5 @@
 """Which columns of a labelled file are read."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

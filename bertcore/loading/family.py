@@ -1,7 +1,5 @@
 """The family of a checkpoint: from config.json, checked against the names of the tensors."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -4,8 +4,6 @@ BertScope reads the weights, from safetensors (or a pickle after consent), and p
 code of a checkpoint is run.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

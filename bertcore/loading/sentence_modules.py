@@ -6,10 +6,10 @@ Source: the format of sentence-transformers (`modules.json`), versions 2 to 6.
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from bertcore.checkpoints.folder import (
     ModuleEntry,
@@ -41,6 +41,7 @@ _ACTIVATIONS: Mapping[str, type[nn.Module]] = {
     for cls in (nn.Identity, nn.Tanh, nn.ReLU, nn.GELU, nn.SiLU, nn.Sigmoid, nn.LeakyReLU, nn.ELU)
 }
 _MAX_WIDTH = 1_000_000
+_Module = TypeVar("_Module", bound=nn.Module)
 
 
 class _UnreadError(Exception):
@@ -184,26 +185,17 @@ def _read_dense(folder: Path, width: int, allow_pickle: bool) -> tuple[nn.Module
             f"{folder} reads vectors of width {num_in} but those before it have {width}. Copy the "
             "files that belong together."
         )
-    has_bias, adds = values.get("bias", True) is True, values.get("use_residual") is True
-    shapes: dict[str, tuple[int, ...]] = {"linear.weight": (num_out, num_in)}
-    shapes |= {"linear.bias": (num_out,)} if has_bias else {}
-    shapes |= {"residual.weight": (num_out, num_in)} if adds and num_in != num_out else {}
-    tensors = _read_tensors(folder, shapes, allow_pickle)
     residual: nn.Module | None = None
-    if adds:
-        projected = "residual.weight" in tensors
-        residual = _linear(tensors["residual.weight"], None) if projected else nn.Identity()
-    linear = _linear(tensors["linear.weight"], tensors.get("linear.bias"))
-    return Dense(linear, activation, residual), num_out
+    if values.get("use_residual") is True:
+        is_same = num_in == num_out
+        residual = nn.Identity() if is_same else _empty_linear(num_in, num_out, bias=False)
+    linear = _empty_linear(num_in, num_out, bias=values.get("bias", True) is True)
+    return _filled(Dense(linear, activation, residual), folder, allow_pickle), num_out
 
 
 def _read_layer_norm(folder: Path, width: int, allow_pickle: bool) -> tuple[nn.Module, int]:
-    shapes = {"norm.weight": (width,), "norm.bias": (width,)}
-    tensors = _read_tensors(folder, shapes, allow_pickle)
-    norm = nn.LayerNorm(width, device="meta")
-    norm.weight = nn.Parameter(tensors["norm.weight"], requires_grad=False)
-    norm.bias = nn.Parameter(tensors["norm.bias"], requires_grad=False)
-    return norm, width
+    module = nn.ModuleDict({"norm": nn.LayerNorm(width, device="meta")})
+    return _filled(module, folder, allow_pickle)["norm"], width
 
 
 def _read_normalize(folder: Path, width: int, allow_pickle: bool) -> tuple[nn.Module, int]:
@@ -251,26 +243,23 @@ def _size(values: Mapping[str, Any], key: str, folder: Path) -> int:
     return size
 
 
-def _read_tensors(
-    folder: Path, shapes: Mapping[str, tuple[int, ...]], allow_pickle: bool
-) -> dict[str, Tensor]:
-    """Return the tensors of a module, float32, of exactly these shapes."""
+def _empty_linear(num_in: int, num_out: int, *, bias: bool) -> nn.Linear:
+    return nn.Linear(num_in, num_out, bias=bias, device="meta")
+
+
+def _filled(module: _Module, folder: Path, allow_pickle: bool) -> _Module:
+    """Return an empty module with the tensors of its folder, float32, of exactly its shapes."""
+    tensors = {}
     with open_weights(find_weights(folder, allow_pickle=allow_pickle)) as weights:
-        for name, shape in shapes.items():
-            stored = weights.stored.get(name)
+        for name, parameter in module.state_dict().items():
+            stored, shape = weights.stored.get(name), tuple(parameter.shape)
             if stored is None or stored.shape != shape or not stored.is_float:
                 came = "missing" if stored is None else f"{list(stored.shape)} ({stored.dtype})"
                 raise RuntimeError(
                     f"the tensor {name} in {folder} is {came}; expected {list(shape)} of floats. "
                     "Copy the checkpoint again."
                 )
-        # A copy, not a view of the mapped file, which may be replaced.
-        return {name: weights.read(name).to(torch.float32, copy=True) for name in shapes}
-
-
-def _linear(weight: Tensor, bias: Tensor | None) -> nn.Linear:
-    linear = nn.Linear(weight.shape[1], weight.shape[0], bias=bias is not None, device="meta")
-    linear.weight = nn.Parameter(weight, requires_grad=False)
-    if bias is not None:
-        linear.bias = nn.Parameter(bias, requires_grad=False)
-    return linear
+            # A copy, not a view of the mapped file, which may be replaced.
+            tensors[name] = weights.read(name).to(torch.float32, copy=True)
+    module.load_state_dict(tensors, assign=True)
+    return module.requires_grad_(False)

@@ -1,7 +1,5 @@
 """An untrained twin of a network: random weights, the same shape and heads."""
 
-from __future__ import annotations
-
 import torch
 
 from bertcore.bert import Bert, with_parts

@@ -1,7 +1,5 @@
 """BERT's network: embeddings, a stack of layers, and the heads that a checkpoint has."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 
 import torch

@@ -1,7 +1,5 @@
 """The feed-forward block of a layer."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import torch

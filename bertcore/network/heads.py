@@ -1,7 +1,5 @@
 """The pooler and the heads of the pretraining tasks."""
 
-from __future__ import annotations
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn

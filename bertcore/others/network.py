@@ -1,7 +1,5 @@
 """A model of `transformers` behind the interface of our network, and the words that it predicts."""
 
-from __future__ import annotations
-
 import copy
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -94,7 +92,7 @@ class OtherNetwork(nn.Module):
         *,
         mask_id: int = -1,
         sentinels: Sequence[int] = (),
-        lock: threading.RLock | None = None,
+        lock: "threading.RLock | None" = None,
     ) -> None:
         super().__init__()
         self.config, self.model, self.heads = config, model, heads

@@ -73,10 +73,10 @@ def put(folder: Path, name: str, value: object) -> None:
     (folder / name).write_text(json.dumps(value), encoding="utf-8")
 
 
-def edit(folder: Path, **fields: Any) -> None:
-    """Change fields of config.json; None removes one."""
-    values = json.loads((folder / "config.json").read_text(encoding="utf-8")) | fields
-    put(folder, "config.json", {k: v for k, v in values.items() if v is not None})
+def edit(folder: Path, name: str = "config.json", /, **fields: Any) -> None:
+    """Change fields of a JSON file; None removes one."""
+    values = json.loads((folder / name).read_text(encoding="utf-8")) | fields
+    put(folder, name, {k: v for k, v in values.items() if v is not None})
 
 
 def state(folder: Path) -> dict[str, Tensor]:

@@ -44,12 +44,12 @@ def make_inputs(task: str, config: Any) -> dict[str, Tensor]:
     """Return a padded batch of random tokens."""
     generator = torch.Generator().manual_seed(4)
     shape = (3, 4, 9) if task == "choice" else (3, 9)
-    ids = torch.randint(5, config.vocab_size, shape, generator=generator)
+    ids = torch.randint(10, config.vocab_size, shape, generator=generator)
     mask = torch.ones(shape, dtype=torch.bool)
     mask[0, ..., 6:] = mask[2, ..., 8:] = False
     ids[~mask] = config.pad_token_id or 0
     inputs = {"input_ids": ids, "attention_mask": mask.long()}
-    if getattr(config, "type_vocab_size", 0) > 1:
+    if getattr(config, "type_vocab_size", 0) > 1 or config.model_type == "xlnet":
         inputs["token_type_ids"] = (torch.arange(9) > 4).long().expand(shape).contiguous() * mask
     return inputs
 

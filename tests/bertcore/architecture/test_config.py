@@ -1,7 +1,5 @@
 """The shape of a BERT: checks, sizes, and the round trip to config.json."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

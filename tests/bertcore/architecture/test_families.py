@@ -1,7 +1,5 @@
 """BERT's relatives on our encoder: equal to transformers, opened, asked, saved."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path
@@ -12,8 +10,6 @@ import torch
 import transformers
 from typer.testing import CliRunner
 
-import bertcore
-from bertcore import Bert
 from bertcore.analysis.shared.collect import collect_tokens
 from bertcore.analysis.shared.inputs import sentence_numbers
 from bertcore.architecture.families import FAMILIES, certain_family, likely_family
@@ -22,14 +18,11 @@ from bertcore.network import Network
 from bertcore.network.initialize import initialize
 from tests.support.command_line import app
 from tests.support.exhaustive import spread
+from tests.support.kit import edit, opened
 from tests.support.tiny_families import CLASSES, make
 
 TEXT, PAIR = "The river bank was steep.", "It had rained all day!"
 CLOSE = {"atol": 1e-5, "rtol": 0.0}
-
-
-def opened(folder: Path, **options: Any) -> Bert:
-    return bertcore.load(folder, device="cpu", **options)
 
 
 @pytest.fixture(scope="module")
@@ -216,17 +209,10 @@ def test_masks_are_filled_with_each_familys_own_mask(
 # --- which family it is ---------------------------------------------------------------------------
 
 
-def change_config(folder: Path, **changes: Any) -> None:
-    file = folder / "config.json"
-    values = {**json.loads(file.read_text()), **changes}
-    kept = {key: value for key, value in values.items() if value is not ...}
-    file.write_text(json.dumps(kept))
-
-
 @pytest.mark.parametrize(
     ("said", "words"),
     [
-        (..., "names no model_type"),
+        (None, "names no model_type"),
         ("gpt2", "has model_type 'gpt2'"),
         ("bert", "has model_type 'bert'"),
         (["roberta"], "has model_type"),
@@ -241,7 +227,7 @@ def test_a_wrong_model_type_is_found_out_by_the_keys(
 ) -> None:
     make(name, tmp_path)
     wanted = opened(tmp_path).trace(TEXT).hidden_states
-    change_config(tmp_path, model_type=said)
+    edit(tmp_path, model_type=said)
     ours = opened(tmp_path)
     assert ours.config.model_type == CLASSES[name][0]
     assert torch.equal(ours.trace(TEXT).hidden_states, wanted)

@@ -1,7 +1,5 @@
 """Zipped checkpoints, honest and hostile."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import io

@@ -1,7 +1,5 @@
 """Opening and saving checkpoints: both ways with transformers, all forms of files, the report."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

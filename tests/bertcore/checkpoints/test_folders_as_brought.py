@@ -75,7 +75,7 @@ INSTEAD = {
     "model.onnx": "ONNX.*exported from",
     "onnx/model_quantized.onnx": "ONNX.*exported from",
     "openvino_model.bin": "OpenVINO.*exported from",
-    "rust_model.ot": "rust-bert.*converted from",
+    "rust_model.ot": "rust-bert.*made from",
     "model-q4.gguf": "GGUF.*made from",
     "model.fp16.safetensors": "model.fp16.safetensors.*[Rr]ename it to model.safetensors",
     "pytorch_model.fp16.bin": "pytorch_model.fp16.bin.*[Rr]ename it to pytorch_model.bin",
@@ -218,37 +218,6 @@ def test_weights_quantised_by_torch(folder: Path) -> None:
     sentence = refusal(folder, allow_pickle=True)
     assert "quantised by torch (quantize_dynamic)" in sentence
     assert "Open the checkpoint that they were made from" in sentence
-
-
-@opens("quantised weights")
-@pytest.mark.parametrize(
-    ("names", "dtype", "by", "settings"),
-    [
-        (["{}", "{}".replace("weight", "SCB")], torch.int8, "bitsandbytes", None),
-        (["{}"], torch.int8, "bitsandbytes", {"quant_method": "bitsandbytes"}),
-        (["{}.absmax", "{}.quant_state.bitsandbytes__nf4"], torch.uint8, "bitsandbytes", None),
-        (["qweight", "qzeros", "scales"], torch.int32, "gptq", {"quant_method": "gptq"}),
-        (["qweight", "qzeros", "scales"], torch.int32, "awq", {"quant_method": "awq"}),
-        (["qweight", "qzeros", "scales"], torch.int32, "GPTQ or AWQ", None),
-        (["weight_packed"], torch.int32, "compressed-tensors", None),
-    ],
-)
-def test_weights_packed_by_other_programs(
-    names: list[str], dtype: torch.dtype, by: str, settings: dict[str, str] | None, folder: Path
-) -> None:
-    tensors = state(folder)
-    place = "bert.encoder.layer.0.attention.self.query"
-    tensors.pop(f"{place}.weight")
-    for name in names:
-        key = name.format(f"{place}.weight") if "{}" in name else f"{place}.{name}"
-        tensors[key] = torch.ones(8, 8, dtype=dtype)
-    if by == "bitsandbytes" and settings is None and dtype == torch.int8:
-        tensors[f"{place}.SCB"] = torch.ones(8)
-    store(folder, tensors)
-    edit(folder, quantization_config=settings)
-    sentence = refusal(folder)
-    assert f"quantised by {by}" in sentence
-    assert "F32" not in sentence
 
 
 @opens("pruned heads")

@@ -1,7 +1,5 @@
 """Wrong, damaged and malicious checkpoints: one sentence each, no memory taken, no code run."""
 
-from __future__ import annotations
-
 import json
 import struct
 from pathlib import Path
@@ -41,24 +39,31 @@ def test_a_file_instead_of_its_folder(folder: Path) -> None:
     assert str(folder) in text
 
 
-def test_an_empty_folder(tmp_path: Path) -> None:
-    refused(tmp_path, "contains no checkpoint.*model.safetensors, config.json and vocab.txt")
+@pytest.mark.parametrize(
+    ("lost", "message"),
+    [
+        (["model.safetensors"], "has a config.json but no weights"),
+        (["config.json"], "has weights but no config.json"),
+        (["vocab.txt", "tokenizer.json"], "neither vocab.txt nor tokenizer.json"),
+        (None, "contains no checkpoint.*model.safetensors, config.json and vocab.txt"),
+    ],
+)
+def test_a_missing_file_is_named(lost: list[str] | None, message: str, folder: Path) -> None:
+    for file in folder.iterdir():
+        if lost is None or file.name in lost:
+            file.unlink()
+    refused(folder, message)
 
 
-def test_config_without_weights(folder: Path) -> None:
-    (folder / "model.safetensors").unlink()
-    refused(folder, "has a config.json but no weights")
-
-
-def test_weights_without_config(folder: Path) -> None:
-    (folder / "config.json").unlink()
-    refused(folder, "has weights but no config.json")
-
-
-def test_a_missing_tokenizer_is_named(folder: Path) -> None:
-    for name in ("vocab.txt", "tokenizer.json"):
-        (folder / name).unlink()
-    refused(folder, "neither vocab.txt nor tokenizer.json")
+@pytest.mark.parametrize(
+    ("tensors", "message"),
+    [({}, "It has 0 tensors"), ({"transformer.wte.weight": torch.ones(5, 5)}, "transformer.wte")],
+)
+def test_weights_without_an_encoder(
+    tensors: dict[str, torch.Tensor], message: str, folder: Path
+) -> None:
+    save_file(tensors, folder / "model.safetensors")
+    refused(folder, f"contains no BERT encoder.*{message}")
 
 
 @opens("several checkpoints in a folder")
@@ -121,21 +126,6 @@ def test_a_false_header(name: str, folder: Path) -> None:
     (folder / "model.safetensors").write_bytes(HEADERS[name])
     page = name == "a web page"
     refused(folder, "is a web page" if page else "damaged, truncated or not a safetensors file")
-
-
-def test_a_git_lfs_pointer(folder: Path) -> None:
-    (folder / "model.safetensors").write_text("version https://git-lfs.github.com/spec/v1\noid x")
-    refused(folder, "Git LFS pointer.*git lfs pull")
-
-
-def test_a_file_without_tensors(folder: Path) -> None:
-    save_file({}, folder / "model.safetensors")
-    refused(folder, "contains no BERT encoder.*It has 0 tensors")
-
-
-def test_the_weights_of_another_model(folder: Path) -> None:
-    save_file({"transformer.wte.weight": torch.ones(5, 5)}, folder / "model.safetensors")
-    refused(folder, "contains no BERT encoder.*transformer.wte.weight")
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Fetching from a hub: one on this machine, spoken to by the real client library."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import threading
@@ -10,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import huggingface_hub
 import pytest
@@ -74,7 +73,7 @@ def fetched(hub: Hub, repo_id: str = "user/tiny", *, allow_pickle: bool = False)
 
 
 def load_from(hub: Hub, monkeypatch: pytest.MonkeyPatch, repo_id: str) -> bertcore.Model:
-    monkeypatch.setattr(source, "download", partial(download, endpoint=hub.endpoint))
+    monkeypatch.setattr(hub_module, "download", partial(download, endpoint=hub.endpoint))
     return bertcore.load(repo_id, device="cpu")
 
 
@@ -380,55 +379,48 @@ def test_it_stops_where_progress_raises_and_goes_on_from_there(
 
 
 def test_a_private_repository_is_read_with_the_users_own_token(
-    hub: Hub, monkeypatch: pytest.MonkeyPatch
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hub.repositories["user/tiny"].is_private = True
     with pytest.raises(ValueError, match=r"private one with: hf auth login"):
         fetched(hub)
+    (tmp_path / "token").write_text(TOKEN)  # of logging in
+    assert look_up("user/tiny", endpoint=hub.endpoint).files
+    (tmp_path / "token").unlink()
     monkeypatch.setenv("HF_TOKEN", TOKEN)
     assert load_from(hub, monkeypatch, "user/tiny").fill_mask("the [MASK]")
     assert hub.tokens_at_storage == []  # it is the hub's alone
 
 
-def test_a_token_that_was_saved_by_logging_in_is_used(hub: Hub, tmp_path: Path) -> None:
-    hub.repositories["user/tiny"].is_private = True
-    (tmp_path / "token").write_text(TOKEN)
-    assert fetched(hub).is_dir()
+@pytest.mark.parametrize("token", [None, TOKEN])
+@pytest.mark.parametrize(
+    ("changes", "repo", "words"),
+    [
+        ({}, "user/typo", "'user/typo' is neither a folder here nor a public"),
+        ({}, "user/tiny@v9", r"no revision 'v9'.*branch"),
+        ({"is_gated": True}, "user/tiny", "asks for your agreement first.*hf auth login"),
+        ({"status": 403}, "user/tiny", r"token read user/tiny \(403\).*right to read"),
+    ],
+)
+def test_a_refusal_of_the_hub_is_a_sentence(
+    changes: dict[str, Any],
+    repo: str,
+    words: str,
+    token: str | None,
+    hub: Hub,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if token is not None:
+        monkeypatch.setenv("HF_TOKEN", token)
+    for name, value in changes.items():
+        setattr(hub if name == "status" else hub.repositories["user/tiny"], name, value)
+    with pytest.raises(ValueError, match=words):
+        fetched(hub, repo)
 
 
 def test_a_wrong_token_is_named(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_TOKEN", "hf_expired")
     with pytest.raises(ValueError, match=r"not accept your token \(HF_TOKEN.*hf auth login"):
-        fetched(hub)
-
-
-def test_an_unknown_repository(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
-    for token in (None, TOKEN):
-        if token is not None:
-            monkeypatch.setenv("HF_TOKEN", token)
-        with pytest.raises(ValueError, match="'user/typo' is neither a folder here nor a public"):
-            fetched(hub, "user/typo")
-
-
-def test_an_unknown_revision(hub: Hub) -> None:
-    with pytest.raises(ValueError, match=r"no revision 'v9'.*branch"):
-        fetched(hub, "user/tiny@v9")
-
-
-@pytest.mark.parametrize("token", [None, TOKEN])
-def test_a_gated_repository(hub: Hub, monkeypatch: pytest.MonkeyPatch, token: str | None) -> None:
-    if token is not None:  # but its author has not agreed
-        monkeypatch.setenv("HF_TOKEN", token)
-    hub.repositories["user/tiny"].is_gated = True
-    plan = look_up("user/tiny", endpoint=hub.endpoint)  # the listing is open to all
-    assert plan.num_missing_bytes > 0
-    with pytest.raises(ValueError, match=r"asks for your agreement first.*hf auth login"):
-        fetched(hub)
-
-
-def test_a_repository_that_the_token_may_not_read(hub: Hub) -> None:
-    hub.status = 403
-    with pytest.raises(ValueError, match=r"token read user/tiny \(403\).*right to read"):
         fetched(hub)
 
 
@@ -439,13 +431,9 @@ def test_a_repository_that_the_token_may_not_read(hub: Hub) -> None:
 @pytest.mark.parametrize("only_files", [False, True])
 def test_a_hub_with_an_error(hub: Hub, status: int, only_files: bool) -> None:
     hub.status, hub.only_files = status, only_files
-    with pytest.raises(RuntimeError, match=rf"answered with an error.*{status}.*[Tt]ry again"):
-        fetched(hub)
-
-
-def test_too_many_requests_say_when_to_come_again(hub: Hub) -> None:
-    hub.status, hub.error_headers = 429, {"Retry-After": "42"}
-    with pytest.raises(HubUnreachableError, match=r"too many requests.*after 42 seconds.*login"):
+    hub.error_headers = {"Retry-After": "42"}
+    again = "again after 42 seconds" if status == 429 else "again"
+    with pytest.raises(RuntimeError, match=rf"answered with an error.*{status}.*[Tt]ry {again}"):
         fetched(hub)
 
 
@@ -502,6 +490,13 @@ def test_offline_mode_is_named(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> Non
     assert hub.requests == []
 
 
+def test_weights_in_another_format(hub: Hub) -> None:
+    hub.add("user/other", {"config.json": b"{}", "model-q4.gguf": b"x"})
+    with pytest.raises(ValueError, match=r"GGUF.*model-q4\.gguf.*made from"):
+        fetched(hub, "user/other")
+    assert hub.fetched == []
+
+
 @pytest.mark.parametrize(
     "body", [b"{}", b"<html>log in</html>", b"[]", b'{"id": "user/tiny"}', b'{"id": 1, "sha": "x"}']
 )
@@ -509,22 +504,6 @@ def test_what_is_no_hub_is_named(hub: Hub, body: bytes) -> None:
     hub.status, hub.body = 200, body
     with pytest.raises(HubUnreachableError, match="HF_ENDPOINT"):
         fetched(hub)
-
-
-@pytest.mark.parametrize(
-    ("name", "sentence"),
-    [
-        ("model-q4.gguf", r"GGUF.*model-q4\.gguf.*made from"),
-        ("model.onnx", "ONNX.*exported from"),
-        ("tf_model.h5", r"TensorFlow.*transformers==4\.49"),
-        ("weights.pt", r"weights\.pt.*rename it to pytorch_model\.bin"),
-    ],
-)
-def test_weights_in_another_format(hub: Hub, name: str, sentence: str) -> None:
-    hub.add("user/other", {"config.json": b"{}", name: b"x"})
-    with pytest.raises(ValueError, match=sentence):
-        fetched(hub, "user/other")
-    assert hub.fetched == []
 
 
 def test_two_threads_may_note_a_commit_at_once(

@@ -1,7 +1,5 @@
 """Whole checkpoints that reach for what is not theirs, by folder, zip, command and hub."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json
@@ -18,7 +16,8 @@ import huggingface_hub
 import pytest
 
 import bertcore
-from bertcore.checkpoints import read_card, source
+from bertcore.checkpoints import hub as hub_module
+from bertcore.checkpoints import read_card
 from bertcore.checkpoints.archive import unpack_checkpoint
 from bertcore.checkpoints.hub import download
 from tests.support.adapters import make_adapter
@@ -49,7 +48,7 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "HF_TOKEN"):
         monkeypatch.delenv(name, raising=False)
     with hub_server() as hub:
-        monkeypatch.setattr(source, "download", partial(download, endpoint=hub.endpoint))
+        monkeypatch.setattr(hub_module, "download", partial(download, endpoint=hub.endpoint))
         yield hub
 
 

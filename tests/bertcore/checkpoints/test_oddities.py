@@ -1,17 +1,14 @@
 """What fits together badly in a checkpoint's files: said, and refused where nothing can be read."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
 import bertcore
+from tests.support.kit import edit, state, store
 from tests.support.tiny import tiny_bert, tiny_config
 from tests.support.tiny_families import make
 
@@ -21,17 +18,6 @@ QUERY = "bert.encoder.layer.0.attention.self.query.weight"
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     return tiny_bert().save(tmp_path / "tiny")
-
-
-def change(folder: Path, file: str = "config.json", **values: Any) -> None:
-    content = json.loads((folder / file).read_text())
-    (folder / file).write_text(json.dumps(content | values))
-
-
-def change_tensors(folder: Path, do: Callable[[dict[str, torch.Tensor]], None]) -> None:
-    tensors = load_file(folder / "model.safetensors")
-    do(tensors)
-    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
 
 
 def oddities(folder: Path) -> str:
@@ -50,7 +36,7 @@ def test_programs_of_a_repository_are_named_and_never_run(folder: Path, by_file:
     (folder / "own.py").write_text(f"open({str(ran)!r}, 'w')\nclass OwnModel: pass\n")
     if not by_file:
         (folder / "own.py").rename(folder / "own.txt")
-        change(folder, auto_map={"AutoModel": "own.OwnModel"})
+        edit(folder, auto_map={"AutoModel": "own.OwnModel"})
     said = oddities(folder)
     assert "never run" in said
     assert "own." in said
@@ -58,39 +44,31 @@ def test_programs_of_a_repository_are_named_and_never_run(folder: Path, by_file:
 
 
 def test_an_unknown_model_with_its_own_programs_is_refused_in_a_sentence(folder: Path) -> None:
-    change(folder, model_type="mine", auto_map={"AutoModel": "own.OwnModel"})
+    edit(folder, model_type="mine", auto_map={"AutoModel": "own.OwnModel"})
 
-    def rename(tensors: dict[str, torch.Tensor]) -> None:
-        for number, name in enumerate(list(tensors)):
-            tensors[f"own.part_{number}"] = tensors.pop(name)
-
-    change_tensors(folder, rename)
+    tensors = state(folder).values()
+    store(folder, {f"own.part_{number}": tensor for number, tensor in enumerate(tensors)})
     with pytest.raises(ValueError, match=r"model_type 'mine'.*never run"):
         bertcore.load(folder, device="cpu")
 
 
 def add_classifier(folder: Path, num_labels: int) -> None:
-    def add(tensors: dict[str, torch.Tensor]) -> None:
-        tensors["classifier.weight"] = torch.randn(num_labels, 32)
-        tensors["classifier.bias"] = torch.randn(num_labels)
-
-    change_tensors(folder, add)
+    head = {"weight": torch.randn(num_labels, 32), "bias": torch.randn(num_labels)}
+    store(folder, state(folder) | {f"classifier.{name}": tensor for name, tensor in head.items()})
 
 
 def test_label_counts_that_disagree_with_the_weights_are_a_sentence(folder: Path) -> None:
     add_classifier(folder, 2)
     names = {"0": "a", "1": "b", "2": "c"}
-    change(folder, architectures=["BertForSequenceClassification"], id2label=names)
+    edit(folder, architectures=["BertForSequenceClassification"], id2label=names)
     report = bertcore.load(folder, device="cpu").report
     assert any("names 3 labels but the head has 2" in line for line in report.sentences())
 
 
 def test_question_answering_without_a_cls_is_a_sentence(folder: Path) -> None:
-    def add(tensors: dict[str, torch.Tensor]) -> None:
-        tensors["qa_outputs.weight"], tensors["qa_outputs.bias"] = torch.randn(2, 32), torch.ones(2)
-
-    change_tensors(folder, add)
-    change(folder, architectures=["BertForQuestionAnswering"])
+    head = {"qa_outputs.weight": torch.randn(2, 32), "qa_outputs.bias": torch.ones(2)}
+    store(folder, state(folder) | head)
+    edit(folder, architectures=["BertForQuestionAnswering"])
     (folder / "tokenizer.json").unlink()
     for name in ("vocab.txt", "tokenizer_config.json", "special_tokens_map.json"):
         file = folder / name
@@ -106,7 +84,7 @@ def test_a_tokenizer_that_lower_cases_a_cased_vocabulary(tmp_path: Path) -> None
     cased = tiny_bert(cased=True).save(tmp_path / "cased")
     assert oddities(cased) == ""
     (cased / "tokenizer.json").unlink()
-    change(cased, "tokenizer_config.json", do_lower_case=True)
+    edit(cased, "tokenizer_config.json", do_lower_case=True)
     assert "Warning: text is lower-cased, so that" in oddities(cased)
 
 
@@ -120,7 +98,7 @@ def test_few_capitals_that_cannot_occur_are_counted(folder: Path) -> None:
 
 def test_a_tokenizer_that_keeps_capitals_that_its_vocabulary_lacks(folder: Path) -> None:
     (folder / "tokenizer.json").unlink()
-    change(folder, "tokenizer_config.json", do_lower_case=False)
+    edit(folder, "tokenizer_config.json", do_lower_case=False)
     assert "no piece of the vocabulary has a capital" in oddities(folder)
 
 
@@ -135,7 +113,7 @@ def test_a_tokenizer_with_more_pieces_than_the_weights_have_is_refused(
 def test_a_tokenizer_of_another_family(tmp_path: Path) -> None:
     folder = tiny_bert(tiny_config(vocab_size=400)).save(tmp_path / "tiny")
     give_tokenizer_of_roberta(folder, tmp_path)
-    change(folder, pad_token_id=0)
+    edit(folder, pad_token_id=0)
     said = oddities(folder)
     assert "the tokenizer (byte-level BPE) pads" in said
     assert "pad_token_id 0" in said
@@ -151,32 +129,6 @@ def give_tokenizer_of_roberta(folder: Path, tmp_path: Path) -> None:
     for file in other.iterdir():
         if file.name not in ("config.json", "model.safetensors"):
             (folder / file.name).write_bytes(file.read_bytes())
-
-
-@pytest.mark.parametrize(
-    ("name", "dtype", "settings"),
-    [
-        (QUERY, torch.float8_e4m3fn, {}),
-        (QUERY, torch.float8_e5m2, {"quantization_config": {"quant_method": "fp8"}}),
-        (QUERY, torch.uint8, {"quantization_config": {"quant_method": "bitsandbytes"}}),
-        (QUERY.replace("weight", "qweight"), torch.int32, {}),
-    ],
-)
-def test_quantised_weights_are_refused_in_a_sentence(
-    folder: Path, name: str, dtype: torch.dtype, settings: dict[str, Any]
-) -> None:
-    change_tensors(folder, lambda t: t.update({name: t.pop(QUERY).to(dtype)}))
-    change(folder, **settings)
-    method = settings.get("quantization_config", {}).get("quant_method", "")
-    with pytest.raises(ValueError, match=rf"are quantised.*{method}.*were made from"):
-        bertcore.load(folder, device="cpu")
-
-
-@pytest.mark.parametrize("name", ["model.gguf", "weights.Q4_K.gguf"])
-def test_a_folder_of_gguf_is_a_sentence(folder: Path, name: str) -> None:
-    (folder / "model.safetensors").rename(folder / name)
-    with pytest.raises(ValueError, match=r"GGUF weights of llama\.cpp.*made from"):
-        bertcore.load(folder, device="cpu")
 
 
 def test_the_doctor_is_told_of_missing_heads_prefixes_tied_tables_and_parts(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -96,44 +95,38 @@ def test_the_format_alone_refuses_nothing(metadata: dict[str, str] | None, folde
     assert torch.equal(opened(folder).trace("the food").hidden_states, wanted)
 
 
-PACKED: dict[str, tuple[dict[str, Any], dict[str, tuple[tuple[int, ...], torch.dtype]]]] = {
-    "by MLX": (
-        {"quantization": {"group_size": 64, "bits": 4}},
-        {"": ((32, 4), torch.uint32), "scales": ((32, 1), torch.float16)}
-        | {"biases": ((32, 1), torch.float16)},
-    ),
-    "by torchao": (
-        {"quantization_config": {"quant_method": "torchao"}},
-        {"weight_qdata": ((32, 32), torch.int8), "weight_scale": ((32, 1), torch.float32)},
-    ),
-    "by aqlm": (
-        {"quantization_config": {"quant_method": "aqlm"}},
-        {"codes": ((32, 4), torch.int16), "codebooks": ((1, 4), torch.float16)},
-    ),
-    "by bitnet": (
-        {"quantization_config": {"quant_method": "bitnet"}},
-        {"": ((8, 32), torch.uint8), "weight_scale": ((1,), torch.float32)},
-    ),
-    "by vptq": (
-        {"quantization_config": {"quant_method": "vptq"}},
-        {"indices": ((8, 32), torch.int16)},
-    ),
-}
-"""What the sentence says -> fields of config.json, and what stands instead of a matrix."""
+BYTES = torch.uint8
+PACKED: list[tuple[str, dict[str, str], dict[str, torch.dtype]]] = [
+    # what the sentence says, the settings in config.json, and what stands instead of a matrix
+    ("MLX", {"group_size": "64"}, {"": torch.uint32, "biases": torch.float16}),
+    ("torchao", {"quant_method": "torchao"}, {"weight_qdata": torch.int8}),
+    ("aqlm", {"quant_method": "aqlm"}, {"codes": torch.int16, "codebooks": torch.float16}),
+    ("bitnet", {"quant_method": "bitnet"}, {"": BYTES, "weight_scale": torch.float32}),
+    ("vptq", {"quant_method": "vptq"}, {"indices": torch.int16}),
+    ("fp8", {"quant_method": "fp8"}, {"": torch.float8_e5m2}),
+    ("bitsandbytes", {}, {"": torch.int8, "SCB": torch.float32}),
+    ("bitsandbytes", {"quant_method": "bitsandbytes"}, {"": torch.int8}),
+    ("bitsandbytes", {}, {"weight.absmax": BYTES, "weight.quant_state.nf4": BYTES}),
+    ("gptq", {"quant_method": "gptq"}, {"qweight": torch.int32, "qzeros": torch.int32}),
+    ("GPTQ or AWQ", {}, {"qweight": torch.int32, "qzeros": torch.int32}),
+    ("compressed-tensors", {}, {"weight_packed": torch.int32}),
+]
 
 
-@pytest.mark.parametrize("said", PACKED)
-def test_weights_of_programs_that_pack(said: str, folder: Path) -> None:
-    fields, parts = PACKED[said]
+@opens("quantised weights")
+@pytest.mark.parametrize(("by", "settings", "parts"), PACKED)
+def test_weights_of_programs_that_pack(
+    by: str, settings: dict[str, str], parts: dict[str, torch.dtype], folder: Path
+) -> None:
     tensors = state(folder)
     del tensors[QUERY]
-    for end, (shape, dtype) in parts.items():
+    for end, dtype in parts.items():
         name = QUERY.replace("weight", end) if end else QUERY
-        tensors[name] = torch.ones(shape).to(dtype)
+        tensors[name] = torch.ones(8, 4).to(dtype)
     store(folder, tensors)
-    edit(folder, **fields)
+    edit(folder, **{"quantization" if by == "MLX" else "quantization_config": settings or None})
     sentence = refusal(folder)
-    assert f"are quantised {said}" in sentence
+    assert f"are quantised by {by}" in sentence
     assert not MISLEADING.search(sentence)
 
 

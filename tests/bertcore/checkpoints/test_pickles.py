@@ -1,7 +1,5 @@
 """Pickled weights: opened when that is allowed, and their programs never run."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from pathlib import Path

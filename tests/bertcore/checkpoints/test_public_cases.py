@@ -1,7 +1,5 @@
 """Checkpoints of public threads, built as people had them: the numbers are those of the library."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

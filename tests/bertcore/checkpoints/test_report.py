@@ -1,14 +1,11 @@
 """Foreign names, decoders and heads of checkpoints: mended where it is safe, and reported."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from safetensors.torch import load_file
 from torch import Tensor
 
 from bertcore import Bert, load
@@ -18,7 +15,8 @@ from bertcore.checkpoints.report import HEAD_NAMES
 from bertcore.checkpoints.task import facts_of
 from bertcore.checkpoints.weights import OpenWeights
 from bertcore.tokenizer import SPECIAL_TOKENS, Tokenizer
-from tests.support.reopened import TEXT, opened, report_of, rewrite, same
+from tests.support.kit import edit, state, store
+from tests.support.reopened import TEXT, opened, report_of, same
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
 
 
@@ -32,9 +30,14 @@ def folder(bert: Bert, tmp_path: Path) -> Path:
     return bert.save(tmp_path / "checkpoint")
 
 
+def with_tensors(folder: Path, **changes: Tensor | None) -> LoadReport:
+    tensors = {**state(folder), **changes}
+    store(folder, {name: tensor for name, tensor in tensors.items() if tensor is not None})
+    return report_of(folder)
+
+
 def renamed(folder: Path, change: Any) -> None:
-    tensors = load_file(folder / "model.safetensors")
-    rewrite(folder, {change(name): tensor for name, tensor in tensors.items()})
+    store(folder, {change(name): tensor for name, tensor in state(folder).items()})
 
 
 @pytest.mark.parametrize(
@@ -90,23 +93,10 @@ def _parameters(num_layers: int) -> list[tuple[str, Tensor]]:
 
 
 def test_a_copy_of_a_tensor_under_an_old_name_is_not_used(folder: Path, bert: Bert) -> None:
-    tensors = load_file(folder / "model.safetensors")
-    tensors["bert.embeddings.LayerNorm.gamma"] = torch.zeros(32)
-    rewrite(folder, tensors)
+    store(folder, state(folder) | {"bert.embeddings.LayerNorm.gamma": torch.zeros(32)})
     loaded = opened(folder)
     assert same(loaded, bert)
     assert list(loaded.report.unexpected) == ["bert.embeddings.LayerNorm.gamma"]
-
-
-def with_tensors(folder: Path, **changes: Tensor | None) -> LoadReport:
-    tensors = load_file(folder / "model.safetensors")
-    for name, tensor in changes.items():
-        if tensor is None:
-            del tensors[name]
-        else:
-            tensors[name] = tensor.clone()
-    rewrite(folder, tensors)
-    return report_of(folder)
 
 
 def test_a_stored_copy_of_the_table_is_tied(folder: Path, bert: Bert) -> None:
@@ -137,7 +127,7 @@ def test_a_decoder_of_another_shape_leaves_the_head_out_and_says_so(folder: Path
 
 def test_a_tied_decoder_with_a_nan_is_tied(folder: Path) -> None:
     name = "bert.embeddings.word_embeddings.weight"
-    table = load_file(folder / "model.safetensors")[name]
+    table = state(folder)[name]
     table[3, 5] = torch.nan
     decoder = table.clone()
     report = with_tensors(folder, **{name: table, "cls.predictions.decoder.weight": decoder})
@@ -192,8 +182,7 @@ def test_a_head_of_another_shape_is_left_out_and_reported(folder: Path) -> None:
 
 
 def test_layers_that_config_json_does_not_ask_for_are_reported(folder: Path) -> None:
-    config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 1}))
+    edit(folder, num_hidden_layers=1)
     report = report_of(folder)
     assert any("the file has 2 layers" in line for line in report.sentences())
     assert len(report.unexpected) == 16

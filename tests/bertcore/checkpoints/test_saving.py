@@ -1,7 +1,5 @@
 """Saving loses nothing, wherever it goes and whenever it is killed; folders of any name open."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Weights in several files, and folders with links: what is ambiguous is refused in words."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path
@@ -11,6 +9,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 import bertcore
+from tests.support.kit import opened, state, store
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_others import make_other
 from tests.support.what_opens import opens
@@ -25,9 +24,8 @@ def folder(tmp_path: Path) -> Path:
 
 def part(folder: Path, *, doubled: str | None = None, names: tuple[str, str] = NAMES) -> None:
     """Part the weights of a folder in two files; `doubled` is put into both."""
-    file = folder / "model.safetensors"
-    tensors = {name: tensor.clone() for name, tensor in load_file(file).items()}
-    file.unlink()
+    tensors = state(folder)
+    (folder / "model.safetensors").unlink()
     keys = sorted(tensors)
     halves = [keys[: len(keys) // 2], keys[len(keys) // 2 :]]
     where = {key: name for name, half in zip(names, halves, strict=True) for key in half}
@@ -38,10 +36,6 @@ def part(folder: Path, *, doubled: str | None = None, names: tuple[str, str] = N
         save_file(chosen, folder / name)
     index = {"metadata": {}, "weight_map": where}
     (folder / "model.safetensors.index.json").write_text(json.dumps(index))
-
-
-def opened(folder: Path) -> bertcore.Bert:
-    return bertcore.load(folder, device="cpu")
 
 
 @opens("weights in several files")
@@ -145,14 +139,13 @@ def test_a_pipe_in_place_of_config_json_is_not_waited_for(folder: Path) -> None:
 
 
 def test_a_task_head_that_was_never_trained_is_told(folder: Path) -> None:
-    file = folder / "model.safetensors"
-    tensors = {name: tensor.clone() for name, tensor in load_file(file).items()}
+    tensors = state(folder)
     head = {"classifier.weight": torch.randn(3, 32) * 0.02, "classifier.bias": torch.zeros(3)}
-    save_file({**tensors, **head}, file)
+    store(folder, {**tensors, **head})
     report = opened(folder).report
     assert report.sentences("numbers") == [
         "Warning: exactly 0, as in a head that was added and never trained: classifier.bias."
     ]
-    save_file({**tensors, **head, "classifier.bias": torch.tensor([0.0, 1e-3, 0.0])}, file)
+    store(folder, {**tensors, **head, "classifier.bias": torch.tensor([0.0, 1e-3, 0.0])})
     report = opened(folder).report
     assert not report.sentences("numbers")

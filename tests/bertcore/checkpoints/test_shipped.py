@@ -4,8 +4,6 @@ Those of `sentiment` and `pos` are of float32. Of the others only float16 came b
 that trained them, so their answers guard against changes, not against rounding.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import re
 from dataclasses import replace

@@ -1,8 +1,6 @@
 """A vocabulary with a few pieces more than the token table has rows, as after adding tokens to a
 tokenizer without resizing the model: opened, reported, and only texts that need one are refused."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

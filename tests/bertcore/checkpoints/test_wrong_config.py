@@ -1,7 +1,5 @@
 """Wrong settings, labels and vocabularies of checkpoints: refused or reported in a sentence."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

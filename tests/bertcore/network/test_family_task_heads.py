@@ -1,7 +1,5 @@
 """Task heads of every family: equal to the classes of transformers, both ways."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

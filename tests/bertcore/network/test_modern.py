@@ -1,7 +1,5 @@
 """ModernBERT's parts: rotary positions and windows equal to transformers', and their properties."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The network against transformers' eager BERT: every number of the forward and backward pass."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import pytest

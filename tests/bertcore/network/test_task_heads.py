@@ -1,10 +1,7 @@
-"""Task heads: logits and losses equal to transformers', and checkpoints that open both ways."""
-
-from __future__ import annotations
+"""Task heads: what they read, which labels and tasks they are for, and what is refused."""
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -16,11 +13,9 @@ from bertcore.network.task_heads import TaskNetwork, encode_first_token, feature
 from bertcore.tasks import TASKS
 from bertcore.tasks.checkpoint_head import read_task_head
 from bertcore.tasks.model import TaskModel, open_task_model, start_task_model
+from tests.support.task_parity import LABELS, make_inputs
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network
 from tests.support.tiny_tasks import make_task
-
-LABELS = {"classify": ("bad", "good", "so-so"), "pair": ("no", "yes"), "tag": ("O", "B-X", "I-X")}
-LABELS |= {"multilabel": ("insult", "threat", "toxic")}
 
 
 @pytest.fixture(scope="module")
@@ -37,65 +32,6 @@ def make_model(pretrained: Path, task: str) -> TaskModel:
         model.module.head.classifier.weight.normal_(generator=generator)
         model.module.head.classifier.bias.normal_(generator=generator)
     return model
-
-
-def make_inputs(task: str) -> dict[str, torch.Tensor]:
-    generator = torch.Generator().manual_seed(4)
-    shape = (3, 4, 9) if task == "choice" else (3, 9)
-    ids = torch.randint(5, 100, shape, generator=generator)
-    mask = torch.ones(shape, dtype=torch.bool)
-    mask[0, ..., 6:] = mask[2, ..., 8:] = False
-    segments = (torch.arange(9) > 4).long().expand(shape).contiguous() * mask
-    return {"input_ids": ids, "token_type_ids": segments, "attention_mask": mask.long()}
-
-
-def make_targets(task: str) -> torch.Tensor:
-    if task == "regress":
-        return torch.tensor([0.5, 4.0, -1.0])
-    if task == "multilabel":
-        return torch.tensor([[1.0, 0.0, 1.0], [0.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
-    if task == "qa":
-        return torch.tensor([[0, 0], [3, 5], [2, 2]])
-    if task == "tag":
-        targets = torch.randint(0, 3, (3, 9), generator=torch.Generator().manual_seed(5))
-        targets[:, 0] = targets[0, 4:] = -100
-        return targets
-    return torch.tensor([1, 0, 1])
-
-
-def their_labels(task: str, targets: torch.Tensor) -> dict[str, Any]:
-    if task == "qa":
-        return {"start_positions": targets[:, 0], "end_positions": targets[:, 1]}
-    return {"labels": targets}
-
-
-@pytest.mark.parity
-@pytest.mark.parametrize("task", TASKS)
-def test_logits_and_loss_equal_transformers(task: str, pretrained: Path, tmp_path: Path) -> None:
-    """The saved folder opens as the task's class, with equal logits, loss and gradients."""
-    model = make_model(pretrained, task)
-    folder = model.save(tmp_path / "out")
-    theirs = getattr(transformers, model.architecture).from_pretrained(folder).eval()
-    inputs, targets = make_inputs(task), make_targets(task)
-    expected = theirs(**inputs, **their_labels(task, targets))
-    logits = model.module(
-        inputs["input_ids"], inputs["token_type_ids"], inputs["attention_mask"].bool()
-    )
-    loss = model.task.loss(logits, targets)
-    if task == "qa":
-        wanted = torch.stack([expected.start_logits, expected.end_logits], -1)
-    else:
-        wanted = expected.logits
-    torch.testing.assert_close(logits, wanted, atol=1e-5, rtol=1e-5)
-    torch.testing.assert_close(loss, expected.loss, atol=1e-5, rtol=1e-5)
-    loss.backward()
-    expected.loss.backward()
-    theirs_by_name = dict(theirs.named_parameters())
-    for name, tensor in model.module.head.named_tensors().items():
-        torch.testing.assert_close(tensor.grad, theirs_by_name[name].grad, atol=1e-5, rtol=1e-4)
-    table = theirs_by_name["bert.embeddings.word_embeddings.weight"].grad
-    ours = model.module.network.embeddings.word_embeddings.weight.grad
-    torch.testing.assert_close(ours, table, atol=1e-5, rtol=1e-4)
 
 
 @pytest.mark.parity
@@ -118,38 +54,10 @@ def test_transformers_sees_label_names_and_the_tokenizer(pretrained: Path, tmp_p
     assert tokenizer("the house").input_ids[0] == tokenizer.cls_token_id
 
 
-@pytest.mark.parametrize("task", TASKS)
-def test_it_opens_here_again(task: str, pretrained: Path, tmp_path: Path) -> None:
-    model = make_model(pretrained, task)
-    folder = model.save(tmp_path / "out")
-    again = open_task_model(folder, device="cpu")
-    assert (again.task.name, again.labels) == (task, model.labels)
-    inputs = make_inputs(task)
-    with torch.no_grad():
-        assert torch.equal(again.module(inputs["input_ids"]), model.module(inputs["input_ids"]))
-    assert load(folder, device="cpu").report is not None  # the encoder opens everywhere else
-
-
-@pytest.mark.parity
-def test_a_checkpoint_of_transformers_opens_here(pretrained: Path, tmp_path: Path) -> None:
-    theirs = transformers.BertForTokenClassification.from_pretrained(
-        pretrained, num_labels=3, id2label={0: "O", 1: "B-X", 2: "I-X"}
-    ).eval()
-    theirs.save_pretrained(tmp_path)
-    tiny_bert().tokenizer.save(tmp_path)
-    model = open_task_model(tmp_path, device="cpu")
-    assert (model.task.name, model.labels) == ("tag", ("O", "B-X", "I-X"))
-    inputs = make_inputs("tag")
-    with torch.no_grad():
-        ours = model.module(
-            inputs["input_ids"], inputs["token_type_ids"], inputs["attention_mask"].bool()
-        )
-        torch.testing.assert_close(ours, theirs(**inputs).logits, atol=1e-5, rtol=1e-5)
-
-
 def test_the_first_token_alone_is_that_of_the_whole_layer() -> None:
     network = tiny_network()
-    ids, mask = make_inputs("classify")["input_ids"], make_inputs("classify")["attention_mask"]
+    inputs = make_inputs("classify", tiny_config())
+    ids, mask = inputs["input_ids"], inputs["attention_mask"]
     with torch.no_grad():
         alone = encode_first_token(network, ids, None, mask.bool())
         whole = network(ids, None, mask.bool())
@@ -172,7 +80,7 @@ def test_features_are_hidden_states(tmp_path: Path, features: str, layers: list[
     network = tiny_network(tiny_config(num_hidden_layers=5))
     folder = save(network, tiny_bert().tokenizer, tmp_path / "five")
     theirs = transformers.BertModel.from_pretrained(folder).eval()
-    inputs = make_inputs("tag")
+    inputs = make_inputs("tag", tiny_config())
     with torch.no_grad():
         states = theirs(**inputs, output_hidden_states=True).hidden_states
     kept = inputs["attention_mask"].bool()
@@ -212,7 +120,7 @@ def test_padding_does_not_reach_the_bilstm(pretrained: Path) -> None:
         generator=torch.Generator().manual_seed(0),
         features="concat-last-four",
     )
-    inputs = make_inputs("tag")
+    inputs = make_inputs("tag", tiny_config())
     with torch.no_grad():
         padded = model.module(inputs["input_ids"], None, inputs["attention_mask"].bool())
         alone = model.module(inputs["input_ids"][:1, :6])

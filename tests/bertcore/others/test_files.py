@@ -1,8 +1,5 @@
 """Files of other architectures: mended where that is safe, refused in words where it is not."""
 
-from __future__ import annotations
-
-import json
 import os
 import subprocess
 import sys
@@ -12,34 +9,23 @@ from typing import Any
 import pytest
 import torch
 import transformers
-from safetensors.torch import load_file, save_file
 
 from tests.support.exhaustive import spread
+from tests.support.kit import edit, state, store
 from tests.support.tiny import tiny_tokenizer
 from tests.support.tiny_others import TEXT, given, make_other, opened
-
-
-def change_config(folder: Path, **changes: Any) -> None:
-    file = folder / "config.json"
-    values = {**json.loads(file.read_text()), **changes}
-    file.write_text(json.dumps({key: value for key, value in values.items() if value is not ...}))
-
-
-def change_weights(folder: Path, change: Any) -> None:
-    file = folder / "model.safetensors"
-    save_file({k: v.contiguous().clone() for k, v in change(load_file(file)).items()}, file)
 
 
 @pytest.mark.parametrize(
     ("name", "said"),
     spread(
-        ["DebertaV2ForMaskedLM", "XLNetLMHeadModel", "GPT2LMHeadModel"], [..., "bert", "gpt-99"]
+        ["DebertaV2ForMaskedLM", "XLNetLMHeadModel", "GPT2LMHeadModel"], [None, "bert", "gpt-99"]
     ),
 )
 def test_a_wrong_model_type_is_found_out(name: str, said: object, tmp_path: Path) -> None:
     make_other(name, tmp_path)
     wanted = opened(tmp_path).trace(TEXT).hidden_states
-    change_config(tmp_path, model_type=said)
+    edit(tmp_path, model_type=said)
     bert = opened(tmp_path)
     assert torch.equal(bert.trace(TEXT).hidden_states, wanted)
     assert "are those of" in bert.report.sentences("family")[0]
@@ -49,7 +35,7 @@ def test_a_wrong_model_type_is_found_out(name: str, said: object, tmp_path: Path
 def test_wrapped_names_are_mended(wrapper: str, tmp_path: Path) -> None:
     make_other("DebertaV2ForMaskedLM", tmp_path)
     wanted = opened(tmp_path).trace(TEXT).hidden_states
-    change_weights(tmp_path, lambda ws: {f"{wrapper}{k}": v for k, v in ws.items()})
+    store(tmp_path, {f"{wrapper}{name}": tensor for name, tensor in state(tmp_path).items()})
     bert = opened(tmp_path)
     assert bert.report.heads == ("mlm",)
     assert f"they had {wrapper!r} instead" in " ".join(bert.report.sentences("names"))
@@ -60,10 +46,8 @@ def test_names_without_the_prefix_and_old_buffers_as_on_the_hub(tmp_path: Path) 
     make_other("GPT2LMHeadModel", tmp_path)
     wanted = opened(tmp_path).trace(TEXT).hidden_states
     triangle = {f"h.{i}.attn.bias": torch.ones(1, 1, 64, 64).tril() for i in range(3)}
-    change_weights(
-        tmp_path,
-        lambda ws: {**{k.removeprefix("transformer."): v for k, v in ws.items()}, **triangle},
-    )
+    bare = {name.removeprefix("transformer."): t for name, t in state(tmp_path).items()}
+    store(tmp_path, {**bare, **triangle})
     bert = opened(tmp_path)
     assert bert.report.unexpected == {}
     assert torch.equal(bert.trace(TEXT).hidden_states, wanted)
@@ -71,7 +55,7 @@ def test_names_without_the_prefix_and_old_buffers_as_on_the_hub(tmp_path: Path) 
 
 def test_the_head_of_deberta_v3s_own_files(tmp_path: Path) -> None:
     make_other("DebertaV2ForMaskedLM", tmp_path, legacy=False)
-    change_config(tmp_path, legacy=...)  # as in its config.json, which says nothing of it
+    edit(tmp_path, legacy=None)  # as in its config.json, which says nothing of it
     bert = opened(tmp_path)
     assert bert.report.heads == ("mlm",)
     model = transformers.DebertaV2ForMaskedLM.from_pretrained(
@@ -88,7 +72,7 @@ def test_the_head_of_deberta_v3s_own_files(tmp_path: Path) -> None:
 def test_the_discriminator_head_of_deberta_v3_has_no_class(tmp_path: Path) -> None:
     make_other("DebertaV2ForMaskedLM", tmp_path)
     head = {"mask_predictions.dense.weight": torch.ones(32, 32)}
-    change_weights(tmp_path, lambda weights: {**weights, **head})
+    store(tmp_path, state(tmp_path) | head)
     bert = opened(tmp_path)
     assert bert.report.unexpected == {"mask_predictions.dense.weight": (32, 32)}
     with pytest.raises(ValueError, match="no replaced-token head"):
@@ -123,12 +107,12 @@ def test_a_task_head_of_any_label_count_is_reported_and_not_used(
 def test_missing_and_wrong_tensors_are_named(tmp_path: Path) -> None:
     make_other("XLNetLMHeadModel", tmp_path)
     lost = "transformer.layer.1.rel_attn.q"
-    change_weights(tmp_path, lambda ws: {k: v for k, v in ws.items() if k != lost})
+    store(tmp_path, {name: t for name, t in state(tmp_path).items() if name != lost})
     with pytest.raises(RuntimeError, match=r"1 tensors are missing: (transformer\.)?layer\.1\.rel"):
         opened(tmp_path)
     make_other("XLNetLMHeadModel", tmp_path / "other")
     name = "transformer.layer.1.ff.layer_1.weight"
-    change_weights(tmp_path / "other", lambda ws: {**ws, name: torch.zeros(3, 4)})
+    store(tmp_path / "other", state(tmp_path / "other") | {name: torch.zeros(3, 4)})
     with pytest.raises(RuntimeError, match=r"1 tensors do not fit: .*is \[3, 4\], expected \[64"):
         opened(tmp_path / "other")
 
@@ -154,7 +138,7 @@ def test_absurd_numbers_are_refused_before_anything_is_allocated(
     name: str, changes: dict[str, Any], words: str, tmp_path: Path
 ) -> None:
     make_other(name, tmp_path)
-    change_config(tmp_path, **changes)
+    edit(tmp_path, **changes)
     with pytest.raises(RuntimeError, match=words):
         opened(tmp_path)
 
@@ -165,11 +149,9 @@ def test_no_code_of_a_checkpoint_is_run(tmp_path: Path) -> None:
     program = f"open({str(marker)!r}, 'w').close()\nclass Evil:\n    pass\n"
     (tmp_path / "evil.py").write_text(program)
     auto = {"AutoConfig": "evil.Evil", "AutoModelForCausalLM": "evil.Evil"}
-    change_config(tmp_path, auto_map=auto)
+    edit(tmp_path, auto_map=auto)
     opened(tmp_path).trace(TEXT)
-    file = tmp_path / "tokenizer_config.json"
-    tokenizer = {**json.loads(file.read_text()), "auto_map": {"AutoTokenizer": ["evil.Evil", None]}}
-    file.write_text(json.dumps(tokenizer))
+    edit(tmp_path, "tokenizer_config.json", auto_map={"AutoTokenizer": ["evil.Evil", None]})
     with pytest.raises(RuntimeError, match=r"own code splits its texts \(auto_map: evil.Evil\)"):
         opened(tmp_path)
     assert not marker.exists()
@@ -186,16 +168,15 @@ def test_no_code_of_a_checkpoint_is_run(tmp_path: Path) -> None:
 def test_a_malformed_tokenizer_is_told(name: str, change: dict[str, Any], tmp_path: Path) -> None:
     make_other("MPNetForMaskedLM", tmp_path)
     tiny_tokenizer().save(tmp_path)
-    file = tmp_path / name
-    file.write_text(json.dumps(json.loads(file.read_text()) | change))
+    edit(tmp_path, name, **change)
     with pytest.raises(RuntimeError, match=r"(have an unexpected form|cannot be read \().*Copy"):
         opened(tmp_path)
 
 
 def test_more_names_than_rows_are_refused(tmp_path: Path) -> None:
     make_other("GPT2LMHeadModel", tmp_path)
-    change_weights(tmp_path, lambda ws: {**ws, "transformer.wte.weight": torch.zeros(50, 32)})
-    change_config(tmp_path, vocab_size=50)
+    store(tmp_path, state(tmp_path) | {"transformer.wte.weight": torch.zeros(50, 32)})
+    edit(tmp_path, vocab_size=50)
     with pytest.raises(RuntimeError, match=r"has \d+ pieces but the network has 50"):
         opened(tmp_path)
 

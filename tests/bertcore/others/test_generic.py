@@ -1,7 +1,5 @@
 """Encoders that are in no table of ours: equal to transformers, or refused with the reason."""
 
-from __future__ import annotations
-
 import json
 from operator import itemgetter
 from pathlib import Path
@@ -12,7 +10,6 @@ import pytest
 import torch
 import transformers
 
-import bertcore
 from bertcore.analysis.attribution import (
     PARTS,
     answer,
@@ -22,9 +19,9 @@ from bertcore.analysis.attribution import (
 )
 from bertcore.architecture.families import FAMILIES
 from bertcore.others.families import family_of, why_not
-from bertcore.others.model import OtherModel
 from bertcore.tasks.model import open_task_model, start_task_model
 from tests.support.exhaustive import all_but, first_of_each, spread
+from tests.support.kit import edit, opened
 from tests.support.tiny_generic import PREFIXES, SHAPES, make_generic
 from tests.support.tiny_others import PAIR, TEXT
 
@@ -46,12 +43,6 @@ HEADS = [
 ]
 USUAL = first_of_each(HEADS, itemgetter(0), itemgetter(1))
 """Each architecture and each head at least once."""
-
-
-def opened(folder: Path) -> OtherModel:
-    bert = bertcore.load(folder, device="cpu")
-    assert isinstance(bert, OtherModel)
-    return bert
 
 
 def inputs_of(bert: Any, ids: list[int], segments: list[int]) -> dict[str, torch.Tensor]:
@@ -186,10 +177,7 @@ def test_a_masked_word_head_that_reads_more_is_refused(tmp_path: Path) -> None:
 def test_a_network_without_a_vocabulary_is_refused(tmp_path: Path) -> None:
     """CANINE reads characters by their hashes."""
     make_generic(tmp_path, "canine", "ForSequenceClassification")
-    file = tmp_path / "config.json"
-    values = json.loads(file.read_text())
-    del values["vocab_size"]
-    file.write_text(json.dumps(values))
+    edit(tmp_path, vocab_size=None)
     with pytest.raises(RuntimeError, match=r"config.json: .*vocab_size"):
         opened(tmp_path)
 
@@ -224,9 +212,7 @@ def test_what_is_no_encoder_of_text_is_told(model_type: str, reason: str, tmp_pa
     assert family_of(model_type) is None
     assert reason in (why_not(model_type) or "")
     make_generic(tmp_path, "nomic_bert", "Model")  # its tensors look like no other's
-    file = tmp_path / "config.json"
-    values = json.loads(file.read_text()) | {"model_type": model_type}
-    file.write_text(json.dumps(values | {"auto_map": {"AutoModel": "evil.py--Evil"}}))
+    edit(tmp_path, model_type=model_type, auto_map={"AutoModel": "evil.py--Evil"})
     with pytest.raises(ValueError, match=rf"{reason}.*own code.*is never run"):
         opened(tmp_path)
 
@@ -240,8 +226,7 @@ def test_tensors_under_its_own_prefix_are_not_taken_for_berts(tmp_path: Path) ->
 
 def test_is_decoder_is_refused(tmp_path: Path) -> None:
     make_generic(tmp_path, "ernie")
-    file = tmp_path / "config.json"
-    file.write_text(json.dumps(json.loads(file.read_text()) | {"is_decoder": True}))
+    edit(tmp_path, is_decoder=True)
     with pytest.raises(RuntimeError, match="is_decoder is true"):
         opened(tmp_path)
 
@@ -263,7 +248,6 @@ def test_what_has_a_table_keeps_it() -> None:
 
 def test_wrong_shapes_are_named(tmp_path: Path) -> None:
     make_generic(tmp_path, "roformer")
-    file = tmp_path / "config.json"
-    file.write_text(json.dumps(json.loads(file.read_text()) | {"intermediate_size": 48}))
+    edit(tmp_path, intermediate_size=48)
     with pytest.raises(RuntimeError, match=r"tensors do not fit: .*intermediate"):
         opened(tmp_path)

@@ -1,7 +1,5 @@
 """MPNet: positions from padding, BERT's word pieces with other special tokens; and EuroBERT."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Other architectures, read through transformers: equal to it, and what they lack is said."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -11,7 +9,6 @@ import torch
 import transformers
 
 import bertcore
-from bertcore.analysis.heads.importance import rank_heads
 from bertcore.analysis.heads.measures import measure_heads
 from bertcore.analysis.heads.stream import attention_batches
 from bertcore.analysis.health.checkpoint_doctor import examine
@@ -24,7 +21,6 @@ from bertcore.bert import with_parts
 from bertcore.data.texts import Sentence
 from bertcore.network import Network
 from bertcore.others.families import OTHERS
-from bertcore.pretraining.starting_weights import check_start
 from tests.support.exhaustive import spread
 from tests.support.tiny_others import CLASSES, PAIR, TEXT, given, make_other, opened
 
@@ -186,19 +182,6 @@ def test_what_a_family_lacks_is_a_sentence(name: str, folders: dict[str, tuple[P
     if "positions" in lacks:
         with pytest.raises(ValueError, match="adds no position vectors"):
             _ = bert.module.position_table
-
-
-def test_what_needs_the_parts_refuses_in_words(
-    folders: dict[str, tuple[Path, Any]],
-) -> None:
-    for name in ("T5ForConditionalGeneration", "GPT2LMHeadModel"):
-        bert = opened(folders[name][0])
-        with pytest.raises(ValueError, match="but not its parts"):
-            rank_heads(bert, bert.tokenize(TEXT))
-        with pytest.raises(ValueError, match="but not its parts"):
-            check_start(bert)
-    with pytest.raises(ValueError, match="GPT-2 has no mask"):
-        bert.fill_mask("The river.")
 
 
 @pytest.mark.parametrize("name", ["XLNetModel", "DebertaModel", "T5EncoderModel"])

@@ -1,8 +1,5 @@
 """Task heads of other architectures: equal to the classes of transformers, both ways."""
 
-from __future__ import annotations
-
-import json
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -10,7 +7,6 @@ from typing import Any
 import pytest
 import torch
 import transformers
-from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 import bertcore
@@ -21,16 +17,13 @@ from bertcore.others.task_network import OtherTaskNetwork
 from bertcore.tasks.checkpoint_head import read_task_head
 from bertcore.tasks.features import compute_features
 from bertcore.tasks.model import TaskModel, open_task_model, start_task_model
-from tests.support import tiny_others
+from tests.support import task_parity, tiny_others
 from tests.support.exhaustive import all_but, first_of_each
+from tests.support.kit import edit, state, store
+from tests.support.task_parity import KIND_OF, LABELS, PROBLEMS, logits_of
 from tests.support.tiny_others import PAIR, TEXT, make_other, make_other_task
 
 CLOSE = {"atol": 1e-5, "rtol": 1e-5}
-KIND_OF = {"classify": "sequence", "regress": "sequence", "multilabel": "sequence"}
-KIND_OF |= {"tag": "token", "qa": "span", "choice": "choice"}
-LABELS = {"classify": ("bad", "good", "so-so"), "tag": ("O", "B-X", "I-X")}
-LABELS |= {"multilabel": ("insult", "threat", "toxic")}
-PROBLEMS = {"regress": "regression", "multilabel": "multi_label_classification"}
 EVERY = [
     (family, task)
     for family in tiny_others.TASK_CLASSES
@@ -51,19 +44,9 @@ def make_theirs(family: str, task: str, folder: Path, **changes: Any) -> Any:
 
 def make_inputs(task: str, config: Any, *, on_the_left: bool = False) -> dict[str, Tensor]:
     """Return a batch with padding: on the right, or where the tokenizer of XLNet puts it."""
-    generator = torch.Generator().manual_seed(4)
-    shape = (3, 4, 9) if task == "choice" else (3, 9)
-    ids = torch.randint(10, config.vocab_size, shape, generator=generator)
-    mask = torch.ones(shape, dtype=torch.bool)
-    mask[0, ..., 6:] = mask[2, ..., 8:] = False
-    segments = (torch.arange(9) > 4).long().expand(shape).contiguous() * mask
-    ids[~mask] = config.pad_token_id or 0
-    inputs = {"input_ids": ids, "attention_mask": mask.long()}
-    if getattr(config, "type_vocab_size", 0) > 1 or config.model_type == "xlnet":
-        inputs["token_type_ids"] = segments
-    if on_the_left:
-        inputs = {name: to_left(values, mask) for name, values in inputs.items()}
-    return inputs
+    inputs = task_parity.make_inputs(task, config)
+    mask = inputs["attention_mask"].bool()
+    return {name: to_left(x, mask) if on_the_left else x for name, x in inputs.items()}
 
 
 def to_left(values: Tensor, mask: Tensor, *, back: bool = False) -> Tensor:
@@ -72,13 +55,6 @@ def to_left(values: Tensor, mask: Tensor, *, back: bool = False) -> Tensor:
     shifts = [(-1 if back else 1) * int((~row).sum()) for row in kept]
     rows = [row.roll(shift, 0) for row, shift in zip(flat, shifts, strict=True)]
     return torch.stack(rows).view(values.shape)
-
-
-def logits_of(model: TaskModel, inputs: dict[str, Tensor]) -> Tensor:
-    logits: Tensor = model.module(
-        inputs["input_ids"], inputs.get("token_type_ids"), inputs["attention_mask"].bool()
-    )
-    return logits
 
 
 def their_logits(task: str, model: Any) -> Tensor:
@@ -273,14 +249,9 @@ def _rows(model: TaskModel, file: Path) -> Any:
 # ---- what cannot be read ----
 
 
-def change_config(folder: Path, **changes: Any) -> None:
-    file = folder / "config.json"
-    file.write_text(json.dumps(json.loads(file.read_text()) | changes))
-
-
 def test_labels_that_disagree_with_the_weights(tmp_path: Path) -> None:
     make_theirs("deberta-v2", "classify", tmp_path)
-    change_config(tmp_path, id2label={"0": "bad", "1": "good"})
+    edit(tmp_path, id2label={"0": "bad", "1": "good"})
     assert open_task_model(tmp_path, device="cpu").labels == ("LABEL_0", "LABEL_1", "LABEL_2")
     report = bertcore.load(tmp_path, device="cpu").report
     assert any("names 2 labels but the head has 3" in line for line in report.sentences())
@@ -312,8 +283,8 @@ def test_a_tensor_of_the_head_that_is_lost_is_named(family: str, tmp_path: Path)
         "mobilebert": "mobilebert.pooler.dense.weight",
         "xlnet": "sequence_summary.summary.bias",
     }
-    file, lost = tmp_path / "model.safetensors", names[family]
-    save_file({name: t for name, t in load_file(file).items() if name != lost}, file)
+    lost = names[family]
+    store(tmp_path, {name: t for name, t in state(tmp_path).items() if name != lost})
     with pytest.raises(ValueError, match=f"is not read. The file lacks {lost}"):
         open_task_model(tmp_path, device="cpu")
     report = bertcore.load(tmp_path, device="cpu").report

@@ -1,7 +1,5 @@
 """The words that other architectures predict: those of the model itself, run by transformers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path
