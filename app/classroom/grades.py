@@ -34,7 +34,7 @@ def scores(answers: Sequence[Graded], lessons: Mapping[str, Lesson]) -> Scores:
         lesson = lessons.get(answer.lesson)
         who = answer.name.casefold()
         place = (who, answer.lesson, answer.step)
-        is_known = lesson is not None and 1 <= answer.step <= len(lesson.steps)
+        is_known = lesson is not None and lesson.step(answer.step) is not None
         if not (who and is_known) or place in seen:
             continue
         seen.add(place)

@@ -79,7 +79,7 @@ def _follow() -> None:
         known = [
             count
             for count in counts
-            if count.lesson in lessons and 1 <= count.step <= len(lessons[count.lesson].steps)
+            if count.lesson in lessons and lessons[count.lesson].step(count.step) is not None
         ]
         learners = kept.learners()
         _show_totals(about.name, known, learners, sum(c.num_answers for c in counts))

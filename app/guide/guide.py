@@ -53,12 +53,11 @@ def done(lesson: Lesson) -> str:
 def begin(lesson: Lesson, *, own_text: bool = False) -> NoReturn:
     """Open a lesson where it was left, on its own text or on the visitor's."""
     letters = done(lesson)
-    number = letters.find(OPEN) + 1 or 1
     if not own_text:
         _put_texts(lesson.text_a, lesson.text_b)
     LESSON.put(lesson.name)
     DONE.put(letters.rstrip(OPEN))
-    go_to(lesson.steps[number - 1])
+    go_to(lesson.steps[max(0, letters.find(OPEN))])
 
 
 def go_to(step: Step) -> NoReturn:
@@ -80,10 +79,11 @@ def go_to(step: Step) -> NoReturn:
 def part_shown() -> tuple[str, str]:
     """Return what tells an opened step from the one before, and the key of what it is about."""
     lesson = current()
-    if lesson is None or not 1 <= STEP.value <= len(lesson.steps):
+    step = None if lesson is None else lesson.step(STEP.value)
+    if step is None:
         return "", ""
     opened = st.session_state.get(_OPENED, 0)
-    return f"{lesson.name} {STEP.value} {opened}", lesson.steps[STEP.value - 1].part
+    return f"{step.lesson.name} {step.number} {opened}", step.part
 
 
 def leave() -> NoReturn:
@@ -111,7 +111,8 @@ def draw(name: str, page: str) -> None:
     LESSON.key()
     STEP.key(low=1, high=len(lesson.steps))
     DONE.key()
-    step, count = lesson.steps[STEP.value - 1], len(lesson.steps)
+    step, count = lesson.step(STEP.value), len(lesson.steps)
+    assert step is not None, "its key keeps it within the lesson"
     with st.container(key="lesson_guide"):
         languages.show_unknown()
         show_language(lesson, "lesson_guide")
@@ -231,9 +232,10 @@ def verdicts(step: Step, judgement: Judgement) -> dict[str, Verdict]:
     told = {}
     for code in languages.languages():
         lesson = catalogue.find(step.lesson.name, code)
-        assert lesson is not None, "each language has all lessons, if only in English"
+        own = None if lesson is None else lesson.step(step.number)
+        assert own is not None, "each language has all lessons, if only in English"
         found = languages.in_words(_answer_in_english(step), code)
-        told[code] = tell(lesson.steps[step.number - 1], found, judgement, plain, markdown)
+        told[code] = tell(own, found, judgement, plain, markdown)
     return told
 
 
@@ -367,19 +369,15 @@ def _show_verdict(verdict: Verdict) -> None:
 
 def _move(step: Step) -> None:
     """Draw the ways back and forward, and out."""
-    steps, number = step.lesson.steps, step.number
+    before, after = (step.lesson.step(step.number + by) for by in (-1, 1))
     row = st.container(horizontal=True)
-    back = row.button(words("back"), key="lesson_back", disabled=number == 1)
-    label = words("next" if number < len(steps) else "finish")
-    forward = row.button(label, key="lesson_next", icon=":material/arrow_forward:")
-    if back:
-        go_to(steps[number - 2])
-    if forward and number < len(steps):
-        go_to(steps[number])
-    if forward:
-        leave()
+    if row.button(words("back"), key="lesson_back", disabled=before is None) and before is not None:
+        go_to(before)
+    label = words("finish" if after is None else "next")
+    if row.button(label, key="lesson_next", icon=":material/arrow_forward:"):
+        leave() if after is None else go_to(after)
     with st.popover(words("all_steps"), type="tertiary", icon=":material/list:"):
-        for other, letter in zip(steps, done(step.lesson), strict=True):
+        for other, letter in zip(step.lesson.steps, done(step.lesson), strict=True):
             label, key = f"{other.number}. {markdown(other.title)}", f"lesson_to_{other.number}"
             if st.button(label, key=key, icon=MARKS[letter], type="tertiary"):
                 go_to(other)

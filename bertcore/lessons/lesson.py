@@ -271,6 +271,10 @@ class Lesson:
         own = tuple(replace(step, number=number, lesson=self) for number, step in steps)
         object.__setattr__(self, "steps", own)
 
+    def step(self, number: int) -> Step | None:
+        """Return a step by its number, from 1; None if there is none."""
+        return self.steps[number - 1] if 1 <= number <= len(self.steps) else None
+
     def faults(self) -> Iterator[str]:
         """Yield what does not fit together."""
         for part, steps in (("steps", self.steps), ("again", self.again)):
