@@ -55,16 +55,6 @@ def experiment_in(folder: Path, tiny: Path, train: Path, **more: Any) -> Experim
     return start_experiment(folder / "out", settings)
 
 
-def test_rows_have_the_weights_of_their_groups(tiny: Path, tmp_path: Path) -> None:
-    experiment = experiment_in(tmp_path, tiny, write(tmp_path / "train.tsv"))
-    assert experiment.labels == ("no", "yes")
-    # N(group) N(label) / (N N(group, label)): 8 9 / 16 2, 8 7 / 16 6, 8 9 / 16 7, 8 7 / 16 1
-    expected = [2.25] * 2 + [56 / 96] * 6 + [72 / 112] * 7 + [3.5]
-    assert experiment.train.rows.weights == pytest.approx(expected)
-    assert experiment.dev.rows.weights is None
-    assert "m / no: 3.50 (1)" in experiment.notes[-1]
-
-
 def test_the_loss_is_weighted_and_parts_sum(tiny: Path, tmp_path: Path) -> None:
     experiment = experiment_in(tmp_path, tiny, write(tmp_path / "train.tsv"))
     model, _ = open_models(experiment.settings, experiment.labels, seed=0)

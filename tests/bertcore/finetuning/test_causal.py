@@ -15,7 +15,6 @@ from bertcore.tasks import open_task_model
 from bertcore.tasks.checkpoint_head import read_task_head
 from bertcore.tasks.model import TaskModel, start_task_model
 from tests.bertcore.finetuning.test_loop import make_experiment
-from tests.support.finetuning_files import scores_on
 from tests.support.tiny import tiny_bert, tiny_config
 
 TEXTS = ("the film was good", "the dog was bad and the man was old", "she ran")
@@ -118,23 +117,6 @@ def test_it_learns_and_opens_again(pretrained: Path, tmp_path: Path) -> None:
     torch.testing.assert_close(read, ours, atol=1e-5, rtol=1e-5)
 
 
-def test_a_frozen_encoder_keeps_the_last_tokens(pretrained: Path, tmp_path: Path) -> None:
-    """What is kept for all epochs gives the scores that the ids give in the end."""
-    report = make_experiment(
-        tmp_path, pretrained, "classify", epochs=2, dtype="float32", frozen=True
-    ).run()
-    assert report is not None
-    model = open_task_model(tmp_path / "out", device="cpu")
-    scores = scores_on(Path(report["dev"]), model, max_length=48)
-    assert scores.loss == pytest.approx(report["best"]["scores"]["loss"], abs=1e-5)
-    ids, segments, mask = padded(model)
-    with torch.no_grad():
-        kept = model.module.encode(ids, segments, mask)
-        assert kept.shape[1] == 1
-        read = model.module.read(kept[:1], None, (1,))
-        torch.testing.assert_close(read, model.module(ids, segments, mask)[:1])
-
-
 @pytest.mark.parametrize("name", ["BertForSequenceClassification", "BertForMultipleChoice"])
 def test_a_pooler_on_causal_attention_is_refused(
     pretrained: Path, tmp_path: Path, name: str
@@ -145,17 +127,3 @@ def test_a_pooler_on_causal_attention_is_refused(
         (tmp_path / name / file).write_bytes((pretrained / file).read_bytes())
     with pytest.raises(ValueError, match="sees no other"):
         open_task_model(tmp_path / name, device="cpu")
-
-
-def test_choices_are_read_from_their_last_tokens(pretrained: Path) -> None:
-    model = started(pretrained, "choice")
-    ids, segments, mask = padded(model)
-    with torch.no_grad():
-        scores = model.module(ids[None], segments[None], mask[None])
-        rows = [
-            model.module(
-                ids[row, : kept.sum()][None, None], segments[row, : kept.sum()][None, None]
-            )
-            for row, kept in enumerate(mask)
-        ]
-    torch.testing.assert_close(scores, torch.cat(rows, 1), atol=1e-5, rtol=1e-5)

@@ -93,18 +93,6 @@ def test_a_stopped_run_goes_on_with_the_same_bits(tiny: Path, tmp_path: Path) ->
     assert kept[0] == kept[1]
 
 
-def test_keeping_them_changes_no_weight(
-    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("with", "without"):
-        (tmp_path / name).mkdir()
-    experiment_of(tmp_path / "with", tiny).run()
-    monkeypatch.setattr(run_module.Finetuning, "_write_dev_errors", lambda self, predictions: None)
-    experiment_of(tmp_path / "without", tiny).run()
-    a, b = (load_file(tmp_path / n / "out" / "model.safetensors") for n in ("with", "without"))
-    assert all(torch.equal(a[key], b[key]) for key in a)
-
-
 def test_a_later_evaluation_is_forgotten_at_resume(tmp_path: Path) -> None:
     path = tmp_path / ERRORS_FILE
     forget_errors_after(tmp_path, 5)  # none there
@@ -131,14 +119,6 @@ def test_few_are_kept_and_long_texts_are_cut(tmp_path: Path) -> None:
     assert (wrong.num_wrong, len(wrong.errors)) == (300, MAX_ERRORS)
     assert wrong.errors[0].severity == pytest.approx(299 / 300)
     assert all(len(error.text) <= 500 for error in wrong.errors)
-
-
-def test_a_dev_file_that_is_gone_ends_no_run(tiny: Path, tmp_path: Path) -> None:
-    experiment = experiment_of(tmp_path, tiny)
-    (tmp_path / "out" / "data" / "dev.jsonl").unlink()
-    report = experiment.run()
-    assert report is not None
-    assert not errors_file(tmp_path).exists()
 
 
 def test_a_folder_of_an_older_version_resumes(tiny: Path, tmp_path: Path) -> None:

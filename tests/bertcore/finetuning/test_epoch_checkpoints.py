@@ -19,7 +19,6 @@ from bertcore.tasks import open_task_model
 from bertcore.training.loop import Progress
 from tests.bertcore.finetuning.test_loop import make_experiment
 from tests.support.command_line import app, recipe
-from tests.support.full_disk import largest_file
 from tests.support.tiny import tiny_bert
 
 runner = CliRunner(env={"COLUMNS": "160", "TERM": "dumb"})
@@ -80,14 +79,6 @@ def test_both_epochs_open_with_their_labels_and_differ(
     assert not kept_epochs(tiny.parent)
 
 
-def test_nothing_is_kept_unasked(tiny: Path, tmp_path: Path) -> None:
-    report = make_experiment(tmp_path, tiny).run()
-    assert report is not None
-    assert kept_epochs(tmp_path / "out") == {}
-    assert not list((tmp_path / "out").rglob("checkpoints"))
-    assert "Kept checkpoints" not in (tmp_path / "out" / "report.md").read_text()
-
-
 def test_a_kill_or_a_stop_keeps_what_there_is(
     whole: tuple[Path, dict[str, Any]], tiny: Path, tmp_path: Path
 ) -> None:
@@ -117,30 +108,6 @@ def test_a_kill_or_a_stop_keeps_what_there_is(
     ours, theirs = kept_epochs(out)[RUN], kept_epochs(whole[0])[RUN]
     assert len(ours) == 2
     assert all(same(a, b) for a, b in zip(ours, theirs, strict=True))
-
-
-def test_a_full_disk_keeps_what_there_is(tiny: Path, tmp_path: Path) -> None:
-    experiment = make_experiment(tmp_path, tiny, keep_epochs=True)
-    steps: list[int] = []
-
-    def stop() -> bool:
-        steps.append(1)
-        return len(steps) == 6
-
-    assert experiment.run(should_stop=stop) is None
-    out = tmp_path / "out"
-    (first,) = kept_epochs(out)[RUN]
-    before = weights(first)
-    with (
-        largest_file(100_000),
-        pytest.raises(RuntimeError, match=r"could not be saved: .* full.* --resume"),
-    ):
-        resume_experiment(out).run()
-    assert [path.name for path in first.parent.iterdir()] == ["epoch-1"]  # no half one either
-    after = weights(first)
-    assert all(torch.equal(before[name], after[name]) for name in before)
-    assert resume_experiment(out).run() is not None
-    assert len(kept_epochs(out)[RUN]) == 2
 
 
 def test_the_command_line_keeps_them_also_of_a_student(

@@ -10,11 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
-from safetensors.torch import load_file
 
-from bertcore import load
-from bertcore.configs import numbers, optimizer
 from bertcore.finetuning import Settings, make_settings, start_experiment
 from bertcore.finetuning import label_curve as module
 from bertcore.finetuning.experiment import Experiment
@@ -27,8 +23,6 @@ from bertcore.finetuning.label_curve import (
     read_label_curve,
     run_label_curve,
 )
-from bertcore.loading.untrained import untrained
-from bertcore.tasks import start_task_model
 from tests.support.command_line import recipe, refusal, succeed
 from tests.support.finetuning_files import write_reviews
 from tests.support.tiny import tiny_bert
@@ -53,24 +47,6 @@ def settings(files: Path, **more: Any) -> Settings:
         max_seq_length=32,
         **{**options, **more},
     )
-
-
-def test_random_weights_are_those_of_the_untrained_twin(files: Path) -> None:
-    model = start_task_model(
-        files / "tiny",
-        task="classify",
-        labels=("bad", "good"),
-        generator=torch.Generator().manual_seed(3),
-        is_untrained=True,
-    )
-    twin = untrained(load(files / "tiny", device="cpu"), 3).module
-    network = model.require_parts("the test").network
-    found = network.state_dict()
-    expected = twin.state_dict()
-    assert "layers.0.attention.query.weight" in found
-    assert all(torch.equal(value, expected[name]) for name, value in found.items())
-    pretrained = load(files / "tiny", device="cpu").module
-    assert not torch.equal(network.token_table, pretrained.token_table)
 
 
 @pytest.fixture
@@ -233,30 +209,6 @@ def test_what_cannot_be_a_series_is_a_sentence(
         run_label_curve(tmp_path / "c", settings(files, **more), num_labels=numbers, least_steps=1)
 
 
-@pytest.fixture
-def any_rate(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let rates pass that diverge at once."""
-    monkeypatch.setattr(optimizer, "MAX_RATE", math.inf)
-    monkeypatch.setattr(numbers, "MAX_FLOAT", math.inf)
-
-
-@pytest.mark.usefixtures("any_rate")
-def test_a_series_that_diverges_is_told(files: Path, tmp_path: Path) -> None:
-    own = settings(files, learning_rates=(1e10,))
-    with pytest.raises(RuntimeError, match="Lower the learning rate"):
-        run_label_curve(tmp_path / "c", own, num_labels=(16,), least_steps=4)
-    assert read_label_curve(tmp_path / "c").points == ()
-
-
-def test_a_damaged_file_is_told(files: Path, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="has no series"):
-        read_label_curve(tmp_path)
-    for text in ("", "[]", "{}", '{"points": [{"start": 1}], "settings": {}}'):
-        (tmp_path / CURVE_FILE).write_text(text)
-        with pytest.raises(RuntimeError, match="damaged"):
-            read_label_curve(tmp_path)
-
-
 POINT = ("pretrained", 8, 1, 3, 3, 0.5)
 
 
@@ -320,16 +272,3 @@ def test_the_command_prints_the_series(files: Path, tmp_path: Path) -> None:
     assert "either --dev" in refusal(*line, "--held-out", "0.1", "--out", tmp_path / "d")
     assert "--seeds" in refusal("finetune", "--out", tmp_path / "c", "--resume", "--seeds", "2")
     assert "not empty" in refusal(*line, "--out", tmp_path / "c")
-
-
-def test_pickled_weights_are_read_when_that_is_allowed(files: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "old"
-    shutil.copytree(files / "tiny", folder)
-    weights = folder / "model.safetensors"
-    torch.save(load_file(weights), folder / "pytorch_model.bin")
-    weights.unlink()
-    line = ["finetune", "--train", files / "train.tsv", "--dev", files / "dev.tsv"]
-    line += ["--checkpoint", folder, "--label-curve", "8", "--seeds", "1", *recipe(least_steps=1)]
-    line += ["--device", "cpu", "--out", tmp_path / "c"]
-    assert "--allow-pickle" in refusal(*line)
-    assert "pretrained" in succeed(*line, "--allow-pickle")

@@ -15,16 +15,15 @@ import transformers
 from safetensors.torch import load_file
 
 from bertcore.configs import numbers, optimizer
-from bertcore.configs.finetune import FinetuneConfig, default_rate
 from bertcore.finetuning import Experiment, make_settings, resume_experiment, start_experiment
 from bertcore.finetuning.task_step import TaskStep
 from bertcore.tasks import open_task_model, read_task_data, score_model
 from bertcore.training.loop import Progress
 from bertcore.training.run_folder import STATE_FILE
 from tests.support.exhaustive import all_but
-from tests.support.finetuning_files import WRITERS, write_questions, write_reviews
+from tests.support.finetuning_files import WRITERS, write_reviews
 from tests.support.full_disk import largest_file
-from tests.support.tiny import tiny_bert, tiny_config
+from tests.support.tiny import tiny_bert
 from tests.support.tiny_families import make
 
 REACHED = {
@@ -194,16 +193,6 @@ def test_a_grid_reports_medians_and_keeps_the_best(tiny: Path, tmp_path: Path) -
     assert not list((tmp_path / "out").glob("runs/*/best"))
 
 
-def test_early_stopping(tiny: Path, tmp_path: Path) -> None:
-    experiment = make_experiment(
-        tmp_path, tiny, epochs=40, learning_rates=(1e-12,), patience=2
-    )  # too small a rate to change a prediction
-    report = experiment.run()
-    assert report is not None
-    assert report["best"]["num_steps"] == 3 * 6
-    assert report["best"]["best_step"] == 6
-
-
 def test_a_frozen_encoder_stays_as_it_is(tiny: Path, tmp_path: Path) -> None:
     report = make_experiment(tmp_path, tiny, frozen=True).run()
     assert report is not None
@@ -317,30 +306,6 @@ def test_class_weights_shift_what_is_predicted(tiny: Path, tmp_path: Path) -> No
     assert not (tmp_path / "wrong" / "out").exists()  # told before anything is written
 
 
-def test_questions_without_an_answer(tiny: Path, tmp_path: Path) -> None:
-    train = write_questions(tmp_path / "train.json", 96, impossible=True)
-    dev = write_questions(tmp_path / "dev.json", 30, seed=1, impossible=True)
-    settings = make_settings(
-        task="qa",
-        train=train,
-        dev=dev,
-        checkpoint=str(tiny),
-        epochs=12,
-        batch_size=8,
-        learning_rates=(2e-3,),
-        max_seq_length=40,
-        device="cpu",
-    )
-    report = start_experiment(tmp_path / "out", settings).run()
-    assert report is not None
-    metrics = report["best"]["scores"]["metrics"]
-    share = 10 / 30
-    mixed = share * metrics["no_answer_f1"] + (1 - share) * metrics["has_answer_f1"]
-    assert metrics["f1"] == pytest.approx(mixed)
-    assert metrics["no_answer_f1"] > 0.8
-    assert metrics["best_f1"] >= metrics["f1"]
-
-
 def test_a_full_disk_is_told_and_nothing_is_lost(tiny: Path, tmp_path: Path) -> None:
     experiment = make_experiment(tmp_path, tiny)
     with (
@@ -389,17 +354,6 @@ def test_a_run_that_diverged_counts_as_the_worst(tiny: Path, tmp_path: Path) -> 
     again = resume_experiment(out).run()
     assert again is not None
     assert again["best"]["value"] == second["value"]
-
-
-@pytest.mark.usefixtures("any_rate")
-@pytest.mark.parametrize("task", all_but(["regress"], ["regress", "classify"]))
-def test_runs_that_all_diverged_end_with_a_sentence(task: str, tiny: Path, tmp_path: Path) -> None:
-    experiment = make_experiment(tmp_path, tiny, task, learning_rates=(1e10, 1e8))
-    for _ in range(2):
-        with pytest.raises(RuntimeError, match=r"all 2 runs diverged.*Lower the learning rate"):
-            experiment.run()
-        experiment = resume_experiment(tmp_path / "out")
-    assert not (tmp_path / "out" / "model.safetensors").exists()
 
 
 def test_a_run_without_any_step_is_told(
@@ -499,10 +453,3 @@ def test_folders_and_settings_that_cannot_be(tiny: Path, tmp_path: Path) -> None
         with pytest.raises(ValueError, match=match):
             make_experiment(tmp_path / "new", tiny, **wrong)
     assert not (tmp_path / "new" / "out").exists()
-
-
-def test_the_default_rate_follows_the_width() -> None:
-    rates = [default_rate(tiny_config(hidden_size=d)) for d in (128, 256, 512, 768, 1024)]
-    assert rates == [1e-4, 1e-4, 1e-4, 3e-5, 3e-5]
-    assert default_rate(tiny_config(), feature_based=True) == 1e-3
-    assert FinetuneConfig(learning_rate=1e-4).optimizer_config().rate_at(0.1) == 1.0

@@ -27,7 +27,7 @@ from bertcore.analysis.compare.checkpoints import compare_text, questions
 from bertcore.analysis.compare.decision import open_decisions
 from bertcore.analysis.compare.texts import NO_LABEL, compare_texts
 from bertcore.bert import Bert
-from bertcore.configs import Columns, DistillConfig
+from bertcore.configs import Columns
 from bertcore.data.examples import LabelsExample
 from bertcore.data.texts import Sentence
 from bertcore.evaluation.intervals import bootstrap
@@ -185,13 +185,6 @@ def test_labels_that_a_checkpoint_lacks_or_that_the_file_lacks(tmp_path: Path) -
     assert read(lists, labels=(*LABELS, "hate")).rows.targets.shape == (8, 4)
 
 
-def test_capitals_are_matched(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.csv", SHEET)
-    data = read(path, COLUMNS, labels=("TOXIC", "Threat", "insult"))
-    assert data.rows.targets[0].tolist() == [False, False, True]
-    assert "'toxic' is 'TOXIC'" in data.notes[0]
-
-
 # ---- training ----
 
 
@@ -230,41 +223,6 @@ def test_a_run_learns_its_labels_and_resumes(held_out: bool, tmp_path: Path) -> 
         assert {LABELS[i] for i in found.given} == {"insult", "threat"}
 
 
-def test_a_division_keeps_what_columns_say(tmp_path: Path) -> None:
-    """Also of a label that no text of a part has."""
-    rows = [f"the film {i},{i % 2},0,{int(i == 3)}" for i in range(40)]
-    path = write(tmp_path / "a.csv", "\n".join(["text,insult,threat,toxic", *rows]))
-    chosen = make_settings(
-        task="multilabel",
-        train=path,
-        dev=None,
-        held_out=0.2,
-        columns=COLUMNS,
-        checkpoint=str(tiny_bert().save(tmp_path / "tiny")),
-        device="cpu",
-    )
-    experiment = start_experiment(tmp_path / "out", chosen)
-    assert experiment.train.labels == experiment.dev.labels == LABELS
-    assert experiment.train.says_no
-    assert experiment.train.num_examples + experiment.dev.num_examples == 40
-
-
-@pytest.mark.parametrize(
-    ("options", "match"),
-    [
-        ({"class_weights": "balanced"}, "class weights.*'multilabel'.*class_weights"),
-        ({"metric": "f1"}, "'multilabel' has micro_f1, macro_f1, accuracy"),
-        ({"feature_based": True}, "'classify', not 'multilabel'"),
-    ],
-)
-def test_settings_without_a_meaning_are_refused(
-    options: dict[str, object], match: str, tmp_path: Path
-) -> None:
-    path = write_label_lists(tmp_path / "a.tsv", 8)
-    with pytest.raises(ValueError, match=match):
-        make_settings(task="multilabel", train=path, dev=path, **options)
-
-
 def test_columns_for_some_labels_of_a_head_are_refused_before_a_run(tmp_path: Path) -> None:
     """The others would be learned as "no" for every text."""
     path = write(tmp_path / "a.csv", SHEET)
@@ -280,13 +238,6 @@ def test_columns_for_some_labels_of_a_head_are_refused_before_a_run(tmp_path: Pa
     with pytest.raises(ValueError, match=r"labels 'threat'; it has 'insult', 'toxic'.*--new-head"):
         start_experiment(tmp_path / "out", chosen)
     assert not (tmp_path / "out").exists()
-
-
-def test_one_label_is_refused(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.csv", "text,labels\nx,toxic\ny,\n")
-    chosen = make_settings(task="multilabel", train=path, dev=path, device="cpu")
-    with pytest.raises(ValueError, match=r"1 label \('toxic'\).*--task classify"):
-        start_experiment(tmp_path / "out", chosen)
 
 
 def test_the_loss_of_parts_sums_to_that_of_the_batch() -> None:
@@ -320,27 +271,6 @@ def test_the_soft_loss_is_least_at_the_teachers_answers() -> None:
         plain, torch.sigmoid(wanted / 100), reduction="sum"
     ).backward()
     torch.testing.assert_close(small.grad, plain.grad, rtol=1e-3, atol=1e-6)
-
-
-def test_a_student_learns_from_a_teacher(tmp_path: Path) -> None:
-    path = write_label_lists(tmp_path / "a.tsv", 16)
-    start = tiny_bert().save(tmp_path / "tiny")
-    teacher = start_task_model(
-        start, task="multilabel", labels=LABELS, generator=torch.Generator().manual_seed(1)
-    ).save(tmp_path / "teacher")
-    chosen = make_settings(
-        task="multilabel",
-        train=path,
-        dev=path,
-        checkpoint=str(start),
-        teacher=str(teacher),
-        distill=DistillConfig.for_task(layer_weight=1.0),
-        epochs=1,
-        device="cpu",
-    )
-    report = start_experiment(tmp_path / "out", chosen).run()
-    assert report is not None
-    assert np.isfinite(report["best"]["scores"]["loss"])
 
 
 # ---- scores ----

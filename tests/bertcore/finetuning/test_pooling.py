@@ -13,14 +13,10 @@ import transformers
 from safetensors.torch import load_file
 
 from bertcore import load
-from bertcore.analysis.attribution.counterfactual import answer
-from bertcore.analysis.attribution.gradients import integrated_gradients
-from bertcore.analysis.attribution.task_input import task_input
 from bertcore.architecture.families import CLS, POOLINGS
 from bertcore.configs.finetune import FinetuneConfig
 from bertcore.finetuning import make_settings, start_experiment
 from bertcore.tasks import find_task, open_task_model
-from bertcore.tasks.checkpoint_head import read_task_head
 from bertcore.tasks.model import TaskModel, head_fits, poolings, start_task_model
 from tests.support.adapters import make_adapter
 from tests.support.finetuning_files import scores_on, write_reviews
@@ -178,22 +174,6 @@ def test_an_adapters_own_head_over_a_base_with_a_mean_is_read(tmp_path: Path) ->
     assert report.task.num_outputs == 3
 
 
-def test_what_else_reads_the_checkpoint(tiny: Path, tmp_path: Path) -> None:
-    """The head alone, and its explanation."""
-    folder = start(tiny).save(tmp_path / "out")
-    bert, ours = load(folder, device="cpu"), open_task_model(folder, device="cpu")
-    ids = ours.tokenizer.encode(TEXTS[1]).input_ids
-    with torch.no_grad():
-        wanted = ours.module(torch.tensor([ids]))
-    reader = read_task_head(bert)
-    assert reader is not None
-    read = reader.logits(bert.module, bert.trace(TEXTS[1]).hidden_states[-1][None])
-    torch.testing.assert_close(read, wanted, rtol=1e-4, atol=1e-5)
-    source = task_input(ours, TEXTS[1])
-    found = integrated_gradients(ours, source, answer(ours, source).target(source), steps=64)
-    assert abs(found.delta) < 0.02
-
-
 def test_a_head_is_kept_with_its_own_pooling_only(tiny: Path, tmp_path: Path) -> None:
     folder = start(tiny).save(tmp_path / "out")
     kept = start(folder)
@@ -208,12 +188,6 @@ def test_a_head_is_kept_with_its_own_pooling_only(tiny: Path, tmp_path: Path) ->
         assert fits == (pooling == "mean")
     with pytest.raises(ValueError, match="not for the task 'tag'"):
         open_task_model(folder, task="tag", device="cpu")
-
-
-@pytest.mark.parametrize("task", ["choice", "qa", "tag"])
-def test_other_tasks_have_no_pooling(task: str) -> None:
-    with pytest.raises(ValueError, match=f"task '{task}' does not read one vector"):
-        find_task(task, pooling="mean")
 
 
 def test_what_has_no_mean_is_refused(tiny: Path, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bertcore.configs import FinetuneConfig
-from bertcore.finetuning.speed import Speed, measure_speed
+from bertcore.finetuning.speed import measure_speed
 from bertcore.tasks.model import head_fits
 from bertcore.tasks.read import survey
 from tests.support.finetuning_files import WRITERS
@@ -55,25 +55,6 @@ def test_tokens_and_cuts_are_those_of_the_examples(tiny: Path, tmp_path: Path) -
     assert speed.fraction_cut == pytest.approx(4 / 20)
     assert speed.tokens_per_example == pytest.approx((8 * 4 + 8 * 7 + 4 * 48) / 20)
     assert speed.train_tokens == pytest.approx(speed.train_examples * speed.tokens_per_example)
-
-
-def test_the_time_is_that_of_learning_and_scoring() -> None:
-    speed = Speed(
-        train_examples=10,
-        score_examples=40,
-        tokens_per_example=20,
-        longest=30,
-        fraction_cut=0,
-    )
-    seconds = speed.seconds(num_train=100, num_dev=20, epochs=3, num_evaluations=4)
-    assert seconds == 3 * 100 / 10 + 4 * 20 / 40
-
-
-def test_labels_that_cannot_be_learned_are_refused(tiny: Path, tmp_path: Path) -> None:
-    writer, ending = WRITERS["classify"]
-    found = survey(writer(tmp_path / f"file{ending}", 8), "classify")
-    with pytest.raises(ValueError, match="has 1 label"):
-        measure_speed(str(tiny), "classify", found.sample, ("bad",), CONFIG)
 
 
 def test_which_heads_are_kept(tiny: Path, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from safetensors.torch import load_file
 
 from bertcore.finetuning import Experiment, make_settings, resume_experiment, start_experiment
 from bertcore.finetuning.data.swap_words import Swapping
-from tests.support.finetuning_files import WRITERS, write_reviews
+from tests.support.finetuning_files import WRITERS
 from tests.support.tiny import tiny_bert
 
 
@@ -51,17 +51,6 @@ def test_every_task_gets_swapped_twins_in_training_alone(
     assert experiment.dev.rows.ids.tolist() == plain.dev.rows.ids.tolist()
 
 
-def test_labels_stay(tiny: Path, tmp_path: Path) -> None:
-    swap = Swapping.of("gender")
-    experiment = experiment_in(tmp_path, tiny, swap=swap)
-    labels = [experiment.labels[int(target)] for target in experiment.train.rows.targets]
-    lines = (tmp_path / "train.tsv").read_text().splitlines()[1:]
-    expected = []
-    for text, label in (line.split("\t") for line in lines):
-        expected += [label] * (2 if {"she", "man"} & {*text.split()} else 1)
-    assert labels == expected
-
-
 def test_a_stop_changes_no_bit(tiny: Path, tmp_path: Path) -> None:
     swap = Swapping.of("gender")
     whole = experiment_in(tmp_path / "whole", tiny, swap=swap)
@@ -87,22 +76,6 @@ def test_what_cannot_be_swapped_is_refused(tiny: Path, tmp_path: Path) -> None:
     phrase = Swapping("x", (("police man", "police woman"),))
     with pytest.raises(ValueError, match="more than one word"):
         experiment_in(tmp_path, tiny, "tag", swap=phrase)
-
-
-def test_swapped_after_the_division(tiny: Path, tmp_path: Path) -> None:
-    """What is held out is held out with its twin."""
-    write_reviews(tmp_path / "train.tsv", 40)
-    settings = make_settings(
-        task="classify",
-        train=tmp_path / "train.tsv",
-        dev=None,
-        held_out=0.25,
-        checkpoint=str(tiny),
-        swap=Swapping.of("gender"),
-    )
-    experiment = start_experiment(tmp_path / "out", settings)
-    assert experiment.dev.num_examples == 10
-    assert experiment.train.num_examples > 30
 
 
 @pytest.mark.parametrize(

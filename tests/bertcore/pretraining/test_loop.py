@@ -21,7 +21,6 @@ from bertcore.pretraining import (
     check_settings,
 )
 from bertcore.pretraining.objectives.masked_words import MaskedWords
-from bertcore.pretraining.run import HELD_OUT_SEED
 from tests.support.small_corpus import small_corpus
 from tests.support.tiny import tiny_config, tiny_tokenizer
 
@@ -113,25 +112,6 @@ def test_metrics_say_what_happened(tmp_path: Path) -> None:
         assert line["gradient_norm"] > 0
 
 
-def test_checkpoints_are_those_of_the_rhythm_and_open(tmp_path: Path) -> None:
-    run = build(tmp_path, dropout=0.3)
-    run.run()
-    folders = run.folder.checkpoints()
-    assert [folder.name for folder in folders] == ["step-21", "step-24"]
-    bert = load(folders[-1], device="cpu")
-    # What fine-tuning goes on with, here and in transformers.
-    assert bert.config.hidden_dropout_prob == bert.config.attention_probs_dropout_prob == 0.3
-    for ours, theirs in zip(weights(run), bert.module.parameters(), strict=True):
-        assert torch.equal(ours, theirs)
-
-
-def test_the_same_seed_gives_the_same_run_and_another_does_not(tmp_path: Path) -> None:
-    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
-        build(tmp_path / name, steps=4, seed=seed).run()
-    assert metrics(tmp_path / "a") == metrics(tmp_path / "b")
-    assert metrics(tmp_path / "a") != metrics(tmp_path / "c")
-
-
 def test_a_finished_run_is_scored_again_and_not_trained(tmp_path: Path) -> None:
     run = build(tmp_path, steps=5)
     scores = run.run()
@@ -218,13 +198,6 @@ def test_a_run_by_the_clock_ends_and_goes_on_where_it_was(
     assert resumed.progress.elapsed_seconds >= 0.6
     rates = [line["learning_rate_share"] for line in metrics(tmp_path)]
     assert 0 <= rates[-1] < max(rates)
-
-
-def test_held_out_pairs_are_the_same_for_all_seeds(tmp_path: Path) -> None:
-    first, second = (build(tmp_path, seed=seed).held_out.masked for seed in (1, 2))
-    assert HELD_OUT_SEED == 0
-    for a, b in zip(first, second, strict=True):
-        assert torch.equal(a.masked.input_ids, b.masked.input_ids)
 
 
 @pytest.mark.parametrize(

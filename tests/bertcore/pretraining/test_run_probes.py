@@ -29,14 +29,6 @@ TEXTS = (
 )
 
 
-def test_a_text_is_cut_to_the_positions_of_tokens() -> None:
-    shape = tiny_config(model_type="roberta", position_offset=2, type_vocab_size=1)
-    network, tokenizer = tiny_network(shape), tiny_tokenizer(max_length=512)
-    text = ProbeText("dog " * 100, None, "dog", "s" * 100)
-    (found,) = take_probe(network, tokenizer, 1, [text]).sentences
-    assert len(found.tokens) == shape.max_length == 62
-
-
 @pytest.fixture
 def bert() -> Bert:
     return Bert(tiny_network(), tiny_tokenizer())
@@ -94,25 +86,12 @@ def test_a_hidden_word_in_pieces_hides_its_first(bert: Bert) -> None:
     assert found.word == "do"
 
 
-def test_a_hidden_word_must_be_there() -> None:
-    with pytest.raises(ValueError, match="hidden word 'cat' is not in"):
-        ProbeText("The dog sat.", None, "cat")
-
-
 def test_long_sentences_are_cut_to_the_position_table() -> None:
     network = tiny_network(tiny_config(max_position_embeddings=8))
     texts = [ProbeText("the dog sat on the mat and the cat runs", None, "runs")]
     found = take_probe(network, tiny_tokenizer(), 0, texts).sentences[0]
     assert len(found.tokens) == 8
     assert found.masked == 1  # what should be hidden was cut off
-
-
-def test_a_run_writes_probes_at_its_start_and_with_its_scores(tmp_path: Path) -> None:
-    build(tmp_path).run()
-    assert list(probe_files(tmp_path)) == [0, 10, 20, 24]
-    first, *_, last = read_probes(tmp_path)
-    assert (first.step, last.step) == (0, 24)
-    assert not np.array_equal(first.sentences[0].codes, last.sentences[0].codes)
 
 
 def test_a_resumed_run_ends_with_the_probes_of_a_whole_one(tmp_path: Path) -> None:

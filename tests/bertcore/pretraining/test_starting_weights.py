@@ -14,7 +14,6 @@ from bertcore.network import ALL_HEADS
 from bertcore.pretraining import DataConfig, Pretraining, TrainConfig, resume_run
 from bertcore.pretraining.run import check_objective
 from bertcore.pretraining.starting_weights import check_start, starting_network
-from tests.bertcore.training.test_processes import pretrain
 from tests.support.command_line import RHYTHM, invoke, make_texts, metrics, recipe, refusal, succeed
 from tests.support.small_corpus import small_corpus
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
@@ -140,17 +139,6 @@ def test_heads_that_a_checkpoint_lacks_are_told_and_start_from_noise(
         assert torch.equal(found[name], drawn[name]), name
 
 
-def test_the_notice_reaches_the_console(texts: Path, tmp_path: Path) -> None:
-    encoder = tiny_bert(tiny_config(num_hidden_layers=1), heads=frozenset())
-    place = tmp_path / "texts"
-    shutil.copytree(texts, place)
-    shutil.rmtree(place / "begin")
-    encoder.save(place / "begin")
-    result = invoke(*words_of(place, tmp_path / "run", "--steps", "2"))
-    assert result.exit_code == 0, (result.stderr, result.exception)
-    assert "has no pooler and no masked-word head" in " ".join(result.stderr.split())
-
-
 @pytest.mark.parametrize(
     "more",
     [
@@ -200,11 +188,6 @@ def test_checkpoints_with_which_no_run_can_begin(texts: Path, tmp_path: Path) ->
     check_start(load(texts / "begin", device="cpu"))
 
 
-def test_rows_that_the_checkpoint_has_no_positions_for(texts: Path, tmp_path: Path) -> None:
-    words = words_of(texts, tmp_path / "run", "--steps", "2", "--max-seq-length", "65")
-    assert "is 65, but the network has positions for only 64 tokens" in refusal(*words)
-
-
 def test_rows_before_the_first_token_are_no_positions() -> None:
     shape = tiny_config(model_type="roberta", position_offset=2, type_vocab_size=1)  # 64 rows
     check_objective(shape, DataConfig(objective="mlm", max_seq_length=62), goes_on=False)
@@ -234,14 +217,3 @@ def test_a_start_without_a_checkpoint_and_the_other_way_round() -> None:
                 optimizer_config=OptimizerConfig(),
                 start_from=begin,
             )
-
-
-@pytest.mark.slow
-def test_two_processes_begin_as_one(texts: Path, tmp_path: Path) -> None:
-    for name, num_processes in (("one", 1), ("two", 2)):
-        exact = ["--dtype", "float32", "--steps", "6", *recipe(evaluate_every=1)]
-        pretrain(num_processes, *words_of(texts, tmp_path / name, *exact)[1:])
-    one, two = metrics(tmp_path / "one"), metrics(tmp_path / "two")
-    assert [line["step"] for line in two] == list(range(1, 7))
-    for ours, theirs in zip(two, one, strict=True):
-        assert ours["loss"] == pytest.approx(theirs["loss"], abs=1e-4)

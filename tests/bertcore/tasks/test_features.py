@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import torch
 from bertcore.finetuning import resume_experiment
 from bertcore.network.task_heads import TaskNetwork
 from bertcore.tasks import find_task, open_task_model, read_task_data, start_task_model
-from bertcore.tasks.features import StoppedEarly, _room_for, compute_features
+from bertcore.tasks.features import compute_features
 from bertcore.tasks.rows import ordered_batches
 from bertcore.tasks.scoring import score_model
 from tests.bertcore.finetuning.test_loop import make_experiment
@@ -94,26 +93,6 @@ def test_the_top_reads_the_same_from_what_was_kept(
     assert quick.scores.loss == pytest.approx(plain.scores.loss, abs=1e-5)
 
 
-@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="not on this system")
-def test_processes_that_make_room_at_once_have_a_file_each(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    reserve, others = os.posix_fallocate, []
-
-    def while_another_does(*args: int) -> None:
-        monkeypatch.setattr(os, "posix_fallocate", reserve)
-        others.append(_room_for((5, 4), tmp_path, 0))
-        reserve(*args)
-
-    monkeypatch.setattr(os, "posix_fallocate", while_another_does)
-    monkeypatch.setattr("bertcore.tasks.features._SPARE_BYTES", 0)
-    ours, theirs = _room_for((5, 4), tmp_path, 0), others[0]
-    assert ours is not None
-    ours[:], theirs[:] = 1.0, 2.0
-    assert (ours == 1.0).all()
-    assert (theirs == 2.0).all()
-
-
 def test_the_encoder_runs_once_and_learns_as_if_it_ran_each_epoch(
     tiny: Path,
     tmp_path: Path,
@@ -152,21 +131,3 @@ def test_a_stop_while_the_encoder_runs_is_one_that_resumes(tiny: Path, tmp_path:
     report = resume_experiment(tmp_path / "out").run()
     assert report is not None
     assert report["best"]["num_steps"] == 12
-
-
-def test_a_stop_keeps_nothing(tiny: Path, tmp_path: Path) -> None:
-    module, data = opened("classify", tiny, tmp_path)
-    with pytest.raises(StoppedEarly):
-        compute_features(module, data.rows, tmp_path, should_stop=lambda: True)
-
-
-def test_without_room_it_says_so(
-    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    module, data = opened("tag", tiny, tmp_path)
-    monkeypatch.setattr(
-        "bertcore.tasks.features.shutil.disk_usage",
-        lambda _: type("Usage", (), {"free": 10_000})(),
-    )
-    assert compute_features(module, data.rows, tmp_path, in_memory_bytes=0) is None
-    assert compute_features(module, data.rows, tmp_path) is not None

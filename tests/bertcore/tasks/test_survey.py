@@ -10,7 +10,6 @@ import pytest
 from bertcore.configs import Columns
 from bertcore.data.labels import MAX_LABELS
 from bertcore.tasks.read import SAMPLE, survey
-from tests.support.finetuning_files import write_questions, write_tags
 
 
 def test_rows_labels_and_bad_rows(tmp_path: Path) -> None:
@@ -23,14 +22,6 @@ def test_rows_labels_and_bad_rows(tmp_path: Path) -> None:
     assert "row 4" in found.first_bad
     assert "has no text" in found.first_bad
     assert [example.text for example in found.sample] == ["a", "b", "c"]
-
-
-def test_tags_and_questions(tmp_path: Path) -> None:
-    tags = survey(write_tags(tmp_path / "t.txt", 30), "tag")
-    assert tags.num_examples == 30
-    assert set(tags.labels) == {"O", "B-LOC", "I-LOC"}
-    questions = survey(write_questions(tmp_path / "q.json", 30), "qa")
-    assert (questions.num_examples, questions.labels) == (30, {})
 
 
 def test_the_sample_comes_from_the_whole_file(tmp_path: Path) -> None:
@@ -61,17 +52,3 @@ def test_memory_is_bounded_for_any_number_of_rows_and_values(tmp_path: Path) -> 
     first, second = peak(20_000), peak(80_000)
     assert second < 1.2 * first
     assert seen[-1] >= 75_000
-
-
-def test_a_caller_ends_it(tmp_path: Path) -> None:
-    path = tmp_path / "t.tsv"
-    path.write_text("text\tlabel\na\t1\n")
-
-    class EnoughError(Exception):
-        pass
-
-    def end(number: int) -> None:
-        raise EnoughError
-
-    with pytest.raises(EnoughError):
-        survey(path, "classify", on_rows=end)

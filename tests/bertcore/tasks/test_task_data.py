@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 import transformers
 
-from bertcore.configs import Columns
 from bertcore.data.examples import QuestionExample
 from bertcore.tasks import TaskData, find_task, read_task_data
 from bertcore.tasks.questions import find_answers, question_rows
 from bertcore.tasks.rows import IGNORED, RowBuilder, share_padding, shuffled_batches
-from tests.support.finetuning_files import WRITERS, write_reviews
+from tests.support.finetuning_files import write_reviews
 from tests.support.tiny import tiny_tokenizer
 
 TOKENIZER = tiny_tokenizer()
@@ -104,14 +103,6 @@ def test_labels_get_their_order_and_unseen_ones_are_named(tmp_path: Path) -> Non
     assert "1 bad row was left out" in skipped.notes[0]
     with pytest.raises(ValueError, match="has no example to use"):
         read(path, "classify", labels=("11",), skip_bad_rows=True)
-
-
-@pytest.mark.parametrize("task", WRITERS)
-def test_every_file_gives_targets(task: str, tmp_path: Path) -> None:
-    writer, ending = WRITERS[task]
-    data = read(writer(tmp_path / f"f{ending}", 6), task)
-    assert data.num_examples == 6
-    assert data.rows.batch(np.arange(len(data.rows))).targets.shape[0] == len(data.rows)
 
 
 def test_batches_hold_every_example_once_with_little_padding(tmp_path: Path) -> None:
@@ -207,17 +198,3 @@ def test_a_question_leaves_room_for_the_text() -> None:
     asked = QuestionExample("q", "where " * 40, "in paris", [("paris", 3)], 1)
     with pytest.raises(ValueError, match="leaves no room for text after a question of 40 tokens"):
         question_rows([asked], TOKENIZER, max_length=32, is_train=True)
-
-
-def test_column_options_reach_the_reader(tmp_path: Path) -> None:
-    path = tmp_path / "t.csv"
-    path.write_text("body,mark\na,x\nb,y\n")
-    data = read(path, "classify", columns=Columns(text="body", label="mark"))
-    assert data.labels == ("x", "y")
-
-
-def test_a_word_without_pieces_keeps_its_place(tmp_path: Path) -> None:
-    path = tmp_path / "t.txt"
-    path.write_text("cat A\n\u200d B\ndog A\n", encoding="utf-8")
-    data = read(path, "tag")
-    assert data.rows.batch([0]).input_ids[0].tolist().count(TOKENIZER.unk_id) == 1

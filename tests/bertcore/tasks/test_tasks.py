@@ -10,7 +10,6 @@ import torch
 
 from bertcore.analysis.attribution import answer, run_file, task_input
 from bertcore.data.columns import TextForm
-from bertcore.network.task_heads import HEAD_KINDS
 from bertcore.tasks import (
     TASKS,
     Classify,
@@ -46,15 +45,6 @@ def test_a_seventh_task_is_one_class(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert run.metrics().metrics["macro_f1"] == pytest.approx(scores.metrics["macro_f1"])
     found = answer(model, task_input(model, "the film was good"))
     np.testing.assert_allclose(found.probabilities.sum(), 1, atol=1e-6)  # type: ignore[attr-defined]
-
-
-def test_every_task_says_what_it_is() -> None:
-    for name, task in TASKS.items():
-        assert find_task(name) is task
-        assert task.name == name
-        assert task.kind in HEAD_KINDS
-        assert task.metrics
-        assert (task.decision is None) == bool(task.why_no_decision)
 
 
 def test_two_tasks_have_feature_based_forms() -> None:

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from bertcore.pretraining import DataConfig, OptimizerConfig, Pretraining, RunFolder, TrainConfig
-from bertcore.training.processes import choose_compile, missing_for_compile
+from bertcore.training.processes import missing_for_compile
 from tests.support.small_corpus import small_corpus
 from tests.support.tiny import tiny_config, tiny_tokenizer
 
@@ -110,15 +110,6 @@ def _compile_to(call: Any) -> Any:
         self._compiled_call_impl = call
 
     return compile
-
-
-def test_auto_compiles_long_runs_only() -> None:
-    missing = missing_for_compile(CPU)
-    for steps, minutes, is_long in ((100, None, False), (20_000, None, True), (None, 2.0, False)):
-        found, notice = choose_compile("auto", CPU, steps=steps, minutes=minutes)
-        assert found == (is_long and missing is None)
-        assert (notice is None) == (not is_long or missing is None)
-    assert choose_compile("off", CPU, steps=10**6, minutes=None) == (False, None)
 
 
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

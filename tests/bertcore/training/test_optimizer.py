@@ -9,7 +9,7 @@ import torch
 
 from bertcore.loading import load
 from bertcore.pretraining import OptimizerConfig
-from bertcore.training.optimizer import build_optimizers, clip_gradients, set_rate
+from bertcore.training.optimizer import build_optimizers, set_rate
 from tests.support.tiny import tiny_network
 from tests.support.tiny_others import make_other
 
@@ -79,30 +79,6 @@ def test_the_rate_is_a_share_of_each_peak() -> None:
         set_rate(built, share)
         rates = [{group["lr"] for group in each.param_groups} for each in built]
         assert rates == [{4e-3 * share}, {1e-3 * share}]
-
-
-def test_decay_is_decoupled_and_the_first_step_is_adams() -> None:
-    network = tiny_network()
-    config = OptimizerConfig(optimizer="adamw", learning_rate=0.01, weight_decay=0.1)
-    (adamw,) = build_optimizers(network, config, dtype="float32")
-    before = {name: p.detach().clone() for name, p in network.named_parameters()}
-    for parameter in network.parameters():
-        parameter.grad = torch.full_like(parameter, 2.0)
-    adamw.step()
-    for name, parameter in network.named_parameters():
-        kept = 1 - 0.01 * 0.1 if parameter.dim() == 2 else 1.0
-        torch.testing.assert_close(parameter.detach(), before[name] * kept - 0.01)
-
-
-def test_gradients_are_scaled_down_together() -> None:
-    network = tiny_network()
-    for parameter in network.parameters():
-        parameter.grad = torch.ones_like(parameter)
-    num = sum(parameter.numel() for parameter in network.parameters())
-    assert float(clip_gradients(network, 1.0)) == pytest.approx(math.sqrt(num), rel=1e-4)
-    assert float(clip_gradients(network, 1.0)) == pytest.approx(1.0, rel=1e-4)
-    small = float(clip_gradients(network, 5.0))
-    assert float(clip_gradients(network, 5.0)) == pytest.approx(small)  # left alone below
 
 
 @pytest.mark.parametrize(

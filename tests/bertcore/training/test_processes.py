@@ -3,7 +3,6 @@
 import json
 import shutil
 from pathlib import Path
-from threading import Timer
 from typing import Any
 
 import pytest
@@ -11,11 +10,11 @@ import torch
 from safetensors.torch import load_file
 
 from bertcore.pretraining import DataConfig, OptimizerConfig, Pretraining, RunFolder, TrainConfig
-from bertcore.training.processes import Processes, wait_for_file
+from bertcore.training.processes import Processes
 from bertcore.training.run_folder import STATE_FILE
 from tests.support.command_line import recipe
 from tests.support.small_corpus import small_corpus, small_documents, write_documents
-from tests.support.tiny import tiny_config, tiny_network, tiny_tokenizer
+from tests.support.tiny import tiny_config, tiny_tokenizer
 from tests.support.together import fork_together, run_together, run_torchrun
 
 SHAPE = "--layers 1 --hidden 32 --heads 2 --max-seq-length 24 --batch-size 8 --device cpu".split()
@@ -179,18 +178,6 @@ def test_one_gpu_cannot_be_named_for_many(monkeypatch: pytest.MonkeyPatch) -> No
         Processes("cuda:0")
 
 
-def test_alone_nothing_is_shared() -> None:
-    alone = Processes("cpu")
-    assert alone.is_main
-    assert alone.rows(8, 1) == [slice(0, 8)]
-    assert alone.sum([1.0, 2.0]) == [1.0, 2.0]
-    assert alone.of_main(3.5) == 3.5
-    assert [alone.any(flag) for flag in (True, False)] == [True, False]
-    module = torch.nn.Sequential(tiny_network())
-    assert alone.join(module) is module
-    alone.leave()
-
-
 def leave_and_name_threads() -> None:
     """Join, add gradients, leave; write the names of this process's threads before and after."""
 
@@ -214,15 +201,6 @@ def test_leaving_ends_the_threads_of_the_group() -> None:
     for before, after in lines:
         assert "pt_gloo_runloop" in before
         assert not any("gloo" in name for name in after)
-
-
-def test_waiting_ends_when_the_file_is_there(tmp_path: Path) -> None:
-    path = tmp_path / "config.json"
-    writer = Timer(0.3, path.write_text, ["{}"])
-    writer.start()
-    wait_for_file(path)
-    assert path.is_file()
-    writer.join()
 
 
 @pytest.mark.parametrize("name", ["FSDP", "DEEPSPEED"])

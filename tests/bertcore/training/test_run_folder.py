@@ -103,14 +103,3 @@ def test_a_line_of_metrics_on_a_full_disk_is_not_half_there(tmp_path: Path) -> N
     assert run.metrics_file.read_bytes() == before
     run.append_metrics({"step": 2, "loss": 0.25})
     assert len(run.metrics_file.read_text().splitlines()) == 2
-
-
-def test_a_full_disk_in_the_preparation_leaves_nothing(tmp_path: Path) -> None:
-    run = RunFolder(tmp_path / "run")
-    with (
-        largest_file(1000),
-        pytest.raises(RuntimeError, match=r"is full\. Free .* No part of the run is left: start"),
-        run.building() as partial,
-    ):
-        partial.write_config({"a": "x" * 2000})
-    assert list(tmp_path.iterdir()) == []

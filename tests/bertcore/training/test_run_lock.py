@@ -73,14 +73,6 @@ def test_one_process_at_a_time_and_a_kill_frees_it(tmp_path: Path) -> None:
         assert lock_holder(tmp_path) is None
 
 
-def test_the_same_process_may_ask_again(tmp_path: Path) -> None:
-    with lock_run(tmp_path):
-        with lock_run(tmp_path):
-            pass
-        assert lock_holder(tmp_path) is not None
-    assert lock_holder(tmp_path) is None
-
-
 def test_the_lock_follows_a_renamed_folder_and_ends_with_an_error(tmp_path: Path) -> None:
     first, second = tmp_path / "a", tmp_path / "b"
     first.mkdir()

@@ -14,10 +14,7 @@ from bertcore.data.examples import (
     TextExample,
 )
 from bertcore.finetuning.data.swap_words import (
-    Augmenter,
-    Swapping,
     WordSwap,
-    check_tagged,
     swap_example,
 )
 
@@ -77,17 +74,3 @@ def test_an_answer_that_cuts_a_swapped_word_leaves_no_example() -> None:
 
 def _question(context: str) -> dict[str, Any]:
     return {"id": "1", "question": "Who was it?", "context": context, "row": 1}
-
-
-def test_phrases_are_refused_where_words_have_tags() -> None:
-    check_tagged(SWAP.pairs)
-    with pytest.raises(ValueError, match="'police woman' is more than one word"):
-        check_tagged([("police woman", "police man")])
-
-
-def test_each_example_with_a_word_is_there_twice() -> None:
-    examples = [TextExample(text, None, "1", 1) for text in ("she ran", "rain", "he sat")]
-    augmenter = Augmenter(Swapping("mine", (("she", "he"),)))
-    texts = [each.text for each in augmenter(examples) if isinstance(each, TextExample)]
-    assert texts == ["she ran", "he ran", "rain", "he sat", "she sat"]
-    assert "2 of 3 training examples" in augmenter.note()

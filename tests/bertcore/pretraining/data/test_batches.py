@@ -79,16 +79,6 @@ def test_a_round_shows_each_instance_once_and_the_next_cuts_anew() -> None:
     assert set(map(tuple, first)) != set(map(tuple, second))
 
 
-def test_the_seed_changes_everything() -> None:
-    assert equal(new(1).batch(3), new(1).batch(3))
-    assert not equal(new(1).batch(3), new(2).batch(3))
-
-
-def test_masks_differ_from_step_to_step() -> None:
-    batches = new()
-    assert not torch.equal(batches.batch(0).masked.positions, batches.batch(1).masked.positions)
-
-
 def test_held_out_batches_are_fixed_and_not_repeated() -> None:
     corpus = small_corpus(seed=9)
     first, again = (
@@ -178,29 +168,6 @@ def test_what_a_round_is_made_of() -> None:
 def test_too_little_text_is_refused() -> None:
     with pytest.raises(ValueError, match=r"gives 1 training instance, fewer than one batch of 8"):
         Batches(small_corpus(1), TOKENIZER, DataConfig(batch_size=8), seed=0)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"masked_lm_prob": 0.0}, "masked_lm_prob is 0.0"),
-        ({"masked_lm_prob": float("nan")}, "masked_lm_prob is nan"),
-        ({"short_seq_prob": 1.5}, "short_seq_prob is 1.5"),
-        ({"max_seq_length": 4}, "max_seq_length is 4; expected at least 5"),
-        ({"max_predictions_per_seq": 0}, "max_predictions_per_seq is 0"),
-        ({"batch_size": 0}, "batch_size is 0; expected at least 1"),
-    ],
-)
-def test_wrong_settings_get_a_sentence(change: dict[str, float], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        DataConfig(**change)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("length", [5, 10, 32, 128, 512])
-def test_room_for_every_hidden_token(length: int) -> None:
-    config = DataConfig.for_length(length, batch_size=4)
-    assert config.max_predictions_per_seq >= num_masked(length, 10**6)
-    assert (config.max_seq_length, config.batch_size) == (length, 4)
 
 
 def test_cutting_ahead_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

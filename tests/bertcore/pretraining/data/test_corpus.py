@@ -9,7 +9,7 @@ import pytest
 
 from bertcore.pretraining import pack_corpus, read_documents, read_sentences
 from bertcore.pretraining.data.corpus import ArrayFile, open_corpus, pack_corpus_to
-from tests.support.small_corpus import small_corpus, small_documents, write_documents
+from tests.support.small_corpus import small_corpus, small_documents
 from tests.support.tiny import tiny_tokenizer
 
 TEXT = "One line.\nTwo. Three!\n\n\n  \nA second document.\n\r\nThird, without an end"
@@ -50,14 +50,6 @@ def test_packing_keeps_every_sentence_and_border() -> None:
     assert corpus.ids.dtype == np.uint16
 
 
-def test_packing_in_groups_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = small_corpus()
-    monkeypatch.setattr("bertcore.pretraining.data.corpus._BATCH_SENTENCES", 7)
-    in_groups = small_corpus()
-    assert np.array_equal(whole.ids, in_groups.ids)
-    assert whole.fingerprint == in_groups.fingerprint
-
-
 def test_a_corpus_packed_to_a_folder_is_that_packed_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -73,17 +65,6 @@ def test_a_corpus_packed_to_a_folder_is_that_packed_in_memory(
         ours, theirs = getattr(mapped, name), getattr(corpus, name)
         assert ours.dtype == theirs.dtype
         assert np.array_equal(ours, theirs)
-
-
-@pytest.mark.parametrize("dtype", [np.uint16, np.int32, np.int64])
-def test_a_growing_array_is_read_by_numpy(tmp_path: Path, dtype: type) -> None:
-    path = tmp_path / "numbers.npy"
-    with ArrayFile(path, np.dtype(dtype)) as numbers:
-        for start in range(0, 1000, 100):
-            numbers.append(np.arange(start, start + 100))
-        numbers.append(np.arange(0))
-    assert np.array_equal(np.load(path), np.arange(1000, dtype=dtype))
-    assert np.load(path, mmap_mode="r").dtype == dtype
 
 
 def test_an_array_that_was_not_finished_reads_as_empty(tmp_path: Path) -> None:
@@ -157,9 +138,3 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         broken[len(broken) // 2] ^= 0xFF
         path.write_bytes(broken)
         refusal(path)  # what is unpacked before the damage is seen may not even be text
-
-
-def test_written_documents_are_read_back(tmp_path: Path) -> None:
-    documents = small_documents(5)
-    path = write_documents(tmp_path / "text.txt", documents)
-    assert list(read_sentences([path])) == documents

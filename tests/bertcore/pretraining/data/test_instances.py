@@ -1,6 +1,5 @@
 """Instances: equal to a literal reading of the specification, draw for draw."""
 
-from itertools import pairwise
 from random import Random
 
 import numpy as np
@@ -104,23 +103,6 @@ def test_equal_to_the_literal_algorithm(
     assert ours.random() == theirs.random()  # not one draw more or less
 
 
-@settings(max_examples=100, deadline=None)
-@given(lengths, st.integers(5, 40), st.integers(0, 10**9))
-def test_rows_are_whole(lengths: list[list[int]], max_seq_length: int, seed: int) -> None:
-    documents = numbered(lengths)
-    owner = {token: i for i, document in enumerate(documents) for token in flat(document)}
-    for a, b, is_random in our_instances(documents, max_seq_length, 0.1, Random(seed)):
-        assert a
-        assert b
-        assert len(a) + len(b) + 3 <= max_seq_length
-        for part in (a, b):  # one unbroken stretch of one document
-            assert part == list(range(part[0], part[0] + len(part)))
-            assert len({owner[token] for token in part}) == 1
-        if not is_random:
-            assert owner[a[0]] == owner[b[0]]
-            assert b[0] > a[-1]
-
-
 def test_documents_in_blocks_are_cut_as_all_at_once() -> None:
     corpus = small_corpus(30)
     ours, theirs = Random(4), Random(4)
@@ -134,60 +116,12 @@ def test_documents_in_blocks_are_cut_as_all_at_once() -> None:
     assert len(create_instances(corpus, max_seq_length=24, rng=ours, documents=range(0))) == 0
 
 
-def test_label_1_is_the_random_one_and_0_follows() -> None:
-    documents = numbered([[5] * 40, [5] * 40])
-    found = our_instances(documents, 43, 0.0, Random(1))
-    labels = [label for _, _, label in found]
-    assert 0 < sum(labels) < len(labels)
-    for a, b, label in found:
-        same = (a[0] < 200) == (b[0] < 200)
-        assert same == (label == 0)
-        if label == 0:
-            assert b[0] == a[-1] + 1  # sentences of 5 fill 40 tokens exactly: nothing is cut
-
-
-def test_a_lone_sentence_always_gets_a_random_partner() -> None:
-    documents = numbered([[60], [60], [3]])
-    assert [label for _, _, label in our_instances(documents, 32, 0.0, Random(0))] == [1, 1, 1]
-
-
 def test_more_than_half_of_the_pairs_are_random() -> None:
     made = create_instances(small_corpus(400), max_seq_length=32, rng=Random(0))
     assert 0.5 < made.share_random < 0.8
     assert made.share_random == made.labels.mean()
     assert made.share_padding(32) == pytest.approx(1 - made.lengths.mean() / 32)
     assert made.lengths.max() <= 32
-
-
-def test_sentences_that_b_replaced_feed_the_next_instance() -> None:
-    documents = numbered([[5] * 40, [5] * 40])
-    first = [pair for pair in our_instances(documents, 43, 0.0, Random(3)) if pair[0][0] < 200]
-    for (a, b, label), (following, _, _) in pairwise(first):
-        assert following[0] == (a[-1] if label else b[-1]) + 1
-
-
-def test_one_document_pairs_with_itself() -> None:
-    found = our_instances(numbered([[4, 4, 4, 4, 4, 4]]), 16, 0.0, Random(0))
-    assert found
-    assert all(b for _, b, _ in found)
-
-
-def test_the_target_length_is_drawn_once_a_document() -> None:
-    documents = numbered([[1] * 300 for _ in range(60)])
-    made = create_instances(packed(documents), max_seq_length=64, short_seq_prob=1.0, rng=Random(5))
-    by_document: dict[int, set[int]] = {}
-    for (a_start, _, _, b_end), label, length in zip(
-        made.spans, made.labels, made.lengths, strict=True
-    ):
-        if label == 0 and b_end % 300:  # the last chunk of a document may be shorter
-            by_document.setdefault(int(a_start) // 300, set()).add(int(length))
-    assert all(len(found) == 1 for found in by_document.values())
-    assert len({next(iter(found)) for found in by_document.values()}) > 10
-
-
-def test_too_short_rows_are_refused() -> None:
-    with pytest.raises(ValueError, match="max_seq_length is 4; expected at least 5"):
-        create_instances(small_corpus(2), max_seq_length=4, rng=Random(0))
 
 
 @pytest.mark.parametrize("length", [16, 48])

@@ -36,14 +36,11 @@ from tests.support.command_line import (
     invoke,
     make_texts,
     metrics,
-    recipe,
-    refusal,
     succeed,
     words_of,
 )
 from tests.support.small_corpus import small_corpus, small_documents, write_documents
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
-from tests.support.together import run_together
 
 CPU = torch.device("cpu")
 TOKENIZER = tiny_tokenizer()
@@ -102,18 +99,6 @@ def test_rows_are_those_of_the_definition(lengths: list[int], width: int, seed: 
     assert all(len(row) in (width - 1, width) for row in rows[:-1])
 
 
-def test_blocks_give_the_rows_of_their_documents() -> None:
-    corpus = small_corpus()
-    for first, end in ((0, 12), (12, 13), (13, 40)):
-        part = create_packed_rows(corpus, max_seq_length=32, documents=range(first, end))
-        places = corpus.sentence_starts[corpus.document_starts[[first, end]]]
-        assert part.spans[0, 0] == places[0]
-        assert part.spans[-1, 1] == places[1]
-        assert (part.spans[1:, 0] == part.spans[:-1, 1]).all()
-        assert part.spans[0, 2] == first
-    assert part.num_text_tokens.sum() == places[1] - places[0]
-
-
 def test_a_batch_is_one_segment_with_fixed_masks_on_text_only() -> None:
     batches = Batches(small_corpus(), TOKENIZER, CONFIG, seed=1)
     for step in range(6):
@@ -159,14 +144,6 @@ def test_a_round_has_every_token_once(monkeypatch: pytest.MonkeyPatch) -> None:
         seen += originals(batches.batch(step))[0].tolist()
         step += 1
     assert sorted(t for t in seen if t >= FIRST_WORD) == sorted(corpus.ids.tolist())
-
-
-def test_hardly_any_padding() -> None:
-    corpus = small_corpus(400)
-    pairs = Batches(corpus, TOKENIZER, DataConfig.for_length(32, batch_size=8), seed=1).describe()
-    rows = Batches(corpus, TOKENIZER, CONFIG, seed=1).describe()
-    assert rows["share_padding"] < 0.01 < pairs["share_padding"]
-    assert "share_random" not in rows
 
 
 def held_out(num_rows: int = 24) -> list[Batch]:
@@ -340,26 +317,3 @@ def test_the_command_line_trains_and_scores_without_pairs(texts: Path, tmp_path:
     table = succeed(*command, folder)
     assert "rows of packed text" in table
     assert "next-sentence" not in table
-
-
-def test_an_empty_text_is_still_refused(texts: Path, tmp_path: Path) -> None:
-    empty = tmp_path / "empty.txt"
-    empty.write_text("\n\n")
-    words = words_of(texts, tmp_path / "run", "--steps", "4", "--objective", "mlm")
-    words[words.index(str(texts / "train.txt"))] = str(empty)
-    assert "has no text" in refusal(*words)
-    assert "objective is 'cbow'" in refusal(
-        *words_of(texts, tmp_path / "run", "--steps", "4", "--objective", "cbow")
-    )
-
-
-@pytest.mark.slow
-def test_two_processes_train_as_one(texts: Path, tmp_path: Path) -> None:
-    exact = ["--objective", "mlm", "--dtype", "float32", "--steps", "6", *recipe(evaluate_every=1)]
-    for name, num_processes in (("one", 1), ("two", 2)):
-        run_together(num_processes, words_of(texts, tmp_path / name, *exact))
-    one, two = metrics(tmp_path / "one"), metrics(tmp_path / "two")
-    assert [line["step"] for line in two] == list(range(1, 7))
-    for ours, theirs in zip(two, one, strict=True):
-        assert ours["loss"] == pytest.approx(theirs["loss"], abs=1e-4)
-        assert ours["num_tokens"] == theirs["num_tokens"]
