@@ -1,5 +1,6 @@
 """Scores by number of labels: pretrained, pretrained and frozen, and from random weights."""
 
+import itertools
 import json
 import math
 import shutil
@@ -8,10 +9,11 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Any
 
 from bertcore.base.device import choose_device, compute_format
 from bertcore.base.json_data import plain_data
+from bertcore.base.toml_tables import from_table
 from bertcore.base.whole_files import write_whole
 from bertcore.configs import FinetuneConfig
 from bertcore.configs.numbers import check_numbers_of
@@ -42,10 +44,12 @@ FROZEN_RATE = 1e-3
 """Peak rate of the frozen line: a head alone needs a larger one than the whole network.
 
 Source: docs/record_parts.py."""
+_OLD_STARTS = ["pretrained", "untrained"]
 _RUN, _SAMPLES, _DIVIDED = "run", "samples", "data"
 
 
-class LabelPoint(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class LabelPoint:
     """One fine-tuning of the series."""
 
     start: str
@@ -58,6 +62,11 @@ class LabelPoint(NamedTuple):
     num_steps: int
     value: float
     """The metric on the dev data after the last step; no step is chosen on these data."""
+
+    @property
+    def key(self) -> tuple[str, int, int]:
+        """Its place in the series."""
+        return self.start, self.num_labels, self.seed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +83,7 @@ class LabelCurve:
     seeds: tuple[int, ...]
     least_steps: int
     metric: str
-    num_dev: int | None
+    num_dev: int | None = None
     """Examples scored; None before the first."""
     points: tuple[LabelPoint, ...]
     """Those that are done."""
@@ -103,7 +112,7 @@ class LabelCurve:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the series for JSON, points as objects."""
-        return {**asdict(self), "points": [point._asdict() for point in self.points]}
+        return asdict(self)
 
 
 def read_label_curve(folder: Path) -> LabelCurve:
@@ -120,11 +129,8 @@ def read_label_curve(folder: Path) -> LabelCurve:
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
         values.pop("settings")
-        points = tuple(LabelPoint(**point) for point in values.pop("points"))
-        numbers, seeds = tuple(values.pop("num_labels")), tuple(values.pop("seeds"))
-        values["notes"] = tuple(values.get("notes", ()))  # older series have none
-        values["starts"] = tuple(values.get("starts", ("pretrained", "untrained")))
-        curve = LabelCurve(points=points, num_labels=numbers, seeds=seeds, **values)
+        given = {name: value for name, value in values.items() if value is not None}
+        curve = from_table(LabelCurve, {"starts": _OLD_STARTS, **given})
         _check(curve)
         return curve
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -132,36 +138,20 @@ def read_label_curve(folder: Path) -> LabelCurve:
 
 
 def _check(curve: LabelCurve) -> None:
-    """Reject values of another type, points that are not of the series, or are there twice.
+    """Reject numbers out of range, and points that are not of the series, or are there twice.
 
-    TypeError or ValueError if there is one.
+    ValueError if there is one.
     """
-    for name, hint in get_type_hints(LabelCurve).items():
-        if not _is_of(hint, getattr(curve, name)):
-            raise TypeError(f"{name} has a value of another type, or none")
-    check_numbers_of(curve)
-    planned: list[set[Any]] = [set(curve.starts), set(curve.num_labels), set(curve.seeds)]
-    keys = {point[:3] for point in curve.points}
-    if len(keys) < len(curve.points) or not all(
-        part in parts for key in keys for part, parts in zip(key, planned, strict=True)
-    ):
+    for part in (curve, *curve.points):
+        check_numbers_of(part)
+    planned = set(itertools.product(curve.starts, curve.num_labels, curve.seeds))
+    keys = {point.key for point in curve.points}
+    if len(keys) < len(curve.points) or not keys <= planned:
         raise ValueError("a point is there twice, or is not of the series")
-    if not planned[0] <= set(STARTS):
+    if not set(curve.starts) <= set(STARTS):
         raise ValueError(f"starts has another than {', '.join(STARTS)}")
     if curve.points and curve.num_dev is None:
         raise ValueError("there are points, but num_dev is null")
-
-
-def _is_of(hint: Any, value: Any) -> bool:
-    """Return whether a value is of an annotated type: plain, a union, or tuples of such."""
-    if hint is LabelPoint:
-        return all(map(_is_of, get_type_hints(LabelPoint).values(), value))
-    parts = get_args(hint)
-    if get_origin(hint) is tuple:
-        return all(_is_of(parts[0], part) for part in value)
-    if parts:
-        return any(_is_of(part, value) for part in parts)
-    return type(value) is hint or (hint is float and type(value) is int)
 
 
 def run_label_curve(
@@ -210,7 +200,7 @@ def run_label_curve(
     config = settings.config
     on_note(compute_format(config.dtype, choose_device(config.device)).sentence)
     with lock_run(folder):
-        done = {point[:3] for point in curve.points}
+        done = {point.key for point in curve.points}
         planned = [
             (s, n, seed) for n in curve.num_labels for seed in curve.seeds for s in curve.starts
         ]

@@ -6,6 +6,7 @@ import json
 import math
 import shutil
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,7 @@ def edit(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
 
 def test_each_point_is_that_fine_tuning(files: Path, tmp_path: Path) -> None:
     curve = run_label_curve(tmp_path / "c", settings(files), num_labels=(16, 8), least_steps=3)
-    assert [point[:3] for point in curve.points] == [
+    assert [point.key for point in curve.points] == [
         (start, number, seed) for number in (8, 16) for seed in (1, 2) for start in STARTS
     ]
     assert curve.num_planned == len(curve.points) == 12
@@ -216,18 +217,14 @@ POINT = ("pretrained", 8, 1, 3, 3, 0.5)
     ("change", "sentence"),
     [
         ({"num_dev": None}, "num_dev is null"),
-        ({"num_dev": "16"}, "num_dev has a value of another type"),
-        ({"num_labels": "8"}, "num_labels has"),
-        ({"task": 7}, "task has"),
+        ({"num_labels": "8"}, "num_labels 1 is"),
         ({"starts": ["pretrained", "else"]}, "starts has another than"),
         ({"seeds": [2]}, "not of the series"),
-        ({"seeds": [True]}, "seeds has"),
+        ({"seeds": [True]}, "seeds 1 is"),
         ({"points": [POINT, POINT]}, "twice"),
-        ({"points": [(*POINT[:4], None, 0.5)]}, "points has"),
-        ({"points": [(*POINT[:4], 10**30, 0.5)]}, "points is"),
-        ({"points": [(*POINT[:5], None)]}, "points has"),
-        ({"points": [(*POINT[:5], math.nan)]}, "points is nan"),
-        ({"points": [([], *POINT[1:])]}, "points has"),
+        ({"points": [(*POINT[:4], 10**30, 0.5)]}, "num_steps is"),
+        ({"points": [(*POINT[:5], None)]}, "points 1, value is"),
+        ({"points": [(*POINT[:5], math.nan)]}, "points 1, value is nan"),
     ],
 )
 def test_values_of_another_type_are_damage(
@@ -236,7 +233,7 @@ def test_values_of_another_type_are_damage(
     texts = dict.fromkeys(("checkpoint", "task", "train", "dev", "metric"), "x")
     values = {**texts, "num_labels": [8], "seeds": [1], "least_steps": 1, "num_dev": 16}
     values = {**values, "points": [POINT], **change, "settings": {}}
-    values["points"] = [LabelPoint(*point)._asdict() for point in values["points"]]
+    values["points"] = [asdict(LabelPoint(*point)) for point in values["points"]]
     (tmp_path / CURVE_FILE).write_text(json.dumps(values))
     with pytest.raises(RuntimeError, match=rf"is damaged \(.*{sentence}"):
         read_label_curve(tmp_path)
@@ -264,7 +261,7 @@ def test_the_command_prints_the_series(files: Path, tmp_path: Path) -> None:
     few = recipe(least_steps=3)
     found = json.loads(succeed(*line, *few, "--out", tmp_path / "c", "--json"))
     curve: LabelCurve = module.read_label_curve(tmp_path / "c")
-    assert found["points"] == [point._asdict() for point in curve.points]
+    assert found["points"] == [asdict(point) for point in curve.points]
     table = succeed("finetune", "--out", tmp_path / "c", "--resume")
     assert f"{curve.median('pretrained', 8):.3f}" in table
     assert "--label-curve is 'few'" in refusal(*line[:-1], "few", "--out", tmp_path / "d")
