@@ -210,19 +210,6 @@ def test_a_drawn_mask_joins_the_window_and_may_not_blind_a_token(tmp_path: Path)
     assert ((changed.attentions[1] > 0) == (distances > 0) & (distances <= 4)).all()
 
 
-def test_heads_of_skipped_layers_are_silent_too(bert: Bert) -> None:
-    changes = Changes(heads_off=frozenset({(0, 3)}), layers_skipped=frozenset({1}))
-    assert changes.silent_heads(bert.config) == {(0, 3), (1, 0), (1, 1), (1, 2), (1, 3)}
-
-
-def test_what_comes_later_changes_nothing_under_the_causal_pattern(bert: Bert) -> None:
-    causal = Changes(pattern="causal")
-    short, long = (bert.trace(text, changes=causal) for text in ("the river", "the river bank"))
-    torch.testing.assert_close(
-        short.hidden_states[:, :3], long.hidden_states[:, :3], atol=1e-6, rtol=0
-    )
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_blocks_hold_any_mask(seed: int) -> None:
     allowed = torch.rand(17, 17, generator=torch.Generator().manual_seed(seed)) < 0.6
@@ -230,13 +217,6 @@ def test_blocks_hold_any_mask(seed: int) -> None:
     again = pattern_mask("drawn", 17, 0, blocks_of(allowed))
     assert again is not None
     assert torch.equal(again, allowed)
-
-
-def test_blocks_join_equal_rows() -> None:
-    allowed = torch.ones(6, 6, dtype=torch.bool)
-    allowed[1:4, 2:5] = False
-    assert blocks_of(allowed) == (Block(1, 3, 2, 4),)
-    assert blocks_of(torch.ones(3, 3)) == ()
 
 
 # --- edits ------------------------------------------------------------------------------------
@@ -259,13 +239,6 @@ def test_a_cell_is_set_and_the_rest_rescaled() -> None:
     torch.testing.assert_close(weights[0, 0], torch.tensor(expected))
 
 
-def test_two_cells_of_a_row_are_set_together() -> None:
-    weights = torch.tensor([[[[0.25, 0.25, 0.25, 0.25]] * 4]])
-    set_cells([Cell(0, 0, 3, 0, 0.5), Cell(0, 0, 3, 1, 0.1)], weights)
-    torch.testing.assert_close(weights[0, 0, 3], torch.tensor([0.5, 0.1, 0.2, 0.2]))
-    torch.testing.assert_close(weights[0, 0, 2], torch.full((4,), 0.25))
-
-
 @torch.no_grad()
 def test_the_layers_follow_from_the_edited_weights(bert: Bert, plain: Trace) -> None:
     """The run continues with the edited row: recomputed by hand from the plain trace."""
@@ -282,14 +255,6 @@ def test_the_layers_follow_from_the_edited_weights(bert: Bert, plain: Trace) -> 
     torch.testing.assert_close(ours.hidden_states[2], by_hand, atol=1e-6, rtol=0)
     assert torch.equal(ours.hidden_states[:2], plain.hidden_states[:2])
     assert not torch.equal(ours.hidden_states[2:], plain.hidden_states[2:])
-
-
-def test_a_cell_wins_over_the_pattern(bert: Bert) -> None:
-    changes = Changes(pattern="causal", cells=((0, 1, 2, 5, 0.25),))
-    ours = bert.trace(A, B, changes=changes)
-    assert float(ours.attentions[0, 1, 2, 5]) == 0.25
-    assert float(ours.attentions[0, 1, 3, 5]) == 0
-    torch.testing.assert_close(ours.attentions.sum(-1), torch.ones(3, 4, ours.num_tokens))
 
 
 def test_all_changes_together_on_the_device_and_format_of_the_network(bert: Bert) -> None:

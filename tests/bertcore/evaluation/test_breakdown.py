@@ -12,16 +12,13 @@ import torch
 from typer.testing import CliRunner
 
 from bertcore.analysis.attribution.labelled_file import run_file
-from bertcore.evaluation.breakdown import break_down, by_label, by_length, calibration
+from bertcore.evaluation.breakdown import break_down, by_label, by_length
 from bertcore.network.task_heads import TaskNetwork
 from bertcore.tasks import read_task_data, score_model
 from bertcore.tasks.model import TaskModel
-from bertscope.cli.evaluate import MOST_LABELS, breakdown_tables
-from tests.bertcore.finetuning.test_loop import make_experiment
 from tests.support.command_line import app
-from tests.support.finetuning_files import WRITERS, scores_on, write_reviews, write_tags
+from tests.support.finetuning_files import scores_on, write_reviews, write_tags
 from tests.support.rigged_models import random_model
-from tests.support.tiny import tiny_bert
 
 runner = CliRunner(env={"COLUMNS": "160", "TERM": "dumb"})
 
@@ -121,45 +118,6 @@ def test_it_is_what_the_inspect_page_shows(task: str, tmp_path: Path) -> None:
     assert list(ours.by_label) == theirs.slices_by_label()
 
 
-@pytest.mark.parametrize("task", ["classify", "choice", "regress"])
-def test_the_report_of_a_fine_tuning_has_it(task: str, tmp_path: Path) -> None:
-    tiny = tiny_bert().save(tmp_path / "tiny")
-    assert task in WRITERS
-    report = make_experiment(tmp_path, tiny, task, epochs=1).run()
-    assert report is not None
-    found = report["best"]["scores"]["breakdown"]
-    markdown = (tmp_path / "out" / "report.md").read_text()
-    written = json.loads((tmp_path / "out" / "report.json").read_text())
-    assert written["best"]["scores"]["breakdown"] == json.loads(json.dumps(found))
-    if task == "regress":  # a number has no confidence
-        assert found is None
-        assert "Calibration" not in markdown
-        return
-    for part in ("by_length", "by_label", "calibration"):
-        assert sum(one["number"] for one in found[part]) == 24
-    right = sum(one["number"] * one["mean"] for one in found["by_label"]) / 24
-    assert right == pytest.approx(report["best"]["scores"]["metrics"]["accuracy"])
-    error = found["expected_calibration_error"]
-    assert f"Expected calibration error {error:.4f}" in markdown
-    one = found["by_label"][0]
-    assert f"| {one['name']} | {one['number']} | {one['mean']:.4f} |" in markdown
-
-
-def test_of_very_many_labels_the_worst_are_printed() -> None:
-    num = 3 * MOST_LABELS
-    gold = np.repeat(np.arange(num), 2)
-    predicted = gold.copy()
-    predicted[-2:] = 0  # the last label alone is wrong
-    labels = [f"class {i}" for i in range(num)]
-    found = break_down(gold, predicted, np.full(2 * num, 0.5), np.full(2 * num, 7), labels)
-    assert found is not None
-    assert len(found.by_label) == num
-    _, slices = breakdown_tables(found)
-    assert slices.row_count == 1 + MOST_LABELS
-    assert str(list(slices.columns[0].cells)[1]) == f"label class {num - 1}"
-    assert f"the worst {MOST_LABELS} of {num}" in str(slices.title)
-
-
 def test_answers_that_are_nan_are_told(tmp_path: Path) -> None:
     model = always_good()
     with torch.no_grad():
@@ -167,19 +125,6 @@ def test_answers_that_are_nan_are_told(tmp_path: Path) -> None:
     scores = scores_on(write_reviews(tmp_path / "a.tsv", 12), model, max_length=64)
     assert scores.breakdown is None
     assert scores.notes == ("12 of 12 answers are NaN, so there is no calibration.",)
-
-
-def test_a_perfect_and_a_boastful_model() -> None:
-    perfect = calibration(np.full(100, 0.8), np.arange(100) < 80)
-    assert perfect.expected_error == pytest.approx(0, abs=1e-12)
-    boastful = calibration(np.full(100, 1.0), np.arange(100) < 50, num_bins=5)
-    assert boastful.expected_error == pytest.approx(0.5)
-    assert boastful.counts.tolist() == [0, 0, 0, 0, 100]
-
-
-def test_the_ends_of_the_scale_have_a_bin() -> None:
-    found = calibration(np.array([0.0, 1.0]), np.array([0, 1]))
-    assert found.counts[0] == found.counts[-1] == 1
 
 
 def test_slices_by_length_by_hand() -> None:

@@ -13,7 +13,6 @@ from sklearn.metrics import accuracy_score, f1_score, matthews_corrcoef
 
 from bertcore.evaluation.intervals import bootstrap
 from bertcore.evaluation.metrics import (
-    _of_entity_counts,
     _of_matrices,
     best_threshold,
     class_metrics,
@@ -26,8 +25,6 @@ from bertcore.evaluation.metrics import (
     score_answer,
     score_metrics,
 )
-from bertcore.tasks.qa import _metrics_of_2_0
-from bertcore.tasks.questions import Answer
 
 
 @pytest.mark.parametrize(("num_labels", "num_occur"), [(2, 2), (4, 4), (6, 4)])
@@ -131,23 +128,6 @@ def test_entities_are_counted_as_seqeval_does() -> None:
     assert intervals["f1"][0] <= metrics["f1"] <= intervals["f1"][1]
 
 
-def test_what_is_bootstrapped_of_entities_is_their_f1() -> None:
-    rng = np.random.default_rng(2)
-    tags = ("O", "B-A", "I-A", "B-B")
-    gold = [list(rng.choice(tags, size=8)) for _ in range(30)]
-    predicted = [[t if rng.random() < 0.8 else rng.choice(tags) for t in row] for row in gold]
-    gold = [list(map(str, row)) for row in gold]
-    predicted = [list(map(str, row)) for row in predicted]
-    from seqeval.metrics.sequence_labeling import get_entities
-
-    counts = []
-    for a, b in zip(gold, predicted, strict=True):
-        ours, theirs = set(get_entities(a)), set(get_entities(b))
-        counts.append([len(ours & theirs), len(ours), len(theirs), 0, 1])
-    found = _of_entity_counts(np.array(counts, dtype=float))["f1"]
-    assert found == pytest.approx(entity_metrics(gold, predicted)[0]["f1"])
-
-
 def test_every_metric_of_entities_is_the_one_that_is_bootstrapped(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -225,28 +205,3 @@ def test_the_best_threshold_is_that_of_the_official_script() -> None:
         assert best == pytest.approx(official_best(differences, texts, golds)[0])
         if best > sum(impossible) / 9:  # else the official script keeps 0 as the threshold
             assert threshold == official_best(differences, texts, golds)[1]
-
-
-def test_an_empty_answer_to_an_impossible_question_is_right_at_any_threshold() -> None:
-    answers = [Answer("", 0.0, -5.0), Answer("Paris", 3.0, 1.0)]
-    metrics = _metrics_of_2_0(answers, [[], ["Paris"]], np.ones((2, 2)))
-    assert (metrics["best_f1"], metrics["best_f1_threshold"]) == (1.0, -2.0)
-
-
-def test_the_best_threshold_by_trying_all() -> None:
-    rng = np.random.default_rng(4)
-    differences = list(rng.normal(size=40))
-    impossible = list(rng.random(40) < 0.4)
-    # Where no answer is right, some answers are "", which is right.
-    scores = [float(rng.random() < 0.3) if none else float(rng.random()) for none in impossible]
-
-    def at(threshold: float) -> float:
-        said = [
-            (1.0 if none else 0.0) if difference > threshold else score
-            for difference, score, none in zip(differences, scores, impossible, strict=True)
-        ]
-        return sum(said) / 40
-
-    best, threshold = best_threshold(differences, scores, impossible)
-    assert best == pytest.approx(max(map(at, [min(differences) - 1, *differences])))
-    assert at(threshold) == pytest.approx(best)

@@ -59,13 +59,6 @@ def test_company_does_not_matter(causal: Bert, monkeypatch: pytest.MonkeyPatch) 
     np.testing.assert_allclose(log_likelihoods(causal, encodings), alone, atol=1e-4)
 
 
-def test_the_exam_takes_it(causal: Bert) -> None:
-    pair = MinimalPair("The river was steep.", "The rivers was steep.", (), 1)
-    ((score,),) = score_pairs(causal, [pair])
-    expected = log_likelihoods(causal, [*map(causal.tokenize, (pair.good, pair.bad))])
-    np.testing.assert_allclose([score.good, score.bad], expected, atol=1e-4)
-
-
 def test_who_reads_from_the_left(causal: Bert) -> None:
     assert reads_from_left(causal)
     assert not reads_from_left(tiny_bert())

@@ -95,17 +95,6 @@ def test_company_does_not_matter(bert: Bert, monkeypatch: pytest.MonkeyPatch) ->
     np.testing.assert_allclose(pseudo_log_likelihoods(bert, encodings), alone, atol=1e-4)
 
 
-def test_progress_ends_at_one(bert: Bert) -> None:
-    fractions: list[float] = []
-    pseudo_log_likelihoods(bert, [*map(bert.tokenize, TEXTS)], progress=fractions.append)
-    assert fractions == sorted(fractions)
-    assert fractions[-1] == 1.0
-
-
-def test_masks_alone_score_nothing(bert: Bert) -> None:
-    assert pseudo_log_likelihoods(bert, [bert.tokenize("[MASK] [MASK]")]).tolist() == [0.0]
-
-
 def test_a_checkpoint_without_the_head_is_refused() -> None:
     bert = tiny_bert(heads=ALL_HEADS - {"mlm"})
     with pytest.raises(ValueError, match="no masked-word"):

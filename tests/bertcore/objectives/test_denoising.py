@@ -66,17 +66,6 @@ def test_noise_has_the_share_and_the_spans_of_the_paper() -> None:
     assert np.mean(lengths) == pytest.approx(3, abs=0.05)
 
 
-def test_each_division_is_as_likely_as_any_other() -> None:
-    """Of 8 pieces with 2 spans of noise, 4 pieces in all: 3 x 3 divisions."""
-    rng = np.random.default_rng(2)
-    seen: dict[bytes, int] = {}
-    for _ in range(4500):
-        noise = t5_noise(8, rng, share=0.5, mean_length=2)
-        seen[noise.tobytes()] = seen.get(noise.tobytes(), 0) + 1
-    assert len(seen) == 9
-    assert chisquare(list(seen.values())).pvalue > 1e-4
-
-
 @pytest.mark.parametrize(
     ("input_length", "expected"), [(512, (568, 114)), (256, (284, 58)), (128, (141, 29))]
 )
@@ -139,29 +128,6 @@ def test_infilling_removes_words_for_one_mask_each() -> None:
     # Of lengths with mean 3.5, exp(-3.5) = 3% are 0.
     per_row = 0.3 * len(words) / 3.5
     assert empty / draws == pytest.approx(np.exp(-3.5) * per_row, rel=0.5)
-
-
-def test_sentences_stay_whole_and_every_order_comes() -> None:
-    row, rng = row_of(40), np.random.default_rng(6)
-    places = row.text_places
-    assert row.starts_sentence is not None
-    begins = [int(i) for i in np.flatnonzero(row.starts_sentence[places])]
-    parts = [tuple(part) for part in np.split(row.ids[places], begins[1:])]
-    orders = set()
-    for _ in range(200):
-        text = bart_sentences(row, rng).input_ids[places]
-        at, order = 0, []
-        while at < len(text):
-            (number,) = [
-                i for i, part in enumerate(parts) if tuple(text[at : at + len(part)]) == part
-            ]
-            order.append(number)
-            at += len(parts[number])
-        orders.add(tuple(order))
-    assert len(orders) == np.prod(range(1, len(parts) + 1))
-    one = replace(row, starts_sentence=None)
-    with pytest.raises(ValueError, match="at least two"):
-        bart_sentences(one, rng)
 
 
 def test_a_pair_is_one_document_whose_sentences_and_tokens_move() -> None:

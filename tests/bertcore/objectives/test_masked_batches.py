@@ -19,7 +19,6 @@ from bertcore.objectives import (
     span_lengths,
 )
 from bertcore.objectives.masking import (
-    Draws,
     Masked,
     MaskedSpans,
     mask_spans_of_rows,
@@ -72,30 +71,6 @@ def spans_hidden(rows: list[Row], seed: int) -> MaskedSpans:
 def places(masked: Masked, row: int) -> list[int]:
     found: list[int] = masked.positions[row][masked.weights[row] == 1].tolist()
     return found
-
-
-def test_words_are_those_of_a_plain_loop() -> None:
-    rows = [row_of(100, seed, second=seed % 2 == 1) for seed in range(20)]
-    found = words_hidden(rows, seed=4)
-    draws = Draws.of(20, 103, P, SIZE, torch.Generator().manual_seed(4))
-    for number, row in enumerate(rows):
-        chosen: set[int] = set()
-        for start, end in sorted(row.words(), key=lambda w: float(draws.keys[number, w[0]])):
-            if len(chosen) + end - start <= num_masked(100, P):
-                chosen |= set(range(start, end))
-        assert places(found, number) == sorted(chosen)
-        changed = found.input_ids[number, :100].numpy() != row.ids
-        assert set(np.flatnonzero(changed).tolist()) <= chosen
-        at = found.positions[number][found.weights[number] == 1]
-        np.testing.assert_array_equal(found.labels[number][: len(at)], row.ids[at.numpy()])
-    assert found.action.unique().tolist() == [-1, 0, 1, 2]
-    assert not found.weights[:, num_masked(100, P) :].any()
-
-
-def test_a_row_of_one_long_word_has_nothing_hidden() -> None:
-    row = row_of(40)
-    one = Row(row.ids, row.is_special, row.is_special)
-    assert words_hidden([one, row], seed=0).weights.sum(1).tolist()[0] == 0
 
 
 def test_rows_with_sources_of_their_own_do_not_depend_on_the_batch() -> None:

@@ -108,13 +108,6 @@ def test_shares_and_places_are_even() -> None:
     assert abs(share_early - 0.8) < 5 * math.sqrt(0.16 / int(early.sum()))
 
 
-def test_the_seed_fixes_all() -> None:
-    ids, maskable = rows([30, 12, 7], 30)
-    first, again, other = (mask(ids, maskable, [5, 2, 1], 5, seed) for seed in (3, 3, 4))
-    assert all(torch.equal(a, b) for a, b in zip(first, again, strict=True))
-    assert not torch.equal(first.positions, other.positions)
-
-
 @pytest.mark.parametrize(("counts", "p"), [([4, 1], 5), ([2, 1], 1)])
 def test_too_many_are_refused(counts: list[int], p: int) -> None:
     ids, maskable = rows([5, 5], 8)

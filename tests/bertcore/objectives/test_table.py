@@ -9,8 +9,7 @@ import pytest
 
 from bertcore.objectives.draw import Given
 from bertcore.objectives.row import IGNORED
-from bertcore.objectives.table import FILE, NUM_DRAWS, OBJECTIVES, _objectives, count, objective_of
-from bertcore.papers import read_papers
+from bertcore.objectives.table import FILE, NUM_DRAWS, OBJECTIVES, _objectives, count
 from tests.bertcore.objectives.rows import PIECES, row_of
 
 LONG = Given(
@@ -64,16 +63,6 @@ def test_a_chosen_share_is_the_papers_where_it_gives_one() -> None:
         ours = name in ("bart-masking", "bart-deletion")
         assert chosen == ([None] if ours else [entry.share] if chosen else []), name
         assert all(rate.paper is not None for rate in entry.rates if not rate.follows_share)
-
-
-def test_special_tokens_are_no_removed_words() -> None:
-    """A span of BART's may cover the [SEP] of a pair, which stays."""
-    row = SHORT.row
-    found = [
-        count("bart-infilling", replace(SHORT, row=replace(row, starts_word=starts)), num_draws=200)
-        for starts in (row.starts_word | row.is_special, row.starts_word & ~row.is_special)
-    ]
-    assert found[0].rates == found[1].rates
 
 
 def test_an_interval_is_that_of_a_ratio() -> None:
@@ -131,11 +120,6 @@ def test_a_share_of_nothing_or_all_is_refused(name: str, share: float) -> None:
         count(name, SHORT, share=share, num_draws=2)
 
 
-def test_an_unknown_objective_is_refused() -> None:
-    with pytest.raises(ValueError, match="R3L"):
-        objective_of("R3L")
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_each_entry_is_whole(name: str) -> None:
     entry = OBJECTIVES[name]
@@ -143,13 +127,6 @@ def test_each_entry_is_whole(name: str) -> None:
     assert 2017 < entry.year < 2024
     assert entry.formula.startswith("L = ")
     assert entry.wrong
-
-
-def test_claims_name_objectives_that_are_there() -> None:
-    named = {name for claim in read_papers().claims for name in claim.objectives}
-    assert named == set(OBJECTIVES)
-    assert "R3L" in " ".join(claim.told for claim in OBJECTIVES["replaced-tokens"].wrong)
-    assert read_papers().claims_about("R3L") == ()
 
 
 def test_texts_and_draws_that_do_not_match_are_named() -> None:
@@ -163,8 +140,3 @@ def test_texts_and_draws_that_do_not_match_are_named() -> None:
     ):
         with pytest.raises(ValueError, match=message):
             _objectives(wrong)
-
-
-def test_whole_words_have_the_loss_of_masked_words() -> None:
-    one, other = OBJECTIVES["masked-words"], OBJECTIVES["whole-words"]
-    assert (one.formula, one.symbols, one.group) == (other.formula, other.symbols, other.group)

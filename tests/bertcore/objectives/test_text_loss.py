@@ -64,17 +64,6 @@ def test_words_at_the_masks(bert: Model) -> None:
     assert (found.nsp_loss, found.loss) == (None, found.mlm_loss)
 
 
-def test_hidden_tokens_follow_the_seed(bert: Model) -> None:
-    draws = [bert.loss(A, B, seed=seed, masked_lm_prob=0.4) for seed in range(12)]
-    assert len({tuple(one.position for one in draw.hidden) for draw in draws}) > 3
-    assert {one.became for draw in draws for one in draw.hidden} == {"mask", "kept", "random"}
-    for draw in draws:
-        for one in draw.hidden:
-            shown = draw.input_tokens[one.position]
-            assert (shown == "[MASK]") == (one.became == "mask")
-            assert (shown == one.token) <= (one.became != "mask")
-
-
 def test_a_word_of_roberta_has_its_space(tmp_path: Path) -> None:
     make("RobertaForMaskedLM", tmp_path)
     roberta = load(tmp_path, device="cpu")
@@ -114,11 +103,6 @@ def test_a_word_of_roberta_has_its_space(tmp_path: Path) -> None:
 def test_bad_input_is_a_sentence(bert: Model, arguments: dict, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         bert.loss(**arguments)
-
-
-def test_words_are_no_single_string(bert: Model) -> None:
-    with pytest.raises(TypeError, match="words is a single string"):
-        bert.loss("the [MASK]", words="film")
 
 
 def command(folder: Path, *words: str) -> Result:

@@ -30,7 +30,7 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["--minutes", "1"], "both were given"),
         (["--hidden", "33"], "hidden_size 33 is not divisible by"),
         (recipe(masked_lm_prob=0.9), "masked_lm_prob is 0.9, which hides 4 tokens of a row of 5"),
-        (recipe(masked_lm_prob="nan"), 'masked_lm_prob is "nan"; expected a number'),
+        (recipe(masked_lm_prob="nan"), "masked_lm_prob is 'nan'; expected a number"),
         (recipe(maskedlm_prob=0.2), "Did you mean masked_lm_prob?"),
         (recipe(mask_shares="80/10"), "mask_shares is '80/10'; expected three"),
         (recipe(mask_shares="80/30/-10"), "that sum to 100"),

@@ -10,22 +10,19 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from bertcore import Bert, load
-from bertcore.network import ALL_HEADS, Network
-from bertcore.network.initialize import initialize
+from bertcore.network import ALL_HEADS
 from bertcore.pretraining import (
     Batch,
     DataConfig,
-    OptimizerConfig,
     evaluate_pretraining,
     fixed_batches,
     pack_corpus,
 )
 from bertcore.pretraining.evaluation import characters_of
 from bertcore.pretraining.loss import batch_loss, word_loss, word_loss_in_chunks
-from bertcore.training.optimizer import build_optimizers, clip_gradients
 from tests.support.batch_checks import assert_same_gradient
 from tests.support.small_corpus import small_corpus
-from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
+from tests.support.tiny import tiny_bert, tiny_network, tiny_tokenizer
 from tests.support.tiny_families import byte_level_bpe, make, unigram
 
 CPU = torch.device("cpu")
@@ -102,32 +99,6 @@ def test_label_1_means_random() -> None:
     assert bert.next_sentence("the dog sat", "it had rained").not_next > 0.999
 
 
-@pytest.mark.parametrize("optimizer", ["muon", "adamw"])
-def test_a_tiny_network_learns_one_batch_by_heart(optimizer: str) -> None:
-    batch = batches(8)[0]
-    network = initialize(
-        Network(tiny_config(hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)),
-        torch.Generator().manual_seed(0),
-    ).train()
-    config = OptimizerConfig(optimizer=optimizer, learning_rate=1e-2, muon_learning_rate=1e-2)
-    optimizers = build_optimizers(network, config, dtype="bfloat16")
-    first = None
-    for _ in range(300):
-        result = batch_loss(network, batch, CPU)
-        first = first or float(result.loss.detach())
-        if float(result.loss.detach()) < 0.1:
-            break
-        result.loss.backward()
-        clip_gradients(network, 1.0)
-        for each in optimizers:
-            each.step()
-            each.zero_grad()
-    assert first is not None
-    assert first > 4.0
-    assert float(result.loss.detach()) < 0.1
-    assert float(result.mlm_correct) == float(result.num_masked)
-
-
 def test_scores_are_means_over_all_batches() -> None:
     network, parts = tiny_network(), batches(20)
     results = [batch_loss(network, batch, CPU) for batch in parts]
@@ -200,14 +171,6 @@ def test_an_unknown_token_of_another_name_is_two_characters(tmp_path: Path) -> N
     assert scores.bits_per_character == pytest.approx(bits / characters)
 
 
-def test_scoring_restores_the_mode_and_draws_nothing() -> None:
-    network = tiny_network().train()
-    state = torch.get_rng_state()
-    evaluate_pretraining(network, batches(8), TOKENIZER)
-    assert network.training
-    assert torch.equal(torch.get_rng_state(), state)
-
-
 def test_without_batches_or_heads_there_is_a_sentence() -> None:
     with pytest.raises(ValueError, match="gives no sentence pair"):
         evaluate_pretraining(tiny_network(), [], TOKENIZER)
@@ -255,15 +218,6 @@ def test_chunks_give_the_same_loss_and_gradients(num: int, factor: float) -> Non
         assert other.grad is not None
         assert mine.grad.dtype == torch.float32
         assert float((mine.grad - other.grad).norm()) < 0.02 * float(other.grad.norm())
-
-
-def test_rows_of_share_zero_pull_nothing() -> None:
-    vectors, table, bias, labels, shares = drawn(40)
-    loss, _ = word_loss_in_chunks(vectors, table, bias, labels, shares)
-    loss.backward()
-    assert vectors.grad is not None
-    assert not vectors.grad[4::5].any()
-    assert vectors.grad[::5].any()
 
 
 def test_large_logits_stay_finite() -> None:

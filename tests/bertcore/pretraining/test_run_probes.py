@@ -1,6 +1,5 @@
 """Probes against a trace and the model's own answers, and through stop and resume."""
 
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +9,7 @@ import torch
 from bertcore import Bert
 from bertcore.base.quantize import MAX_ERROR
 from bertcore.training.probes import (
-    KINDS,
-    PROBE_TEXTS,
     ProbeText,
-    ProbeWriter,
-    probe_files,
     read_probe,
     read_probes,
     take_probe,
@@ -71,14 +66,6 @@ def test_a_probe_leaves_no_mark_on_the_training(bert: Bert) -> None:
     assert all(p.grad is None for p in bert.module.parameters())
 
 
-def test_the_shipped_sentences_have_a_kind_for_each_word() -> None:
-    tokenizer = tiny_tokenizer()
-    for text in PROBE_TEXTS:
-        words = set(tokenizer.encode(text.text_a, text.text_b).word_ids) - {-1}
-        assert len(text.kinds) == len(words), text
-        assert set(text.kinds) <= set(KINDS)
-
-
 def test_a_hidden_word_in_pieces_hides_its_first(bert: Bert) -> None:
     text = ProbeText("The doors opened.", None, "doors")
     found = take_probe(bert.module, bert.tokenizer, 0, [text]).sentences[0]
@@ -111,21 +98,6 @@ def test_a_resumed_run_ends_with_the_probes_of_a_whole_one(tmp_path: Path) -> No
         for a, b in zip(ours.sentences, theirs.sentences, strict=True):
             np.testing.assert_array_equal(a.codes, b.codes)
             np.testing.assert_array_equal(a.hidden, b.hidden)
-
-
-def test_a_long_run_keeps_a_bounded_number_of_probes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bert: Bert
-) -> None:
-    monkeypatch.setattr("bertcore.training.probes.MIN_STEP_GROWTH", 0.1)
-    writer = ProbeWriter(tmp_path, bert.tokenizer, TEXTS[:1])
-    for step in range(0, 200, 2):
-        writer.write(bert.module, step)
-    writer.write(bert.module, 199, is_last=True)
-    steps = list(probe_files(tmp_path))
-    assert steps[:11] == list(range(0, 22, 2))
-    assert steps[-1] == 199
-    assert all(b - a >= 0.1 * b for a, b in pairwise(steps[:-1]))
-    assert len(steps) < 40
 
 
 @pytest.mark.parametrize("damage", [b"", b"no archive", None])

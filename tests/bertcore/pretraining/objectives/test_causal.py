@@ -180,10 +180,3 @@ def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
     network = initialize(Network(CAUSAL), torch.Generator())
     with pytest.raises(ValueError, match="has no mask"):
         network.mlm_logits(torch.zeros(1, 1, 32))
-
-
-def test_without_a_mask_the_checkpoint_is_named_not_the_text() -> None:
-    causal = load("causal", device="cpu")
-    for text in ("The cat sat on the", "The cat sat on the [MASK]."):
-        with pytest.raises(ValueError, match=r"has no mask.*Open .*'default'"):
-            causal.fill_mask(text)

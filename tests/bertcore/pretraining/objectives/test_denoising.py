@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ import transformers
 
 from bertcore import load
 from bertcore.objectives import IGNORED, Corrupted, Pieces, Row, bart_noise, mass, t5_spans
-from bertcore.pretraining import resume_run
 from bertcore.pretraining.data.layout import sentinel_ids, with_sentinels
 from bertcore.pretraining.data.rows import PackedRows
 from bertcore.pretraining.objectives.denoising import (
@@ -25,7 +23,7 @@ from bertcore.pretraining.objectives.denoising import (
 from bertcore.pretraining.objectives.objective import BatchSource
 from bertcore.tokenizer import open_wordpiece
 from tests.bertcore.pretraining.objectives.test_objectives import build
-from tests.support.command_line import make_texts, metrics, recipe, refusal, succeed, words_of
+from tests.support.command_line import make_texts, recipe, refusal, succeed, words_of
 from tests.support.tiny import tiny_tokenizer
 
 CLASSES = {
@@ -161,22 +159,6 @@ def test_matrices_of_both_sides_are_muons(tmp_path: Path) -> None:
         assert not names & rest
         assert len(names | rest) == len(by_id)
         assert not any("embed" in name or "shared" in name or "bias" in name for name in names)
-
-
-def test_from_the_command_line(texts: Path, tmp_path: Path) -> None:
-    for objective, share in (("denoise-t5", 0.15), ("denoise-bart", 0.3), ("mass", 0.5)):
-        out = tmp_path / objective
-        succeed(*words_of(texts, out, "--objective", objective, "--steps", "2"))
-        settings = json.loads((out / "config.json").read_text())
-        assert settings["data"]["masked_lm_prob"] == share
-        assert settings["train"]["start"] == "noise"
-        assert metrics(out)[-1]["valid_loss"] > 0
-        again = resume_run(out)
-        assert again.progress.step == 2
-        assert again.run() is not None
-    tokenizer = open_wordpiece(tmp_path / "denoise-t5" / "data" / "tokenizer")
-    assert len(sentinel_ids(tokenizer)) == 100
-    assert tokenizer.vocab_size == tiny_tokenizer().vocab_size + 100
 
 
 def test_a_vocabulary_is_learned_with_its_sentinels(texts: Path, tmp_path: Path) -> None:

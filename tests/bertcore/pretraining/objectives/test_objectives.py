@@ -10,7 +10,6 @@ import torch
 import transformers
 
 from bertcore.architecture.config import BertConfig
-from bertcore.configs import data
 from bertcore.objectives.masking import Masked
 from bertcore.pretraining import DataConfig, OptimizerConfig, Pretraining, RunFolder, TrainConfig
 from bertcore.pretraining.objectives import OBJECTIVES
@@ -78,11 +77,6 @@ def _one_thread() -> Any:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
-
-
-def test_every_objective_has_a_class_and_rows() -> None:
-    assert OBJECTIVES.keys() == data.OBJECTIVES.keys()
-    assert all(name == objective.name for name, objective in OBJECTIVES.items())
 
 
 @pytest.mark.parametrize(

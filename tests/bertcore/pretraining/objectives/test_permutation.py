@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ import transformers
 
 from bertcore.network import Network
 from bertcore.objectives import Permutation, Row, permute
-from bertcore.pretraining import DataConfig
 from bertcore.pretraining.objectives.permutation import (
     PermutedRows,
     permutation_loss,
@@ -22,7 +20,6 @@ from bertcore.pretraining.objectives.permutation import (
     stream_mask,
 )
 from tests.bertcore.pretraining.objectives.test_objectives import build
-from tests.support.command_line import make_texts, recipe, refusal, succeed, words_of
 from tests.support.tiny import tiny_config, tiny_network, tiny_tokenizer
 
 
@@ -52,20 +49,6 @@ def test_a_batch_is_the_text_with_an_order(tmp_path: Path) -> None:
         assert (rows.queries == tokenizer.mask_id).all()
 
 
-def test_orders_differ_from_step_to_step_and_not_with_static_rows(tmp_path: Path) -> None:
-    def orders(dupe_factor: int) -> dict[tuple[int, ...], set[tuple[int, ...]]]:
-        run = build(tmp_path / str(dupe_factor), "plm", dupe_factor=dupe_factor)
-        found: dict[tuple[int, ...], set[tuple[int, ...]]] = {}
-        for step in range(80):
-            rows = rows_of(run.batches.batch(step))
-            for ids, rank in zip(rows.input_ids.tolist(), rows.rank.tolist(), strict=True):
-                found.setdefault(tuple(ids), set()).add(tuple(rank))
-        return found
-
-    assert np.mean([len(ranks) for ranks in orders(0).values()]) > 1.5
-    assert all(len(ranks) == 1 for ranks in orders(1).values())
-
-
 def test_the_checkpoint_is_the_network_for_fine_tuning(tmp_path: Path) -> None:
     run = build(tmp_path, "plm", steps=4, dtype="float32")
     run.run()
@@ -92,26 +75,6 @@ def test_held_out_scores_are_the_loss_of_fixed_orders(tmp_path: Path) -> None:
             total += float(found.loss) * float(found.num_predicted)
             num += float(found.num_predicted)
     assert scores["loss"] == pytest.approx(total / num, rel=1e-5)
-
-
-def test_from_the_command_line(tmp_path: Path) -> None:
-    texts = tmp_path / "texts"
-    texts.mkdir()
-    make_texts(texts)
-    out = tmp_path / "run"
-    succeed(*words_of(texts, out, "--objective", "plm", "--steps", "2", *recipe(family="albert")))
-    settings = json.loads((out / "config.json").read_text())
-    assert settings["data"]["masked_lm_prob"] == pytest.approx(1 / 6)
-    assert settings["data"]["max_predictions_per_seq"] == 5
-    for wrong, words in (
-        ([*recipe(family="modernbert")], ("'plm'", "position")),
-        ([*recipe(mask_shares="100/0/0")], ("mask_shares", "100/0/0")),
-    ):
-        line = words_of(texts, tmp_path / "other", "--steps", "2", "--objective", "plm", *wrong)
-        sentence = refusal(*line)
-        assert all(word in sentence for word in words), sentence
-    assert DataConfig.for_length(24, objective="plm", masked_lm_prob=0.3).masked_lm_prob == 0.3
-    assert DataConfig.for_length(24, objective="mlm").masked_lm_prob == 0.15
 
 
 TOKENIZER = tiny_tokenizer()
@@ -339,15 +302,6 @@ def test_the_parts_of_a_batch_sum_to_it() -> None:
     for name, value in whole._asdict().items():
         total = sum(float(getattr(part, name).detach()) for part in parts)
         assert total == pytest.approx(float(value.detach()), rel=1e-5), name
-
-
-def test_padded_predictions_have_no_weight() -> None:
-    network, rows = network_of(), batch_of(drawn())
-    empty = rows.weights == 0
-    assert empty.any()
-    before = permutation_loss(network, rows)
-    after = permutation_loss(network, rows._replace(positions=rows.positions.masked_fill(empty, 4)))
-    torch.testing.assert_close(before.loss, after.loss, atol=1e-6, rtol=0)
 
 
 def test_rotary_positions_are_refused() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -28,14 +27,12 @@ from bertcore.pretraining.objectives.replaced_tokens import (
     ReplacedTensors,
     ReplacedTokenPair,
     generator_shape,
-    replace_tokens,
-    sample_words,
     share_tables,
     whole_tables,
 )
 from tests.bertcore.pretraining.objectives.test_objectives import build, metrics, trained
 from tests.support.batch_checks import originals
-from tests.support.command_line import make_texts, recipe, refusal, succeed, words_of
+from tests.support.command_line import make_texts, succeed, words_of
 from tests.support.small_corpus import small_corpus
 from tests.support.tiny import tiny_config, tiny_network, tiny_tokenizer
 
@@ -138,14 +135,6 @@ def test_the_warm_start_reaches_the_generator(tmp_path: Path) -> None:
             assert float(bias.exp().sum()) == pytest.approx(1, abs=1e-5)
 
 
-def test_wide_networks_get_narrow_embeddings(tmp_path: Path) -> None:
-    run = build(tmp_path, "rtd")
-    wide = run.objective.shape(tiny_config(hidden_size=256))
-    assert (wide.model_type, wide.embedding_width) == ("electra", 128)
-    assert run.objective.shape(tiny_config()).embedding_width == 32
-    assert run.objective.shape(wide) == wide
-
-
 def test_static_masks_bring_static_words(tmp_path: Path) -> None:
     """With `dupe_factor`, a row has the same masks and numbers in every batch that it is in."""
     run = build(tmp_path, "rtd", dupe_factor=1)
@@ -163,32 +152,6 @@ def test_static_masks_bring_static_words(tmp_path: Path) -> None:
             repeated += key in seen
             assert seen.setdefault(key, found) == found
     assert repeated > 20
-
-
-def test_from_the_command_line(tmp_path: Path) -> None:
-    (tmp_path / "texts").mkdir()
-    texts = make_texts(tmp_path / "texts")
-    out = tmp_path / "run"
-    more = ["--objective", "rtd", "--steps", "4", *recipe(generator_size=0.5)]
-    succeed(*words_of(texts, out, *more, *recipe(embedding_sharing="gdes")))
-    data = json.loads((out / "config.json").read_text())["data"]
-    assert (data["generator_size"], data["embedding_sharing"]) == (0.5, "gdes")
-    assert (out / "checkpoints" / "step-4" / "generator" / "config.json").is_file()
-    for wrong, words in (
-        (["--objective", "rtd", *recipe(generator_size=2)], ("generator_size", "2.0")),
-        (["--objective", "rtd", *recipe(embedding_sharing="some")], ("embedding_sharing", "gdes")),
-        (["--objective", "rtd", *recipe(mask_shares="80/20/0")], ("mask_shares", "80/20/0")),
-        (["--objective", "rtd", *recipe(family="roberta")], ("'rtd'", "RoBERTa")),
-        (["--objective", "mlm", *recipe(generator_size=0.5)], ("generator_size", "rtd")),
-        ([*recipe(embedding_sharing="gdes")], ("embedding_sharing", "rtd")),
-    ):
-        sentence = refusal(*words_of(texts, tmp_path / "other", "--steps", "2", *wrong))
-        assert all(word in sentence for word in words), sentence
-    inputs = ["--corpus", texts / "train.txt", "--valid", texts / "valid.txt"]
-    goes_on = [*inputs, "--out", tmp_path / "other", "--checkpoint", "default", "--steps", "2"]
-    sentence = refusal("pretrain", *goes_on, "--objective", "rtd")
-    assert "ELECTRA" in sentence
-    assert "is BERT" in sentence
 
 
 def test_a_run_goes_on_from_a_discriminator(tmp_path: Path) -> None:
@@ -367,19 +330,6 @@ def test_gdes_begins_as_es_and_its_table_is_the_sum() -> None:
         assert float(difference.detach().abs().sum()) > 0
 
 
-def test_a_lucky_guess_is_no_replacement() -> None:
-    batch = given().words
-    original = originals(batch_of())
-    ids, is_replaced = replace_tokens(batch, batch.labels)
-    assert torch.equal(ids, original)
-    assert not is_replaced.any()
-    other = (batch.labels + 1) % 50
-    ids, is_replaced = replace_tokens(batch, other)
-    assert int(is_replaced.sum()) == int(batch.weights.sum())
-    assert torch.equal(ids == original, ~is_replaced)
-    assert not (is_replaced & (original < 5)).any()  # special tokens and padding
-
-
 def test_the_parts_of_a_batch_sum_to_it() -> None:
     pair, tensors = pair_of("es"), given()
     whole = pair(tensors)
@@ -396,17 +346,6 @@ def test_the_parts_of_a_batch_sum_to_it() -> None:
         assert total == pytest.approx(float(value.detach()), rel=1e-5), name
 
 
-def test_words_are_drawn_by_their_probability() -> None:
-    logits = torch.tensor([0.0, 1.0, -torch.inf, 2.0])
-    draws = torch.rand(20_000, generator=torch.Generator().manual_seed(0))
-    words = sample_words(logits.expand(20_000, -1), draws)
-    shares = torch.bincount(words, minlength=4) / 20_000
-    torch.testing.assert_close(shares, logits.softmax(-1), atol=0.01, rtol=0)
-    assert shares[2] == 0
-    edges = sample_words(logits.expand(2, -1), torch.tensor([0.0, 1 - 2**-24]))
-    assert edges.tolist() == [0, 3]
-
-
 def test_generators_are_narrower() -> None:
     base = replace(shape(), hidden_size=256)
     quarter = generator_shape(base, 0.25)
@@ -419,11 +358,3 @@ def test_generators_are_narrower() -> None:
     for wrong in (0, -1, 1.5):
         with pytest.raises(ValueError, match=r"generator_size"):
             generator_shape(base, wrong)
-
-
-def test_tables_of_two_widths_are_not_shared() -> None:
-    other = tiny_network(replace(shape(), embedding_size=8), heads=DISCRIMINATOR_HEADS)
-    for sharing in ("es", "gdes"):
-        with pytest.raises(ValueError, match=r"\(\d+, 16\).*\(\d+, 8\)"):
-            share_tables(generator_of(), other, sharing)
-    share_tables(generator_of(), other, "nes")

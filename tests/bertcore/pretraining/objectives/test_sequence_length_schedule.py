@@ -108,11 +108,6 @@ def test_a_run_by_the_clock_remembers_where_the_second_phase_began(tmp_path: Pat
     assert torch.equal(ours.masked.input_ids, theirs.masked.input_ids)
 
 
-def test_one_phase_is_the_default(tmp_path: Path) -> None:
-    assert DataConfig().long_phase() is None
-    assert DataConfig(long_ratio=1.0).long_phase() is not None
-
-
 def test_samples_have_each_shape_that_is_to_come(tmp_path: Path) -> None:
     phases = build(tmp_path).phases
     for share, shapes in ((0.0, [(8, 16), (4, 32)]), (0.8, [(4, 32)])):

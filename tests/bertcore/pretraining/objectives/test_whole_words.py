@@ -1,11 +1,9 @@
 """Whole words in training: every hidden word is whole, in any vocabulary."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import torch
 from tokenizers import Tokenizer as FastTokenizer
 from tokenizers import models, pre_tokenizers, processors, trainers
 
@@ -13,8 +11,7 @@ from bertcore.pretraining import DataConfig, pack_corpus
 from bertcore.pretraining.objectives.epochs import Batches
 from bertcore.tokenizer import Tokenizer, open_tokenizer, train_vocabulary
 from tests.support.command_line import make_texts, metrics, refusal, succeed, words_of
-from tests.support.small_corpus import small_corpus, small_documents, write_documents
-from tests.support.tiny import tiny_tokenizer
+from tests.support.small_corpus import small_documents, write_documents
 
 CONFIG = DataConfig.for_length(64, objective="wwm", batch_size=8, mask_shares="0/100/0")
 
@@ -73,34 +70,6 @@ def test_hidden_words_are_whole(tmp_path: Path, kind: str) -> None:
     assert num_long > 50
     # Words that do not fit leave a few pieces of the number free.
     assert 0.8 < num_hidden / (6 * 8 * 10) <= 1
-
-
-def test_masks_differ_from_those_of_single_pieces() -> None:
-    tokenizer = wordpieces()
-    corpus = pack_corpus(small_documents(), tokenizer)
-
-    def touching(objective: str) -> float:
-        batches = Batches(corpus, tokenizer, replace(CONFIG, objective=objective), seed=1)
-        masks = [batches.batch(step).masked for step in range(6)]
-        gaps = [m.positions.diff(dim=1)[m.weights[:, 1:] == 1] for m in masks]
-        return float((torch.cat(gaps) == 1).float().mean())
-
-    assert touching("wwm") > 2 * touching("mlm")
-
-
-def test_static_masks_come_again() -> None:
-    corpus = small_corpus()
-    config = replace(CONFIG, dupe_factor=1)
-    first = Batches(corpus, tiny_tokenizer(), config, seed=1)
-    seen = {}
-    for step in range(30):
-        masked = first.batch(step).masked
-        for row in range(8):
-            text = torch.where(masked.input_ids[row] == 4, 0, masked.input_ids[row])
-            key = tuple(text.tolist())
-            places = tuple(masked.positions[row].tolist())
-            assert seen.setdefault(key, places) == places
-    assert len(seen) < 30 * 8
 
 
 LONG = "goodgoodgoodgood"
