@@ -97,15 +97,6 @@ CASES = (
         '`"3","title","description"`',
     ),
     Case(
-        "yelp_review.csv",
-        lines(*numbered(r'"{2}","{1}\n\nvery ""bad"" {0}, old"', STARS)),
-        "classify",
-        (r'the old house\n\nvery "bad" 0, old', "5"),
-        ("1", "3", "5"),
-        "Yelp, without a header",
-        '`"5","text"`',
-    ),
-    Case(
         "training.1600000.processed.noemoticon.csv",
         lines(
             *numbered(
@@ -149,15 +140,11 @@ CASES = (
             [
                 {
                     "annotator_labels": [label, "neutral"],
-                    "genre": "slate",
                     "gold_label": label,
                     "pairID": f"{i}n",
-                    "promptID": str(i),
                     "sentence1": text,
-                    "sentence1_binary_parse": f"( {text} )",
                     "sentence1_parse": f"(ROOT (S {text}))",
                     "sentence2": f"not {text}",
-                    "sentence2_binary_parse": f"( not {text} )",
                     "sentence2_parse": f"(ROOT (S not {text}))",
                 }
                 for i, (text, label) in enumerate(
@@ -171,25 +158,6 @@ CASES = (
         "MultiNLI's JSON lines",
         '`{"gold_label": "-", "sentence1": ...}`',
         "one label a pair; `-` is no label and is counted",
-    ),
-    Case(
-        "snli_1.0_dev.txt",
-        lines(
-            "gold_label\tsentence1_binary_parse\tsentence2_binary_parse\tsentence1_parse\t"
-            "sentence2_parse\tsentence1\tsentence2\tcaptionID\tpairID\tlabel1\tlabel2\tlabel3\t"
-            "label4\tlabel5",
-            *numbered(
-                "{2}\t( {1} )\t( not {1} )\t(ROOT {1})\t(ROOT not {1})\t{1}\tnot {1}\t{0}.jpg#4\t"
-                "{0}.jpg#4r1n\t{2}\t\t\t\t",
-                NLI,
-            ),
-        ),
-        "pair",
-        ("the old house", "not the old house", "neutral"),
-        ("contradiction", "entailment", "neutral"),
-        "SNLI",
-        "`gold_label`⇥...⇥`sentence1`⇥`sentence2`⇥... in .txt",
-        "one label a pair",
     ),
     Case(
         "stsb.csv",
@@ -274,19 +242,6 @@ CASES = (
         ("ham", "spam"),
         "SMS spam of Kaggle, in Latin-1",
         "`v1,v2,,,`",
-    ),
-    Case(
-        "questions.csv",
-        lines(
-            '"id","qid1","qid2","question1","question2","is_duplicate"',
-            *numbered('"{0}","1","2","{1}?","not {1}?","{2}"', GLUE_TWO),
-        ),
-        "pair",
-        ("the old house?", "not the old house?", "0"),
-        ("0", "1"),
-        "Quora's question pairs",
-        '`"id","qid1","qid2","question1","question2","is_duplicate"`',
-        "one label a pair",
     ),
     Case(
         "clinc.json",

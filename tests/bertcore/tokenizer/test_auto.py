@@ -157,23 +157,6 @@ def test_a_class_with_a_program_of_its_own_is_never_read_plainly(
     check_same(tmp_path)
 
 
-@pytest.mark.parametrize("place", ["tokenizer_config.json", "config.json"])
-@pytest.mark.parametrize("subword", ["wordpiece", "character"])
-def test_a_japanese_bert_names_the_program_that_it_needs(
-    place: str, subword: str, tmp_path: Path
-) -> None:
-    words = [*W[:5], *"東京 都 に 住む 東 京 住 む ##む ##京 。".split()]
-    settings = {"do_lower_case": False, "word_tokenizer_type": "mecab"}
-    contents = {"config.json": {"model_type": "bert"}}
-    contents["tokenizer_config.json"] = {**settings, "subword_tokenizer_type": subword}
-    contents[place]["tokenizer_class"] = "BertJapaneseTokenizer"
-    made(tmp_path, words)
-    for name, content in contents.items():
-        put(tmp_path, name, content)
-    with pytest.raises(RuntimeError, match=r"BertJapaneseTokenizer, .*fugashi"):
-        open_tokenizer(tmp_path)
-
-
 @pytest.mark.parametrize("model_type", ["roformer", "esm", "roc_bert", "flaubert", "xlm"])
 def test_a_family_whose_class_has_a_program_is_refused_without_a_name_too(
     model_type: str, tmp_path: Path
@@ -275,11 +258,6 @@ def test_a_vocabulary_that_the_family_does_not_read_is_refused(tmp_path: Path) -
     """Where AutoTokenizer makes an empty vocabulary up."""
     with pytest.raises(FileNotFoundError, match=r"RobertaTokenizer, which reads .*vocab\.txt"):
         open_tokenizer(made(tmp_path, config=None, model_type="roberta"))
-
-
-@pytest.mark.parametrize("name", ["ElectraTokenizer", "MobileBertTokenizerFast", "BertTokenizer"])
-def test_names_of_berts_class_are_no_remark(name: str, tmp_path: Path) -> None:
-    assert not open_tokenizer(made(tmp_path, config={**CLASS, "tokenizer_class": name})).remarks
 
 
 # --- files of others ------------------------------------------------------------------------------

@@ -130,13 +130,6 @@ def test_special_tokens_without_an_id_get_the_next(
         assert ours.encode(text).input_ids == theirs(text)["input_ids"], text
 
 
-def test_line_ends_of_windows_and_a_missing_last_one_are_fine(
-    tmp_path: Path, vocab: list[str]
-) -> None:
-    (tmp_path / "vocab.txt").write_bytes("\r\n".join(vocab).encode())
-    assert open_wordpiece(tmp_path).vocab == vocab
-
-
 def test_an_old_tokenizer_json_without_model_type_opens(tmp_path: Path, vocab: list[str]) -> None:
     Tokenizer(vocab).save(tmp_path)
     content = json.loads((tmp_path / "tokenizer.json").read_text())
@@ -217,24 +210,6 @@ def test_no_post_processor_is_refused_where_the_class_adds_no_special_tokens(
         open_tokenizer(tmp_path)
 
 
-def test_missing_files_are_named(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="nowhere is not a folder"):
-        open_wordpiece(tmp_path / "nowhere")
-    with pytest.raises(FileNotFoundError, match=r"neither vocab.txt nor tokenizer.json"):
-        open_wordpiece(tmp_path)
-
-
-@pytest.mark.parametrize(
-    "name", ["DistilBertTokenizerFast", "ElectraTokenizer", "TokenizersBackend"]
-)
-def test_classes_that_cut_text_alike_are_opened(
-    tmp_path: Path, vocab: list[str], name: str
-) -> None:
-    Tokenizer(vocab).save(tmp_path)
-    write_json(tmp_path / "tokenizer_config.json", {"tokenizer_class": name, "do_lower_case": True})
-    assert open_wordpiece(tmp_path).vocab == vocab
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -266,18 +241,11 @@ def test_other_kinds_of_tokenizer_json_are_not_berts(
         assert encoding.input_ids == theirs("the river")["input_ids"]
 
 
-def test_damaged_files_are_named(tmp_path: Path, vocab: list[str]) -> None:
-    (tmp_path / "vocab.txt").write_bytes(b"\xff\xfe")
-    with pytest.raises(RuntimeError, match=r"vocab.txt is not UTF-8"):
-        open_wordpiece(tmp_path)
-    (tmp_path / "tokenizer.json").write_text("{")
-    with pytest.raises(RuntimeError, match=r"tokenizer.json is not a JSON object"):
-        open_wordpiece(tmp_path)
-
-
 @pytest.mark.parametrize(
     ("file", "content"),
     [
+        ("vocab.txt", "\udcff\udcfe"),
+        ("tokenizer.json", "{"),
         ("tokenizer_config.json", '{"model_max_length": NaN}'),
         ("tokenizer_config.json", '{"model_max_length": "abc"}'),
         ("tokenizer_config.json", '{"model_max_length": -5}'),
@@ -293,9 +261,9 @@ def test_files_of_another_form_are_refused(
     file: str, content: str, tmp_path: Path, vocab: list[str]
 ) -> None:
     write_vocab(tmp_path, vocab)
-    (tmp_path / file).write_text(content)
+    (tmp_path / file).write_bytes(content.encode(errors="surrogateescape"))
     for opener in (open_wordpiece, open_tokenizer, load_tokenizer):
-        with pytest.raises(RuntimeError, match=r"Copy (it|them) again") as raised:
+        with pytest.raises(RuntimeError, match=r"[Cc]opy (it|them) again") as raised:
             opener(tmp_path)
         assert str(tmp_path) in str(raised.value)
         assert not isinstance(raised.value, RecursionError)
@@ -335,11 +303,14 @@ def test_a_link_out_of_the_folder_is_not_followed(
     assert open_tokenizer(tmp_path / "a").vocab == vocab
 
 
-@pytest.mark.parametrize("name", ["special_tokens_map.json", "vocab.txt"])
+@pytest.mark.parametrize("name", ["special_tokens_map.json", "vocab.txt", "merges.txt"])
 def test_a_file_that_is_too_large_is_not_read(name: str, vocab: list[str], tmp_path: Path) -> None:
     Tokenizer(vocab).save(tmp_path)
     (tmp_path / "tokenizer.json").unlink()
-    with (tmp_path / name).open("r+b") as stream:
+    if name == "merges.txt":
+        write_json(tmp_path / "vocab.json", {})
+        write_json(tmp_path / "tokenizer_config.json", {"tokenizer_class": "RobertaTokenizer"})
+    with (tmp_path / name).open("ab") as stream:
         stream.truncate(200_000_001)
     with pytest.raises(RuntimeError, match=f"{name} has over 200,000,000 bytes"):
         open_tokenizer(tmp_path)
