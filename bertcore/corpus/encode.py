@@ -347,17 +347,12 @@ def check_room(estimate: Estimate, folder: Path, sample: float) -> None:
     needed = MARGIN * estimate.num_bytes
     if needed <= free:
         return
-    share = _round_down(sample * free / needed)
-    advice = "Free some space, or choose fewer layers"
-    if share > 0:
-        taken = readable_bytes(round(estimate.num_bytes * share / sample))
-        advice = (
-            f"Encode a sample of the sentences with --sample {share:g} (about {taken}), choose "
-            "fewer layers, or free some space"
-        )
+    fraction = math.floor(100 * sample * free / needed) / 100
+    advice = f"encode a sample of the sentences with --sample {fraction:g}, " if fraction else ""
     raise ValueError(
         f"the vectors take about {readable_bytes(estimate.num_bytes)}, and "
-        f"{readable_bytes(free)} are free on the disk of {str(place)!r}. {advice}."
+        f"{readable_bytes(free)} are free on the disk of {str(place)!r}. Free some space, "
+        f"{advice}or choose fewer layers."
     )
 
 
@@ -371,19 +366,6 @@ def readable_bytes(num_bytes: float) -> str:
         if num_bytes >= size:
             return f"{num_bytes / size:.1f} {unit}"
     return f"{num_bytes:.0f} bytes"
-
-
-def _round_down(share: float) -> float:
-    """Return a share with one digit.
-
-    >>> _round_down(0.0587), _round_down(0.7), _round_down(0.0)
-    (0.05, 0.7, 0.0)
-    """
-    if share <= 0:
-        return 0.0
-    digits = -math.floor(math.log10(share))
-    size = 10.0**digits
-    return round(math.floor(share * size + 1e-9) / size, digits)
 
 
 def _num_rows(pieces: Pieces, unit: Unit) -> int:

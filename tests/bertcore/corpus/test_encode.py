@@ -428,9 +428,9 @@ def test_too_small_a_disk_is_told_before(bert: Bert, corpus: Path, tmp_path: Pat
 
     estimate = sizes.estimate_size(open_corpus([corpus]), bert, (0, 2), SETTINGS)
     free = shutil.disk_usage(tmp_path).free
-    with pytest.raises(ValueError, match=r"--sample 0\.\d+ ") as refused:
+    with pytest.raises(ValueError, match=r"--sample 0\.\d+,") as refused:
         sizes.check_room(replace(estimate, num_bytes=4 * free), tmp_path / "a" / "b", 1.0)
-    share = float(str(refused.value).split("--sample ")[1].split()[0])
+    share = float(str(refused.value).split("--sample ")[1].split(",")[0])
     assert 0.1 < share <= 0.25
     sizes.check_room(estimate, tmp_path, 1.0)
 
