@@ -9,10 +9,11 @@ import subprocess
 import sys
 import threading
 import time
+import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from bertcore.configs.recipe import write_recipe
 
@@ -37,13 +38,6 @@ _CHECK_SECONDS = 2.0
 _PATIENCE_SECONDS = 30.0  # time to save, between the signal to stop and the one that kills
 
 Kind = Literal["pretrain", "finetune", "label-curve"]
-COMMANDS: dict[Kind, str] = {
-    "pretrain": "pretrain",
-    "finetune": "finetune",
-    "label-curve": "finetune",
-}
-"""That start and resume each kind of run."""
-
 _children: dict[Path, subprocess.Popen[bytes]] = {}  # processes that this server started
 _ended: dict[Path, int] = {}
 """Exit codes of those that have ended; below 0 the signal that killed one."""
@@ -90,10 +84,11 @@ def start(run: Path, settings: Mapping[str, Any] | None, *, kind: Kind = "pretra
     ValueError if this server does not let visitors train. OSError if the folder or the log cannot
     be written.
     """
+    command = "pretrain" if kind == "pretrain" else "finetune"
     if not may_start():
         raise ValueError(
             f"this server starts no training runs ({NO_TRAINING} is set). Start them in a "
-            f"terminal with bertscope {COMMANDS[kind]}."
+            f"terminal with bertscope {command}."
         )
     if not training.is_own(run):
         raise ValueError(
@@ -101,7 +96,7 @@ def start(run: Path, settings: Mapping[str, Any] | None, *, kind: Kind = "pretra
         )
     limits = training.limits()
     how = ["--resume"] if settings is None else ["--recipe", str(recipe_file(run))]
-    words = [COMMANDS[kind], "--out", str(run), *how]
+    words = [command, "--out", str(run), *how]
     # A visitor's ends also with a server that is killed: its standard input ends then.
     modules = ["bertscope"] if limits is None else ["bertcore.base.tied", "bertscope"]
     run.parent.mkdir(parents=True, exist_ok=True)
@@ -190,18 +185,14 @@ def how_killed(run: Path) -> str:
 
 
 def kind_of(run: Path) -> Kind:
-    """Return the kind of a run that has no folder yet: by its log, which begins with a command."""
+    """Return the kind of a run that has no folder yet, by its recipe, if a page started it."""
     try:
-        with log_file(run).open("rb") as log:
-            words = log.read(200).split()
-        recipe = recipe_file(run).read_text(encoding="utf-8") if recipe_file(run).exists() else ""
-    except (OSError, UnicodeDecodeError):
+        settings = tomllib.loads(recipe_file(run).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
         return "pretrain"
-    named = words[2].decode("utf-8", "replace") if words[:2] == [b"$", b"bertscope"] else ""
-    if named == "finetune" and re.search("^label_curve = ", recipe, re.M):
+    if "label_curve" in settings:
         return "label-curve"
-    known: tuple[Kind, ...] = get_args(Kind)
-    return next((kind for kind in known if kind == named), "pretrain")
+    return "finetune" if "task" in settings else "pretrain"
 
 
 def num_alive() -> int:
@@ -234,11 +225,6 @@ def last_error(run: Path) -> str:
 def has_saved(run: Path) -> bool:
     """Return whether a run's process last said that it was stopped and has saved."""
     return any(line.startswith("Stopped and saved") for line in _last_messages(run)[-1:])
-
-
-def has_scored(run: Path) -> bool:
-    """Return whether a fine-tuning's process said that it had scored its dev data."""
-    return any(line.startswith("epoch ") for line in _last_messages(run))
 
 
 def _last_messages(run: Path) -> list[str]:

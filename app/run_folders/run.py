@@ -1,7 +1,6 @@
 """One run of a folder: its state and progress, and the process behind it."""
 
 import json
-import shutil
 import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +15,6 @@ from ..shell import cache
 from . import process
 
 Line = Mapping[str, Any]
-_NO_ROOM_BYTES = 2**16
 
 STATES: dict[str, tuple[str, Literal["green", "blue", "orange", "red"], str]] = {
     "running": ("running", "green", ":material/play_circle:"),
@@ -127,14 +125,11 @@ def before_the_folder(path: Path) -> Run:
     kind = process.kind_of(path)
     if where is not None:
         return Run(path, "preparing", "", pid=pid, kind=kind)
-    if process.has_scored(path):
-        return Run(path, "damaged", DELETED, kind=kind)
     reason = why_stopped(path, can_resume=False) or NEVER_BEGAN
     return Run(path, "not started", reason, kind=kind)
 
 
 NEVER_BEGAN = "its process ended before it had begun, or its folder was deleted"
-DELETED = "its folder was deleted, and its checkpoints with it. Start another run."
 
 
 def why_stopped(run: Path, *, can_resume: bool = True) -> str:
@@ -146,13 +141,6 @@ def why_stopped(run: Path, *, can_resume: bool = True) -> str:
     said = process.last_error(run)
     if said or process.has_saved(run):
         return said
-    try:
-        free = shutil.disk_usage(run.parent).free
-    except OSError:
-        free = _NO_ROOM_BYTES
-    if free < _NO_ROOM_BYTES:  # then its own sentence found no room either
-        again = "resume" if can_resume else "start another run"
-        return f"the disk of {str(run.parent)!r} is full. Free some space, then {again}."
     killed = process.how_killed(run)
     what_next = "What was saved is kept: resume the run."
     if not can_resume:

@@ -15,7 +15,6 @@ from ..plots import Figure, scatter, subplots, theme
 from ..run_folders.run import Run
 from ..run_folders.runs import metrics
 from ..shell import Picture
-from .stations import Station, draw_borders, line_mode, named, parted, stations_of
 
 MAX_POINTS = 1200
 """Most points of a curve; of longer runs every n-th line is drawn, and all held-out scores."""
@@ -82,7 +81,6 @@ def curves(
     table: pd.DataFrame,
     unigram_entropy: float | None,
     chance: float | None,
-    stations: Sequence[Station] = (),
 ) -> Figure:
     """Draw all measures of a `curve_table`, with the levels that are known: the unigram entropy
     of the text, and the chance level of next sentence.
@@ -98,7 +96,6 @@ def curves(
             "nsp_accuracy": (chance, "chance"),
             "minimal_pairs": (0.5 if "valid_minimal_pairs" in table else None, "chance"),
         },
-        stations=stations,
     )
 
 
@@ -109,7 +106,6 @@ def draw_panels(
     names: tuple[str, str],
     levels: Mapping[str, tuple[float | None, str]] = MappingProxyType({}),
     columns: int = 2,
-    stations: Sequence[Station] = (),
 ) -> Figure:
     """Draw small pictures: training as a line, held-out scores as points on a line.
 
@@ -119,7 +115,6 @@ def draw_panels(
         names: Names of training and held-out data, in the legend.
         levels: A level to draw in a panel, and its name, by the panel's training column.
         columns: Pictures in a row.
-        stations: Where the run changes its objective: no curve goes on over it.
     """
     height = 210
     panels = [panel for panel in panels if panel[1] in table or panel[2] in table] or panels[:1]
@@ -142,23 +137,17 @@ def draw_panels(
             if column not in table:
                 continue
             part = table[table[column].notna()].iloc[:: every if column == train else 1]
-            steps, values = parted(
-                stations, part["step"].tolist(), part[column].astype(float).tolist()
-            )
+            values = part[column].astype(float).tolist()
             form = ".1%" if is_fraction else ".4g"
             curve = scatter(
-                x=steps,
-                y=[
-                    None if value is None or not np.isfinite(value) else float(f"{value:.5g}")
-                    for value in values
-                ],
-                mode=line_mode(values),
+                x=part["step"].tolist(),
+                y=[float(f"{value:.5g}") if np.isfinite(value) else None for value in values],
+                mode="lines" if len(values) > 1 else "markers",
                 name=name,
                 showlegend=index == 0,
                 hovertemplate=f"step %{{x:,}}: %{{y:{form}}}<extra>{name}</extra>",
             )
             fig.add_trace({**curve, **style}, **place)
-        draw_borders(fig, {one.letter: one.after for one in stations}, **place)
         fig.update_yaxes(tickformat=".0%" if is_fraction else "", **place)
         if index:  # a loss far from 0 needs a closer range
             fig.update_yaxes(rangemode="tozero", **place)
@@ -179,8 +168,6 @@ def draw_panels(
         margin={"t": 56}, legend={"y": 1 + 0.135 / rows}, uirevision="run", hovermode="x"
     )
     fig.update_xaxes(title_text="", tickfont={"size": 11})
-    if stations:  # the stations at the same places in all pictures
-        fig.update_xaxes(range=[0, int(table["step"].max())])
     for index in range(max(0, len(panels) - columns), len(panels)):  # the lowest of each column
         fig.update_xaxes(title_text="step", row=index // columns + 1, col=index % columns + 1)
     return fig
@@ -193,7 +180,7 @@ CURVES = Picture(
     how=(
         "Blue is the training text, one batch per point, so it is noisy. Orange is held-out text, "
         "which the model never trains on; judge by this one. {guessing}. If orange rises while "
-        "blue falls, the model overfits.{stations}"
+        "blue falls, the model overfits."
     ),
     code="""
 import pandas as pd
@@ -203,7 +190,6 @@ table[{columns!r}]
 """,
 )
 GUESSING = "A loss of ln V means pure guessing"
-GUESSING_IN_STATIONS = GUESSING + "; with next sentence as a term of it, ln V + ln 2 does"
 GUESSING_BY_TERM = {
     "replaced_loss": (
         "The loss is the generator's plus 50 times the discriminator's; for these, ln V and ln 2 "
@@ -219,10 +205,6 @@ GUESSING_BY_TERM = {
     ),
 }
 """In runs whose loss has a further term, by the column of that term."""
-STATIONS = (
-    " Dotted lines part the stations: {named}. Each has an objective of its own, so the loss means "
-    "something else in each, and no curve goes on from one to the next."
-)
 UNIGRAMS = "; at the dashed line the model knows how frequent words are and nothing else"
 
 
@@ -247,19 +229,16 @@ def show_curves(run: Run) -> None:
     random = (run.scores or {}).get("valid_share_random")
     chance = None if random is None else max(random, 1 - random)
     columns = [name for name in _COLUMNS if name in table]
-    stations = stations_of(run.config)
-    usual = GUESSING_IN_STATIONS if stations and "nsp_loss" in table else GUESSING
-    guessing = next((GUESSING_BY_TERM[c] for c in GUESSING_BY_TERM if c in table), usual)
+    guessing = next((GUESSING_BY_TERM[c] for c in GUESSING_BY_TERM if c in table), GUESSING)
     has_line = run.unigram_entropy is not None and not {"mlm_loss", "valid_mlm_loss"}.isdisjoint(
         table
     )
     CURVES.show(
         None,
         table,
-        drawn={"unigram_entropy": run.unigram_entropy, "chance": chance, "stations": stations},
+        drawn={"unigram_entropy": run.unigram_entropy, "chance": chance},
         setup="",
         path=places.hide(str(run.path / "metrics.jsonl")),
         columns=columns,
         guessing=guessing + (UNIGRAMS if has_line else ""),
-        stations=STATIONS.format(named=named(stations)) if stations else "",
     )

@@ -1,88 +1,258 @@
-"""The form that starts a pretraining run."""
+"""The form that starts a pretraining run: text, length, objective and shape."""
 
 import shutil
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from bertcore.architecture.config import BertConfig, shape_of
-from bertcore.checkpoints.files import open_folder
-from bertcore.checkpoints.source import is_remote, resolve
-from bertcore.configs import DataConfig
-from bertcore.pretraining import check_objective
+from bertcore.checkpoints import DEFAULT
+from bertcore.checkpoints.source import resolve
+from bertcore.configs.data import MASKED_LM_PROB, OBJECTIVES, OWN_SHARES
+from bertcore.data.files import lines_of, open_text
+from bertcore.objectives.table import objective_of
 from bertcore.pretraining.data.corpus import NOVEL, split_held_out
 from bertcore.pretraining.objectives import objective_named
 
-from ..access import checkpoints, visits
-from ..access.policy import policy
+from ..access import checkpoints, training, visits
+from ..access.policy import default_source, policy
 from ..access.room import check_room as check_disk
-from ..plots import plain
+from ..plots import shorten_middle
 from ..run_folders import process
-from ..shell import frame
-from . import choices
+from ..shell import UploadSource, frame, one_of, sidebar
+from ..shell.uploads import Copy
+from .fields import LENGTH_UNIT, LENGTH_UNITS, OBJECTIVE, SOURCE, SOURCES, START_FROM, STARTS
 from .new_run import choose_name, new_run, show_recipe, start_or_wait
 
+Settings = dict[str, Any]
+"""Of a recipe of `bertscope pretrain`, by name."""
+HIDDEN_SIZES = (64, 128, 192, 256, 384, 512)
+PIECE_COUNTS = (1000, 2000, 4000, 8000, 16000, 30000)
+ROW_LENGTHS = (32, 64, 128, 256, 512)
+BATCH_SIZES = (8, 16, 32, 64, 128)
 SUFFIXES = (".txt", ".xz", ".gz")
+RHYTHM = {"evaluate_every": 50, "save_every": 100}
+"""Steps: a run on a page is watched, and its replay has the moments that are scored."""
+KEPT_CHECKPOINTS = 20
+KEPT_OF_VISITOR = 3  # on a closed server, where a visitor has limited room
+
+HOW_NOVEL = (
+    "{title}, in the public domain: 121,000 words. Enough to watch a model learn, far too little "
+    "for it to know English. Next sentence stays near guessing: a random B is from the same novel, "
+    "so its topic does not give it away."
+)
+HOW_TEXT = (
+    "UTF-8 text (.txt, or packed as .xz or .gz): one paragraph per line and a blank line between "
+    "documents. Sentence pairs need several documents."
+)
+HELP_START = (
+    "Word counts: token vectors encode which words occur next to each other in the text, and "
+    "positions begin as sinusoids; this shortens the slow first part. Noise: random weights, as in "
+    "BERT's own start. A checkpoint: continues from its weights."
+)
+FROM_NOISE = " It has an encoder and a decoder of equal depth, and begins from noise."
 
 
-@dataclass(frozen=True, slots=True)
-class Corpus:
-    """Text to learn from and text to be scored on."""
+def _checked(copies: Sequence[Copy]) -> tuple[Copy, ...]:
+    """Return the files of a text, each of which is UTF-8."""
+    for copy in copies:
+        with copy.read() as path, open_text(path) as file:
+            deque(lines_of(file, path), maxlen=0)
+    return tuple(copies)
 
-    train: tuple[Path, ...]
-    valid: Path | None
-    """None if a part of `train` is to be held out."""
+
+UPLOAD = UploadSource(
+    key="corpus_upload",
+    label="Text files",
+    types=("txt", "xz", "gz"),
+    read=_checked,
+    about=lambda copies: ", ".join(shorten_middle(copy.name, 60) for copy in copies),
+    accepts_several=True,
+    most=300_000_000,
+    shows_label=False,
+)
 
 
 def show_form(folder: Path) -> None:
     """Draw the form and its button; a started run is shown at once."""
-    source = choices.choose_text()
-    start, objective = choices.choose_kind()
+    source = _choose_text()
+    start, objective = _choose_kind()
     left, right = st.columns(2, gap="large")
     with left:
         name = choose_name(folder)
-        length = choices.choose_length()
+        length = _choose_length()
     with right:
-        settings = {**length, **choices.choose_model(start, objective)}
-    reason = why_not(settings)
-    if reason is not None:
-        st.warning(plain(reason), icon=":material/block:")
-    is_asked = st.button(
-        "Start training",
-        type="primary",
-        icon=":material/play_arrow:",
-        disabled=reason is not None,
-    )
+        settings = {**length, **_choose_model(start, objective), **RHYTHM}
+        has_limits = training.limits() is not None
+        settings["keep_checkpoints"] = KEPT_OF_VISITOR if has_limits else KEPT_CHECKPOINTS
+    is_asked = st.button("Start training", type="primary", icon=":material/play_arrow:")
     begin = partial(_start, folder, name, source, settings)
     start_or_wait("pretrain", folder, is_asked, begin)
     show_recipe(folder / name, "pretrain --corpus ... --valid ...", settings)
 
 
-def _read_choice(source: str) -> Corpus:
-    """Return the chosen text.
+def _choose_text() -> str:
+    """Draw the choice of text; return the key of SOURCES."""
+    offered = SOURCES
+    if policy().is_closed:  # its own files are not for visitors
+        offered = {name: title for name, title in SOURCES.items() if name != "path"}
+    source = one_of("Text to learn from", offered, SOURCE, with_label=True)
+    if source == "upload":
+        with frame.guard():
+            UPLOAD.choose()
+    elif source == "path":
+        hidden = {"label_visibility": "collapsed"}
+        st.text_input("File or folder", key="corpus_path", placeholder="/home/me/books", **hidden)
+        empty = "if empty, every 20th document is held out"
+        st.text_input("Held-out file (optional)", key="valid_path", placeholder=empty)
+    st.caption(HOW_NOVEL.format(title=NOVEL.title) if source == "novel" else HOW_TEXT)
+    return source
 
-    Raises:
-        ValueError: If nothing was chosen, or the file is not there.
+
+def _choose_length() -> Settings:
+    """Draw the choice of length; return it as a setting."""
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    limits = training.limits()
+    most = 1440.0 if limits is None else limits.minutes
+    unit = LENGTH_UNITS[0]
+    if limits is None:
+        unit = one_of("How long", LENGTH_UNITS, LENGTH_UNIT, where=row, with_label=True)
+    if unit == "steps":
+        steps = row.number_input("Steps", 10, 1_000_000, 500, 100, key="length_steps", width=150)
+        return {"steps": int(steps)}
+    minutes = row.number_input(
+        "Minutes", min(0.5, most), most, min(3.0, most), 0.5, key="length_minutes", width=150
+    )
+    return {"minutes": float(minutes)}
+
+
+def _choose_kind() -> tuple[str, str]:
+    """Draw the choice of initialization and objective; return both."""
+    row = st.container(horizontal=True)
+    start = one_of("Start from", STARTS, START_FROM, where=row, with_label=True, help=HELP_START)
+    row.selectbox(
+        "Objective",
+        list(OBJECTIVES),
+        format_func=_title_of,
+        key=OBJECTIVE.key(),
+        help="The page Objectives shows each on your own text.",
+        width=380,
+    )
+    objective = objective_named(OBJECTIVE.value)
+    ideas = " ".join(objective_of(part).idea for part in objective.parts)
+    st.caption(ideas + ("" if objective.is_ours else FROM_NOISE))
+    return start, objective.name
+
+
+def _title_of(name: str) -> str:
+    """Return an objective by its parts and the model that was trained with it."""
+    parts = [objective_of(part) for part in objective_named(name).parts]
+    first, *others = (part.title for part in parts)
+    titles = " + ".join([first, *(title[0].lower() + title[1:] for title in others)])
+    return f"{titles} ({parts[-1].model})"
+
+
+def _choose_model(start: str, objective: str) -> Settings:
+    """Draw the choice of checkpoint or shape, and of the batch; return all settings."""
+    learned = objective_named(objective)
+    settings: Settings = {"objective": objective}
+    if start == "checkpoint":
+        settings["checkpoint"] = _choose_checkpoint()
+    left, right = st.columns(2)
+    if start != "checkpoint":
+        if learned.family != "bert":
+            settings["family"] = learned.family
+        settings["start"] = start if learned.is_ours else "noise"
+        settings["layers"] = left.number_input("Layers", 1, 12, 2, key="shape_layers")
+        settings["hidden"] = right.selectbox("Width", HIDDEN_SIZES, index=1, key="shape_hidden")
+        settings["vocab_size"] = left.selectbox(
+            "Word pieces",
+            PIECE_COUNTS,
+            index=2,
+            key="shape_pieces",
+            format_func=lambda n: f"{n:,}",
+            help="Size of the vocabulary that is learned from the text first.",
+        )
+    settings["max_seq_length"] = right.selectbox(
+        "Tokens per row",
+        ROW_LENGTHS,
+        index=1,
+        key="shape_row",
+        help="The maximum for a sentence pair, or for a row of running text.",
+    )
+    settings["batch_size"] = left.selectbox(
+        "Rows per step", BATCH_SIZES, index=2, key="shape_batch"
+    )
+    settings["learning_rate"] = settings["muon_learning_rate"] = right.number_input(
+        "Peak learning rate",
+        1e-5,
+        0.1,
+        2e-3,
+        format="%.5f",
+        step=5e-4,
+        key="shape_rate",
+        help="Of Muon and AdamW; a recipe may name AdamW alone, as BERT had it.",
+    )
+    return settings | _choose_share(left, objective)
+
+
+def _choose_checkpoint() -> str:
+    chosen = sidebar.CHECKPOINT.value or default_source()
+    offered = sidebar.known_sources() if policy().is_closed else sidebar.local_checkpoints()
+    known = list(dict.fromkeys([chosen, DEFAULT, *offered]))
+    names = sidebar.distinct_names(known)
+    source = st.selectbox(
+        "Checkpoint to start from",
+        known,
+        key="start_checkpoint",
+        accept_new_options=not policy().is_closed,
+        format_func=lambda source: names.get(source) or sidebar.short_name(source),
+        help=sidebar.how_to_choose(),
+    )
+    st.caption("It brings its own layers, width and word pieces. A copy is kept in the run.")
+    return source or chosen
+
+
+def _choose_share(where: DeltaGenerator, objective: str) -> Settings:
+    """Draw the share of hidden tokens, if the objective has one; a setting if it is changed."""
+    if not objective_named(objective).has_shares:
+        return {}
+    usual = round(100 * OWN_SHARES.get(objective, MASKED_LM_PROB))
+    percentage = where.number_input(
+        "Hidden tokens, %",
+        1,
+        99,
+        usual,
+        key=f"shape_share_{objective}",
+        help=f"Hidden, removed or predicted tokens; the paper has {usual}.",
+    )
+    return {} if percentage == usual else {"masked_lm_prob": percentage / 100}
+
+
+def _read_choice(source: str) -> tuple[list[Path], Path | None]:
+    """Return the files to learn from and the one to score on; None if a part is to be held out.
+
+    ValueError if nothing was chosen, or the file is not there.
     """
     if source == "novel":
-        return Corpus((NOVEL.train,), NOVEL.valid)
+        return [NOVEL.train], NOVEL.valid
     if source == "path" and not policy().is_closed:
-        return corpus_of_path(
-            st.session_state.get("corpus_path", ""), st.session_state.get("valid_path", "")
-        )
-    uploaded = choices.UPLOAD.value if source == "upload" else None
+        state = st.session_state
+        return corpus_of_path(state.get("corpus_path", ""), state.get("valid_path", ""))
+    uploaded = UPLOAD.value if source == "upload" else None
     if not uploaded:
         raise ValueError("no text was uploaded. Choose a text file above.")
-    return Corpus(tuple(copy.path for copy in uploaded), None)
+    return [copy.path for copy in uploaded], None
 
 
-def corpus_of_path(typed: str, valid: str) -> Corpus:
-    """Return the text files of a typed file or folder.
+def corpus_of_path(typed: str, valid: str) -> tuple[list[Path], Path | None]:
+    """Return the text files of a typed file or folder, and the typed file to score on.
 
-    Raises:
-        ValueError: If nothing is typed, or no text file is there.
+    ValueError if nothing is typed, or no text file is there.
     """
     if not typed.strip():
         raise ValueError("no file or folder is given. Type its path above.")
@@ -91,25 +261,22 @@ def corpus_of_path(typed: str, valid: str) -> Corpus:
     for wanted in filter(None, (path, held_out)):
         if not wanted.exists():
             raise ValueError(f"{str(wanted)!r} is not on this machine. Check the path.")
-    files = [path]
-    if path.is_dir():
-        files = sorted(p for p in path.iterdir() if p.suffix in SUFFIXES and p.is_file())
-        files = [p for p in files if held_out is None or p.resolve() != held_out.resolve()]
-        if not files:
-            raise ValueError(
-                f"no .txt, .xz or .gz file is in {str(path)!r}. Choose another folder."
-            )
-    return Corpus(tuple(files), held_out)
+    if not path.is_dir():
+        return [path], held_out
+    files = sorted(p for p in path.iterdir() if p.suffix in SUFFIXES and p.is_file())
+    files = [p for p in files if held_out is None or p.resolve() != held_out.resolve()]
+    if not files:
+        raise ValueError(f"no .txt, .xz or .gz file is in {str(path)!r}. Choose another folder.")
+    return files, held_out
 
 
-def _start(folder: Path, name: str, source: str, settings: choices.Settings) -> Path:
+def _start(folder: Path, name: str, source: str, settings: Settings) -> Path:
     """Prepare the text and start the process; return the run's folder.
 
-    Raises:
-        ValueError: If the name or the text is not valid, or too many runs are active.
-        OSError: If something cannot be written.
+    ValueError if the name or the text is not valid, or too many runs are active. OSError if
+    something cannot be written.
     """
-    corpus = _read_choice(source)
+    corpus, valid = _read_choice(source)
     if "checkpoint" in settings:
         settings = {**settings, "checkpoint": checkpoints.place(settings["checkpoint"])}
     run = new_run(
@@ -119,64 +286,25 @@ def _start(folder: Path, name: str, source: str, settings: choices.Settings) -> 
         num_bytes=written_bytes(settings),
         num_parameters=new_parameters(settings),
     )
-    train, valid = corpus.train, corpus.valid
     if valid is None:
-        check_disk(sum(path.stat().st_size for path in train))
+        check_disk(sum(path.stat().st_size for path in corpus))
         text_folder = run.with_name(f"{run.name}-text")
         text_folder.mkdir(parents=True, exist_ok=True)
+        train, valid = text_folder / "train.txt", text_folder / "valid.txt"
         try:
             with st.spinner("Holding out a part of the text"):
-                split_held_out(train, text_folder / "train.txt", text_folder / "valid.txt")
+                split_held_out(corpus, train, valid)
         except ValueError as error:
             shutil.rmtree(text_folder)
             if source == "upload":
-                choices.UPLOAD.refuse(error)
+                UPLOAD.refuse(error)
             raise
-        train, valid = (text_folder / "train.txt",), text_folder / "valid.txt"
-    process.start(run, {"corpus": train, "valid": valid, **settings})
+        corpus = [train]
+    process.start(run, {"corpus": corpus, "valid": valid, **settings})
     return run
 
 
-def why_not(given: choices.Settings) -> str | None:
-    """Return the sentence with which the command would refuse the objective; None if it would not.
-
-    Nothing is known about a checkpoint that is not on this machine before it is fetched.
-    """
-    config = DataConfig.for_length(
-        given["max_seq_length"],
-        objective=given["objective"],
-        masked_lm_prob=given.get("masked_lm_prob"),
-    )
-    try:
-        shape = _shape(given)
-        if shape is not None:
-            check_objective(shape, config, goes_on="checkpoint" in given)
-    except (ValueError, RuntimeError, OSError) as reason:
-        return frame.sentence_of(reason)
-    return None
-
-
-def _shape(given: choices.Settings) -> BertConfig | None:
-    """Return the shape of the network that is asked for; None for a checkpoint to be fetched.
-
-    Raises:
-        ValueError: If the checkpoint is not offered, is none, or of another architecture.
-        RuntimeError: If its files are damaged.
-    """
-    if "checkpoint" not in given:
-        return shape_of(
-            given.get("family", "bert"),
-            vocab_size=given["vocab_size"],
-            num_hidden_layers=given["layers"],
-            hidden_size=given["hidden"],
-        )
-    source = checkpoints.place(given["checkpoint"])
-    if is_remote(source):
-        return None
-    return BertConfig.from_hf_dict(open_folder(resolve(source), allow_pickle=True).config)
-
-
-def new_parameters(given: choices.Settings) -> int:
+def new_parameters(given: Settings) -> int:
     """Estimate the number of parameters of a model that a run begins; 0 if it goes on with one."""
     if "checkpoint" in given:
         return 0
@@ -187,7 +315,7 @@ def new_parameters(given: choices.Settings) -> int:
     return hidden * (vectors + (12 if is_encoder else 28) * hidden * layers)
 
 
-def written_bytes(given: choices.Settings) -> int:
+def written_bytes(given: Settings) -> int:
     """Estimate what a run writes: its checkpoints, each with the optimizer's two moments."""
     if "checkpoint" in given:
         num_bytes = visits.bytes_below(resolve(given["checkpoint"]))

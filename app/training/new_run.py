@@ -2,8 +2,7 @@
 
 import shlex
 import shutil
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +45,10 @@ def free_name(folder: Path) -> str:
 
 def show_recipe(run: Path, command: str, settings: Mapping[str, Any]) -> None:
     """Draw the recipe and the command of the same run, and in which number format it computes."""
+    if limits := training.limits():
+        st.caption(
+            f"This server stops a run after {limits.minutes:g} minutes; what it has is saved."
+        )
     compute = compute_format("auto", choose_device())
     line = f"bertscope {command} --out {shlex.quote(str(run))} --recipe {run.name}.toml"
     st.caption(
@@ -70,13 +73,17 @@ def start_or_wait(
     if not is_asked and not (st.session_state.get(_WAITS) == kind and queue.waits()):
         return
     run = None
-    with frame.guard(stop=True), explaining_full_disk(folder):
+    with frame.guard(stop=True):
         try:
             run = start()
         except NoRoomError:
             if training.limits() is None:
                 raise
             queue.join()
+        except OSError as error:
+            queue.leave()
+            reason = why_not_written(error, folder if folder.is_dir() else Path.home())
+            raise RuntimeError(f"the run could not be started: {reason}") from error
         except Exception:
             queue.leave()
             raise
@@ -111,15 +118,16 @@ def new_run(
     folder: Path,
     name: str,
     *,
-    minutes: float | None,
     num_bytes: float,
+    minutes: float | None = None,
     num_parameters: int = 0,
 ) -> Path:
     """Return the folder of a new run; refuse one that this visitor cannot start.
 
     Args:
-        minutes: Its length, given or estimated; None if it is not known.
         num_bytes: Size of all that it will write, estimated.
+        minutes: Its length; None if it is not known, for one that is stopped at this server's
+            limit.
         num_parameters: Of a new model; 0 for one that there is.
 
     NoRoomError if too many runs are active. ValueError if its name is not valid or taken, or it is
@@ -127,36 +135,24 @@ def new_run(
     """
     process.check_name(name)  # before it becomes a part of a path
     run = folder / name
-    known = all_runs(folder)
-    active = sum(other.is_active for other in known)
+    known, limits = all_runs(folder), training.limits()
+    active = [other.name for other in known if other.is_active]
+    if minutes is None and limits is not None:
+        minutes = limits.minutes
     training.check_start(
         run,
         minutes=minutes,
         num_bytes=num_bytes,
-        active=active,
+        active=len(active),
         num_parameters=num_parameters,
     )
-    if run.name in [other.name for other in known if other.is_active] or run.exists():
-        raise ValueError(f"a run {run.name!r} already exists. Choose another name.")
+    if name in active or run.exists():
+        raise ValueError(f"a run {name!r} already exists. Choose another name.")
     recipe = process.recipe_file(run)
     if recipe.exists() and not process.log_file(run).exists():  # not written for a run
         raise ValueError(f"{recipe.name} in the folder of the runs is yours. Choose another name.")
     check_room(known)
     return run
-
-
-@contextmanager
-def explaining_full_disk(folder: Path) -> Iterator[None]:
-    """Turn the system's error on writing a run's data into a sentence with what to do.
-
-    Raises:
-        RuntimeError: Instead of an OSError, such as on a full disk.
-    """
-    try:
-        yield
-    except OSError as error:
-        reason = why_not_written(error, folder if folder.is_dir() else Path.home())
-        raise RuntimeError(f"the run could not be started: {reason}") from error
 
 
 def copied(source: Path, run: Path, name: str) -> Path:

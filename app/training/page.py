@@ -35,11 +35,6 @@ FORBIDDEN = (
 
 
 _RECORDED = {
-    "stations": (
-        "random weights",
-        "news with the default checkpoint's objectives: first next tokens, then masked words, then "
-        "masked words and next sentence. The run is too short for good guesses",
-    ),
     "from-noise": ("random weights", "Wikipedia and news: its heads formed by training alone"),
     "novel": ("word counts", f"one book ({NOVEL.title})"),
 }

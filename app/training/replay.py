@@ -1,6 +1,5 @@
 """The replay of a run from its probes."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +13,9 @@ from bertcore.training.probes import Probe
 from ..access import places
 from ..layer_watch.layer_watch import layer_watch
 from ..plots import theme
-from ..run_folders.runs import read_run
 from ..shell import Picture, frame
 from .fields import HEAD, LAYER, MOMENT, SENTENCE
 from .replay_figures import probe_answers, replay, spread_moments
-from .stations import Station, named, stations_of
 from .watch import probes
 
 NO_PROBES = (
@@ -38,7 +35,7 @@ REPLAY = Picture(
         "sentence; its path is the grey trail. The axes are those of the last step (they show "
         "{explained} of its variance), so that a place means the same at every step. *Guesses*: "
         "the best five for the hidden word, pink if right. *Answers*: the probability of the "
-        "hidden word{pairs}.{stations}"
+        "hidden word{pairs}."
     ),
     code="""
 from pathlib import Path
@@ -51,11 +48,6 @@ probe_map(probes).coordinates                                        # [S, P, 2]
 """,
 )
 PAIRS = ", and that B follows A; the first pair belongs together and the second does not"
-STATIONS = (
-    " The letters are the stations of the run: {named}. On next tokens, a token attends to itself "
-    "and those before it, and the hidden word is guessed from those before it; on the others, from "
-    "both sides."
-)
 
 
 def show_replay(path: Path) -> None:
@@ -65,8 +57,7 @@ def show_replay(path: Path) -> None:
         if not recorded:
             st.info(NO_PROBES)
             return
-        stations = stations_of(read_run(path).config)
-        _play(path, recorded, stations)
+        _play(path, recorded)
 
 
 @frame.fragment
@@ -79,7 +70,7 @@ def _keep_moment(count: int) -> None:
     MOMENT.key(default=count - 1, low=0, high=count - 1)
 
 
-def _play(path: Path, recorded: list[Probe], stations: Sequence[Station]) -> None:
+def _play(path: Path, recorded: list[Probe]) -> None:
     """Draw the controls and the replay."""
     num_layers = len(recorded[-1].sentences[0].codes)
     usual = formed_head(recorded[-1]) if path in RECORDED_RUNS else (num_layers - 1, 0)
@@ -91,7 +82,6 @@ def _play(path: Path, recorded: list[Probe], stations: Sequence[Station]) -> Non
     reading: dict[str, Any] = {
         "explained": f"{mapped.explained[-1]:.0%}",
         "pairs": PAIRS if has_pairs else "",
-        "stations": STATIONS.format(named=named(stations)) if stations else "",
     }
     fig = replay(
         drawn,
@@ -101,7 +91,6 @@ def _play(path: Path, recorded: list[Probe], stations: Sequence[Station]) -> Non
         head=None if head == MEAN else head,
         moment=MOMENT.value,
         ink=theme.INK[st.context.theme.type == "dark"],
-        stations=stations,
     )
     REPLAY.show(
         None,

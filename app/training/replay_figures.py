@@ -21,7 +21,6 @@ from ..plots import (
     subplots,
     theme,
 )
-from .stations import Station, draw_borders, letter_at, line_mode, parted
 
 MAX_MOMENTS = 60
 """Most moments under the slider; of longer runs they are spread evenly over the probes."""
@@ -50,7 +49,6 @@ def replay(
     head: int | None,
     moment: int,
     ink: str = "",
-    stations: Sequence[Station] = (),
 ) -> Figure:
     """Draw four pictures that a slider and a play button take through training.
 
@@ -61,7 +59,6 @@ def replay(
         layer, head: The head whose attention is drawn; None for the mean of the layer's heads.
         moment: The moment shown first.
         ink: Colour of names; empty for the theme's.
-        stations: Where the run changes its objective.
     """
     hidden = theme.escape(shorten(probes[-1].sentences[sentence].word))
     fig = subplots(
@@ -85,15 +82,11 @@ def replay(
     still_parts = _still_parts(probes[-1], probe_map, sentence, ink)
     for moving, ((row, col), still) in zip(moments[moment], still_parts, strict=True):
         if (row, col) == ANSWERS:
-            _draw_answers(fig, probes, sentence, stations)
+            _draw_answers(fig, probes, sentence)
         places.append(len(fig.traces))
         fig.add_trace({**moving, **still}, row, col)
     fig.stages = [
-        {
-            "name": f"{probe.step} {letter_at(stations, probe.step)}".rstrip(),
-            "data": parts,
-            "traces": places,
-        }
+        {"name": str(probe.step), "data": parts, "traces": places}
         for probe, parts in zip(probes, moments, strict=True)
     ]
     _lay_out(fig, probes, probe_map, sentence)
@@ -188,9 +181,7 @@ def _still_parts(
     return [*parts, (GUESSES, {**guesses, **silent}), (ANSWERS, {**mark, **silent})]
 
 
-def _draw_answers(
-    fig: Figure, probes: Sequence[Probe], sentence: int, stations: Sequence[Station]
-) -> None:
+def _draw_answers(fig: Figure, probes: Sequence[Probe], sentence: int) -> None:
     """Draw the probability of the hidden word and NSP of each pair by step."""
     steps = [probe.step for probe in probes]
     lines: list[tuple[str, list[float | None], str]] = [
@@ -200,15 +191,13 @@ def _draw_answers(
     for number, index in enumerate(pairs, start=1):
         is_next = [p.sentences[index].is_next for p in probes]  # None without a head for it
         lines.append((f"B follows A, pair {number}", is_next, "dash" if number == 1 else "dot"))
-    draw_borders(fig, {one.letter: one.after for one in stations}, *ANSWERS)
-    for place, (name, given, dash) in enumerate(lines):
-        x, y = parted(stations, steps, given)
+    for place, (name, values, dash) in enumerate(lines):
         fig.add(
             "scatter",
             *ANSWERS,
-            x=x,
-            y=[None if value is None else float(f"{value:.4g}") for value in y],
-            mode="lines+markers" if len(steps) < 3 else line_mode(y),
+            x=steps,
+            y=[None if value is None else float(f"{value:.4g}") for value in values],
+            mode="lines+markers" if len(steps) < 3 else "lines",
             name=name,
             legend="legend2",
             line={"color": theme.CATEGORICAL[(0, 2, 5)[place % 3]], "width": 2, "dash": dash},

@@ -8,16 +8,14 @@ from pathlib import Path
 import streamlit as st
 
 from bertcore.checkpoints.source import FINE_TUNED, labelled_file
-from bertcore.configs import Columns, FinetuneConfig
+from bertcore.configs import Columns
 from bertcore.data.guess import Guess, guess
-from bertcore.data.labels import order_labels
 from bertcore.data.tables import TABLE_FILES
-from bertcore.finetuning.speed import Speed, measure_speed
 from bertcore.tasks.read import Survey, survey
 
 from ..access.policy import policy
 from ..plots import plain
-from ..shell import Field, Progress, UploadSource, Work, cache, frame, uploads
+from ..shell import Field, Progress, UploadSource, cache, frame, uploads
 from ..shell.uploads import Copy
 from ..task_model.file_choice import MAX_MEGABYTES
 from .fields import OWN_FILE, UPLOAD
@@ -153,20 +151,3 @@ def survey_table(reading: Reading, *, progress: Progress) -> Survey:
         return uploads.named(sentence, file.path, file.name)
 
     return replace(found, first_bad=named(found.first_bad), notes=tuple(map(named, found.notes)))
-
-
-def measuring(key: cache.BertKey, reading: Reading, found: Survey, config: FinetuneConfig) -> Work:
-    """Return the work that measures how fast a checkpoint learns from a table; gives a Speed."""
-
-    def work(progress: Progress) -> Speed:
-        progress(0.0, "Measuring a few training steps")
-        return measure_speed(
-            key.place,
-            reading.task,
-            found.sample,
-            order_labels(found.labels),
-            config,
-            on_step=lambda fraction: progress(fraction, "Measuring a few training steps"),
-        )
-
-    return Work(("finetune-speed", key, reading, config.max_seq_length, config.pooling), work)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -217,8 +216,6 @@ ReadParts = Callable[..., Iterator[list[Example]]]
 """With the parameters of `read_parts`."""
 
 
-SAMPLE = 512
-"""Examples that are kept, drawn at random."""
 _REPORT_EVERY = 5000
 """Examples between two calls of `on_rows`."""
 
@@ -231,8 +228,6 @@ class Survey:
     labels: dict[str, int]
     """How often each occurs, the most frequent first; {} where answers are no labels. At most
     MAX_LABELS + 1, with which none can be learned."""
-    sample: tuple[Example, ...]
-    """At most SAMPLE examples, each as likely as any other."""
     num_bad: int
     """Rows that cannot be used."""
     first_bad: str
@@ -261,9 +256,7 @@ def survey(
     """
     chosen = find_task(task)
     bad = BadRows(skip=True)
-    rng = random.Random(0)
     counts: Counter[str] = Counter()
-    sample: list[Example] = []
     number = 0
     found = file_labels(chosen, labels, columns)
     for example in read_examples(path, chosen, found, columns=columns, bad_rows=bad):
@@ -272,14 +265,9 @@ def survey(
         number += 1
         if chosen.has_labels:
             _count(counts, example)
-        if len(sample) < SAMPLE:
-            sample.append(example)
-        elif (place := rng.randrange(number)) < SAMPLE:
-            sample[place] = example
     return Survey(
         num_examples=number,
         labels=dict(counts.most_common()),
-        sample=tuple(sample),
         num_bad=bad.num,
         first_bad=bad.first,
         notes=tuple(note for note in bad.notes() if note != bad.sentence()),

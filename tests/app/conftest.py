@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import plotly.io
@@ -14,9 +14,7 @@ from streamlit.components.v2 import manifest_scanner
 
 from app.plots.figure import Figure
 from app.shell.jobs import background, waiting
-from app.training import tables
 from bertcore import Bert, load
-from bertcore.finetuning.speed import measure_speed
 from tests.support.figures import as_json, difference
 from tests.support.tiny import tiny_bert
 
@@ -42,12 +40,6 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a page wait in its own run: there is no browser that would ask again."""
     monkeypatch.setattr(waiting, "PATIENCE_SECONDS", 240.0)
     monkeypatch.setattr(background, "PATIENCE", 300.0)
-
-
-@pytest.fixture(autouse=True)
-def measured_in_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Measure the speed of fine-tuning for a moment: the form does it for seconds, a table each."""
-    monkeypatch.setattr(tables, "measure_speed", partial(measure_speed, seconds=0.05))
 
 
 _SOUND: set[bytes] = set()

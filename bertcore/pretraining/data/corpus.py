@@ -507,7 +507,5 @@ _RECORDED = Path(__file__).parents[1] / "recorded"
 RECORDED_RUN = _RECORDED / "from-noise"
 """A small run from noise, to be replayed: settings, scores and probes, without weights; its
 `README.md` explains how it was made."""
-RECORDED_STATIONS = _RECORDED / "stations"
-"""A smaller and shorter one with the objectives of the default checkpoint, one after another."""
-RECORDED_RUNS = (RECORDED_RUN, RECORDED_STATIONS, _RECORDED / "novel")
-"""Those, and five minutes on the novel."""
+RECORDED_RUNS = (RECORDED_RUN, _RECORDED / "novel")
+"""That, and five minutes on the novel."""

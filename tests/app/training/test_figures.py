@@ -13,7 +13,6 @@ import pytest
 from app.plots import theme
 from app.training import curves
 from app.training import replay_figures as figures
-from app.training.stations import line_mode, named, stations_of
 from bertcore.analysis.space.probe_map import ProbeMap, probe_map
 from bertcore.training.probes import Probe, take_probe
 from tests.support.tiny import tiny_network, tiny_tokenizer
@@ -94,86 +93,6 @@ def test_a_long_run_is_thinned_and_keeps_its_scores() -> None:
     fig = curves.curves(curves.curve_table(lines(count), 1.0), None, None)
     drawn = {trace.name: len(trace.x) for trace in fig.plotly().data if trace.xaxis == "x"}
     assert drawn == {"training text": curves.MAX_POINTS, "held-out text": count // 10}
-
-
-def test_no_curve_goes_on_from_one_station_to_the_next() -> None:
-    stations = stations_of(
-        {"stations": [{"after": 0, "objective": "causal"}, {"after": 20, "objective": "mlm"}]}
-    )
-    table = curves.curve_table(lines(40), 2e-3)
-    fig = curves.curves(table, None, None, stations).plotly()
-    train, held_out, *_ = fig.data
-    assert list(train.x) == [*range(1, 21), 20, *range(21, 41)]
-    assert train.y[20] is None
-    assert [value is None for value in held_out.y] == [False, False, True, False, False]
-    borders = {(line.xref, line.x0) for line in fig.layout.shapes}
-    assert {("x", 20), ("x3", 20)} <= borders
-    assert 0 not in {x for _, x in borders}  # the first has its letter alone
-    letters = {note.text: note.x for note in fig.layout.annotations if note.xref == "x"}
-    assert letters == {"A": 0, "B": 20}
-
-
-def test_a_station_of_one_value_is_seen() -> None:
-    stations = stations_of(
-        {"stations": [{"after": 0, "objective": "causal"}, {"after": 39, "objective": "mlm"}]}
-    )
-    table = curves.curve_table(lines(40), 2e-3)
-    assert curves.curves(table, None, None, stations).plotly().data[0].mode == "lines+markers"
-    assert curves.curves(table, None, None).plotly().data[0].mode == "lines"
-    assert line_mode([None, 1.0, None, 2.0]) == "markers"
-
-
-HOSTILE_STATIONS: list[Any] = [
-    None,
-    5,
-    "x",
-    {"after": 0, "objective": "mlm"},
-    [5],
-    [None],
-    [{"after": 0}],
-    [{"objective": "mlm"}],
-    [{"after": "x", "objective": "mlm"}],
-    [{"after": True, "objective": "mlm"}],
-    [{"after": float("nan"), "objective": "mlm"}],
-    [{"after": 5, "objective": "mlm"}],
-    [{"after": 0, "objective": "![](http://x.org/a.png)"}],
-    [{"after": 0, "objective": ["mlm"]}],
-    [{"after": 0, "objective": "mlm"}, {"after": 0, "objective": "causal"}],
-    [{"after": 0, "objective": "mlm"}, {"after": -1, "objective": "causal"}],
-    [{"after": 0, "objective": "mlm"}, {"after": 10**400, "objective": "causal"}],
-    [{"after": number, "objective": "mlm"} for number in range(27)],
-]
-
-
-@pytest.mark.parametrize("listed", HOSTILE_STATIONS, ids=lambda listed: repr(listed)[:40])
-def test_stations_that_are_none_are_left_out(listed: Any) -> None:
-    assert stations_of({"stations": listed}) == ()
-    assert stations_of({}) == ()
-
-
-def test_a_station_is_named_as_markdown() -> None:
-    known = [{"after": 0, "objective": "mlm"}, {"after": 3, "objective": "mlm+sop"}]
-    stations = stations_of({"stations": known})
-    assert named(stations) == r"A masked words, B mlm\+sop"
-    (bad,) = stations_of({"stations": known[:1]})
-    assert named([bad._replace(objective="![](x)")]) == r"A \!\[\]\(x\)"
-
-
-def test_the_replay_names_the_station_of_each_step(probes: list[Probe], mapped: ProbeMap) -> None:
-    stations = stations_of(
-        {"stations": [{"after": 0, "objective": "causal"}, {"after": 10, "objective": "mlm+nsp"}]}
-    )
-    early = [
-        Probe(probe.step, [replace(one, is_next=None) for one in probe.sentences])
-        for probe in probes[:2]
-    ]
-    fig = draw([*early, *probes[2:]], mapped, stations=stations).plotly()
-    assert [frame.name for frame in fig.frames] == ["0 A", "10 A", "20 B", "30 B"]
-    answers = {trace.name: trace for trace in fig.data if trace.legend == "legend2"}
-    assert list(answers["hidden word"].x) == [0, 10, 10, 20, 30]
-    assert answers["hidden word"].y[2] is None
-    told = answers["B follows A, pair 1"].y
-    assert [value is None for value in told] == [True, True, True, False, False]
 
 
 def test_one_line_is_drawn() -> None:

@@ -8,7 +8,6 @@ import json
 import shlex
 import subprocess
 import sys
-import threading
 import time
 import zipfile
 from pathlib import Path
@@ -25,12 +24,10 @@ from app.access.policy import CHECKPOINT_VARIABLE
 from app.run_folders import process as training_process
 from app.run_folders import runs as training_runs
 from app.shell import uploads
-from app.shell.jobs import waiting
-from app.training import tables
+from app.training.finetune_form import evaluate_every, read_numbers, usual_numbers
 from bertcore.checkpoints.source import labelled_file
 from bertcore.finetuning import make_settings
 from bertcore.finetuning.label_curve import CURVE_FILE, STARTS, run_label_curve
-from bertcore.finetuning.speed import Speed
 from bertcore.tasks.model import start_task_model
 from tests.support.finetuning_files import WRITERS, write_reviews
 from tests.support.opened import button, complaints, finish_jobs, ok, page_of, said
@@ -114,7 +111,7 @@ def test_nothing_chosen_says_what_can_be(page: AppTest) -> None:
     assert "Fine-tune" not in [b.label for b in at.button]
 
 
-def test_a_table_is_guessed_counted_timed_and_started(
+def test_a_table_is_guessed_counted_and_started(
     page: AppTest, started: list[Any], tmp_path: Path, tiny: Path
 ) -> None:
     at = ok(upload(page, "../my reviews.csv", reviews()))
@@ -123,8 +120,6 @@ def test_a_table_is_guessed_counted_timed_and_started(
     assert at.selectbox(key="table_label").value == "label"
     assert at.dataframe[0].value.iloc[0].tolist() == ["the film was 0", "b"]
     assert "**40** examples · **2** labels: b (20), g (20)" in said(at)
-    assert "3 epochs of 36 examples" in said(at)
-    assert "Measured just now on this machine with this checkpoint" in said(at)
     assert any(caption.value.startswith("Computing in ") for caption in at.caption)
     at.number_input(key="tune_epochs").set_value(2).run()
     at.number_input(key="tune_seed").set_value(7).run()
@@ -322,45 +317,37 @@ def test_rows_that_cannot_be_used_are_left_out_on_request(
     assert started[0][1]["skip_bad_rows"]
 
 
-def test_a_long_table_is_timed_and_a_sample_is_offered(
-    page: AppTest, started: list[Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("app.training.finetune_form.LONG_SECONDS", 0)
+def test_a_sample_of_a_long_table_is_offered(page: AppTest, started: list[Any]) -> None:
     at = ok(upload(page, "t.csv", reviews(6000)))
-    assert "3 epochs of 5,400 examples" in said(at)
-    assert "A sample of 1,000 examples takes about" in said(at)
+    assert at.selectbox(key="tune_sample").options[1:] == ["1,000 at random", "5,000 at random"]
     at.selectbox(key="tune_sample").set_value(1000).run()
-    ok(finished(at))
-    assert "3 epochs of 900 examples" in said(at)
     button(at, "Fine-tune").click().run()
-    assert started[0][1]["sample"] == 1000
+    assert (started[0][1]["sample"], started[0][1]["evaluate_every"]) == (1000, 9)
 
 
-def test_a_run_can_be_started_while_its_speed_is_measured(
-    page: AppTest, started: list[Any], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("epochs", "num_train", "num_dev", "steps"),
+    [(3, 900, 100, 9), (3, 36, 4, 1), (1, 2, 1, 1), (3, 1000, 100_000, 32), (20, 1000, 10, 32)],
+)
+def test_about_ten_evaluations_fewer_if_they_cost_much(
+    epochs: int, num_train: int, num_dev: int, steps: int
 ) -> None:
-    is_started = threading.Event()
+    assert evaluate_every(epochs, num_train=num_train, num_dev=num_dev) == steps
 
-    def measure_speed(*args: object, **options: object) -> Speed:
-        is_started.wait(60)
-        return Speed(
-            train_examples=1.0,
-            score_examples=1.0,
-            tokens_per_example=1.0,
-            longest=1,
-            fraction_cut=0.0,
-        )
 
-    monkeypatch.setattr(tables, "measure_speed", measure_speed)
-    monkeypatch.setattr(waiting, "PATIENCE_SECONDS", 0.5)
-    at = page.run()
-    at.file_uploader(key="table_upload").upload("t.csv", reviews().encode(), "text/plain").run()
-    while "**40** examples" not in said(at):  # they are counted first
-        at.run()
-    assert at.get("progress")
-    button(at, "Fine-tune").click().run()
-    assert len(started) == 1
-    is_started.set()
+@pytest.mark.parametrize(
+    ("num_train", "usual"),
+    [(2, [2]), (3, [2]), (36, [8, 17]), (54, [50]), (1800, [50, 200, 800])],
+)
+def test_a_series_begins_with_numbers_that_the_table_has(num_train: int, usual: list[int]) -> None:
+    assert usual_numbers(num_train, 2) == usual
+    assert read_numbers(", ".join(map(str, usual)), num_train) == tuple(usual)
+
+
+@pytest.mark.parametrize("text", ["", "few", "1, 8", "8, 8", "8, 1001", "8;9", "-3"])
+def test_numbers_of_labels_that_cannot_be_used(text: str) -> None:
+    with pytest.raises(ValueError, match="the numbers of labels are"):
+        read_numbers(text, 1000)
 
 
 def test_a_file_to_score_on(page: AppTest, started: list[Any], tmp_path: Path) -> None:
@@ -374,7 +361,6 @@ def test_a_file_to_score_on(page: AppTest, started: list[Any], tmp_path: Path) -
     dev = at.file_uploader(key="dev_upload")
     dev.upload("d.csv", b"text,label\nx,b\ny,g\n", "text/plain").run()
     ok(finished(at))
-    assert "evaluations of 2" in said(at)
     button(at, "Fine-tune").click().run()
     wanted = given(started[0][1])
     assert wanted["dev"] == tmp_path / "runs" / "run-1-data" / "dev.csv"
@@ -388,13 +374,13 @@ def test_a_series_by_number_of_labels_is_started(
     at = ok(upload(page, "t.csv", reviews()))
     assert at.text_input(key="tune_labels").value == "8, 17"
     at.text_input(key="tune_labels").set_value("8, 37").run()
-    assert "different ones from 2 to 36 with commas" in complaints(at)
+    assert "different ones from 2 to 36" in complaints(at)
     at.text_input(key="tune_labels").set_value("20, 8").run()
     at.number_input(key="tune_seeds").set_value(2).run()
     at.number_input(key="tune_steps").set_value(5).run()
     at.selectbox(key="tune_rate").set_value(1e-4).run()
     ok(finished(at))
-    assert "12 fine-tunings, each scored on 4 examples" in said(at)
+    assert "**12** fine-tunings" in said(at)
     assert not [box for box in at.selectbox if box.label in ("Train", "Epochs")]
     button(at, "Fine-tune").click().run()
     (run, options, how), *_ = started
@@ -490,7 +476,6 @@ def test_labelled_files_that_ship_can_be_learned_from(
     at.segmented_control(key="table").set_value(name).run()
     ok(finished(at))
     assert at.selectbox(key="table_task").value == task
-    assert "Measured just now" in said(at)
     button(at, "Fine-tune").click().run()
     assert started[0][1]["train"] == labelled_file(name)
 

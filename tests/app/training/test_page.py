@@ -10,21 +10,16 @@ import numpy as np
 import pytest
 import streamlit as st
 
-from app.plots.formats import plain
 from app.run_folders import process as training_process
 from app.run_folders import runs as training_runs
-from app.run_folders.runs import metrics, read_run
-from app.training.stations import letter_at, stations_of
-from bertcore.architecture.config import BertConfig
 from bertcore.configs.data import OBJECTIVES
 from bertcore.pretraining import (
     DataConfig,
     OptimizerConfig,
     TrainConfig,
-    check_settings,
     start_run,
 )
-from bertcore.pretraining.data.corpus import NOVEL, RECORDED_RUN, RECORDED_STATIONS
+from bertcore.pretraining.data.corpus import NOVEL, RECORDED_RUN
 from bertcore.training.probes import read_probes
 from bertcore.training.run_lock import lock_run
 from tests.bertcore.pretraining.objectives.test_objectives import ALBERT
@@ -287,56 +282,6 @@ def test_a_link_to_a_recorded_run_opens_it_beside_own_runs(page):
     assert {"mine", "from-noise"} < {*choice.options}
 
 
-def test_a_run_of_several_objectives_shows_where_each_begins(page):
-    page.query_params.update({"training_view": "Replay", "run": "stations"})
-    at = page.run()
-    assert not at.exception
-    figure = json.loads(at.get("plotly_chart")[0].proto.spec)
-    names = [frame["name"] for frame in figure["frames"]]
-    assert names[0] == "0 A"
-    assert names[-1] == f"{read_run(RECORDED_STATIONS).step} C"
-    captions = " ".join(caption.value for caption in at.caption)
-    assert "A next tokens, B masked words, C masked words and next sentence" in captions
-    at.segmented_control(key="training_view").set_value("Watch").run()
-    assert not at.exception
-    curves = json.loads(at.get("plotly_chart")[0].proto.spec)
-    assert curves["data"][0]["y"].count(None) == 2  # the loss begins anew with its meaning
-    # The loss of the last station is that of words plus next sentence.
-    captions = " ".join(caption.value for caption in at.caption)
-    assert "with next sentence as a term of it, ln V + ln 2 does" in captions
-
-
-@pytest.mark.parametrize("view", ["Watch", "Replay"])
-@pytest.mark.parametrize("listed", [None, [{"after": "x"}], "![](http://x.org/a.png)"])
-def test_a_run_with_stations_that_are_none_is_shown(page, runs, listed, view):
-    file = runs / "mine" / "config.json"
-    file.write_text(json.dumps(json.loads(file.read_text()) | {"stations": listed}))
-    page.query_params.update({"training_view": view, "run": "mine"})
-    at = page.run()
-    assert not at.exception
-    assert at.get("plotly_chart")
-    assert not at.error
-    assert "ln V + ln 2" not in " ".join(caption.value for caption in at.caption)
-
-
-def test_the_recorded_stations_are_those_of_the_recipe():
-    """Next tokens see nothing behind them; masked words and their pairs see both sides."""
-    stations = stations_of(read_run(RECORDED_STATIONS).config)
-    assert [one.objective for one in stations] == ["causal", "mlm", "mlm+nsp"]
-    for probe in read_probes(RECORDED_STATIONS):
-        letter = letter_at(stations, probe.step)
-        looks_ahead = any(np.triu(one.codes, 1).any() for one in probe.sentences)
-        assert looks_ahead == (letter != "A")
-        pair = next(one for one in probe.sentences if one.text.text_b)
-        assert (pair.is_next is not None) == (letter == "C")
-    for line in metrics(RECORDED_STATIONS):
-        letter = letter_at(stations, line["step"])
-        assert ("next_loss" in line, "nsp_loss" in line) == (letter == "A", letter == "C")
-        terms = [line[name] for name in ("valid_mlm_loss", "valid_nsp_loss") if name in line]
-        if terms:
-            assert line["valid_loss"] == pytest.approx(sum(terms))
-
-
 def test_the_heads_of_the_recorded_run_form_in_training():
     probes = read_probes(RECORDED_RUN)
     largest = [
@@ -364,7 +309,7 @@ def test_a_start_gives_the_run_what_was_chosen(page, runs, started, monkeypatch)
     assert not at.exception
     run, given = started[0]
     assert run == runs / "other"
-    assert (given["corpus"], given["valid"]) == ((NOVEL.train,), NOVEL.valid)
+    assert (given["corpus"], given["valid"]) == ([NOVEL.train], NOVEL.valid)
     assert (given["steps"], given["layers"], given["hidden"]) == (30, 3, 64)
     assert "minutes" not in given
     assert at.session_state["run"] == "other"  # and it is watched at once
@@ -425,27 +370,6 @@ def test_every_objective_is_offered_and_starts(page, runs, started):
     assert any("begins from noise" in one for one in said)
 
 
-def test_an_objective_that_cannot_go_on_from_a_checkpoint_is_refused(page, runs, started):
-    """In the sentence that the command has."""
-    begin = runs / "mine" / "checkpoints" / "step-16"
-    shape = BertConfig.from_hf_dict(json.loads((begin / "config.json").read_text()))
-    query = {"training_view": "Start a run", "start_from": "checkpoint", "checkpoint": str(begin)}
-    page.query_params.update(query)
-    at = page.run()
-    refused = []
-    for name in OBJECTIVES:
-        at.selectbox(key="objective").set_value(name).run()
-        assert not at.exception
-        reason = refusal_of(name, shape)
-        if reason is not None:
-            refused.append(name)
-            assert plain(reason)[1:] in at.warning[0].value
-        (start,) = (one for one in at.button if one.label == "Start training")
-        assert start.disabled == bool(at.warning) == (name in refused)
-    assert {"rtd", "mlm+sop", "denoise-t5", "denoise-bart", "mass"} <= set(refused)
-    assert not {"mlm+nsp", "mlm", "wwm", "span-sbo", "causal", "unilm", "plm"} & set(refused)
-
-
 def test_the_share_of_hidden_tokens_is_a_setting_where_it_is_changed(page, started):
     page.query_params.update({"training_view": "Start a run", "objective": "mass"})
     at = page.run()
@@ -456,18 +380,6 @@ def test_the_share_of_hidden_tokens_is_a_setting_where_it_is_changed(page, start
     at.selectbox(key="objective").set_value("causal").run()  # hides nothing
     assert "masked_lm_prob" not in command_of(at)
     at.selectbox(key="objective").set_value("mlm+nsp").run()
-    at.number_input(key="shape_share_mlm+nsp").set_value(90).run()
-    assert "hides" in at.warning[0].value
-
-
-def refusal_of(name, shape):
-    """Return the command's sentence, None where it starts."""
-    data = DataConfig.for_length(64, objective=name)
-    try:
-        check_settings(shape, TrainConfig(start="checkpoint", steps=1, device="cpu"), data)
-    except ValueError as error:
-        return str(error)
-    return None
 
 
 def command_of(at):
@@ -516,7 +428,7 @@ def test_a_folder_of_texts_is_parted(page, runs, started, tmp_path):
     assert not at.exception
     run, given = started[0]
     own = run.with_name(f"{run.name}-text")
-    assert (given["corpus"], given["valid"]) == ((own / "train.txt",), own / "valid.txt")
+    assert (given["corpus"], given["valid"]) == ([own / "train.txt"], own / "valid.txt")
     assert (own / "train.txt").stat().st_size > 10 * (own / "valid.txt").stat().st_size > 0
 
 
@@ -550,7 +462,7 @@ def test_an_upload_is_split_beside_the_run(page, runs, started, tmp_path):
         == words
     )
     assert {path.name for path in own.iterdir()} == {"train.txt", "valid.txt"}
-    assert started[0][1]["corpus"] == (own / "train.txt",)
+    assert started[0][1]["corpus"] == [own / "train.txt"]
 
 
 def test_no_more_than_a_few_runs_at_once(page, runs, started, monkeypatch):

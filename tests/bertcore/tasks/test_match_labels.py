@@ -17,6 +17,7 @@ from bertcore.finetuning.settings import make_settings
 from bertcore.tasks import TaskModel, open_task_model, read_task_data, start_task_model
 from bertcore.tasks.model import head_fits
 from tests.support.tiny import tiny_bert
+from tests.support.tiny_tasks import make_task
 from tests.support.what_opens import opens
 
 WORDS = st.sampled_from(["0", "1", "2", "3", "a", "A", "b", "B", "LABEL_0", "LABEL_1", "label_1"])
@@ -225,3 +226,13 @@ def test_labels_with_dashes_are_no_numbers() -> None:
     assert order_labels(["2", "--1", "10"]) == ("2", "10", "--1")
     assert order_labels(["1.5", "10", "-0.5", "9"]) == ("-0.5", "1.5", "9", "10")
     assert order_labels(["B-X10", "O", "B-X9"]) == ("O", "B-X9", "B-X10")
+
+
+def test_which_heads_are_kept(tmp_path: Path) -> None:
+    tiny = tiny_bert().save(tmp_path / "tiny")
+    task = tmp_path / "task"
+    make_task(task, labels=("bad", "good", "so-so"))
+    assert head_fits(tiny, task="classify", labels=("x", "y"))
+    assert head_fits(task, task="classify", labels=("good", "bad"))
+    assert not head_fits(task, task="classify", labels=("good", "evil"))
+    assert head_fits(task, task="tag", labels=("good", "evil"))  # it gets a new one anyway

@@ -9,7 +9,7 @@ import pytest
 
 from bertcore.configs import Columns
 from bertcore.data.labels import MAX_LABELS
-from bertcore.tasks.read import SAMPLE, survey
+from bertcore.tasks.read import survey
 
 
 def test_rows_labels_and_bad_rows(tmp_path: Path) -> None:
@@ -21,16 +21,6 @@ def test_rows_labels_and_bad_rows(tmp_path: Path) -> None:
     assert found.notes == ("1 example has no label and was left out (1 empty).",)
     assert "row 4" in found.first_bad
     assert "has no text" in found.first_bad
-    assert [example.text for example in found.sample] == ["a", "b", "c"]
-
-
-def test_the_sample_comes_from_the_whole_file(tmp_path: Path) -> None:
-    path = tmp_path / "t.tsv"
-    path.write_text("text\tlabel\n" + "".join(f"text {i}\t{i % 2}\n" for i in range(20_000)))
-    found = survey(path, "classify")
-    assert len(found.sample) == SAMPLE
-    rows = sorted(example.row for example in found.sample)
-    assert rows[SAMPLE // 2] == pytest.approx(10_000, rel=0.15)
 
 
 def test_memory_is_bounded_for_any_number_of_rows_and_values(tmp_path: Path) -> None:
