@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bertscope.cli.options import documented
-from bertscope.cli.output import make_table, print_json, print_table
+from bertscope.cli.output import make_table, print_json, print_table, tabulate
 from bertscope.cli.progress import OnStage, stages
 from bertscope.cli.text import AsJson, Checkpoint, Device
 
 if TYPE_CHECKING:
-    from bertcore.bias import Estimate
+    from rich.table import Table
+
     from bertcore.model import Model
 
 CANNOT_TELL = (
     "No score here predicts harm in use: such measures hardly correlate with those of an "
     "application (Goldfarb-Tarrant et al. 2021). Measure the fine-tuned model on its own data."
 )
-Rows = list[tuple[str, ...]]
 ABOUT_PAIRS = (
     "Many of these pairs are unclear or contrast no stereotype (Blodgett et al. 2021): read them."
 )
 
 
-@documented
 def bias(
     data: Path | None = None,
     layer: Annotated[int | None, typer.Option("--layers", metavar="N")] = None,
@@ -160,46 +159,52 @@ def _own_sets(bert: Model, layer: int | None, on_stage: OnStage) -> dict[str, An
 
 def _print(found: dict[str, Any]) -> None:
     where = "the token table" if found.get("layer") is None else f"hidden state {found['layer']}"
-    tables: list[tuple[str, str, Rows]] = []
+    tables: list[Table] = []
     if "crows_pairs" in found:
+        columns = {
+            "pairs": f"{len(found['items']):,}",
+            "share": "{0.mean:.1%}",
+            "95%": "{0.low:.1%} to {0.high:.1%}",
+        }
         title = "CrowS-Pairs: the stereotyping sentence scores higher (50%: no preference)"
-        rows: Rows = [(f"{len(found['items']):,}", *_share(found["crows_pairs"]))]
-        tables.append((title, "pairs, share, 95%", rows))
+        tables.append(tabulate([found["crows_pairs"]], columns, title=title))
     if "effects" in found:
         rows = [
             (row["measure"], *_written(row, "before"), *_written(row, "after"))
             for row in found["effects"]
         ]
+        names = ("measure", "before", "before 95%", "after", "after 95%")
         title = "Before and after the direction is removed from the token table"
-        tables.append((title, "measure, before, before 95%, after, after 95%", rows))
+        tables.append(make_table(*names, right=names[1:], title=title, rows=rows))
     if found.get("templates"):
-        intervals = ("over_fillers", "over_templates", "over_words")
+        over = ("over_fillers", "over_templates", "over_words")
         rows = [
-            (each["name"], f"{each['mean']:+.2f}", *map(_ends, map(each.get, intervals)))
+            (each["name"], f"{each['mean']:+.2f}", *(_ends(*each[name]) for name in over))
             for each in found["templates"]
         ]
+        names = ("audit", "mean", "over fillers", "over wordings", "over words")
         title = "Templates: the first group's words minus the second's, nats (0: no preference)"
-        tables.append((title, "audit, mean, over fillers, over wordings, over words", rows))
+        tables.append(make_table(*names, right=names[1:], title=title, rows=rows))
     if "direction" in found:
-        rows = [
-            (each["name"], f"{each['effect_size']:+.2f}", f"{each['p_value']:.4f}")
-            for each in found["associations"]
-        ]
+        columns = {
+            "test": "{0[name]}",
+            "effect size d": "{0[effect_size]:+.2f}",
+            "p": "{0[p_value]:.4f}",
+        }
         title = f"Association tests on {where}: d above 0 links the two first sets (-2 to 2)"
-        tables.append((title, "test, effect size d, p", rows))
+        tables.append(tabulate(found["associations"], columns, title=title))
         cosines = sorted(found["direction"]["cosines"].items(), key=lambda item: -item[1])
-        rows = [(word, f"{cosine:+.3f}") for word, cosine in cosines]
         title = f"Occupations on the direction from he to she, {where}"
-        tables.append((title, "word, cosine", rows))
-        rows = [
-            (name, f"{probe.accuracy:.1%} ± {probe.spread:.1%}", f"{probe.chance:.0%}")
-            for name, probe in found["direction"]["probes"].items()
-        ]
-        title = "A linear probe of other words"
-        tables.append((title, "vectors, accuracy, chance", rows))
-    for title, columns, rows in tables:
-        names = columns.split(", ")
-        print_table(make_table(*names, right=names[1:], title=title, rows=rows))
+        tables.append(tabulate(cosines, {"word": "{0[0]}", "cosine": "{0[1]:+.3f}"}, title=title))
+        columns = {
+            "vectors": "{0[0]}",
+            "accuracy": "{0[1].accuracy:.1%} ± {0[1].spread:.1%}",
+            "chance": "{0[1].chance:.0%}",
+        }
+        probes = found["direction"]["probes"].items()
+        tables.append(tabulate(probes, columns, title="A linear probe of other words"))
+    for table in tables:
+        print_table(table)
     if "minimal_pairs" in found:
         typer.echo(
             f"The model itself: {found['minimal_pairs'].mean:.1%} of our 200 minimal pairs of "
@@ -209,16 +214,11 @@ def _print(found: dict[str, Any]) -> None:
         typer.echo(f"Note: {note}")
 
 
-def _share(share: Estimate) -> tuple[str, str]:
-    return f"{share.mean:.1%}", f"{share.low:.1%} to {share.high:.1%}"
-
-
 def _written(row: dict[str, Any], side: str) -> tuple[str, str]:
     form = ".1%" if row["unit"] == "share" else ".2f"
     mean, low, high = (f"{row[side + end]:{form}}" for end in ("", "_low", "_high"))
     return mean, f"{low} to {high}"
 
 
-def _ends(ends: tuple[float, float]) -> str:
-    low, high = ends
-    return "one only" if low != low else f"{low:+.2f} to {high:+.2f}"
+def _ends(low: float, high: float) -> str:
+    return "one only" if math.isnan(low) else f"{low:+.2f} to {high:+.2f}"

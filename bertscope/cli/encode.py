@@ -24,7 +24,6 @@ from bertscope.cli.text import AsJson, Checkpoint, Device
 if TYPE_CHECKING:
     from bertcore.corpus import Cluster, EncodeProgress, Manifest
 
-FOLDER = "A corpus, into a folder"
 _RECORDED = field_names(EncodeSettings) - {"tokens_per_batch"}  # options that the folder records
 _OF_BOTH = {"pooling", "dtype", "layers"}
 _ONLY_FOLDER = field_names(EncodeSettings) - _OF_BOTH | {"resume", "cluster", "workers"}
@@ -32,11 +31,9 @@ _ONLY_FOLDER = field_names(EncodeSettings) - _OF_BOTH | {"resume", "cluster", "w
 
 @config_options(
     (
-        FOLDER,
         EncodeSettings,
-        "unit text_column split sample seed skip_bad_rows tokens_per_batch",
+        "layers unit text_column split sample seed skip_bad_rows tokens_per_batch",
     ),
-    ("", EncodeSettings, "layers"),
 )
 def encode(
     context: typer.Context,
@@ -47,11 +44,9 @@ def encode(
     dtype: str = "auto",
     pooling: str | None = None,
     as_json: AsJson = False,
-    resume: Annotated[bool, typer.Option(rich_help_panel=FOLDER)] = False,
-    cluster: Annotated[
-        str | None, typer.Option(metavar="local|ADDRESS", rich_help_panel=FOLDER)
-    ] = None,
-    workers: Annotated[int | None, typer.Option(min=1, rich_help_panel=FOLDER)] = None,
+    resume: bool = False,
+    cluster: Annotated[str | None, typer.Option(metavar="local|ADDRESS")] = None,
+    workers: Annotated[int | None, typer.Option(min=1)] = None,
     **values: Any,
 ) -> None:
     """Encode a corpus as vectors of its tokens, words or sentences, at chosen layers.

@@ -6,10 +6,10 @@ registered on (`SentenceGroup`) prints it, and a sentence of its own where memor
 exception is a bug and keeps its traceback.
 """
 
+import functools
 import os
 import sys
 import traceback
-from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import typer
@@ -29,40 +29,18 @@ TRACEBACK_VARIABLE = "BERTSCOPE_TRACEBACK"
 class SentenceGroup(TyperGroup):
     """A group of commands that answers wrong input with one sentence and exit code 2."""
 
-    def main(
-        self,
-        args: Sequence[str] | None = None,
-        prog_name: str | None = None,
-        complete_var: str | None = None,
-        standalone_mode: bool = True,
-        windows_expand_args: bool = True,
-        **extra: Any,
-    ) -> Any:
+    def main(self, *args: Any, standalone_mode: bool = True, **more: Any) -> Any:
         """Run a command line and exit the process with its exit code.
 
         Args:
-            args: The words after the program's name; None takes those of the process.
-            prog_name: The name to show in help and errors; None takes that of the process.
-            complete_var: As in Typer.
+            *args, **more: As in Typer.
             standalone_mode: False returns the result and lets exceptions propagate, as in Typer.
-            windows_expand_args: As in Typer.
-            **extra: Passed to the context.
 
         Raises:
             SystemExit: Always, in standalone mode: 0 on success, 2 for wrong input, 130 after
                 Ctrl+C.
         """
-
-        def run() -> Any:
-            return super(SentenceGroup, self).main(
-                args=args,
-                prog_name=prog_name,
-                complete_var=complete_var,
-                standalone_mode=False,
-                windows_expand_args=windows_expand_args,
-                **extra,
-            )
-
+        run = functools.partial(super().main, *args, standalone_mode=False, **more)
         if not standalone_mode:
             return run()
         try:

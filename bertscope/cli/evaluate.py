@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from typer import Option
@@ -19,14 +19,13 @@ from bertcore.configs import Columns
 from bertscope.cli.files import write_whole
 from bertscope.cli.finetune import metrics_table
 from bertscope.cli.options import (
-    DATA,
     chosen,
     config_options,
     field_names,
     refuse_options,
 )
-from bertscope.cli.output import counted, make_table, plain, print_json, print_table
-from bertscope.cli.progress import stages
+from bertscope.cli.output import counted, make_table, plain, print_json, print_table, tabulate
+from bertscope.cli.progress import OnStage, stages
 from bertscope.cli.text import AsJson
 
 if TYPE_CHECKING:
@@ -35,10 +34,10 @@ if TYPE_CHECKING:
     from bertcore.bert import Bert
     from bertcore.configs import DataConfig
     from bertcore.evaluation.breakdown import Breakdown
+    from bertcore.evaluation.metrics import Scores
     from bertcore.grammar import GroupAccuracy
     from bertcore.model import Model
     from bertcore.pretraining import Batch, CausalScores, PackedCorpus, PretrainingScores
-    from bertcore.tasks import Scored, TaskModel
 
 MASKED_WORDS = "mlm"
 """The task of held-out text for a checkpoint that fills in masks."""
@@ -48,7 +47,6 @@ MINIMAL_PAIRS = "minimal-pairs"
 """The task of pairs of a good and a bad sentence."""
 MOST_GROUPS = 80
 """Maximum number of groups of minimal pairs that are printed, the worst ones; JSON has all."""
-MACHINE = "Machine"
 MOST_LABELS = 20
 """Maximum number of labels whose accuracy is printed, the worst ones; JSON has all."""
 
@@ -82,20 +80,19 @@ class Subject:
 
 
 @config_options(
-    (DATA, Subject, "checkpoint allow_pickle max_seq_length rows skip_bad_rows predictions"),
-    ("Fine-tuned checkpoints", Columns, "text text_pair label label_map"),
-    (MACHINE, Subject, "device"),
+    (Subject, "checkpoint allow_pickle max_seq_length rows skip_bad_rows predictions"),
+    (Columns, "text text_pair label label_map"),
+    (Subject, "device"),
 )
 def evaluate(
     context: typer.Context,
-    data: Annotated[Path | None, Option(rich_help_panel=DATA)] = None,
+    data: Path | None = None,
     task: Annotated[
         str,
         Option(
             help="mlm: masked words and next sentences; causal: next tokens; minimal-pairs: is "
             "the good sentence of a pair the more probable one? classify, pair, multilabel, "
             "regress, tag, qa, choice: as for bertscope finetune.",
-            rich_help_panel=DATA,
         ),
     ] = MASKED_WORDS,
     as_json: AsJson = False,
@@ -141,15 +138,36 @@ def evaluate(
         refuse_options(context, {"rows"}, "it is for held-out text")
     if task == MINIMAL_PAIRS:
         refuse_options(context, {"max_seq_length"}, "a pair is scored whole or not at all")
-        evaluate_minimal_pairs(data, subject, as_json=as_json)
-        return
-    if data is None:
+    elif data is None:
         raise ValueError("--data is missing. Name the file to score.")
-    if is_text:
-        score = evaluate_masked_words if task == MASKED_WORDS else evaluate_causal
-        score(data, subject, as_json=as_json)
-    else:
-        evaluate_task(task, data, subject, Columns(**chosen(Columns, settings)), as_json=as_json)
+    with stages() as on_stage:
+        if task == MINIMAL_PAIRS:
+            outcome = score_minimal_pairs(data, subject, on_stage)
+        elif task in TASKS:
+            assert data is not None
+            of_file = Columns(**chosen(Columns, settings))
+            outcome = score_task(task, data, subject, of_file, on_stage)
+        else:
+            assert data is not None
+            score = score_masked_words if task == MASKED_WORDS else score_next_tokens
+            outcome = score(data, subject, on_stage)
+    if as_json:
+        about = {"task": task, "checkpoint": subject.checkpoint, "data": data and str(data)}
+        print_json({**about, **outcome.values, "notes": outcome.notes})
+        return
+    for table in outcome.tables:
+        print_table(table)
+    for note in outcome.notes:
+        typer.echo(f"Note: {note}")
+
+
+class Outcome(NamedTuple):
+    """What an evaluation prints."""
+
+    values: dict[str, Any]
+    """In JSON."""
+    tables: list[Table]
+    notes: list[str]
 
 
 def _open(subject: Subject) -> Model:
@@ -158,8 +176,8 @@ def _open(subject: Subject) -> Model:
     return load(subject.checkpoint, device=subject.device, allow_pickle=subject.allow_pickle)
 
 
-def evaluate_minimal_pairs(data: Path | None, subject: Subject, *, as_json: bool) -> None:
-    """Score the minimal pairs of a file, or our own 200, and print the accuracy by group.
+def score_minimal_pairs(data: Path | None, subject: Subject, on_stage: OnStage) -> Outcome:
+    """Score the minimal pairs of a file, or our own 200: the accuracy by group.
 
     ValueError if the checkpoint has neither a masked-word head nor a next-token head, or the file
     cannot be used.
@@ -168,14 +186,13 @@ def evaluate_minimal_pairs(data: Path | None, subject: Subject, *, as_json: bool
     from bertcore.grammar import BUNDLED, accuracies, read_pairs, score_pairs
 
     bad_rows = BadRows(skip=subject.skip_bad_rows)
-    with stages() as on_stage:
-        on_stage("reading the pairs", None)
-        file = read_pairs(data or BUNDLED, bad_rows=bad_rows)
-        model, what = _open(subject), f"scoring {len(file.pairs):,} pairs"
-        parts = score_pairs(
-            model, file.pairs, bad_rows=bad_rows, progress=lambda done: on_stage(what, done)
-        )
-        scores = [score for part in parts for score in part]
+    on_stage("reading the pairs", None)
+    file = read_pairs(data or BUNDLED, bad_rows=bad_rows)
+    what = f"scoring {len(file.pairs):,} pairs"
+    parts = score_pairs(
+        _open(subject), file.pairs, bad_rows=bad_rows, progress=lambda done: on_stage(what, done)
+    )
+    scores = [score for part in parts for score in part]
     if not scores:
         raise ValueError(f"no pair can be scored. {bad_rows.first}")
     if subject.predictions is not None:
@@ -185,19 +202,12 @@ def evaluate_minimal_pairs(data: Path | None, subject: Subject, *, as_json: bool
     if unknown:
         notes.append(f"{counted(unknown, 'pair')} have a word that the vocabulary lacks.")
     results = accuracies(scores, file.columns)
-    if as_json:
-        everything, *groups = [asdict(one) | {"accuracy": one.accuracy} for one in results]
-        about = {
-            "task": MINIMAL_PAIRS,
-            "checkpoint": subject.checkpoint,
-            "data": data and str(data),
-        }
-        print_json({**about, "all": everything, "groups": groups, "notes": notes})
-        return
-    for column in ("", *file.columns):
-        print_table(pairs_table([one for one in results if one.column == column]))
-    for note in notes:
-        typer.echo(f"Note: {note}")
+    everything, *groups = [asdict(group) | {"accuracy": group.accuracy} for group in results]
+    tables = [
+        pairs_table([group for group in results if group.column == column])
+        for column in ("", *file.columns)
+    ]
+    return Outcome({"all": everything, "groups": groups}, tables, notes)
 
 
 def pairs_table(groups: Sequence[GroupAccuracy]) -> Table:
@@ -208,23 +218,19 @@ def pairs_table(groups: Sequence[GroupAccuracy]) -> Table:
     elif len(groups) > MOST_GROUPS:
         groups = sorted(groups, key=lambda group: group.accuracy)[:MOST_GROUPS]
         title = f"the worst {MOST_GROUPS} groups"
-    rows = (
-        [
-            group.group,
-            f"{group.num_right:,}",
-            f"{group.num_pairs:,}",
-            f"{group.accuracy:.1%}",
-            f"{group.low:.1%} to {group.high:.1%}",
-            f"{group.num_ties:,}",
-        ]
-        for group in groups
-    )
-    names = ("right", "of", "accuracy", "95% interval", "ties")
-    return make_table(column or "pairs", *names, right=names, title=title, rows=rows)
+    columns = {
+        column or "pairs": "{0.group}",
+        "right": "{0.num_right:,}",
+        "of": "{0.num_pairs:,}",
+        "accuracy": "{0.accuracy:.1%}",
+        "95% interval": "{0.low:.1%} to {0.high:.1%}",
+        "ties": "{0.num_ties:,}",
+    }
+    return tabulate(groups, columns, title=title)
 
 
-def evaluate_masked_words(data: Path, subject: Subject, *, as_json: bool) -> None:
-    """Score a checkpoint on held-out text and print the scores.
+def score_masked_words(data: Path, subject: Subject, on_stage: OnStage) -> Outcome:
+    """Score a checkpoint's masked words and next sentences on held-out text.
 
     ValueError if the checkpoint lacks what the objective needs, or the text cannot be used.
     """
@@ -237,39 +243,36 @@ def evaluate_masked_words(data: Path, subject: Subject, *, as_json: bool) -> Non
     )
     from bertcore.pretraining.run import HELD_OUT_SEED
 
+    on_stage("reading the text", None)
     next(read_sentences([data]), None)  # before the checkpoint is opened
-    model = _open(subject)
-    bert = _with_berts_masks(model)
-    limit, length = bert.config.max_length, subject.max_seq_length
-    length = min(128, limit) if length is None else length
-    if length > limit:
-        raise ValueError(
-            f"--max-seq-length is {length}, but this checkpoint has {limit} positions. Lower it."
-        )
+    bert = _with_berts_masks(_open(subject))
+    length = _text_length(subject, bert.config.max_length)
     can_pair = "nsp" in bert.capabilities and bert.config.type_vocab_size >= 2
     config = DataConfig.for_length(length, objective="mlm+nsp" if can_pair else "mlm")
-    with stages() as on_stage:
-        on_stage("reading the text", None)
-        corpus = pack_corpus(read_sentences([data]), bert.tokenizer)
-        config, note = _rows_of(corpus, config)
-        batches = list(
-            fixed_batches(corpus, bert.tokenizer, config, seed=HELD_OUT_SEED, num_rows=subject.rows)
+    corpus = pack_corpus(read_sentences([data]), bert.tokenizer)
+    config, notes = _rows_of(corpus, config)
+    batches = list(
+        fixed_batches(corpus, bert.tokenizer, config, seed=HELD_OUT_SEED, num_rows=subject.rows)
+    )
+
+    def reported() -> Iterator[Batch]:
+        for number, batch in enumerate(batches):
+            on_stage("scoring", number / len(batches))
+            yield batch
+
+    scores = evaluate_pretraining(bert.module, reported(), bert.tokenizer)
+    values = {"objective": config.objective, "max_seq_length": length, **scores.to_dict()}
+    return Outcome(values, [scores_table(scores)], notes)
+
+
+def _text_length(subject: Subject, limit: int) -> int:
+    """Return the longest row of text in tokens; ValueError if the checkpoint does not take it."""
+    length = min(128, limit) if subject.max_seq_length is None else subject.max_seq_length
+    if not 3 <= length <= limit:
+        raise ValueError(
+            f"--max-seq-length is {length}; this checkpoint takes 3 to {limit} tokens."
         )
-
-        def counted() -> Iterator[Batch]:
-            for number, batch in enumerate(batches):
-                on_stage("scoring", number / len(batches))
-                yield batch
-
-        scores = evaluate_pretraining(bert.module, counted(), bert.tokenizer)
-    if note is not None:
-        typer.echo(f"Note: {note}", err=True)
-    if as_json:
-        about = {"task": MASKED_WORDS, "checkpoint": subject.checkpoint, "data": str(data)}
-        of_rows = {"objective": config.objective, "max_seq_length": length}
-        print_json({**about, **of_rows, **scores.to_dict()})
-        return
-    print_table(scores_table(scores))
+    return length
 
 
 def _with_berts_masks(model: Model) -> Bert:
@@ -292,8 +295,8 @@ def _with_berts_masks(model: Model) -> Bert:
     return with_parts(model)
 
 
-def _rows_of(corpus: PackedCorpus, config: DataConfig) -> tuple[DataConfig, str | None]:
-    """Return the settings of the rows that a text allows, and a note on them or None.
+def _rows_of(corpus: PackedCorpus, config: DataConfig) -> tuple[DataConfig, list[str]]:
+    """Return the settings of the rows that a text allows, and notes on them.
 
     Args:
         corpus: The held-out text; one without pairs gives packed rows.
@@ -306,48 +309,37 @@ def _rows_of(corpus: PackedCorpus, config: DataConfig) -> tuple[DataConfig, str 
 
     if config.has_pairs and corpus.most_sentences < 2:
         packed = DataConfig.for_length(config.max_seq_length, objective="mlm")
-        return packed, (
+        return packed, [
             "no document of the text has two sentences, so there are no pairs: masked words alone "
             "are scored, on packed rows."
-        )
+        ]
     check_counts("valid", corpus.num_documents, corpus.most_sentences, rows=config.rows)
-    return config, note_on_halves(corpus, config.rows)
+    note = note_on_halves(corpus, config.rows)
+    return config, [] if note is None else [note]
 
 
-def evaluate_causal(data: Path, subject: Subject, *, as_json: bool) -> None:
-    """Score a causal checkpoint on held-out text and print the scores.
+def score_next_tokens(data: Path, subject: Subject, on_stage: OnStage) -> Outcome:
+    """Score a causal checkpoint on held-out text.
 
     ValueError if the checkpoint does not predict next tokens, or the text cannot be used.
     """
     from bertcore.pretraining import causal_rows, evaluate_next_tokens, read_documents
     from bertcore.pretraining.run import HELD_OUT_SEED
 
+    on_stage("reading the text", None)
     next(read_documents([data]), None)  # before the checkpoint is opened
     bert = _open(subject)
     bert.require("next")
-    length, limit = subject.max_seq_length, bert.max_length
-    length = min(128, limit) if length is None else length
-    if not 3 <= length <= limit:
-        raise ValueError(
-            f"--max-seq-length is {length}; this checkpoint takes 3 to {limit} tokens."
-        )
-    with stages() as on_stage:
-        on_stage("reading the text", None)
-        rows = causal_rows(
-            read_documents([data]),
-            bert,
-            max_seq_length=length,
-            seed=HELD_OUT_SEED,
-            num_rows=subject.rows,
-        )
-        scores = evaluate_next_tokens(
-            bert, rows, progress=lambda fraction: on_stage("scoring", fraction)
-        )
-    if as_json:
-        about = {"task": NEXT_TOKENS, "checkpoint": subject.checkpoint, "data": str(data)}
-        print_json({**about, "max_seq_length": length, **scores.to_dict()})
-        return
-    print_table(causal_table(scores))
+    length = _text_length(subject, bert.max_length)
+    rows = causal_rows(
+        read_documents([data]),
+        bert,
+        max_seq_length=length,
+        seed=HELD_OUT_SEED,
+        num_rows=subject.rows,
+    )
+    scores = evaluate_next_tokens(bert, rows, progress=lambda done: on_stage("scoring", done))
+    return Outcome({"max_seq_length": length, **scores.to_dict()}, [causal_table(scores)], [])
 
 
 def causal_table(scores: CausalScores) -> Table:
@@ -396,43 +388,41 @@ def scores_table(scores: PretrainingScores) -> Table:
     return table
 
 
-def evaluate_task(
-    task: str, data: Path, subject: Subject, columns: Columns, *, as_json: bool
-) -> None:
-    """Score a fine-tuned checkpoint on a labelled file, or a data set of the hub; print the scores.
+def score_task(
+    task: str, data: Path, subject: Subject, columns: Columns, on_stage: OnStage
+) -> Outcome:
+    """Score a fine-tuned checkpoint on a labelled file, or a data set of the hub.
 
     ValueError if the checkpoint is for another task or the data cannot be used.
     """
     from bertcore.tasks import open_task_model, read_task_data, score_model
 
-    with stages() as on_stage:
-        on_stage("opening the checkpoint", None)
-        model = open_task_model(
-            subject.checkpoint,
-            task=task,
-            device=subject.device,
-            allow_pickle=subject.allow_pickle,
+    on_stage("opening the checkpoint", None)
+    model = open_task_model(
+        subject.checkpoint, task=task, device=subject.device, allow_pickle=subject.allow_pickle
+    )
+    length = model.default_length if subject.max_seq_length is None else subject.max_seq_length
+    if not 8 <= length <= model.max_length:
+        raise ValueError(
+            f"--max-seq-length is {length}; this checkpoint takes 8 to {model.max_length}."
         )
-        length = seq_length(model, subject.max_seq_length)
-        on_stage("reading the data", None)
-        with local_file(data, model.task.name) as path:
-            examples = read_task_data(
-                path,
-                model.task,
-                model.tokenizer,
-                max_length=length,
-                labels=model.labels if model.task.has_labels else None,
-                columns=columns,
-                skip_bad_rows=subject.skip_bad_rows,
-                is_train=False,
-            )
-        scored = score_model(
-            model.module,
-            examples,
+    on_stage("reading the data", None)
+    with _local_file(data, model.task.name) as path:
+        examples = read_task_data(
+            path,
             model.task,
-            on_fraction=lambda fraction: on_stage("scoring", fraction),
+            model.tokenizer,
+            max_length=length,
+            labels=model.labels if model.task.has_labels else None,
+            columns=columns,
+            skip_bad_rows=subject.skip_bad_rows,
+            is_train=False,
         )
-    if not math.isfinite(scored.scores.loss):
+    scored = score_model(
+        model.module, examples, model.task, on_fraction=lambda done: on_stage("scoring", done)
+    )
+    scores = scored.scores
+    if not math.isfinite(scores.loss):
         raise ValueError(
             f"the answers of {subject.checkpoint} are NaN or infinite, so they have no scores. "
             "Inspect its weights: bertscope inspect."
@@ -443,12 +433,8 @@ def evaluate_task(
             pairs = zip(examples.file_rows, lines, strict=True)
             lines = ({"row": row, **line} for row, line in pairs)
         _write_lines(subject.predictions, lines)
-    notes = [*model.notes, *examples.notes, *scored.scores.notes]
-    if as_json:
-        about = {"task": task, "checkpoint": subject.checkpoint, "data": str(data)}
-        print_json({**about, "max_seq_length": length, **asdict(scored.scores), "notes": notes})
-    else:
-        _print_scores(scored, notes)
+    notes = [*model.notes, *examples.notes, *scores.notes]
+    return Outcome({"max_seq_length": length, **asdict(scores)}, _task_tables(scores), notes)
 
 
 def _write_lines(path: Path, values: Iterable[Mapping[str, Any]]) -> None:
@@ -458,7 +444,7 @@ def _write_lines(path: Path, values: Iterable[Mapping[str, Any]]) -> None:
 
 
 @contextmanager
-def local_file(data: Path, task: str) -> Iterator[Path]:
+def _local_file(data: Path, task: str) -> Iterator[Path]:
     """Yield a labelled file; a data set of the hub is fetched for as long as it is needed."""
     from bertcore.finetuning.data.hub_data import fetch_hub_data, is_hub_name
 
@@ -469,65 +455,40 @@ def local_file(data: Path, task: str) -> Iterator[Path]:
         yield fetch_hub_data(str(data), Path(fetched), task=task, is_train=False)
 
 
-def seq_length(model: TaskModel, typed: int | None) -> int:
-    """Return the longest input in tokens: as typed, or that of the fine-tuning.
-
-    ValueError if the checkpoint does not take it.
-    """
-    length = model.default_length if typed is None else typed
-    if not 8 <= length <= model.max_length:
-        raise ValueError(
-            f"--max-seq-length is {length}; this checkpoint takes 8 to {model.max_length}."
-        )
-    return length
-
-
-def _print_scores(scored: Scored, notes: list[str]) -> None:
-    """Print the metrics, the breakdown if there is one, and the notes."""
-    scores = scored.scores
+def _task_tables(scores: Scores) -> list[Table]:
+    """Return the metrics, and the breakdown if there is one."""
     table = metrics_table({"loss": scores.loss, **scores.metrics}, scores.intervals)
     table.title = plain(counted(scores.num_examples, "example"))
-    print_table(table)
+    tables = [table]
     if scores.by_type:
-        names = ("precision", "recall", "F1", "number")
-        rows = (
-            (name, *(f"{one[n]:.4f}" for n in ("precision", "recall", "f1")), f"{one['number']:,}")
-            for name, one in scores.by_type.items()
-        )
-        print_table(make_table("type", *names, right=names, rows=rows))
-    if scores.breakdown is not None:
-        for table in breakdown_tables(scores.breakdown):
-            print_table(table)
-    for note in notes:
-        typer.echo(f"Note: {note}")
+        forms = {name: f"{{0[{name.lower()}]:.4f}}" for name in ("precision", "recall", "F1")}
+        types = [{"name": name, **numbers} for name, numbers in scores.by_type.items()]
+        columns = {"type": "{0[name]}", **forms, "number": "{0[number]:,}"}
+        tables.append(tabulate(types, columns))
+    return [*tables, *(() if scores.breakdown is None else breakdown_tables(scores.breakdown))]
 
 
-def breakdown_tables(breakdown: Breakdown) -> tuple[Table, Table]:
-    """Return the reliability of the confidences, and the accuracy by length and label."""
-    reliability = make_table(
-        *("confidence", "answers", "mean", "right", "95% interval"),
-        right=("answers", "mean", "right"),
-        title=f"calibration: expected error {breakdown.expected_calibration_error:.4f}, "
-        f"largest {breakdown.largest_calibration_error:.4f}",
-        rows=(
-            (
-                f"{part.above:.1f} to {part.up_to:.1f}",
-                f"{part.number:,}",
-                *(f"{value:.4f}" for value in (part.confidence, part.accuracy)),
-                f"{part.low:.4f} to {part.high:.4f}",
-            )
-            for part in breakdown.calibration
-        ),
+def breakdown_tables(breakdown: Breakdown) -> tuple[Table, Table, Table]:
+    """Return the reliability of the confidences, and the accuracy by length and by label."""
+    interval = {"95% interval": "{0.low:.4f} to {0.high:.4f}"}
+    title = (
+        f"calibration: expected error {breakdown.expected_calibration_error:.4f}, largest "
+        f"{breakdown.largest_calibration_error:.4f}"
     )
-    title, labels = "accuracy by length and by true label", breakdown.by_label
+    reliability = {
+        "confidence": "{0.above:.1f} to {0.up_to:.1f}",
+        "answers": "{0.number:,}",
+        "mean": "{0.confidence:.4f}",
+        "right": "{0.accuracy:.4f}",
+        **interval,
+    }
+    slices = {"answers": "{0.number:,}", "right": "{0.mean:.4f}", **interval}
+    labels, which = breakdown.by_label, ""
     if len(labels) > MOST_LABELS:
-        title += f" (the worst {MOST_LABELS} of {len(labels):,} labels)"
-        labels = tuple(sorted(labels, key=lambda one: one.mean)[:MOST_LABELS])
-    named = [(one.name, one) for one in breakdown.by_length]
-    named += [(f"label {one.name}", one) for one in labels]
-    rows = (
-        (name, f"{one.number:,}", f"{one.mean:.4f}", f"{one.low:.4f} to {one.high:.4f}")
-        for name, one in named
+        which = f" (the worst {MOST_LABELS} of {len(labels):,})"
+        labels = tuple(sorted(labels, key=lambda label: label.mean)[:MOST_LABELS])
+    return (
+        tabulate(breakdown.calibration, reliability, title=title),
+        tabulate(breakdown.by_length, {"accuracy by length": "{0.name}", **slices}),
+        tabulate(labels, {f"accuracy by label{which}": "{0.name}", **slices}),
     )
-    names = ("slice", "answers", "right", "95% interval")
-    return reliability, make_table(*names, right=names[1:3], title=title, rows=rows)

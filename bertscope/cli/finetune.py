@@ -16,7 +16,6 @@ from bertcore.configs import Columns, DistillConfig, FinetuneConfig
 from bertcore.configs.debias import DebiasConfig
 from bertcore.configs.recipe import settings_of_configs
 from bertscope.cli.options import (
-    DATA,
     chosen,
     config_options,
     field_names,
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from bertcore.finetuning.label_curve import LabelCurve
     from bertcore.training.loop import Progress
 
-TRAINING, MODEL, MACHINE = "Training", "Model", "Machine"
 _RESUME_TAKES = {"out", "resume", "as_json"}
 
 
@@ -100,23 +98,21 @@ RECIPE = settings_of_configs(CONFIGS, without="cosine_weight")
 
 
 @config_options(
-    (DATA, Files, "task train dev held_out sample skip_bad_rows"),
-    (DATA, Columns, "text text_pair label label_map"),
-    (TRAINING, Trials, "learning_rate seeds label_curve"),
-    (TRAINING, FinetuneConfig, "epochs batch_size seed"),
-    (MODEL, Start, "checkpoint new_head max_seq_length teacher student_layers"),
-    (MODEL, FinetuneConfig, "trained"),
-    (MACHINE, FinetuneConfig, "dtype device"),
+    (Files, "task train dev held_out sample skip_bad_rows"),
+    (Columns, "text text_pair label label_map"),
+    (Trials, "learning_rate seeds label_curve"),
+    (FinetuneConfig, "epochs batch_size seed"),
+    (Start, "checkpoint new_head max_seq_length teacher student_layers"),
+    (FinetuneConfig, "trained"),
+    (FinetuneConfig, "dtype device"),
 )
 def finetune(
     context: typer.Context,
-    out: Annotated[Path, Option(rich_help_panel=DATA)],
-    resume: Annotated[bool, Option(rich_help_panel=DATA)] = False,
-    recipe: Annotated[
-        list[str] | None, Option(metavar="<name|file.toml>", rich_help_panel=TRAINING)
-    ] = None,
-    allow_pickle: Annotated[bool, Option(rich_help_panel=MODEL)] = False,
-    as_json: Annotated[bool, Option("--json", rich_help_panel=DATA)] = False,
+    out: Path,
+    resume: bool = False,
+    recipe: Annotated[list[str] | None, Option(metavar="<name|file.toml>")] = None,
+    allow_pickle: bool = False,
+    as_json: Annotated[bool, Option("--json")] = False,
     **typed: Any,
 ) -> None:
     """Fine-tune a checkpoint on labelled data; the result opens in transformers.

@@ -7,12 +7,10 @@ from typing import Annotated
 
 import typer
 
-from bertscope.cli.options import documented
 from bertscope.cli.output import counted, make_table, plain, print_json, print_table
 from bertscope.cli.text import AsJson, Checkpoint
 
 
-@documented
 def lesson(
     action: Annotated[str, typer.Argument(metavar="check")],
     file: Annotated[Path, typer.Argument(metavar="FILE")],

@@ -11,7 +11,7 @@ import typer
 
 import bertcore
 from bertscope.cli.errors import SentenceGroup
-from bertscope.cli.options import GroupedCommand, with_checked_numbers
+from bertscope.cli.options import Command, documented, with_checked_numbers
 
 COMMANDS = {
     "app": "open_app.open_app",
@@ -50,7 +50,7 @@ def build_app(names: Iterable[str] = tuple(COMMANDS)) -> typer.Typer:
     for name in names:
         module, function = COMMANDS[name].split(".")
         command = getattr(import_module(f"bertscope.cli.{module}"), function)
-        app.command(name, cls=GroupedCommand)(with_checked_numbers(command))
+        app.command(name, cls=Command)(with_checked_numbers(documented(command)))
     return app
 
 

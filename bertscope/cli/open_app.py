@@ -6,6 +6,7 @@ user typed the command, so that paths typed in the app mean what they mean in th
 Streamlit reads `.streamlit/config.toml` only from that folder, ours is passed as flags.
 """
 
+import errno
 import importlib.util
 import ipaddress
 import json
@@ -24,7 +25,6 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from bertscope.app_root import find_app_root
-from bertscope.cli.options import documented
 
 DEFAULT_PORT = 8501
 DEFAULT_ADDRESS = "localhost"
@@ -144,7 +144,6 @@ def _is_this_computer(address: str) -> bool:
         return address.lower() == "localhost"
 
 
-@documented
 def open_app(
     port: Annotated[int, typer.Option(min=1, max=65535)] = DEFAULT_PORT,
     address: str = DEFAULT_ADDRESS,
@@ -327,52 +326,26 @@ def _flags_of(prefix: str, value: Any) -> list[str]:
 
 
 def check_port(address: str, port: int) -> None:
-    """Make sure that the app can listen on `address` and `port`.
+    """Make sure that the app can listen on `address` and `port`: Streamlit only logs a line.
 
     ValueError if the port is taken or not allowed, or the address is not this computer's.
     """
-    try:
-        _bind(address, port)
-    except socket.gaierror as error:
-        raise ValueError(
-            f"address {address!r} is unknown ({error.strerror}). Pass --address localhost for "
-            "this computer only or --address 0.0.0.0 for the network."
-        ) from error
-    except PermissionError as error:
-        raise ValueError(
-            f"port {port} may not be opened by this user. Pass another one above 1023: "
-            f"bertscope app --port {DEFAULT_PORT}"
-        ) from error
-    except OSError as error:
-        free = _free_port_after(address, port)
-        if free is None:
-            raise ValueError(
-                f"cannot listen on {address}:{port} ({error.strerror}). Pass --address localhost."
-            ) from error
-        raise ValueError(
-            f"port {port} is in use by another program. Stop it, or pass a free port: "
-            f"bertscope app --port {free}"
-        ) from error
-
-
-def _free_port_after(address: str, port: int) -> int | None:
-    for candidate in range(port + 1, min(port + 100, 65536)):
-        try:
-            _bind(address, candidate)
-        except OSError:
-            continue
-        return candidate
-    return None
-
-
-def _bind(address: str, port: int) -> None:
-    """Listen for a moment, as Streamlit will: its own message for a taken port is a log line."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as probe:
-        if os.name != "nt":  # on Windows this option would let two programs share the port
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        probe.bind((address, port))
-        probe.listen()
+    try:
+        with socket.socket(family, socket.SOCK_STREAM) as listener:
+            if os.name != "nt":  # on Windows this option would let two programs share the port
+                listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind((address, port))
+            listener.listen()
+    except OSError as error:
+        advice = "Pass --address localhost for this computer only or 0.0.0.0 for the network."
+        if error.errno == errno.EADDRINUSE:
+            advice = f"Stop what uses it, or pass another port: bertscope app --port {port + 1}"
+        elif isinstance(error, PermissionError):
+            advice = f"Pass a port above 1023: bertscope app --port {DEFAULT_PORT}"
+        raise ValueError(
+            f"cannot listen on {address}, port {port} ({error.strerror}). {advice}"
+        ) from error
 
 
 def _python_path(root: Path) -> str:

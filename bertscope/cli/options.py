@@ -1,4 +1,4 @@
-"""Command options generated from the fields of config dataclasses, and --help in groups.
+"""Command options generated from the fields of config dataclasses and from docstrings.
 
 A setting is written once, in its dataclass: name, type, default, and the docstring under it, which
 becomes the option's help. The dataclass checks its values. A field's `metadata` may contain "flag",
@@ -24,13 +24,11 @@ from typer.models import OptionInfo
 from bertcore.configs.numbers import INFINITE, check_numbers
 from bertcore.configs.recipe import Setting, changes_of, read_recipes, shipped_recipes
 
-Panel = tuple[str, Any, str]
-"""Heading in --help, "" for none; dataclass, or instance with other defaults; space-separated field
-names."""
+Fields = tuple[Any, str]
+"""A dataclass, or an instance with other defaults, and space-separated names of its fields."""
 
-Command = TypeVar("Command", bound=Callable[..., None])
+Function = TypeVar("Function", bound=Callable[..., None])
 
-DATA = "Data"
 NUMBERS = "N [N ...]"
 """Metavar of an option that takes several numbers."""
 WORDS = "NAME [NAME ...]"
@@ -39,29 +37,29 @@ _NUMBER = re.compile(r"-?\d[\d.]*(?:e[-+]?\d+)?")
 _SEVERAL = {NUMBERS: _NUMBER, WORDS: re.compile(r"[^-].*")}
 
 
-def config_options(*panels: Panel) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def config_options(*configs: Fields) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command an option for each named field.
 
     The command gets only the values that were typed, as keyword arguments named after the fields;
     the dataclass supplies the other defaults. The command must take `context`.
 
     Args:
-        panels: In the order in which --help shows them. The command's own options may use the same
-            headings as `rich_help_panel`; those with other headings come first.
+        configs: In the order in which --help shows them, after the command's own options.
     """
-    headings = [heading for heading, _, _ in panels]
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(documented(command))
-        declared = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        own = [
+            parameter.replace(kind=parameter.KEYWORD_ONLY)
+            for parameter in signature.parameters.values()
+            if parameter.kind is not parameter.VAR_KEYWORD
+        ]
         generated = [
-            option
-            for heading, config, names in panels
-            for option in _options(heading, config, names.split())
+            option for config, names in configs for option in _options(config, names.split())
         ]
         several = {
             name: kind
-            for _, config, names in panels
+            for config, names in configs
             for name in names.split()
             if (kind := _number_kind(config, name)) is not None
         }
@@ -77,18 +75,13 @@ def config_options(*panels: Panel) -> Callable[[Callable[..., None]], Callable[.
                     values[option.name] = numbers_of(values[option.name], flag, kind)
             command(**values)
 
-        parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in declared]
-        parameters = sorted(
-            [*parameters, *generated],
-            key=lambda p: headings.index(h) if (h := _heading(p)) in headings else -1,
-        )
-        run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        run.__signature__ = signature.replace(parameters=[*own, *generated])  # type: ignore[attr-defined]
         return run
 
     return decorate
 
 
-def documented(command: Command) -> Command:
+def documented(command: Function) -> Function:
     """Give a command's parameters the help under "Args:" in its docstring, which --help leaves out.
 
     A parameter becomes an option of its name unless it is annotated as an argument, or with other
@@ -232,11 +225,10 @@ def read_settings(
     return settings, given
 
 
-class GroupedCommand(TyperCommand):
-    """A command whose --help shows each option under its `rich_help_panel`, in plain text.
+class Command(TyperCommand):
+    """A command in which an option whose metavar is NUMBERS or WORDS takes several values.
 
-    Typer itself shows panels only if it reads help as markup, which would drop [MASK]. An option
-    whose metavar is NUMBERS or WORDS takes several: `--layers 0 2 4` is `--layers 0,2,4`.
+    `--layers 0 2 4` is `--layers 0,2,4`.
     """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -246,27 +238,6 @@ class GroupedCommand(TyperCommand):
                 args = join_values(args, option.opts[0], _SEVERAL[option.metavar])
         return super().parse_args(ctx, args)
 
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the groups in the order of their first options; ungrouped options come last.
-
-        Without a group, arguments and options are listed as Typer does.
-        """
-        if not any(getattr(option, "rich_help_panel", None) for option in self.params):
-            super().format_options(ctx, formatter)
-            return
-        groups: dict[str, list[tuple[str, str]]] = {}
-        last: list[tuple[str, str]] = []
-        for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
-            if record is None:
-                continue
-            panel = getattr(parameter, "rich_help_panel", None)
-            (last if panel is None else groups.setdefault(panel, [])).append(record)
-        for name, records in [*groups.items(), ("Other", last)]:
-            if records:
-                with formatter.section(name):
-                    formatter.write_dl(records)
-
 
 def _documented(parameter: inspect.Parameter, text: str) -> inspect.Parameter:
     kind, info = parameter.annotation, typer.Option()
@@ -274,14 +245,12 @@ def _documented(parameter: inspect.Parameter, text: str) -> inspect.Parameter:
         kind, info = get_args(kind)
     info = copy(info)
     info.help = text
-    if (
-        isinstance(info, OptionInfo) and info.default is ...
-    ):  # the first of its flags, if it has any
+    if isinstance(info, OptionInfo) and info.default is ...:  # it has no flags of its own
         info.default = f"--{parameter.name.replace('_', '-')}"
     return parameter.replace(annotation=Annotated[kind, info])
 
 
-def _options(heading: str, config: Any, names: list[str]) -> list[inspect.Parameter]:
+def _options(config: Any, names: list[str]) -> list[inspect.Parameter]:
     assert is_dataclass(config)
     cls: Any = config if isinstance(config, type) else type(config)
     known = {field.name: field for field in fields(cls)}
@@ -299,9 +268,7 @@ def _options(heading: str, config: Any, names: list[str]) -> list[inspect.Parame
         if _number_kind(config, name) is not None:
             kind, default = str | None, None
             more["metavar"] = NUMBERS
-        option = typer.Option(
-            more.pop("flag"), help=texts[name], rich_help_panel=heading or None, **more
-        )
+        option = typer.Option(more.pop("flag"), help=texts[name], **more)
         parameters.append(
             inspect.Parameter(
                 name,
@@ -331,11 +298,3 @@ def field_docstrings(config: type) -> dict[str, str]:
             assert isinstance(text.value, ast.Constant)
             docstrings[field.target.id] = " ".join(str(text.value.value).split())
     return docstrings
-
-
-def _heading(parameter: inspect.Parameter) -> str | None:
-    for about in getattr(parameter.annotation, "__metadata__", ()):
-        heading = getattr(about, "rich_help_panel", None)
-        if heading is not None:
-            return str(heading)
-    return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Literal
 
 import typer
@@ -31,6 +31,18 @@ def make_table(
     for row in rows:
         table.add_row(*map(plain, row))
     return table
+
+
+def tabulate(rows: Iterable[object], columns: Mapping[str, str], *, title: str = "") -> Table:
+    """Return a table of objects; all columns but the first are right-aligned.
+
+    Args:
+        rows: An object each.
+        columns: By heading, the format of a row, such as "{0.accuracy:.1%}".
+        title: Printed above it.
+    """
+    cells = ([form.format(row) for form in columns.values()] for row in rows)
+    return make_table(*columns, right=[*columns][1:], title=title, rows=cells)
 
 
 def plain(text: str) -> Text:

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from bertcore.tokenizer import Tokenizer
     from bertcore.training.loop import Progress
 
-TEXT, NETWORK, TRAINING, MACHINE = "Text and run", "Network", "Training", "Machine"
 _SCORES = {
     "loss": "loss {:.3f}",
     "mlm_loss": "masked-word loss {:.3f}",
@@ -127,21 +126,19 @@ class Plan(NamedTuple):
 
 
 @config_options(
-    (TEXT, Texts, "corpus valid tokenizer vocab_size"),
-    (NETWORK, Shape, "layers hidden heads"),
-    (NETWORK, Sources, "checkpoint teacher student_layers"),
-    (TRAINING, TrainConfig, "steps minutes seed"),
-    (TRAINING, DataConfig, "objective batch_size max_seq_length"),
-    (TRAINING, OptimizerConfig, "learning_rate"),
-    (MACHINE, TrainConfig, "device dtype save_every"),
+    (Texts, "corpus valid tokenizer vocab_size"),
+    (Shape, "layers hidden heads"),
+    (Sources, "checkpoint teacher student_layers"),
+    (TrainConfig, "steps minutes seed"),
+    (DataConfig, "objective batch_size max_seq_length"),
+    (OptimizerConfig, "learning_rate"),
+    (TrainConfig, "device dtype save_every"),
 )
 def pretrain(
     context: typer.Context,
-    out: Annotated[Path, Option(rich_help_panel=TEXT)],
-    resume: Annotated[bool, Option(rich_help_panel=TEXT)] = False,
-    recipe: Annotated[
-        list[str] | None, Option(metavar="<name|file.toml>", rich_help_panel=TEXT)
-    ] = None,
+    out: Path,
+    resume: bool = False,
+    recipe: Annotated[list[str] | None, Option(metavar="<name|file.toml>")] = None,
     **typed: Any,
 ) -> None:
     """Pretrain a BERT: masked words, and next sentences unless --objective says otherwise.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Option
 
-from bertscope.cli.options import NUMBERS, documented, numbers_of
+from bertscope.cli.options import NUMBERS, numbers_of
 from bertscope.cli.output import make_table, plain, print_json, print_table
 from bertscope.cli.progress import stages
 from bertscope.cli.text import AsJson, Checkpoint, Device, Dtype
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from bertcore.probes import ProbeReport, Score
 
 
-@documented
 def probe(
     checkpoint: Checkpoint = "default",
     data: Path | None = None,
@@ -82,17 +81,20 @@ def probe(
 
 def print_report(source: str, report: ProbeReport) -> None:
     """Print the scores by layer and the baselines."""
-    columns = ("layer", "accuracy (95%)", "control task (95%)", "selectivity (95%)")
-    table = make_table(*columns, right=columns)
     parts = ", ".join(
         f"{report.num_words[part]:,} to {verb}"
         for part, verb in (("train", "learn from"), ("dev", "choose by"), ("test", "test"))
     )
-    table.title = plain(f"{source}, {report.task}: {parts} (words)")
-    for result in report.layers:
-        scores = (result.accuracy, result.control, result.selectivity)
-        table.add_row(str(result.layer) if result.layer else "embeddings", *map(_shown, scores))
-    print_table(table)
+    names = ("layer", "accuracy (95%)", "control task (95%)", "selectivity (95%)")
+    rows = (
+        [
+            str(result.layer or "embeddings"),
+            *map(_shown, (result.accuracy, result.control, result.selectivity)),
+        ]
+        for result in report.layers
+    )
+    title = f"{source}, {report.task}: {parts} (words)"
+    print_table(make_table(*names, right=names, title=title, rows=rows))
     typer.echo(f"Always the most common label: {_shown(report.majority)}")
     typer.echo(f"The word's most common label, without a network: {_shown(report.by_word)}")
     for note in report.notes:

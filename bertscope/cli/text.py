@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bertscope.cli.options import documented, refuse_options
-from bertscope.cli.output import make_table, plain, print_json, print_table
+from bertscope.cli.options import refuse_options
+from bertscope.cli.output import make_table, plain, print_json, print_table, tabulate
 
 if TYPE_CHECKING:
     from bertcore import Model
@@ -81,7 +81,6 @@ def tokenize(
     print_table(table)
 
 
-@documented
 def fill_mask(
     text: TextA,
     text_b: TextB = None,
@@ -149,7 +148,6 @@ def fill_mask(
         print_table(table)
 
 
-@documented
 def loss(
     context: typer.Context,
     text: TextA,
@@ -195,20 +193,20 @@ def loss(
     if as_json:
         print_json({**asdict(found), "loss": found.loss})
         return
-    table = make_table(
-        "token", "position", "became", "p", "-ln p", right=("position", "p", "-ln p")
-    )
-    for one in found.hidden:
-        cells = one.token, str(one.position), one.became, f"{one.probability:.4f}"
-        table.add_row(*map(plain, cells), f"{one.loss:.3f}")
-    print_table(table)
+    columns = {
+        "token": "{0.token}",
+        "position": "{0.position}",
+        "became": "{0.became}",
+        "p": "{0.probability:.4f}",
+        "-ln p": "{0.loss:.3f}",
+    }
+    print_table(tabulate(found.hidden, columns))
     typer.echo(f"masked words, mean: {found.mlm_loss:.4f} nats")
     if found.nsp_loss is not None:
         typer.echo(f"next sentence:      {found.nsp_loss:.4f} nats")
         typer.echo(f"sum:                {found.loss:.4f} nats")
 
 
-@documented
 def nsp(
     text_a: Annotated[str, typer.Argument(metavar="A")],
     text_b: Annotated[str, typer.Argument(metavar="B")],

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from bertcore import load
 from bertcore.bias import (
@@ -28,10 +27,8 @@ from bertcore.bias import (
 )
 from bertcore.data.files import BadRows
 from bertcore.model import Model
-from tests.support.command_line import app
+from tests.support.command_line import refusal, succeed
 from tests.support.tiny import tiny_bert
-
-runner = CliRunner(env={"COLUMNS": "200", "TERM": "dumb"})
 
 
 @pytest.fixture(autouse=True)
@@ -59,20 +56,8 @@ def crows(tmp_path: Path) -> Path:
     return path
 
 
-def run(*words: str | Path) -> str:
-    result = runner.invoke(app, ["bias", *map(str, words), "--device", "cpu"])
-    assert result.exit_code == 0, (result.stderr, result.exception)
-    return result.stdout
-
-
 def found(*words: str | Path) -> dict[str, Any]:
-    return dict(json.loads(run(*words, "--json")))
-
-
-def refusal(*words: str | Path) -> str:
-    result = runner.invoke(app, ["bias", *map(str, words), "--device", "cpu"])
-    assert result.exit_code == 2, (result.stdout, result.stderr, result.exception)
-    return " ".join(result.stderr.split())
+    return dict(json.loads(succeed("bias", *words, "--json")))
 
 
 @pytest.mark.parametrize("layer", [None, 1])
@@ -97,7 +82,7 @@ def test_our_own_sets_are_those_of_the_core(layer: int | None, folder: Path) -> 
 
 
 def test_the_tables_name_what_was_measured(folder: Path) -> None:
-    out = run("--checkpoint", folder)
+    out = succeed("bias", "--checkpoint", folder)
     for name in (*(audit.name for audit in template_audits()), "nurse", "neutralised", "75.0%"):
         assert name in out
 
@@ -110,7 +95,7 @@ def test_crows_pairs(folder: Path, crows: Path) -> None:
     assert report["crows_pairs"]["mean"] == share.mean
     assert [item["row"] for item in report["items"]] == [1, 3]
     assert "1 bad row" in report["notes"][0]
-    out = run(*words)
+    out = succeed("bias", *words)
     assert f"{share.low:.1%} to {share.high:.1%}" in out
     assert "Blodgett" in out
 
@@ -125,7 +110,7 @@ def test_a_corrected_checkpoint_is_saved_with_its_price(folder: Path, tmp_path: 
     assert report["effects"][0]["after"] == pytest.approx(effects[0].after.mean, abs=1e-5)
     text = "she was [MASK]."
     assert load(saved, device="cpu").fill_mask(text) == corrected.fill_mask(text)
-    assert "is not empty" in refusal("--save", saved, "--checkpoint", folder)
+    assert "is not empty" in refusal("bias", "--save", saved, "--checkpoint", folder)
 
 
 @pytest.mark.parametrize(
@@ -138,4 +123,4 @@ def test_a_corrected_checkpoint_is_saved_with_its_price(folder: Path, tmp_path: 
     ],
 )
 def test_bad_input_is_a_sentence(words: tuple[str, ...], expected: str, folder: Path) -> None:
-    assert expected in refusal(*words, "--checkpoint", folder)
+    assert expected in refusal("bias", *words, "--checkpoint", folder)

@@ -10,16 +10,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from bertcore import load
 from bertcore.corpus import open_encoded
 from bertcore.corpus.parts import layer_file
-from tests.support.command_line import app
+from tests.support.command_line import invoke, refusal, succeed
 from tests.support.small_corpus import small_documents, write_documents
 from tests.support.tiny import tiny_bert
 
-runner = CliRunner(env={"COLUMNS": "160", "TERM": "dumb"})
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -33,26 +31,9 @@ def corpus(tmp_path: Path) -> Path:
     return write_documents(tmp_path / "text.txt", small_documents(20))
 
 
-def run(*words: str | Path) -> str:
-    """Run `bertscope encode` and return what it printed."""
-    result = runner.invoke(app, ["encode", *map(str, words)])
-    assert result.exit_code == 0, (result.stderr, result.exception)
-    return result.stdout
-
-
-def refusal(*words: str | Path) -> str:
-    """Run a command line that must fail, and return its one sentence."""
-    result = runner.invoke(app, ["encode", *map(str, words)])
-    assert result.exit_code == 2, (result.stdout, result.stderr)
-    assert result.stdout == ""
-    return result.stderr.splitlines()[-1]
-
-
 def test_layers_are_typed_as_numbers(folder: Path, corpus: Path, tmp_path: Path) -> None:
     words = ("--layers", "0", "-1", "--out", tmp_path / "v", "--checkpoint", folder)
-    words = map(str, ("encode", corpus, *words, "--dtype", "float32"))
-    result = runner.invoke(app, [*words])
-    assert result.exit_code == 0, result.stderr
+    result = invoke("encode", corpus, *words, "--dtype", "float32")
     encoded = open_encoded(tmp_path / "v")
     assert encoded.layers == (0, 2)
     assert f"{len(encoded):,} token vectors of width 32" in result.stdout
@@ -64,11 +45,11 @@ def test_layers_are_typed_as_numbers(folder: Path, corpus: Path, tmp_path: Path)
 
 def test_json_and_what_a_folder_remembers(folder: Path, corpus: Path, tmp_path: Path) -> None:
     words = (corpus, "--out", tmp_path / "v", "--checkpoint", folder, "--unit", "word")
-    found = json.loads(run(*words, "--pooling", "first", "--sample", "0.5", "--json"))
+    found = json.loads(succeed("encode", *words, "--pooling", "first", "--sample", "0.5", "--json"))
     assert found["complete"]
     assert (found["layers"], found["unit"]) == ([2], "word")
     assert found["rows"] == len(open_encoded(tmp_path / "v"))
-    again = json.loads(run("--out", tmp_path / "v", "--resume", "--json"))
+    again = json.loads(succeed("encode", "--out", tmp_path / "v", "--resume", "--json"))
     assert again == found
 
 
@@ -91,15 +72,17 @@ def test_json_and_what_a_folder_remembers(folder: Path, corpus: Path, tmp_path: 
 def test_wrong_options_are_a_sentence(
     folder: Path, corpus: Path, tmp_path: Path, words: tuple[str, ...], sentence: str
 ) -> None:
-    line = refusal(corpus, "--out", tmp_path / "v", "--checkpoint", folder, *words)
+    line = refusal("encode", corpus, "--out", tmp_path / "v", "--checkpoint", folder, *words)
     assert sentence in line
     assert not (tmp_path / "v").exists()
 
 
 def test_a_corpus_must_be_named(folder: Path, corpus: Path, tmp_path: Path) -> None:
-    assert "no corpus" in refusal("--out", tmp_path / "v", "--checkpoint", folder)
-    assert "2 were given" in refusal(corpus, corpus, "--out", tmp_path / "v.npy")
-    assert "--unit would" in refusal(corpus, "--out", tmp_path / "v.npy", "--unit", "word")
+    assert "no corpus" in refusal("encode", "--out", tmp_path / "v", "--checkpoint", folder)
+    assert "2 were given" in refusal("encode", corpus, corpus, "--out", tmp_path / "v.npy")
+    assert "--unit would" in refusal(
+        "encode", corpus, "--out", tmp_path / "v.npy", "--unit", "word"
+    )
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such signals")

@@ -146,18 +146,15 @@ def test_version() -> None:
     assert runner.invoke(app, ["--version"]).stdout.strip() == bertcore.__version__
 
 
-def test_a_taken_port_is_one_sentence_that_offers_a_free_one() -> None:
+def test_a_taken_port_is_one_sentence() -> None:
     with socket.socket() as taken:
         taken.bind(("localhost", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        for arguments in (["app", "--port", str(port)],):
-            result = runner.invoke(app, arguments)
-            assert result.exit_code == 2
-            assert f"port {port} is in use" in result.stderr
-            offered = int(result.stderr.split("bertscope app --port ")[1])
-            open_app.check_port("localhost", offered)
-            assert result.stderr.count("\n") == 1
+        result = runner.invoke(app, ["app", "--port", str(port)])
+    assert result.exit_code == 2
+    assert f"port {port} (Address already in use)" in result.stderr
+    assert result.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("words", [["app", "--training-minutes", "0"], ["app"]])

@@ -231,41 +231,23 @@ def test_evaluate_agrees_with_the_run(texts: Path, tmp_path: Path) -> None:
     assert found["num_pairs"] == metrics(run)[-1]["valid_num_pairs"]
 
 
-def test_evaluate_refuses_with_a_sentence(texts: Path, tmp_path: Path) -> None:
-    folder = tiny_bert().save(tmp_path / "tiny")
-    data = ["--data", texts / "valid.txt", "--device", "cpu", "--checkpoint"]
-    empty = tmp_path / "empty.txt"
-    empty.write_text("\n\n")
-    for words, sentence in (
-        (["--task", "swim", *data, folder], "--task is 'swim'; this version scores mlm"),
-        (["--data", tmp_path / "nowhere", "--checkpoint", folder], "does not exist"),
-        (["--data", empty, "--checkpoint", folder], "has no text"),
-        ([*data, tmp_path / "nowhere"], "nowhere"),
-        ([*data, folder, "--max-seq-length", "65"], "this checkpoint has 64 positions"),
-        ([*data, folder, "--max-seq-length", "3"], "expected at least 5"),
-        ([*data, folder, "--rows", "0"], "--rows"),
-    ):
-        assert sentence in refusal("evaluate", *words)
-
-
 def test_evaluate_of_a_text_without_pairs(texts: Path, tmp_path: Path) -> None:
     folder = tiny_bert().save(tmp_path / "tiny")
     lone, one = tmp_path / "lone.txt", tmp_path / "one.txt"
     lone.write_text("the dog sat on the mat.\n")
     one.write_text("the dog sat on the mat.\n" * 30)
     line = ["evaluate", "--checkpoint", folder, "--device", "cpu", "--json", "--data"]
-    result = invoke(*line, lone)
-    assert "two sentences" in result.stderr
-    found = json.loads(result.stdout)
+    found = json.loads(succeed(*line, lone))
+    assert "two sentences" in found["notes"][0]
     assert (found["objective"], found["num_rows"]) == ("mlm", 1)
     assert "num_pairs" not in found
     assert "1 row of packed text, 1 hidden token " in succeed(
         *[w for w in line if w != "--json"], lone
     )
-    result = invoke(*line, one)
-    assert "single document" in result.stderr
-    assert json.loads(result.stdout)["objective"] == "mlm+nsp"
-    assert invoke(*line, texts / "valid.txt").stderr.strip() == ""
+    found = json.loads(succeed(*line, one))
+    assert "single document" in found["notes"][0]
+    assert found["objective"] == "mlm+nsp"
+    assert json.loads(succeed(*line, texts / "valid.txt"))["notes"] == []
 
 
 @pytest.mark.parametrize("kind", ["T5ForConditionalGeneration", "BartForConditionalGeneration"])
@@ -327,23 +309,45 @@ def causal_checkpoint(folder: Path) -> Path:
     return Bert(network, tiny_tokenizer()).save(folder)
 
 
-def test_evaluate_causal_refuses_with_a_sentence(texts: Path, tmp_path: Path) -> None:
-    causal = causal_checkpoint(tmp_path / "causal")
-    masked = tiny_bert().save(tmp_path / "tiny")
-    data = ["--data", texts / "valid.txt", "--device", "cpu", "--checkpoint"]
-    empty = tmp_path / "empty.txt"
-    empty.write_text("\n\n")
-    for words, sentence in (
-        (["--task", "causal", *data, masked], "does not predict the next token"),
-        ([*data, causal], "Score it with --task causal"),
-        (["--task", "causal", *data, causal, "--label", "x"], "--label"),
-        (["--task", "causal", *data, causal, "--max-seq-length", "65"], "takes 3 to 64"),
-        (["--task", "causal", *data, causal, "--rows", "0"], "--rows"),
-        (["--task", "causal", "--data", tmp_path / "no", "--checkpoint", causal], "does not exist"),
-        (["--task", "causal", "--data", empty, "--checkpoint", causal], "no token"),
-        (["--task", "causal", "--checkpoint", causal], "--data is missing"),
-    ):
-        assert sentence in refusal("evaluate", *words)
+@pytest.mark.parametrize(
+    ("line", "start"),
+    [
+        ("--task swim --data {valid} --checkpoint {masked}", "--task is 'swim'; this version"),
+        ("--data {none} --checkpoint {masked}", "'{none}' does not exist"),
+        ("--data {empty} --checkpoint {masked}", "no file has text"),
+        ("--data {valid} --checkpoint {none}", "there is no folder {none}"),
+        ("--data {valid} --checkpoint {masked} --max-seq-length 65", "--max-seq-length is 65; "),
+        ("--data {valid} --checkpoint {masked} --max-seq-length 3", "max_seq_length is 3; "),
+        ("--data {valid} --checkpoint {masked} --rows 0", "Invalid value for '--rows'"),
+        ("--data {valid} --checkpoint {causal}", "this checkpoint predicts the next token"),
+        ("--task causal --data {valid} --checkpoint {masked}", "this checkpoint does not predict"),
+        ("--task causal --data {valid} --checkpoint {causal} --label x", "--label would have no"),
+        (
+            "--task causal --data {valid} --checkpoint {causal} --max-seq-length 65",
+            "--max-seq-length is 65; ",
+        ),
+        ("--task causal --data {none} --checkpoint {causal}", "'{none}' does not exist"),
+        ("--task causal --data {empty} --checkpoint {causal}", "the text has no token"),
+        ("--task causal --checkpoint {causal}", "--data is missing"),
+    ],
+)
+def test_evaluate_refuses_a_text_with_a_sentence(
+    line: str, start: str, texts: Path, checkpoints: Path
+) -> None:
+    files = {name: checkpoints / name for name in ("masked", "causal", "none", "empty")}
+    files |= {"valid": texts / "valid.txt"}
+    sentence = refusal("evaluate", "--device", "cpu", *line.format(**files).split())
+    assert sentence.startswith(f"Error: {start.format(**files)}")
+
+
+@pytest.fixture(scope="module")
+def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a checkpoint of masked words, one of next tokens, and a text without words."""
+    folder = tmp_path_factory.mktemp("checkpoints")
+    tiny_bert().save(folder / "masked")
+    causal_checkpoint(folder / "causal")
+    (folder / "empty").write_text("\n\n")
+    return folder
 
 
 def test_the_grammar_exam_of_a_causal_checkpoint(tmp_path: Path) -> None:
@@ -407,25 +411,11 @@ def test_recipes_are_refused_by_a_sentence(texts: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.parametrize("command", ["pretrain", "evaluate"])
-def test_help_has_an_example(command: str) -> None:
-    assert f"bertscope {command} " in succeed(command, "--help").partition("Example")[2]
-
-
-def test_help_shows_each_setting_once_in_its_group() -> None:
-    """Only --help itself belongs to no group."""
-    shown = succeed("pretrain", "--help")
-    groups = re.split(r"^([A-Z][a-z ]+):$", shown[shown.index("Text and run:") :], flags=re.M)
-    assert groups[1::2] == [
-        *("Text and run", "Network", "Training", "Machine", "Other"),
-    ]
-    options = [re.findall(r"^  (?:-\w, )?(--[\w-]+)", group, flags=re.M) for group in groups[2::2]]
-    assert options[-1] == ["--help"]
-    listed = [name for group in options for name in group]
-    assert len(set(listed)) == len(listed)
-    signature = inspect.signature(pretrain.pretrain).parameters
-    assert len(listed) == len(signature)  # `context` is no option, --help no parameter
-    assert "--learning-rate" in options[2]
+def test_help_shows_each_setting_once() -> None:
+    shown = succeed("pretrain", "--help").partition("\nOptions:\n")[2]
+    listed = re.findall(r"^  (?:-\w, )?(--[\w-]+)", shown, flags=re.M)
+    # `context` is no option, --help no parameter.
+    assert len({*listed}) == len(listed) == len(inspect.signature(pretrain.pretrain).parameters)
 
 
 @pytest.mark.parametrize("family", [name for name in FAMILIES if name != "bert"])

@@ -6,14 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from bertcore import load
 from bertcore.probes import ProbeSettings, bundled_data, run_probes
-from tests.support.command_line import app
+from tests.support.command_line import refusal, succeed
 from tests.support.tiny import tiny_bert
 
-runner = CliRunner(env={"COLUMNS": "200", "TERM": "dumb"})
 FEW = ("--sentences", "60")
 
 
@@ -22,15 +20,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny_bert().save(tmp_path_factory.mktemp("checkpoint") / "tiny")
 
 
-def run(*words: str | Path) -> str:
-    result = runner.invoke(app, ["probe", "--checkpoint", *map(str, words), "--device", "cpu"])
-    assert result.exit_code == 0, (result.stderr, result.exception)
-    return result.stdout
-
-
 def test_json_has_the_numbers_of_the_core(folder: Path) -> None:
-    words = (folder, *FEW, "--task", "dep", "--layers", "0", "-1", "--seed", "2", "--json")
-    printed = json.loads(run(*words))
+    words = (*FEW, "--task", "dep", "--layers", "0", "-1", "--seed", "2", "--json")
+    printed = json.loads(succeed("probe", "--checkpoint", folder, *words))
     settings = ProbeSettings(layers=(0, -1), seed=2, max_sentences=60)
     report = run_probes(load(folder, device="cpu"), bundled_data("dep"), settings)
     rows = printed["report"]["layers"]
@@ -44,7 +36,7 @@ def test_json_has_the_numbers_of_the_core(folder: Path) -> None:
 
 
 def test_the_table_has_a_row_for_each_layer_and_the_baselines(folder: Path) -> None:
-    out = run(folder, *FEW)
+    out = succeed("probe", "--checkpoint", folder, *FEW)
     assert out.count("embeddings") == 1
     assert "selectivity" in out
     assert "most common label" in out
@@ -61,7 +53,4 @@ def test_the_table_has_a_row_for_each_layer_and_the_baselines(folder: Path) -> N
     ],
 )
 def test_bad_input_is_a_sentence(folder: Path, words: tuple[str, ...], message: str) -> None:
-    result = runner.invoke(app, ["probe", "--checkpoint", str(folder), *words])
-    assert result.exit_code == 2, (result.stdout, result.stderr, result.exception)
-    assert result.stderr.lstrip().startswith("Error: ")  # a bar stood there
-    assert message in result.stderr
+    assert message in refusal("probe", "--checkpoint", folder, *words)
