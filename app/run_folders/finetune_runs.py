@@ -19,7 +19,7 @@ from bertcore.finetuning.state import ERRORS_FILE, DevErrors, read_dev_errors
 from bertcore.tasks import find_task
 
 from ..shell import cache
-from .run import Run, Trial, metrics_of, why_stopped, worker
+from .run import Run, Trial, metrics_of, state_of, worker
 
 
 def is_run(path: Path) -> bool:
@@ -28,40 +28,34 @@ def is_run(path: Path) -> bool:
 
 
 def read_run(path: Path) -> Run:
-    """Return a fine-tuning read from its folder; never raises for the folder's content."""
-    try:
-        settings = cache.of_file(_read_settings, path / SETTINGS_FILE)
-        epochs = int(settings["config"]["epochs"])
-        pid, where = worker(path, path)  # first: what it writes before it ends is then read
-        trials = tuple(
-            _read_trial(path / RUNS_FOLDER / run_name(rate, seed), epochs)
-            for rate in settings["learning_rates"]
-            for seed in settings["seeds"]
-        )
-        fraction_done = sum(trial.fraction_done for trial in trials) / len(trials)
-        lines = [line for trial in trials for line in trial.lines]
-        scores = next((line for line in reversed(lines) if "dev_loss" in line), None)
-        is_done = all((trial.path / RESULT_FILE).is_file() for trial in trials)
-        state = "running" if where is not None else "finished" if is_done else "stopped"
-        detail = "" if pid or where is None else f"by {where}"
-        if state == "stopped":
-            detail = why_stopped(path)
-        return Run(
-            path,
-            state,
-            detail,
-            step=sum(trial.lines[-1]["step"] for trial in trials if trial.lines),
-            fraction_done=fraction_done,
-            seconds=sum(float(t.lines[-1].get("seconds", 0)) for t in trials if t.lines),
-            scores=scores,
-            config=settings,
-            pid=pid,
-            kind="finetune",
-            num_examples=int(settings.get("data", {}).get("num_train", 0)),
-            trials=trials,
-        )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError) as error:
-        return Run(path, "damaged", " ".join(str(error).split()), kind="finetune")
+    """Return a fine-tuning read from its folder.
+
+    OSError, ValueError or another error of reading, if the folder is damaged.
+    """
+    settings = cache.of_file(_read_settings, path / SETTINGS_FILE)
+    epochs = int(settings["config"]["epochs"])
+    holder = worker(path, path)  # first: what it writes before it ends is then read
+    trials = tuple(
+        _read_trial(path / RUNS_FOLDER / run_name(rate, seed), epochs)
+        for rate in settings["learning_rates"]
+        for seed in settings["seeds"]
+    )
+    lines = [line for trial in trials for line in trial.lines]
+    last = [trial.lines[-1] for trial in trials if trial.lines]
+    is_done = all((trial.path / RESULT_FILE).is_file() for trial in trials)
+    return Run(
+        path,
+        *state_of(path, holder, is_done=is_done),
+        step=sum(line["step"] for line in last),
+        fraction_done=sum(trial.fraction_done for trial in trials) / len(trials),
+        seconds=sum(float(line.get("seconds", 0)) for line in last),
+        scores=next((line for line in reversed(lines) if "dev_loss" in line), None),
+        config=settings,
+        pid=holder.pid,
+        kind="finetune",
+        num_examples=int(settings.get("data", {}).get("num_train", 0)),
+        trials=trials,
+    )
 
 
 def is_series(path: Path) -> bool:
@@ -70,22 +64,16 @@ def is_series(path: Path) -> bool:
 
 
 def read_series(path: Path) -> Run:
-    """Return a series read from its folder; never raises for the folder's content."""
-    try:
-        curve = cache.of_file(_read_curve, path / CURVE_FILE)
-        pid, where = worker(path, path)
-        fraction_done = len(curve.points) / curve.num_planned
-    except (OSError, ValueError, RuntimeError, ZeroDivisionError) as error:
-        return Run(path, "damaged", " ".join(str(error).split()), kind="label-curve")
-    state = "running" if where is not None else "finished" if fraction_done >= 1 else "stopped"
-    detail = "" if pid or where is None else f"by {where}"
+    """Return a series read from its folder; errors as `read_run`."""
+    curve = cache.of_file(_read_curve, path / CURVE_FILE)
+    holder = worker(path, path)
+    fraction_done = len(curve.points) / curve.num_planned
     return Run(
         path,
-        state,
-        why_stopped(path) if state == "stopped" else detail,
+        *state_of(path, holder, is_done=fraction_done >= 1),
         step=sum(point.num_steps for point in curve.points),
         fraction_done=fraction_done,
-        pid=pid,
+        pid=holder.pid,
         kind="label-curve",
         curve=curve,
     )

@@ -5,7 +5,7 @@ import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from bertcore.base.json_data import with_nan
 from bertcore.finetuning.label_curve import LabelCurve
@@ -103,8 +103,17 @@ def metrics_of(path: Path) -> list[Line]:
     return cache.of_file(_read_metrics, path)
 
 
-def worker(run: Path, locked: Path) -> tuple[int | None, str | None]:
-    """Return the process that works on a run if it is on this machine, and who it is; or None.
+class Worker(NamedTuple):
+    """The process that works on a run."""
+
+    pid: int | None = None
+    """If it is on this machine."""
+    name: str = ""
+    """Empty if none does."""
+
+
+def worker(run: Path, locked: Path) -> Worker:
+    """Return the process that works on a run.
 
     Args:
         run: The run's folder.
@@ -112,19 +121,26 @@ def worker(run: Path, locked: Path) -> tuple[int | None, str | None]:
     """
     holder = lock_holder(locked)
     if holder is not None:
-        here = holder.pid if holder.pid and holder.host == socket.gethostname() else None
-        return here, str(holder)
+        is_here = holder.pid and holder.host == socket.gethostname()
+        return Worker(holder.pid if is_here else None, str(holder))
     # In its first seconds, and without locks, only the server that started it knows of it.
     child = process.pid_of(run)
-    return child, None if child is None else f"process {child}"
+    return Worker() if child is None else Worker(child, f"process {child}")
+
+
+def state_of(run: Path, worker: Worker, *, is_done: bool) -> tuple[str, str]:
+    """Return the state of a run that has a folder, and its detail."""
+    if worker.name:
+        return "running", "" if worker.pid else f"by {worker.name}"
+    return ("finished", "") if is_done else ("stopped", why_stopped(run))
 
 
 def before_the_folder(path: Path) -> Run:
     """Return a run whose folder does not exist yet, was never made, or was deleted."""
-    pid, where = worker(path, path.with_name(f".{path.name}.partial"))
+    holder = worker(path, path.with_name(f".{path.name}.partial"))
     kind = process.kind_of(path)
-    if where is not None:
-        return Run(path, "preparing", "", pid=pid, kind=kind)
+    if holder.name:
+        return Run(path, "preparing", "", pid=holder.pid, kind=kind)
     reason = why_stopped(path, can_resume=False) or NEVER_BEGAN
     return Run(path, "not started", reason, kind=kind)
 

@@ -14,8 +14,18 @@ from bertcore.training.run_lock import lock_holder
 from ..access import training
 from ..shell import cache
 from . import finetune_runs, process, queue
-from .run import Line, Run, before_the_folder, metrics_of, why_stopped, worker
+from .run import Line, Run, before_the_folder, metrics_of, state_of, worker
 
+_DAMAGES = (
+    OSError,
+    RuntimeError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    ArithmeticError,
+)
+"""What reading a damaged folder raises."""
 MAX_RUNS = 200  # most runs of a folder that are listed, the newest
 
 
@@ -98,31 +108,42 @@ def is_run(path: Path) -> bool:
 
 def read_run(path: Path) -> Run:
     """Return a run read from its folder; never raises for the folder's content."""
-    if finetune_runs.is_run(path):
-        return finetune_runs.read_run(path)
-    if finetune_runs.is_series(path):
-        return finetune_runs.read_series(path)
-    if not is_run(path):
-        return before_the_folder(path)
-    try:
-        config = cache.of_file(_read_config, path / "config.json")
-        pid, where = worker(path, path)  # first: what it writes before it ends is then read
-        lines = metrics(path)
-        trained = next((line for line in reversed(lines) if "loss" in line), {})
-        seconds = float(trained.get("seconds", 0.0))
-        step = int(trained.get("step", 0))
-        fraction_done = _fraction_done(config, step, seconds)
-        held_out = {"valid_mlm_loss", "valid_loss"}  # all but BERT's own objectives have the second
-        scores = next((line for line in reversed(lines) if held_out & line.keys()), None)
-        state = "running" if where is not None else "finished" if fraction_done >= 1 else "stopped"
-        detail = "" if pid or where is None else f"by {where}"
-        failed = next((line["diverged"] for line in reversed(lines) if "diverged" in line), None)
-        if state == "stopped":
-            detail = f"diverged: {failed}" if failed else why_stopped(path)
-        tokens = int(trained.get("num_tokens", 0))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        return Run(path, "damaged", " ".join(str(error).split()))
-    return Run(path, state, detail, step, fraction_done, seconds, tokens, scores, config, pid)
+    kinds: dict[process.Kind, tuple[Callable[[Path], bool], Callable[[Path], Run]]] = {
+        "finetune": (finetune_runs.is_run, finetune_runs.read_run),
+        "label-curve": (finetune_runs.is_series, finetune_runs.read_series),
+        "pretrain": (is_run, _read_pretraining),
+    }
+    for kind, (is_of_kind, read) in kinds.items():
+        if is_of_kind(path):
+            try:
+                return read(path)
+            except _DAMAGES as error:
+                return Run(path, "damaged", " ".join(str(error).split()), kind=kind)
+    return before_the_folder(path)
+
+
+def _read_pretraining(path: Path) -> Run:
+    config = cache.of_file(_read_config, path / "config.json")
+    holder = worker(path, path)  # first: what it writes before it ends is then read
+    lines = metrics(path)
+    trained = next((line for line in reversed(lines) if "loss" in line), {})
+    seconds, step = float(trained.get("seconds", 0.0)), int(trained.get("step", 0))
+    fraction_done = _fraction_done(config, step, seconds)
+    held_out = {"valid_mlm_loss", "valid_loss"}  # all but BERT's own objectives have the second
+    state, detail = state_of(path, holder, is_done=fraction_done >= 1)
+    failed = next((line["diverged"] for line in reversed(lines) if "diverged" in line), None)
+    return Run(
+        path,
+        state,
+        f"diverged: {failed}" if failed and state == "stopped" else detail,
+        step=step,
+        fraction_done=fraction_done,
+        seconds=seconds,
+        num_tokens=int(trained.get("num_tokens", 0)),
+        scores=next((line for line in reversed(lines) if held_out & line.keys()), None),
+        config=config,
+        pid=holder.pid,
+    )
 
 
 def metrics(path: Path) -> list[Line]:

@@ -1,31 +1,31 @@
 """The form that fine-tunes the chosen checkpoint on a table, once or by number of labels."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeVar
 
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from bertcore import Model
-from bertcore.architecture.families import CLS, MEAN, POOLINGS
+from bertcore.architecture.families import CLS
 from bertcore.configs import Columns
 from bertcore.configs.finetune import ALL, NONE, TRAINED, default_rate, layers_trained
 from bertcore.data.guess import Guess
 from bertcore.data.labels import MAX_LABELS, why_no_labels
 from bertcore.finetuning.label_curve import STARTS
 from bertcore.tasks import find_task
-from bertcore.tasks.model import head_fits, poolings
+from bertcore.tasks.model import head_fits
 from bertcore.tasks.read import Survey
 
 from ..access import training
 from ..access.policy import policy
 from ..plots import plain, shorten_middle
 from ..run_folders import process
-from ..shell import Compute, cache, frame, one_of, sidebar
+from ..shell import Compute, Field, cache, frame, one_of, sidebar
 from ..task_model.file_choice import choose_label_map, show_notes
 from . import fields, tables
 from .new_run import choose_name, copied, copy_data, new_run, show_recipe, start_or_wait
@@ -62,6 +62,7 @@ PREVIEW_ROWS, PREVIEW_CHARACTERS = 6, 1000
 SHOWN_LABELS = 8
 _GUESSED = "_finetune_guessed_for"
 
+T = TypeVar("T")
 Settings = dict[str, Any]
 """Of a recipe of `bertscope finetune`, by name."""
 
@@ -131,13 +132,9 @@ def _choose_reading(table: TableFile, guessed: Guess) -> Reading | None:
     with left:
         _show_rows(guessed)
     with right:
-        task = st.selectbox(
-            "Task",
-            list(TASK_NAMES),
-            key=fields.TASK.key(options=list(TASK_NAMES)),
-            format_func=TASK_NAMES.__getitem__,
-            help="Guessed from the columns.",
-        )
+        options = list(TASK_NAMES)
+        help_text = "Guessed from the columns."
+        task = _select(st, "Task", fields.TASK, options, TASK_NAMES.__getitem__, help=help_text)
         columns = _choose_columns(task, guessed)
     if columns is None:
         return None
@@ -204,11 +201,12 @@ def _choose_columns(task: str, guessed: Guess) -> Columns | None:
     for field, title in COLUMN_NAMES[task].items():
         is_optional = field == "text_pair" and task != "pair"
         options, empty = [fields.NO_COLUMN, *names], "none" if is_optional else "choose …"
-        columns[field] = row.selectbox(
+        columns[field] = _select(
+            row,
             title,
+            fields.COLUMNS[field],
             options,
-            key=fields.COLUMNS[field].key(options=options),
-            format_func=lambda name, empty=empty: shorten_middle(name) or empty,
+            lambda name, empty=empty: shorten_middle(name) or empty,
             width=105,  # three fit beside the first rows
         )
         if not columns[field] and not is_optional:
@@ -312,14 +310,14 @@ def _choose_dev(
         A file, None if a part of the table is held out; how many examples, about, 0 if the file is
         missing or cannot be used; and the fraction that is held out.
     """
-    choice = row.selectbox(
+    choice = _select(
+        row,
         "Score on",
+        fields.DEV,
         fields.DEVS,
-        key=fields.DEV.key(),
-        format_func=lambda part: (
+        lambda part: (
             "another file" if part == fields.DEV_FILE else f"{float(part):.0%} of the table"
         ),
-        width=170,
         help="Examples that are never trained on, drawn at random from each label.",
     )
     if choice != fields.DEV_FILE:
@@ -337,14 +335,45 @@ def _choose_dev(
     return dev, dev_survey.num_examples, None
 
 
+def _select(
+    where: Any,
+    label: str,
+    field: Field[T],
+    options: Sequence[T],
+    name: Callable[[T], str],
+    *,
+    width: int | Literal["stretch"] = 170,
+    help: str | None = None,
+) -> T:
+    """Draw the choice of an option, in a container or the page; return it."""
+    key = field.key(options=options)
+    chosen: T = where.selectbox(label, options, key=key, format_func=name, width=width, help=help)
+    return chosen
+
+
+def _number(
+    row: DeltaGenerator,
+    label: str,
+    field: Field[int],
+    low: int,
+    high: int,
+    *,
+    default: int | None = None,
+    help: str | None = None,
+) -> int:
+    """Draw the choice of a whole number; return it."""
+    key = field.key(default=default, low=low, high=high)
+    return row.number_input(label, low, high, key=key, width=110, help=help)
+
+
 def _choose_rate(row: DeltaGenerator, key: cache.BertKey) -> float:
     usual = default_rate(cache.opened(key).config)
-    rate = row.selectbox(
+    rate = _select(
+        row,
         "Learning rate",
+        fields.RATE,
         RATES,
-        key=fields.RATE.key(options=RATES),
-        format_func=lambda rate: f"{rate:g}" if rate else f"{usual:g} (usual)",
-        width=150,
+        lambda rate: f"{rate:g}" if rate else f"{usual:g} (usual)",
         help="Peak learning rate of AdamW; small networks need a larger one.",
     )
     return rate or usual
@@ -360,38 +389,26 @@ def _choose_run(
 ) -> Settings:
     """Draw the choices of one fine-tuning; return them as settings."""
     bert = cache.opened(key)
-    epochs = row.number_input("Epochs", 1, 100, key=fields.EPOCHS.key(low=1, high=100), width=110)
-    parts = parts_trained(bert)
-    trained = row.selectbox(
+    epochs = _number(row, "Epochs", fields.EPOCHS, 1, 100)
+    trained = _select(
+        row,
         "Train",
-        parts,
-        key=fields.TRAINED.key(options=parts),
-        format_func=_part_name,
-        width=170,
+        fields.TRAINED,
+        parts_trained(bert),
+        _part_name,
         help="The head, and the pooler if there is one, always learn; the rest of the encoder "
         "stays as it is.",
     )
-    pooling = CLS
-    if find_task(reading.task).kind == "sequence" and len(poolings(bert)) > 1:
-        own = CLS if bert.report is None else bert.report.task.pooling
-        pooling = row.selectbox(
-            "The head reads",
-            POOLINGS,
-            key=fields.POOLING.key(default=own),  # another would drop a trained head
-            format_func={CLS: "[CLS]", MEAN: "the mean of all tokens"}.__getitem__,
-            width=190,
-            help="The mean is that of the last layer's vectors, [CLS] and [SEP] among them, "
-            "without a pooler; transformers then opens the encoder, not the head.",
-        )
-    seed = row.number_input("Seed", 0, 10**6, key=fields.SEED.key(low=0, high=10**6), width=110)
+    pooling = CLS if bert.report is None else bert.report.task.pooling  # of a trained head
+    seed = _number(row, "Seed", fields.SEED, 0, 10**6)
     sample, sizes = 0, [0, *(size for size in SAMPLES if size < survey.num_examples)]
     if len(sizes) > 1:
-        sample = row.selectbox(
+        sample = _select(
+            row,
             "Use",
+            fields.SAMPLE,
             sizes,
-            key=fields.SAMPLE.key(options=sizes),
-            format_func=lambda size: f"{size:,} at random" if size else "all examples",
-            width=170,
+            lambda size: f"{size:,} at random" if size else "all examples",
         )
     num_train = sample or survey.num_examples
     if held_out is not None:
@@ -430,22 +447,12 @@ def _choose_series(row: DeltaGenerator, num_train: int, num_labels: int) -> Sett
         width=170,
         help="A point of the curve each; the examples are drawn anew for each seed.",
     )
-    seeds = row.number_input(
-        "Seeds",
-        1,
-        20,
-        key=fields.SEEDS.key(default=1 if has_limits else None, low=1, high=20),
-        width=110,
-        help="Fine-tunings of each point: the curve is their median.",
-    )
-    steps = row.number_input(
-        "Least steps",
-        1,
-        10_000,
-        key=fields.STEPS.key(default=40 if has_limits else None, low=1, high=10_000),
-        width=110,
-        help="Few examples are read more often, until there are as many steps.",
-    )
+    help_text = "Fine-tunings of each point: the curve is their median."
+    few = 1 if has_limits else None
+    seeds = _number(row, "Seeds", fields.SEEDS, 1, 20, default=few, help=help_text)
+    help_text = "Few examples are read more often, until there are as many steps."
+    few = 40 if has_limits else None
+    steps = _number(row, "Least steps", fields.STEPS, 1, 10_000, default=few, help=help_text)
     numbers = read_numbers(typed, num_train)
     st.markdown(f"**{len(STARTS) * len(numbers) * seeds}** fine-tunings")
     return {"label_curve": numbers, "seeds": seeds, "least_steps": steps}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,7 +23,7 @@ from bertscope.cli.progress import progress_bar, stop_signals
 from bertscope.cli.text import AsJson, Checkpoint, Device
 
 if TYPE_CHECKING:
-    from bertcore.corpus import Cluster, EncodeProgress, Manifest
+    from bertcore.corpus import Cluster, EncodeProgress
 
 _RECORDED = field_names(EncodeSettings) - {"tokens_per_batch"}  # options that the folder records
 _OF_BOTH = {"pooling", "dtype", "layers"}
@@ -92,42 +93,23 @@ def encode(
         encode_lines(corpus[0], out, checkpoint, device, dtype, layers[0], pooling, as_json=as_json)
         return
     from bertcore.corpus.cluster import Cluster
+    from bertcore.corpus.parts import read_manifest
 
     if cluster is None:
         refuse_options(context, ("workers",), "there is no --cluster")
     many = None if cluster is None else Cluster(cluster, workers)
     if resume:
-        _resume(context, out, corpus, checkpoint, device, values, many, as_json=as_json)
-        return
-    if not corpus:
+        refuse_options(context, _RECORDED, "--resume uses the options that the folder records")
+        recorded = read_manifest(out)
+        settings = replace(recorded.settings, **values)
+        corpus = corpus or [Path(source["path"]) for source in recorded.sources]
+        if not is_typed(context, "checkpoint"):
+            checkpoint = recorded.checkpoint
+    elif corpus:
+        settings = EncodeSettings(pooling=pooling or "mean", dtype=dtype, **values)
+    else:
         raise ValueError("no corpus was given. Name at least one file.")
-    settings = EncodeSettings(pooling=pooling or "mean", dtype=dtype, **values)
-    encode_folder(out, corpus, checkpoint, device, settings, many, resume=False, as_json=as_json)
-
-
-def _resume(
-    context: typer.Context,
-    out: Path,
-    corpus: list[Path] | None,
-    checkpoint: str,
-    device: str,
-    values: dict[str, Any],
-    cluster: Cluster | None,
-    *,
-    as_json: bool,
-) -> None:
-    """Resume encoding into a folder with the options that it records."""
-    from dataclasses import replace
-
-    from bertcore.corpus.parts import read_manifest
-
-    refuse_options(context, _RECORDED, "--resume uses the options that the folder records")
-    found = read_manifest(out)
-    settings = replace(found.settings, **values)
-    paths = corpus or [Path(source["path"]) for source in found.sources]
-    if not is_typed(context, "checkpoint"):
-        checkpoint = found.checkpoint
-    encode_folder(out, paths, checkpoint, device, settings, cluster, resume=True, as_json=as_json)
+    encode_folder(out, corpus, checkpoint, device, settings, many, resume=resume, as_json=as_json)
 
 
 def encode_folder(
@@ -169,9 +151,18 @@ def encode_folder(
         if manifest.complete:
             bar.update(task, completed=1.0, description="done")
     if as_json:
-        print_json(_summary(out, manifest))
+        about = {"out": str(out), "rows": manifest.num_rows, "sentences": manifest.num_texts}
+        names = "complete layers unit hidden_size dtype agreements notes".split()
+        print_json(about | {name: getattr(manifest, name) for name in names})
     else:
-        _print_end(out, manifest)
+        typer.echo(
+            f"{manifest.num_rows:,} {manifest.unit} vectors of width {manifest.hidden_size} from "
+            f"{manifest.num_texts:,} sentences, layers {', '.join(map(str, manifest.layers))}, in "
+            f"{out}"
+        )
+        if not manifest.complete:
+            folder = shlex.quote(str(out))
+            typer.echo(f"Stopped. Continue with: bertscope encode --out {folder} --resume")
     if not manifest.complete:
         raise typer.Exit(130)
 
@@ -185,32 +176,6 @@ def describe(progress: EncodeProgress) -> str:
         "" if left is None else f"{duration(left)} left",
     ]
     return ", ".join(filter(None, parts))
-
-
-def _summary(out: Path, manifest: Manifest) -> dict[str, Any]:
-    return {
-        "out": str(out),
-        "complete": manifest.complete,
-        "layers": manifest.layers,
-        "unit": manifest.unit,
-        "rows": manifest.num_rows,
-        "sentences": manifest.num_texts,
-        "width": manifest.hidden_size,
-        "dtype": manifest.dtype,
-        "agreements": manifest.agreements,
-        "notes": manifest.notes,
-    }
-
-
-def _print_end(out: Path, manifest: Manifest) -> None:
-    layers = ", ".join(map(str, manifest.layers))
-    typer.echo(
-        f"{manifest.num_rows:,} {manifest.unit} vectors of width {manifest.hidden_size} from "
-        f"{manifest.num_texts:,} sentences, layers {layers}, in {out}"
-    )
-    if not manifest.complete:
-        folder = shlex.quote(str(out))
-        typer.echo(f"Stopped. Continue with: bertscope encode --out {folder} --resume")
 
 
 def encode_lines(

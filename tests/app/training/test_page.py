@@ -28,50 +28,35 @@ from tests.support.small_corpus import small_documents, write_documents
 from tests.support.tiny import tiny_config, tiny_tokenizer
 
 
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory):
-    """A finished run of 24 steps with probes at 0, 8, 16 and 24 and three saved moments."""
-    folder = tmp_path_factory.mktemp("trained")
-    text = write_documents(folder / "text.txt", small_documents(60))
+def train(folder, objective="mlm+nsp", *, steps, rate=None, shape=None, **rhythm):
+    """Make a run on 60 small documents; return its folder."""
+    text = write_documents(folder.parent / "text.txt", small_documents(60))
+    usual = {"device": "cpu", "log_every": 2, "evaluate_rows": 8, "save_every": steps}
+    rates = {} if rate is None else {"learning_rate": rate, "muon_learning_rate": rate}
     start_run(
-        folder / "mine",
+        folder,
         corpus=[text],
         valid=text,
         tokenizer=tiny_tokenizer(),
-        shape=tiny_config(),
-        train_config=TrainConfig(
-            steps=24,
-            device="cpu",
-            log_every=2,
-            evaluate_every=8,
-            evaluate_rows=16,
-            save_every=8,
-            keep_checkpoints=3,
-        ),
-        data_config=DataConfig(max_seq_length=24, max_predictions_per_seq=5, batch_size=4),
-        optimizer_config=OptimizerConfig(),
+        shape=shape or tiny_config(),
+        train_config=TrainConfig(steps=steps, **{**usual, **rhythm}),
+        data_config=DataConfig.for_length(24, objective=objective, batch_size=4),
+        optimizer_config=OptimizerConfig(**rates),
     ).run()
-    return folder / "mine"
+    return folder
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """A finished run of 24 steps with probes at 0, 8, 16 and 24 and three saved moments."""
+    folder = tmp_path_factory.mktemp("trained") / "mine"
+    return train(folder, steps=24, evaluate_every=8, save_every=8, keep_checkpoints=3)
 
 
 @pytest.fixture(scope="module")
 def words_alone(tmp_path_factory):
     """A finished run of 8 steps that learned no next sentences."""
-    folder = tmp_path_factory.mktemp("trained")
-    text = write_documents(folder / "text.txt", small_documents(60))
-    start_run(
-        folder / "words",
-        corpus=[text],
-        valid=text,
-        tokenizer=tiny_tokenizer(),
-        shape=tiny_config(),
-        train_config=TrainConfig(
-            steps=8, device="cpu", log_every=2, evaluate_every=2, save_every=8, evaluate_rows=8
-        ),
-        data_config=DataConfig.for_length(24, objective="mlm", batch_size=4),
-        optimizer_config=OptimizerConfig(),
-    ).run()
-    return folder / "words"
+    return train(tmp_path_factory.mktemp("trained") / "words", "mlm", steps=8, evaluate_every=2)
 
 
 @pytest.fixture
@@ -147,19 +132,7 @@ def test_a_run_without_next_sentences_says_nothing_of_them(page, runs, words_alo
 )
 @pytest.mark.parametrize("view", ["Watch", "Replay"])
 def test_a_run_of_another_objective_shows_its_own_score(page, runs, objective, label, score, view):
-    text = write_documents(runs / "text.txt", small_documents(60))
-    start_run(
-        runs / "other",
-        corpus=[text],
-        valid=text,
-        tokenizer=tiny_tokenizer(),
-        shape=tiny_config(),
-        train_config=TrainConfig(
-            steps=4, device="cpu", log_every=2, evaluate_every=2, save_every=4, evaluate_rows=8
-        ),
-        data_config=DataConfig.for_length(24, objective=objective, batch_size=4),
-        optimizer_config=OptimizerConfig(),
-    ).run()
+    train(runs / "other", objective, steps=4, evaluate_every=2)
     page.query_params.update({"training_view": view, "run": "other"})
     at = page.run()
     assert not at.exception
@@ -179,26 +152,9 @@ def test_a_run_of_another_objective_shows_its_own_score(page, runs, objective, l
 @pytest.mark.parametrize("objective", ["mlm", "span-sbo", "mlm+sop"])
 def test_the_loss_of_guessing_is_that_of_the_first_picture(page, runs, objective):
     """A network that has learned nothing guesses: its loss is what the caption says."""
-    text = write_documents(runs / "text.txt", small_documents(60))
-    is_albert = objective == "mlm+sop"
-    start_run(
-        runs / "other",
-        corpus=[text],
-        valid=text,
-        tokenizer=tiny_tokenizer(),
-        shape=ALBERT if is_albert else tiny_config(),
-        train_config=TrainConfig(
-            steps=1,
-            device="cpu",
-            start="noise",
-            log_every=1,
-            evaluate_every=1,
-            save_every=1,
-            evaluate_rows=16,
-        ),
-        data_config=DataConfig.for_length(24, objective=objective, batch_size=16),
-        optimizer_config=OptimizerConfig(learning_rate=1e-9, muon_learning_rate=1e-9),
-    ).run()
+    shape = ALBERT if objective == "mlm+sop" else None
+    rhythm = {"start": "noise", "log_every": 1, "evaluate_every": 1, "evaluate_rows": 16}
+    train(runs / "other", objective, steps=1, rate=1e-9, shape=shape, **rhythm)
     page.query_params.update({"training_view": "Watch", "run": "other"})
     at = page.run()
     assert not at.exception
