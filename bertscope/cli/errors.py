@@ -15,8 +15,6 @@ from typing import Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from bertscope.cli.removed import instead
-
 USER_ERRORS = (ValueError, OSError, RuntimeError, MemoryError)
 """Errors raised by the core: a caller's mistake, an unusable file, a failing or full device."""
 
@@ -46,6 +44,8 @@ class SentenceGroup(TyperGroup):
         try:
             result = run()
         except typer.TyperException as error:  # an option or argument that Typer rejects
+            from bertscope.cli.removed import instead
+
             if advice := instead(error):
                 fail(advice)
             context = getattr(error, "ctx", None)

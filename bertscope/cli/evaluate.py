@@ -9,10 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
-from typer import Option
 
 from bertcore.base.json_data import plain_data
 from bertcore.configs import Columns
@@ -87,14 +86,7 @@ class Subject:
 def evaluate(
     context: typer.Context,
     data: Path | None = None,
-    task: Annotated[
-        str,
-        Option(
-            help="mlm: masked words and next sentences; causal: next tokens; minimal-pairs: is "
-            "the good sentence of a pair the more probable one? classify, pair, multilabel, "
-            "regress, tag, qa, choice: as for bertscope finetune.",
-        ),
-    ] = MASKED_WORDS,
+    task: str = MASKED_WORDS,
     as_json: AsJson = False,
     **settings: Any,
 ) -> None:
@@ -110,6 +102,9 @@ def evaluate(
         data: mlm, causal: held-out text (.txt, .xz, .gz), one paragraph per line, a blank line
             between documents. minimal-pairs: a table or JSON lines; default: our 200 pairs. Other
             tasks: labelled examples, as for bertscope finetune.
+        task: mlm: masked words and next sentences; causal: next tokens; minimal-pairs: is the good
+            sentence of a pair the more probable one? classify, pair, multilabel, regress, tag, qa,
+            choice: as for bertscope finetune.
 
     \b
     Examples:

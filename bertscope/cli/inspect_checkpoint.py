@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from bertscope.cli.output import counted, print_json
+from bertscope.cli.output import counted, plain, print_json, print_table
 from bertscope.cli.text import AsJson, Checkpoint
 
 if TYPE_CHECKING:
@@ -16,34 +14,21 @@ if TYPE_CHECKING:
     from bertcore import Model
     from bertcore.analysis.health.checkpoint_doctor import Diagnosis
 
-AllowPickle = Annotated[
-    bool,
-    typer.Option(
-        "--allow-pickle",
-        help="Read a pytorch_model.bin (weights only) if there is no safetensors file; if there is "
-        "one, compare the two.",
-    ),
-]
-
-
-Sentences = Annotated[
-    Path | None,
-    typer.Option(
-        "--texts",
-        help="Plain sentences in the checkpoint's language, one per line, whose words it guesses; "
-        "default: English ones.",
-    ),
-]
-
 
 def inspect(
     checkpoint: Checkpoint = "default",
     as_json: AsJson = False,
-    allow_pickle: AllowPickle = False,
-    texts: Sentences = None,
+    allow_pickle: bool = False,
+    texts: Path | None = None,
 ) -> None:
     """Open a checkpoint and report what was found, repaired, missing and unused; then check whether
     its weights and attention look trained, random or collapsed, and belong to the vocabulary.
+
+    Args:
+        allow_pickle: Read a pytorch_model.bin (weights only) if there is no safetensors file; if
+            there is one, compare the two.
+        texts: Plain sentences in the checkpoint's language, one per line, whose words it guesses;
+            default: English ones.
 
     \b
     Examples:
@@ -57,9 +42,9 @@ def inspect(
     from bertcore.analysis.health.checkpoint_doctor import examine
     from bertscope.cli.files import read_whole
 
-    plain = [] if texts is None else read_texts(*read_whole(texts)).sentences
+    sentences = [] if texts is None else read_texts(*read_whole(texts)).sentences
     bert = load(checkpoint, device="cpu", allow_pickle=allow_pickle)
-    diagnosis = examine(bert, plain=[each.text for each in plain])
+    diagnosis = examine(bert, plain=[sentence.text for sentence in sentences])
     assert bert.report is not None  # load always gives one
     if as_json:
         values = {
@@ -69,10 +54,7 @@ def inspect(
         }
         print_json(values)
         return
-    from rich.console import Console
-
-    console = Console()
-    console.print(report_table(bert, diagnosis))
+    print_table(report_table(bert, diagnosis))
 
 
 def report_table(bert: Model, diagnosis: Diagnosis) -> Table:
@@ -82,7 +64,7 @@ def report_table(bert: Model, diagnosis: Diagnosis) -> Table:
 
     report, config = bert.report, bert.config
     assert report is not None  # load always gives one
-    table = Table(title=Text(report.source), show_header=False, title_justify="left")
+    table = Table(title=plain(report.source), show_header=False, title_justify="left")
     table.add_column("what", no_wrap=True)
     table.add_column("value", overflow="fold")
     rows = {
@@ -105,8 +87,7 @@ def report_table(bert: Model, diagnosis: Diagnosis) -> Table:
     }
     for what, value in rows.items():
         if value:
-            # As Text: names in an untrusted file may contain rich's markup.
-            table.add_row(what, Text(value))
+            table.add_row(what, Text("\n").join(map(plain, value.splitlines())))
     return table
 
 
