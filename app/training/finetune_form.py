@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -200,13 +201,12 @@ def _choose_columns(task: str, guessed: Guess) -> Columns | None:
     columns: dict[str, str | None] = {}
     for field, title in COLUMN_NAMES[task].items():
         is_optional = field == "text_pair" and task != "pair"
-        options, empty = [fields.NO_COLUMN, *names], "none" if is_optional else "choose …"
         columns[field] = _select(
             row,
             title,
             fields.COLUMNS[field],
-            options,
-            lambda name, empty=empty: shorten_middle(name) or empty,
+            [fields.NO_COLUMN, *names],
+            partial(_column_name, empty="none" if is_optional else "choose …"),
             width=105,  # three fit beside the first rows
         )
         if not columns[field] and not is_optional:
@@ -220,6 +220,10 @@ def _choose_columns(task: str, guessed: Guess) -> Columns | None:
         if columns["label"] is None:
             return None
     return Columns(**{field: name or None for field, name in columns.items()})
+
+
+def _column_name(name: str, empty: str) -> str:
+    return shorten_middle(name) or empty
 
 
 def _choose_label_columns(names: list[str], guessed: Guess) -> str | None:
@@ -363,7 +367,8 @@ def _number(
 ) -> int:
     """Draw the choice of a whole number; return it."""
     key = field.key(default=default, low=low, high=high)
-    return row.number_input(label, low, high, key=key, width=110, help=help)
+    number: int = row.number_input(label, low, high, key=key, width=110, help=help)
+    return number
 
 
 def _choose_rate(row: DeltaGenerator, key: cache.BertKey) -> float:
@@ -576,5 +581,5 @@ def written_bytes(
     """
     num_parameters = sum(parameter.numel() for parameter in bert.module.parameters())
     sizes = [path.stat().st_size for path in files]
-    drawn = settings.get("seeds", 0) * sum(settings.get("label_curve", ())) / num_examples
+    drawn: float = settings.get("seeds", 0) * sum(settings.get("label_curve", ())) / num_examples
     return 4 * 5 * num_parameters + 2 * sum(sizes) + math.ceil(drawn * sizes[0])

@@ -105,8 +105,7 @@ def _choose_text() -> str:
         with frame.guard():
             UPLOAD.choose()
     elif source == "path":
-        hidden = {"label_visibility": "collapsed"}
-        st.text_input("File or folder", key="corpus_path", placeholder="/home/me/books", **hidden)
+        st.text_input("Path of a file or folder", key="corpus_path", placeholder="/home/me/books")
         empty = "if empty, every 20th document is held out"
         st.text_input("Held-out file (optional)", key="valid_path", placeholder=empty)
     st.caption(HOW_NOVEL.format(title=NOVEL.title) if source == "novel" else HOW_TEXT)

@@ -10,6 +10,7 @@ import functools
 import os
 import sys
 import traceback
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import typer
@@ -27,18 +28,20 @@ TRACEBACK_VARIABLE = "BERTSCOPE_TRACEBACK"
 class SentenceGroup(TyperGroup):
     """A group of commands that answers wrong input with one sentence and exit code 2."""
 
-    def main(self, *args: Any, standalone_mode: bool = True, **more: Any) -> Any:
+    def main(
+        self, args: Sequence[str] | None = None, *, standalone_mode: bool = True, **more: Any
+    ) -> Any:
         """Run a command line and exit the process with its exit code.
 
         Args:
-            *args, **more: As in Typer.
+            args, more: As in Typer.
             standalone_mode: False returns the result and lets exceptions propagate, as in Typer.
 
         Raises:
             SystemExit: Always, in standalone mode: 0 on success, 2 for wrong input, 130 after
                 Ctrl+C.
         """
-        run = functools.partial(super().main, *args, standalone_mode=False, **more)
+        run = functools.partial(super().main, args, standalone_mode=False, **more)
         if not standalone_mode:
             return run()
         try:

@@ -484,6 +484,6 @@ def breakdown_tables(breakdown: Breakdown) -> tuple[Table, Table, Table]:
         labels = tuple(sorted(labels, key=lambda label: label.mean)[:MOST_LABELS])
     return (
         tabulate(breakdown.calibration, reliability, title=title),
-        tabulate(breakdown.by_length, {"accuracy by length": "{0.name}", **slices}),
-        tabulate(labels, {f"accuracy by label{which}": "{0.name}", **slices}),
+        tabulate(breakdown.by_length, {"length": "{0.name}", **slices}, title="by length"),
+        tabulate(labels, {"label": "{0.name}", **slices}, title=f"by true label{which}"),
     )
