@@ -23,9 +23,9 @@ from typer.testing import CliRunner
 
 from app.access.gate import MAX_WRONG
 from app.access.policy import UploadLimits
-from bertscope.cli.main import app as command_line
 from tests.support.browser.deployed import DEPLOY, deployed_app
 from tests.support.browser.running import ROOT, Running
+from tests.support.command_line import app as command_line
 from tests.support.session import Session
 from tests.support.upload_client import UploadClient
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bertscope.cli.options import documented
 from bertscope.cli.output import make_table, print_json, print_table
 from bertscope.cli.text import AsJson, Checkpoint, Device
 
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 MOST_ROWS = 40  # rows of a table in the terminal; a file has all
 
 
-@documented
 def show(
     name: Annotated[str | None, typer.Argument(metavar="[NAME]")] = None,
     texts: Annotated[list[str] | None, typer.Argument(metavar="[TEXT ...]")] = None,

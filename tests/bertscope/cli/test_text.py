@@ -137,14 +137,15 @@ def test_nsp_equals_the_core(bert: Bert, folder: Path) -> None:
 
 
 def test_show_lists_the_views_and_prints_one(bert: Bert, folder: Path, tmp_path: Path) -> None:
-    assert "Does B follow A?" in " ".join(run("show").split())
+    assert "Does B follow A?" in " ".join(succeed("show").split())
     answer = pair_answer(bert, A, B, "all 0").is_next
-    options = ("--set", "segments=all 0")
-    printed = json.loads(run("show", "next-sentence", A, B, "--json", *options, checkpoint=folder))
+    opened = ("--checkpoint", folder)
+    options = ("--set", "segments=all 0", *opened)
+    printed = json.loads(succeed("show", "next-sentence", A, B, "--json", *options))
     assert printed["is_next"] == pytest.approx(answer)
-    assert f"{answer:.4g}" in run("show", "next-sentence", A, B, *options, checkpoint=folder)
+    assert f"{answer:.4g}" in succeed("show", "next-sentence", A, B, *options)
     files = ("--csv", tmp_path / "v.csv", "--html", tmp_path / "v.html")
-    assert run("show", "lens", "a [MASK]", *files, checkpoint=folder) == ""
+    assert succeed("show", "lens", "a [MASK]", *files, *opened) == ""
     lens = layer_predictions(bert, "a [MASK]")
     assert len((tmp_path / "v.csv").read_text().splitlines()) == 1 + lens.words.size
     assert "What would BERT predict after each layer?" in (tmp_path / "v.html").read_text()
