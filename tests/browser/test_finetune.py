@@ -33,13 +33,13 @@ def test_a_table_is_uploaded_learned_from_watched_and_inspected(
     page.locator("input[type=file]").set_input_files(table)
     main = page.get_by_test_id("stMain")
     expect(main).to_contain_text("64 examples · 2 labels: bad (32), good (32)", timeout=PATIENCE_MS)
-    expect(main).to_contain_text("Measured just now", timeout=PATIENCE_MS)
+    expect(page.get_by_role("button", name="Fine-tune tiny")).to_be_visible(timeout=PATIENCE_MS)
     visit.settle()
 
     visit.go_to("papers")  # what was uploaded and chosen is still there on the way back
     visit.go_to("training")
     expect(main).to_contain_text("Your last file is still here: reviews.tsv")
-    expect(main).to_contain_text("Measured just now", timeout=PATIENCE_MS)
+    expect(page.get_by_role("button", name="Fine-tune tiny")).to_be_visible(timeout=PATIENCE_MS)
     visit.check()
 
     page.evaluate("window.__stayed = true")
