@@ -1,5 +1,6 @@
 """The visitor's choices on the Training page."""
 
+from bertcore.architecture.families import CLS, POOLINGS
 from bertcore.configs.data import OBJECTIVES
 from bertcore.configs.finetune import ALL
 from bertcore.tasks import TASKS
@@ -54,6 +55,8 @@ STEPS = Field("tune_steps", 200)
 """Least number of each of its fine-tunings."""
 TRAINED = Field("tune_trained", ALL)
 """Parts of the encoder that learn, as `FinetuneConfig.trained`."""
+POOLING = Field("tune_pooling", CLS, POOLINGS)
+"""What the head of a text reads, as `FinetuneConfig.pooling`."""
 SEED = Field("tune_seed", 1)
 DEV_FILE = "file"
 DEVS = ("0.05", "0.1", "0.2", DEV_FILE)

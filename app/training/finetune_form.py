@@ -12,14 +12,14 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from bertcore import Model
-from bertcore.architecture.families import CLS
+from bertcore.architecture.families import CLS, MEAN, POOLINGS
 from bertcore.configs import Columns
 from bertcore.configs.finetune import ALL, NONE, TRAINED, default_rate, layers_trained
 from bertcore.data.guess import Guess
 from bertcore.data.labels import MAX_LABELS, why_no_labels
 from bertcore.finetuning.label_curve import STARTS
 from bertcore.tasks import find_task
-from bertcore.tasks.model import head_fits
+from bertcore.tasks.model import head_fits, poolings
 from bertcore.tasks.read import Survey
 
 from ..access import training
@@ -346,11 +346,12 @@ def _select(
     options: Sequence[T],
     name: Callable[[T], str],
     *,
+    default: T | None = None,
     width: int | Literal["stretch"] = 170,
     help: str | None = None,
 ) -> T:
     """Draw the choice of an option, in a container or the page; return it."""
-    key = field.key(options=options)
+    key = field.key(default=default, options=options)
     chosen: T = where.selectbox(label, options, key=key, format_func=name, width=width, help=help)
     return chosen
 
@@ -404,7 +405,18 @@ def _choose_run(
         help="The head, and the pooler if there is one, always learn; the rest of the encoder "
         "stays as it is.",
     )
-    pooling = CLS if bert.report is None else bert.report.task.pooling  # of a trained head
+    pooling = CLS
+    if find_task(reading.task).kind == "sequence" and len(poolings(bert)) > 1:
+        pooling = _select(
+            row,
+            "The head reads",
+            fields.POOLING,
+            POOLINGS,
+            {CLS: "[CLS]", MEAN: "the mean of all tokens"}.__getitem__,
+            default=CLS if bert.report is None else bert.report.task.pooling,  # of a trained head
+            help="The mean is that of the last layer's vectors, [CLS] and [SEP] among them, "
+            "without a pooler; transformers then opens the encoder, not the head.",
+        )
     seed = _number(row, "Seed", fields.SEED, 0, 10**6)
     sample, sizes = 0, [0, *(size for size in SAMPLES if size < survey.num_examples)]
     if len(sizes) > 1:

@@ -114,6 +114,8 @@ def test_a_table_is_guessed_counted_and_started(
     offered = ["the whole network", "top layer", "bottom layer", "attention only"]
     assert at.selectbox(key="tune_trained").options[:4] == offered
     at.selectbox(key="tune_trained").set_value("top 1").run()
+    assert at.selectbox(key="tune_pooling").options == ["[CLS]", "the mean of all tokens"]
+    at.selectbox(key="tune_pooling").set_value("mean").run()
     at.text_input(key="run_name").set_value("mine").run()
     ok(finished(at))
     button(at, "Fine-tune").click().run()
@@ -134,7 +136,7 @@ def test_a_table_is_guessed_counted_and_started(
         "epochs": 2,
         "learning_rate": 0.0001,
         "trained": "top 1",
-        "pooling": "cls",
+        "pooling": "mean",
         "seed": 7,
         "evaluate_every": 1,
     }
@@ -156,6 +158,7 @@ def test_a_head_over_the_mean_is_trained_on_and_not_dropped(
     )
     monkeypatch.setenv(CHECKPOINT_VARIABLE, str(model.save(tmp_path / "mean")))
     at = ok(upload(page, "reviews.csv", reviews()))
+    assert at.selectbox(key="tune_pooling").value == "mean"
     button(at, "Fine-tune").click().run()
     options = started[0][1]
     assert (options["pooling"], options["new_head"]) == ("mean", False)
