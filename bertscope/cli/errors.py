@@ -6,11 +6,9 @@ registered on (`SentenceGroup`) prints it, and a sentence of its own where memor
 exception is a bug and keeps its traceback.
 """
 
-import functools
 import os
 import sys
 import traceback
-from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import typer
@@ -28,24 +26,22 @@ TRACEBACK_VARIABLE = "BERTSCOPE_TRACEBACK"
 class SentenceGroup(TyperGroup):
     """A group of commands that answers wrong input with one sentence and exit code 2."""
 
-    def main(
-        self, args: Sequence[str] | None = None, *, standalone_mode: bool = True, **more: Any
-    ) -> Any:
+    def main(self, *args: Any, **options: Any) -> Any:
         """Run a command line and exit the process with its exit code.
 
         Args:
-            args, more: As in Typer.
-            standalone_mode: False returns the result and lets exceptions propagate, as in Typer.
+            args, options: As in Typer; standalone_mode=False returns the result and lets exceptions
+                propagate.
 
         Raises:
             SystemExit: Always, in standalone mode: 0 on success, 2 for wrong input, 130 after
                 Ctrl+C.
         """
-        run = functools.partial(super().main, args, standalone_mode=False, **more)
-        if not standalone_mode:
-            return run()
+        is_standalone, options["standalone_mode"] = options.get("standalone_mode", True), False
+        if not is_standalone:
+            return super().main(*args, **options)
         try:
-            result = run()
+            result = super().main(*args, **options)
         except typer.TyperException as error:  # an option or argument that Typer rejects
             from bertscope.cli.removed import instead
 
