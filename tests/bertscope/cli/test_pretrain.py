@@ -89,18 +89,6 @@ def test_ctrl_c_saves_and_leaves_with_0(
     assert metrics(run) == metrics(tmp_path / "whole")
 
 
-def test_a_run_says_what_it_is_made_of(texts: Path, tmp_path: Path) -> None:
-    succeed(*words_of(texts, tmp_path / "run", "--steps", "2"))
-    settings = json.loads((tmp_path / "run" / "config.json").read_text())
-    report = settings["data_report"]["train"]
-    assert report["num_documents"] == 40
-    assert report["num_tokens"] == small_corpus().num_tokens
-    assert 0.5 < report["share_random"] < 1
-    assert 0 < report["share_padding"] < 1
-    assert settings["data_report"]["valid"]["num_documents"] == 8
-    assert settings["train"]["seed"] == 7
-
-
 def test_divergence_is_one_sentence_and_keeps_the_checkpoint(
     texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,17 +129,6 @@ def test_folders_in_use_and_runs_that_are_not_there(texts: Path, tmp_path: Path)
     assert "--minutes" in sentence
     assert "--seed" in sentence
     assert "would have no effect" in sentence
-
-
-def test_settings_changed_by_hand_are_refused(texts: Path, tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    succeed(*words_of(texts, run, "--steps", "2"))
-    settings = json.loads((run / "config.json").read_text())
-    settings["train"]["speed"] = 3
-    (run / "config.json").write_text(json.dumps(settings))
-    assert "settings that this version does not know" in refusal(
-        "pretrain", "--out", run, "--resume"
-    )
 
 
 def test_pretrain_learns_its_own_vocabulary(texts: Path, tmp_path: Path) -> None:
@@ -215,20 +192,6 @@ def test_evaluate_prints_what_the_core_computes(texts: Path, tmp_path: Path) -> 
         f"12 pairs, {expected.num_masked} hidden tokens",
     ):
         assert number in table
-
-
-def test_evaluate_agrees_with_the_run(texts: Path, tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    succeed(*words_of(texts, run, "--steps", "3", "--dtype", "float32"))
-    found = json.loads(
-        succeed(
-            "evaluate", "--data", texts / "valid.txt", "--json", "--device", "cpu",
-            "--max-seq-length", "24", "--checkpoint", run / "checkpoints" / "step-3",
-        )
-    )  # fmt: skip
-    # Another batch size lays the masks elsewhere, so the numbers are near and not the same.
-    assert found["mlm_loss"] == pytest.approx(metrics(run)[-1]["valid_mlm_loss"], abs=0.3)
-    assert found["num_pairs"] == metrics(run)[-1]["valid_num_pairs"]
 
 
 def test_evaluate_of_a_text_without_pairs(texts: Path, tmp_path: Path) -> None:
