@@ -5,8 +5,6 @@ from __future__ import annotations
 import tracemalloc
 from pathlib import Path
 
-import pytest
-
 from bertcore.configs import Columns
 from bertcore.data.labels import MAX_LABELS
 from bertcore.tasks.read import survey

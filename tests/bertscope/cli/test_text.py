@@ -164,3 +164,79 @@ def test_encode_gives_a_row_for_each_line(
     assert "1 blank line" in text
     expected = bert.encode([A, B, "river"], layer=1, pooling="cls").numpy()
     np.testing.assert_allclose(np.load(tmp_path / "v.npy"), expected, atol=1e-5)
+
+
+def test_encode_of_many_lines_keeps_their_order(bert: Bert, folder: Path, tmp_path: Path) -> None:
+    lines = ["river " * (1 + i * 7 % 11) + "bank" for i in range(70)]
+    (tmp_path / "lines.txt").write_text("\n".join(lines), encoding="utf-8")
+    words = ("encode", tmp_path / "lines.txt", "--out", tmp_path / "v.npy")
+    found = json.loads(succeed(*words, "--json", "--checkpoint", folder))
+    assert found["shape"] == [70, 32]
+    np.testing.assert_allclose(np.load(tmp_path / "v.npy"), bert.encode(lines), atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("tokenize", " "), "text is blank"),
+        (("tokenize", "a", ""), "text B is blank"),
+        (("fill-mask", "no mask here"), "no [MASK]"),
+        (("fill-mask", "a [MASK]", "--top-k", "0"), "top_k is 0"),
+        (("fill-mask", "a [MASK]", "--top-k", "many"), "--top-k"),
+        (("fill-mask", "a [MASK]", "--candidates", ",,"), "no candidate was given"),
+        (("nsp", "a"), "B"),
+        (("nsp", "", "b"), "text A is blank"),
+        (("nsp", "a", "b", "--device", "abacus"), "device is 'abacus'"),
+        (("show", "heat"), "there is no view 'heat'; expected one of"),
+        (("show", "variants", "a"), "variants needs text_b"),
+        (("show", "lens", "a", "b", "c"), "lens takes 2 texts, but 3 came"),
+        (("show", "lens", "a", "--set", "top_k"), "--set is 'top_k'; expected OPTION=VALUE"),
+        (("show", "lens", "a", "--set", "colour=1"), "lens has no option colour"),
+        (("show", "masked-words", "a"), "nothing is hidden"),
+        (("encode", __file__, "--out", "missing-folder/v.npy"), "does not exist"),
+        (("encode", "missing.txt", "--out", "v.npy"), "missing.txt"),
+        (("tokenize", "a", "--checkpoint", "nothing-here/x/y"), "nothing-here"),
+    ],
+)
+def test_wrong_input_is_one_sentence_and_exit_code_2(
+    folder: Path, words: tuple[str, ...], sentence: str
+) -> None:
+    assert sentence in refusal(words[0], "--checkpoint", folder, *words[1:])
+
+
+@pytest.mark.parametrize("command", [("nsp", A, B), ("fill-mask", "a [MASK]")])
+def test_a_checkpoint_without_the_head_says_so(headless: Path, command: tuple[str, ...]) -> None:
+    assert "head" in refusal(*command, "--checkpoint", headless)
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "sentence"),
+    [
+        (b"\n \n", (), "has no text"),
+        (b"\x00\x01\x02\n", (), "lines.txt"),
+        (b"a\n", ("--layers", "3"), "layer is 3"),
+        (b"a\n", ("--layers", "0", "1"), "names 2 layers"),
+        (b"a\n", ("--pooling", "best"), "pooling is 'best'"),
+    ],
+)
+def test_encode_refuses_what_it_cannot_use(
+    folder: Path, tmp_path: Path, content: bytes, options: tuple[str, ...], sentence: str
+) -> None:
+    (tmp_path / "lines.txt").write_bytes(content)
+    words = ("encode", tmp_path / "lines.txt", "--out", tmp_path / "v.npy", *options)
+    assert sentence in refusal(*words, "--checkpoint", folder)
+    assert not (tmp_path / "v.npy").exists()
+
+
+def test_encode_names_an_encoding_that_it_guessed(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "lines.txt").write_bytes("Le café était fermé.\n".encode("latin-1") * 5)
+    words = ("encode", str(tmp_path / "lines.txt"), "--out", str(tmp_path / "v.npy"))
+    result = invoke(*words, "--checkpoint", folder)
+    assert result.exit_code == 0, result.stderr
+    assert "which is a guess" in result.stderr
+
+
+def test_encode_refuses_half_an_archive(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "lines.txt.gz").write_bytes(gzip.compress(b"river\n" * 99)[:20])
+    words = ("encode", tmp_path / "lines.txt.gz", "--out", tmp_path / "v.npy")
+    assert "not a whole archive" in refusal(*words, "--checkpoint", folder)
