@@ -147,9 +147,14 @@ class Bert(Model):
         )
 
     def save(self, folder: str | Path) -> Path:
-        """Write a checkpoint folder that `transformers` opens as BertForPreTraining."""
+        """Write a checkpoint folder that `transformers` opens, with a model card.
+
+        ValueError as `bertcore.checkpoints.save`.
+        """
         named = {} if self.objective is None else {OBJECTIVE: self.objective}
-        return save(self.module, self.tokenizer, folder, more_config=named)
+        target = save(self.module, self.tokenizer, folder, more_config=named)
+        self._write_card(target)
+        return target
 
 
 def with_parts(model: Model) -> Bert:

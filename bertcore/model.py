@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import tempfile
 import threading
 from abc import ABC, abstractmethod
 from bisect import bisect_right
@@ -19,6 +21,7 @@ from torch import Tensor
 from bertcore.architecture.config import BertConfig
 from bertcore.architecture.families import CAPABILITIES, HEADS, Capability
 from bertcore.base.memory import SMALL, free_memory, gigabytes
+from bertcore.checkpoints.card import CARD, read_licence, write_card
 from bertcore.configs.data import MASKED_LM_PROB
 from bertcore.interventions import Changes
 from bertcore.network import Encoder
@@ -189,6 +192,40 @@ class Model(ABC):
     @abstractmethod
     def save(self, folder: str | Path) -> Path:
         """Write a checkpoint folder that `transformers` opens."""
+
+    def _write_card(self, folder: Path) -> None:
+        """Write the model card of a saved checkpoint; one that is there already is kept."""
+        if (folder / CARD).exists():
+            return
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        shape = f"{self.config.num_hidden_layers} layers of {self.config.hidden_size}"
+        write_card(
+            folder,
+            base="a network in memory" if self.report is None else self.name,
+            licence=None if self.report is None else read_licence(self.report.folder),
+            about=f"{self.config.family.name} of {shape}, written by BertScope.",
+            facts={"Vocabulary": f"{self.tokenizer.vocab_size:,} pieces"},
+            architecture=str(config["architectures"][0]),
+            opened_by="load",
+        )
+
+    def push_to_hub(
+        self, repo: str, *, private: bool | None = None, token: str | None = None
+    ) -> str:
+        """Upload the checkpoint with its card to the Hugging Face hub; return its address.
+
+        Args:
+            repo: `user/name`, made if it is not there.
+            private: Whether a new repository is private; None takes the account's setting.
+            token: One that may write; None takes that of `hf auth login` or HF_TOKEN.
+
+        ValueError if the hub refuses the name or the token; RuntimeError if it is not reached.
+        """
+        from bertcore.checkpoints.hub import push  # its library takes a while to import
+
+        with tempfile.TemporaryDirectory() as place:
+            folder = self.save(Path(place) / repo.rpartition("/")[2])
+            return push(folder, repo, private=private, token=token)
 
     @property
     def capabilities(self) -> frozenset[Capability]:

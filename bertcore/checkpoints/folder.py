@@ -121,7 +121,7 @@ _OLD_CONFIG = "bert_config.json"
 _MAX_FOLDERS = 1000
 _NEAR = ("*", "*/*", "*/*/*")
 """Where files are looked for that are there instead of weights."""
-_CARD_LIMIT = 200_000
+CARD_LIMIT = 200_000
 _JSON_LIMIT = 50_000_000
 
 
@@ -436,7 +436,7 @@ def read_card(folder: str | Path) -> str | None:
     as Markdown without HTML.
     """
     try:
-        content = read_start(Path(folder).expanduser() / "README.md", _CARD_LIMIT)
+        content = read_start(Path(folder).expanduser() / "README.md", CARD_LIMIT)
     except (OSError, RuntimeError):
         return None
     text = content.decode("utf-8", errors="replace")

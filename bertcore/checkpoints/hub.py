@@ -287,6 +287,33 @@ def fetch(
     return folder
 
 
+def push(folder: Path, repo: str, *, private: bool | None = None, token: str | None = None) -> str:
+    """Upload a folder to a repository of the hub, made if it is not there; return its address.
+
+    ValueError if the name or the token is refused; RuntimeError if the hub cannot be reached or
+    breaks off.
+    """
+    hub_id = parse_hub_id(repo)
+    if hub_id is None or hub_id.revision is not None:
+        raise ValueError(f"{repo!r} is no name on the hub. Give user/name, without a revision.")
+    api = HfApi(token=token)
+    try:
+        address = api.create_repo(repo, private=private, exist_ok=True)
+        api.upload_folder(repo_id=repo, folder_path=folder, commit_message="Upload with BertScope")
+    except (OSError, _HttpError) as error:
+        status = error.response.status_code if isinstance(error, HfHubHTTPError) else None
+        if status in (401, 403):
+            raise ValueError(
+                f"the hub does not let you write to {repo} ({status}). Log in with a token that "
+                "may write: hf auth login (or HF_TOKEN, or token=)."
+            ) from error
+        raise RuntimeError(
+            f"{repo} was not uploaded to the hub: {_first_line(error) or type(error).__name__}. "
+            "Check the connection and try again."
+        ) from error
+    return str(address)
+
+
 def _listing(hub_id: HubId, endpoint: str | None) -> ModelInfo:
     """Return the hub's listing of a repository."""
     no_hub = f"the answer about {hub_id} is not that of a hub. Is HF_ENDPOINT a hub's address?"

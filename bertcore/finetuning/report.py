@@ -9,6 +9,7 @@ from typing import Any
 
 from bertcore.base.json_data import plain_data
 from bertcore.base.whole_files import write_whole
+from bertcore.checkpoints.card import licence_of, write_card
 from bertcore.finetuning.run import rank
 
 JSON_FILE = "report.json"
@@ -19,7 +20,7 @@ _SLICED_LABELS = 40
 
 
 def write_report(folder: Path, report: dict[str, Any]) -> None:
-    """Write both files, each atomically.
+    """Write both files and the model card, each atomically.
 
     Args:
         report: From `Experiment.report`.
@@ -29,6 +30,22 @@ def write_report(folder: Path, report: dict[str, Any]) -> None:
         (MARKDOWN_FILE, to_markdown(report)),
     ):
         write_whole(folder / name, text)
+    best = report["best"]
+    write_card(
+        folder,
+        base=report["checkpoint"],
+        licence=licence_of(report["checkpoint"]),
+        about=f"A model fine-tuned for the task {report['task']} with BertScope; report.md has all "
+        "scores and settings.",
+        facts={
+            "Trained on": f"{Path(report['train']).name} ({report['num_train']:,} examples)",
+            "Scored on": f"{Path(report['dev']).name} ({report['num_dev']:,} examples)",
+            "Labels": ", ".join(report["labels"]) or "none",
+        },
+        scores=[(name, f"{value:.4f}") for name, value in best["scores"]["metrics"].items()],
+        architecture=report["architecture"],
+        opened_by="open_task",
+    )
 
 
 def medians(runs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -164,6 +164,7 @@ class OtherModel(Model):
         if self.objective is not None:
             name_objective(folder, self.objective)
         self.tokenizer.save(folder)
+        self._write_card(folder)
         return folder
 
 
