@@ -277,17 +277,6 @@ def test_feature_based_tagging_leaves_the_encoder(tiny: Path, tmp_path: Path) ->
         make_experiment(tmp_path / "other", tiny, features="last")
 
 
-def test_feature_based_classification_opens_again(tiny: Path, tmp_path: Path) -> None:
-    options = {"feature_based": True, "features": "weighted-all", "learning_rates": (1e-2,)}
-    report = make_experiment(tmp_path, tiny, epochs=2, **options).run()
-    assert report is not None
-    model = open_task_model(tmp_path / "out", device="cpu")
-    assert (model.module.kind, model.task.features) == ("text-features", "weighted-all")
-    dev = dev_data(report, model)
-    scored = score_model(model.module, dev, model.task).scores.metrics["accuracy"]
-    assert scored == report["best"]["value"]
-
-
 def test_class_weights_shift_what_is_predicted(tiny: Path, tmp_path: Path) -> None:
     shares = {}
     for weights in ((1.0, 50.0), (50.0, 1.0)):

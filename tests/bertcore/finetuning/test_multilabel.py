@@ -30,7 +30,6 @@ from bertcore.bert import Bert
 from bertcore.configs import Columns
 from bertcore.data.examples import LabelsExample
 from bertcore.data.texts import Sentence
-from bertcore.evaluation.intervals import bootstrap
 from bertcore.evaluation.metrics import label_set_metrics
 from bertcore.finetuning import resume_experiment, start_experiment
 from bertcore.finetuning.settings import make_settings
@@ -297,25 +296,6 @@ def test_metrics_equal_scikit_learns(truths: tuple[np.ndarray, np.ndarray]) -> N
     expected = precision_recall_fscore_support(gold, predicted, average=None, zero_division=0)
     for i, name in enumerate(names):
         assert list(by_label[name].values()) == pytest.approx([part[i] for part in expected])
-
-
-def test_intervals_are_those_of_redrawn_texts() -> None:
-    rng = np.random.default_rng(0)
-    gold = rng.random((400, 3)) > 0.6
-    predicted = gold ^ (rng.random((400, 3)) > 0.8)
-    _, intervals, _ = label_set_metrics(gold, predicted, LABELS)
-
-    def measure(rows: np.ndarray) -> dict[str, float]:  # type: ignore[type-arg]
-        a, b = rows[:, :3] > 0, rows[:, 3:] > 0
-        return {
-            "micro_f1": f1_score(a, b, average="micro"),
-            "macro_f1": f1_score(a, b, average="macro"),
-            "accuracy": accuracy_score(a, b),
-        }
-
-    expected = bootstrap(np.hstack([gold, predicted]).astype(float), measure, num_resamples=300)
-    for name, (low, high) in expected.items():
-        assert intervals[name] == pytest.approx((low, high), abs=0.015), name
 
 
 def test_scores_and_predictions_of_a_model_that_adds_up_words(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import torch
 
 import bertcore
 from bertcore.training.loop import random_state, seed_random, set_random_state
-from bertcore.training.provenance import describe_differences, git_revision
+from bertcore.training.provenance import git_revision
 
 
 def test_the_commit_and_whether_files_were_changed(
@@ -48,14 +48,6 @@ def test_the_commit_and_whether_files_were_changed(
     assert git_revision() == {"revision": head, "dirty": True}
     monkeypatch.setenv("PATH", str(tmp_path))
     assert git_revision() is None  # no git
-
-
-def test_differences_are_named() -> None:
-    assert describe_differences({}, {"torch": "2"}) is None
-    assert describe_differences({"torch": "2", "gone": "1"}, {"torch": "2", "new": "1"}) is None
-    told = describe_differences({"torch": "1", "numpy": "1"}, {"torch": "2", "numpy": "1"})
-    assert told is not None
-    assert "(torch 1 -> 2)" in told
 
 
 def draw() -> list[float]:

@@ -23,15 +23,6 @@ def test_a_run_folder_is_built_under_another_name(tmp_path: Path) -> None:
     assert [path.name for path in run.path.parent.iterdir()] == ["run"]
 
 
-@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, OSError])
-def test_an_error_leaves_nothing(tmp_path: Path, error: type[BaseException]) -> None:
-    run = RunFolder(tmp_path / "run")
-    with pytest.raises(error), run.building() as partial:  # noqa: PT012
-        partial.write_config({})
-        raise error
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_what_a_kill_left_does_not_stop_a_new_start(tmp_path: Path) -> None:
     left = tmp_path / ".run.partial"
     left.mkdir()

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bertcore.pretraining import pack_corpus, read_documents, read_sentences
+from bertcore.pretraining import pack_corpus, read_documents
 from bertcore.pretraining.data.corpus import ArrayFile, open_corpus, pack_corpus_to
 from tests.support.small_corpus import small_corpus, small_documents
 from tests.support.tiny import tiny_tokenizer
@@ -26,12 +26,6 @@ def test_documents_of_plain_and_packed_files(tmp_path: Path, suffix: str, mark: 
     told: list[int] = []
     assert list(read_documents([path, str(path)], on_read=told.append)) == DOCUMENTS * 2
     assert sum(told) == 2 * len(packed)
-
-
-def test_paragraphs_become_sentences(tmp_path: Path) -> None:
-    path = tmp_path / "text.txt"
-    path.write_text(TEXT)
-    assert next(read_sentences([path])) == ["One line.", "Two.", "Three!"]
 
 
 def test_packing_keeps_every_sentence_and_border() -> None:

@@ -30,16 +30,12 @@ from bertcore.pretraining import (
 from bertcore.pretraining.data.batches import make_batch
 from bertcore.pretraining.loss import batch_loss
 from bertcore.pretraining.starting_weights import starting_network
-from bertcore.training.probes import take_probe
 from tests.support.batch_checks import assert_same_gradient, originals
 from tests.support.command_line import (
-    invoke,
     make_texts,
     metrics,
-    succeed,
-    words_of,
 )
-from tests.support.small_corpus import small_corpus, small_documents, write_documents
+from tests.support.small_corpus import small_corpus
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
 
 CPU = torch.device("cpu")
@@ -243,14 +239,6 @@ def test_the_checkpoint_opens_as_a_masked_lm(tmp_path: Path) -> None:
     torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-4)
 
 
-def test_probes_have_no_answer_for_pairs() -> None:
-    probe = take_probe(tiny_network(heads=frozenset({"mlm"})), TOKENIZER, 3)
-    assert [one.is_next for one in probe.sentences] == [None] * len(probe.sentences)
-    assert any(one.text.text_b for one in probe.sentences)
-    whole = take_probe(tiny_network(), TOKENIZER, 3)
-    assert any(one.is_next is not None for one in whole.sentences)
-
-
 def test_heads_that_are_not_trained_are_left_out_and_told() -> None:
     notices: list[str] = []
     config = TrainConfig(steps=1, start="checkpoint", device="cpu")
@@ -288,32 +276,3 @@ def test_settings_that_pairs_alone_forbid() -> None:
 def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with train.txt, valid.txt and the tokenizer tok."""
     return make_texts(tmp_path_factory.mktemp("texts"))
-
-
-def test_the_command_line_trains_and_scores_without_pairs(texts: Path, tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    one = write_documents(  # one document and lone sentences will do
-        tmp_path / "one.txt", [[s for document in small_documents() for s in document]]
-    )
-    words = words_of(texts, run, "--steps", "4", "--objective", "mlm")
-    words[words.index(str(texts / "train.txt"))] = str(one)
-    result = invoke(*words)
-    assert result.exit_code == 0, (result.stderr, result.exception)
-    assert "next sentence" not in result.stderr
-    assert "pairs" not in result.stderr
-    settings = json.loads((run / "config.json").read_text())
-    assert settings["data"]["objective"] == "mlm"
-    assert settings["data_report"]["train"]["share_padding"] < 0.01
-    command = ["evaluate", "--data", texts / "valid.txt", "--device", "cpu", "--checkpoint"]
-    folder = run / "checkpoints" / "step-4"
-    found = json.loads(succeed(*command, folder, "--json", "--max-seq-length", "24"))
-    assert found["objective"] == "mlm"
-    assert "nsp_accuracy" not in found
-    bert = load(folder, device="cpu")
-    config = DataConfig.for_length(24, objective="mlm")
-    rows = fixed_batches(small_corpus(8, seed=5), bert.tokenizer, config, seed=0, num_rows=512)
-    expected = evaluate_pretraining(bert.module, rows, bert.tokenizer)
-    assert found["mlm_loss"] == expected.mlm_loss
-    table = succeed(*command, folder)
-    assert "rows of packed text" in table
-    assert "next-sentence" not in table
