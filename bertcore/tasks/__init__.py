@@ -5,11 +5,10 @@
 
 from bertcore.base.public import imported
 from bertcore.tasks.answers import Goal, TaskAnswer
-from bertcore.tasks.checkpoint_head import read_task_head
 from bertcore.tasks.choice import ChoiceAnswer, Choose
 from bertcore.tasks.classify import Classify, LabelAnswer, Pair
 from bertcore.tasks.inputs import ChoiceInput, TaskInput
-from bertcore.tasks.model import TaskModel, open_task_model, start_task_model
+from bertcore.tasks.model import TaskModel, open_task_model, read_task_head, start_task_model
 from bertcore.tasks.multilabel import LabelsAnswer, Multilabel
 from bertcore.tasks.qa import Extract, SpanAnswer, SpanAnswers
 from bertcore.tasks.read import column_values, read_task_data

@@ -18,7 +18,7 @@ from bertcore.checkpoints import save
 from bertcore.checkpoints.files import open_source
 from bertcore.checkpoints.in_memory import ModelInMemory
 from bertcore.checkpoints.oddities import setfit_head
-from bertcore.checkpoints.report import TaskFacts, label_names, odd_labels
+from bertcore.checkpoints.report import LoadReport, TaskFacts, label_names, odd_labels
 from bertcore.checkpoints.save import write_checkpoint
 from bertcore.checkpoints.source import DEFAULT
 from bertcore.checkpoints.task import read_task, why_no_answer
@@ -27,6 +27,7 @@ from bertcore.loading import load
 from bertcore.loading.family import which_family
 from bertcore.loading.other import converted, head_names, read_other_config, read_other_task
 from bertcore.loading.untrained import untrained
+from bertcore.model import Model
 from bertcore.network import Network
 from bertcore.network.task_heads import (
     CONCATENATED,
@@ -37,6 +38,7 @@ from bertcore.network.task_heads import (
     initialize_head,
 )
 from bertcore.network.task_module import TaskModule
+from bertcore.network.task_reader import TaskReader
 from bertcore.others.families import OtherFamily
 from bertcore.others.model import OtherModel
 from bertcore.others.task_network import OtherTaskNetwork, task_network
@@ -607,3 +609,56 @@ def check_labels(task: Task, labels: Collection[str]) -> None:
     reason = why_no_labels(labels) if isinstance(labels, Mapping) else None
     if reason is not None and not task.answers_each_token:
         raise ValueError(f"in the training data {reason}.")
+
+
+_KINDS = {
+    "classify": "classes",
+    "pair": "classes",
+    "multilabel": "labels",
+    "regress": "score",
+    "tag": "tags",
+    "qa": "span",
+}
+"""Tasks whose head reads one text, and the kind of READER_KINDS that its head is."""
+
+
+def read_task_head(bert: Model) -> TaskReader | None:
+    """Return the task head of an opened checkpoint, on its device and in its number format.
+
+    Returns:
+        None if there is none.
+
+    Raises:
+        ValueError: If it cannot be applied to one text: a multiple-choice head, a
+            BiLSTM over several layers, a regression of several numbers, a head of unknown kind or
+            of another architecture, or one that lacks its pooler.
+        RuntimeError: If the files changed since, or its tensors do not fit the encoder.
+    """
+    report = bert.report
+    if report is None or not report.task_heads:
+        return None
+    bert.require("parts")
+    model = open_task_model(
+        bert.in_memory or report.folder, bert=bert, allow_pickle=_agreed(report)
+    )
+    module = model.require_parts("This head")
+    if module.lstm is not None:
+        raise ValueError(
+            "the task head is a BiLSTM over the states of frozen layers, so it cannot be read from "
+            f"the last layer alone. Its answers: bertscope evaluate --task {model.task.name}."
+        )
+    if model.task.name not in _KINDS:
+        raise ValueError(
+            "a multiple-choice head compares several texts with each other, so its score for one "
+            "text has no meaning."
+        )
+    head = module.head.requires_grad_(requires_grad=False)
+    kind = _KINDS[model.task.name]
+    if kind == "classes" and len(model.labels) == 1:
+        return TaskReader("score", (), head)
+    return TaskReader(kind, model.labels, head)
+
+
+def _agreed(report: LoadReport) -> bool:
+    """Return whether the user agreed to a pickle when opening the checkpoint."""
+    return ".bin" in report.format

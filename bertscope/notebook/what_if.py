@@ -8,7 +8,7 @@ from bertcore.analysis.compare.task_shift import compare_task
 from bertcore.analysis.heads.importance import rank_heads
 from bertcore.analysis.shared.inputs import masked_encoding
 from bertcore.interventions import Changes
-from bertcore.tasks.checkpoint_head import read_task_head
+from bertcore.tasks.model import read_task_head
 from bertscope.notebook.notebook_view import (
     Drawn,
     NotebookView,

@@ -15,7 +15,7 @@ from bertcore.analysis.compare.task_shift import TaskShift, compare_task
 from bertcore.analysis.heads.importance import rank_heads
 from bertcore.base.json_data import to_json
 from bertcore.interventions import Changes
-from bertcore.tasks.checkpoint_head import read_task_head
+from bertcore.tasks.model import read_task_head
 from tests.app.what_if.test_page import B, ranked
 from tests.support.opened import button, charts, numbers, ok, page_of, said
 from tests.support.tiny import tiny_bert

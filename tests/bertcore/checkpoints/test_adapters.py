@@ -16,7 +16,7 @@ from bertcore.bert import with_parts
 from bertcore.checkpoints import source
 from bertcore.checkpoints.folder import ADAPTER_CONFIG, ADAPTER_WEIGHTS, find_checkpoint
 from bertcore.tasks import open_task_model
-from bertcore.tasks.checkpoint_head import read_task_head
+from bertcore.tasks.model import read_task_head
 from tests.support.adapters import as_pickle, copy_adapter, make_adapter, reopened
 from tests.support.exhaustive import spread
 from tests.support.kit import mini

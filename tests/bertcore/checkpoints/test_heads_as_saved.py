@@ -9,7 +9,7 @@ import torch
 import transformers
 
 from bertcore.tasks import open_task_model, start_task_model
-from bertcore.tasks.checkpoint_head import read_task_head
+from bertcore.tasks.model import read_task_head
 from tests.support import command_line
 from tests.support.kit import edit, mini, opened, put, reference, sentences, state, store
 from tests.support.what_opens import opens

@@ -8,7 +8,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from bertcore.tasks.checkpoint_head import read_task_head
+from bertcore.tasks.model import read_task_head
 from tests.support.refused import change_config, opened, refused
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_families import make

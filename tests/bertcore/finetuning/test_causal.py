@@ -12,8 +12,7 @@ from torch import Tensor
 
 from bertcore import Bert, load
 from bertcore.tasks import open_task_model
-from bertcore.tasks.checkpoint_head import read_task_head
-from bertcore.tasks.model import TaskModel, start_task_model
+from bertcore.tasks.model import TaskModel, read_task_head, start_task_model
 from tests.bertcore.finetuning.test_loop import make_experiment
 from tests.support.tiny import tiny_bert, tiny_config
 

@@ -41,9 +41,8 @@ from bertcore.tasks import (
     read_task_data,
     start_task_model,
 )
-from bertcore.tasks.checkpoint_head import read_task_head
 from bertcore.tasks.judged import Outputs
-from bertcore.tasks.model import TaskModel
+from bertcore.tasks.model import TaskModel, read_task_head
 from bertcore.tasks.task_data import TaskData
 from tests.support.finetuning_files import write_label_lists
 from tests.support.rigged_models import BagOfWords, bag_of_words, random_model

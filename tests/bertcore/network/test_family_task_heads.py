@@ -12,8 +12,7 @@ from bertcore.architecture.families import FAMILIES, TASK_CLASSES
 from bertcore.configs import Columns
 from bertcore.data.files import BadRows
 from bertcore.tasks import TASKS
-from bertcore.tasks.checkpoint_head import read_task_head
-from bertcore.tasks.model import open_task_model, start_task_model
+from bertcore.tasks.model import open_task_model, read_task_head, start_task_model
 from tests.support.task_parity import (
     KIND_OF,
     LABELS,

@@ -11,8 +11,7 @@ from bertcore import load
 from bertcore.checkpoints import save
 from bertcore.network.task_heads import TaskNetwork, encode_first_token, feature_states
 from bertcore.tasks import TASKS
-from bertcore.tasks.checkpoint_head import read_task_head
-from bertcore.tasks.model import TaskModel, open_task_model, start_task_model
+from bertcore.tasks.model import TaskModel, open_task_model, read_task_head, start_task_model
 from tests.support.task_parity import LABELS, make_inputs
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network
 from tests.support.tiny_tasks import make_task

@@ -14,9 +14,8 @@ from bertcore.analysis.attribution import answer, task_input
 from bertcore.architecture.families import TASK_CLASSES
 from bertcore.others.families import described_family
 from bertcore.others.task_network import OtherTaskNetwork
-from bertcore.tasks.checkpoint_head import read_task_head
 from bertcore.tasks.features import compute_features
-from bertcore.tasks.model import TaskModel, open_task_model, start_task_model
+from bertcore.tasks.model import TaskModel, open_task_model, read_task_head, start_task_model
 from tests.support import task_parity, tiny_others
 from tests.support.exhaustive import all_but, first_of_each
 from tests.support.kit import edit, state, store

@@ -15,8 +15,7 @@ from bertcore.analysis.compare.task_shift import TaskShift, compare_task, tagged
 from bertcore.analysis.heads.importance import rank_heads
 from bertcore.interventions import Changes, every_head
 from bertcore.network.task_reader import TaskReader
-from bertcore.tasks.checkpoint_head import read_task_head
-from bertcore.tasks.model import start_task_model
+from bertcore.tasks.model import read_task_head, start_task_model
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_tasks import LABELS, PREFIXES, make_task, zero_heads
 
