@@ -391,18 +391,13 @@ class ClassStore:
         with self._used() as db:
             return int(db.execute("SELECT count(*) FROM findings").fetchone()[0])
 
-    def findings(self, start: int = 0, most: int = -1) -> list[HandedIn]:
-        """Return what was handed in, the newest first.
-
-        Args:
-            start: How many of the newest are left out.
-            most: How many are returned; -1 for all.
-        """
+    def findings(self, most: int = -1) -> list[HandedIn]:
+        """Return so many findings, -1 for all, the newest first."""
         with self._used() as db:
             rows = db.execute(
                 "SELECT rowid, seconds, name, page, link, numbers, first, second FROM findings "
-                "ORDER BY rowid DESC LIMIT ? OFFSET ?",
-                (most, start),
+                "ORDER BY rowid DESC LIMIT ?",
+                (most,),
             ).fetchall()
         return [HandedIn(number, seconds, Finding(*row)) for number, seconds, *row in rows]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
-from bertcore.lessons.lesson import Lesson, unfilled
+from bertcore.lessons.lesson import Lesson, Step, unfilled
 
 from ..access import learners
 from ..access.class_store import Answer, ClassStore, HandedIn, Learner, StepCount, store
@@ -27,9 +27,8 @@ from .tally import bars, misconceptions, of_step
 REFRESH_SECONDS = 3.0
 LESSON = Field("class_lesson", "")
 STEP = Field("class_step", 1)
-START = Field("class_findings_from", 0)
 MOST_ROWS = 100
-"""Findings that are drawn at once, again every few seconds."""
+"""Findings that are drawn, again every few seconds: the newest."""
 _LINK = re.compile(r"[a-z-]*\?[\w%&=+.~*-]*", re.ASCII)
 
 
@@ -120,6 +119,7 @@ def _show_lesson(
         key=LESSON.key(default=newest, options=list(lessons)),
     )
     lesson = lessons[name]
+    steps = {step.number: step for step in lesson.steps}
     answered = sorted(count.step for count in known if count.lesson == name)
     if not answered:
         st.info(
@@ -130,15 +130,15 @@ def _show_lesson(
         answer.in_language(language()) for answer in kept.answers(name) if answer.step in answered
     ]
     st.header("Misconceptions")
-    _show_misconceptions(own, lesson)
+    _show_misconceptions(own, steps)
     st.header("Answers by step")
     step = st.selectbox(
         "Step",
         answered,
-        format_func=lambda number: f"{number}. {lesson.steps[number - 1].title}",
+        format_func=lambda number: f"{number}. {steps[number].title}",
         key=STEP.key(default=answered[-1], options=answered),
     )
-    st.markdown(f"**{_lesson_text(lesson.steps[step - 1].question)}**")
+    st.markdown(f"**{_lesson_text(steps[step].question)}**")
     fig = answers_figure(bars(of_step(own, step)))
     config = {"displaylogo": False, "displayModeBar": False}
     plotly_chart(fig.to_dict(), key="figure_class", config=config)
@@ -150,12 +150,12 @@ def _show_lesson(
     _show_steps(own, {c.step: c for c in known if c.lesson == name}, lesson)
 
 
-def _show_misconceptions(answers: Sequence[Answer], lesson: Lesson) -> None:
-    found = misconceptions(answers)
-    if not found:
+def _show_misconceptions(answers: Sequence[Answer], steps: Mapping[int, Step]) -> None:
+    frequent = misconceptions(answers)
+    if not frequent:
         st.caption("No wrong answer yet.")
-    for wrong in found:
-        title = _lesson_text(lesson.steps[wrong.step - 1].title)
+    for wrong in frequent:
+        title = _lesson_text(steps[wrong.step].title)
         st.markdown(
             f"**{wrong.num_learners} of {wrong.num_answers}** answered “{_text(wrong.text)}” in "
             f"step {wrong.step}, {title}.  \n{wrong.why}"
@@ -165,12 +165,12 @@ def _show_misconceptions(answers: Sequence[Answer], lesson: Lesson) -> None:
 def _show_steps(answers: Sequence[Answer], counts: Mapping[int, StepCount], lesson: Lesson) -> None:
     head = ("Step", "Answers", "Right at first", "Changed later", "Most frequent wrong answer")
     rows = []
-    for number, step in enumerate(lesson.steps, start=1):
-        title, count = f"{number}\\. {_lesson_text(step.title)}", counts.get(number)
+    for step in lesson.steps:
+        title, count = f"{step.number}\\. {_lesson_text(step.title)}", counts.get(step.number)
         if count is None:
             rows.append((title, "0", "", "", ""))
             continue
-        wrong = misconceptions(of_step(answers, number), 1)
+        wrong = misconceptions(of_step(answers, step.number), 1)
         rows.append(
             (
                 title,
@@ -189,27 +189,12 @@ def _show_findings(kept: ClassStore) -> None:
     if not num_findings:
         st.caption("None yet. *Hand in* is under each picture of each page.")
         return
-    start = _choose_start(num_findings)
     head = ("No.", "Who", "What", "Numbers", "View")
-    rows = [_row(handed_in) for handed_in in kept.findings(start, MOST_ROWS)]
+    rows = [_row(handed_in) for handed_in in kept.findings(MOST_ROWS)]
     st.markdown(markdown_table(head, rows))
+    if num_findings > MOST_ROWS:
+        st.caption(f"The newest {MOST_ROWS} of {num_findings:,} findings; the file has all.")
     _offer("findings", "Findings as CSV", lambda: _findings_csv(kept))
-
-
-def _choose_start(num_findings: int) -> int:
-    """Draw a choice among many findings; return how many of the newest are left out."""
-    starts = list(range(0, num_findings, MOST_ROWS))
-    if len(starts) == 1:
-        return 0
-    return st.selectbox(
-        "Which findings",
-        starts,
-        format_func=lambda start: (
-            f"{start + 1:,} to {min(start + MOST_ROWS, num_findings):,} of {num_findings:,}, "
-            "counted from the newest"
-        ),
-        key=START.key(options=starts),
-    )
 
 
 def _findings_csv(kept: ClassStore) -> bytes:

@@ -30,11 +30,6 @@ def languages() -> Mapping[str, Mapping[str, Mapping[str, str]]]:
     return {path.stem: tomllib.loads(path.read_text(encoding="utf-8")) for path in files}
 
 
-def name_of(code: str) -> str:
-    """Return what a language calls itself."""
-    return words("name", code)
-
-
 def language() -> str:
     """Return the code of the visitor's language; English for an unknown one."""
     return LANGUAGE.value if LANGUAGE.value in languages() else ENGLISH

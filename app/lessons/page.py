@@ -26,7 +26,7 @@ def draw() -> None:
             words("language"),
             list(language.languages()),
             key=key,
-            format_func=language.name_of,
+            format_func=lambda code: words("name", code),
             required=True,
             on_change=language.forget_unknown,
         )
@@ -112,7 +112,7 @@ def sheet(lesson: Lesson) -> str:
     words = languages()[lesson.language]["sheet"]
     goals = "".join(f"<li>{as_html(goal)}</li>" for goal in lesson.goals)
     pair = f" / {lesson.text_b}" if lesson.text_b else ""
-    steps = "".join(_step(number, step, words) for number, step in enumerate(lesson.steps, start=1))
+    steps = "".join(_step(step, words) for step in lesson.steps)
     return (
         f'<!doctype html><html lang="{as_html(lesson.language)}"><head><meta charset="utf-8">'
         '<meta http-equiv="Content-Security-Policy" '
@@ -126,11 +126,11 @@ def sheet(lesson: Lesson) -> str:
     )
 
 
-def _step(number: int, step: Step, words: Mapping[str, str]) -> str:
+def _step(step: Step, words: Mapping[str, str]) -> str:
     choices = "".join(f"<li>{as_html(unfilled(choice.text))}</li>" for choice in step.choices)
     room = f"<ul>{choices}</ul>" if choices else f'<div class="line">{words["expect"]}</div>'
     return (
-        f"<section><h2>{number}. {as_html(step.title)}</h2>{caption_html(unfilled(step.text))}"
+        f"<section><h2>{step.number}. {as_html(step.title)}</h2>{caption_html(unfilled(step.text))}"
         f"<p><b>{as_html(unfilled(step.question))}</b></p>{room}"
         f'<div class="line">{words["model"]}</div><div class="line">{words["why"]}</div></section>'
     )

@@ -141,7 +141,8 @@ def read_value(value: Any, hint: Any, place: str, faults: list[str]) -> Any:
             made = made.strip()
         if made is not None and (bounds is None or bounds.holds(made)):
             return made
-    what = f"has {len(value)} entries" if isinstance(value, list) else f"is {short(value)}"
+    is_long = isinstance(value, list) and len(value) != 1
+    what = f"has {len(value)} entries" if is_long else f"is {short(value)}"
     faults.append(f"{place} {what}; expected {expected(hint)}.")
     return None
 
