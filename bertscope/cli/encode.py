@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +18,7 @@ from bertscope.cli.options import (
     refuse_options,
 )
 from bertscope.cli.output import print_json
-from bertscope.cli.progress import progress_bar, stop_signals
+from bertscope.cli.progress import how_to_resume, live_run, progress_bar
 from bertscope.cli.text import AsJson, Checkpoint, Device
 
 if TYPE_CHECKING:
@@ -128,15 +127,7 @@ def encode_folder(
     from bertcore.corpus import encode_corpus
 
     bert = load(checkpoint, device=device)
-    with stop_signals() as should_stop, progress_bar() as bar:
-        task = bar.add_task("reading the corpus", total=1.0)
-
-        def show(progress: EncodeProgress) -> None:
-            bar.update(task, completed=progress.fraction, description=describe(progress))
-
-        def note(sentence: str) -> None:
-            bar.console.print(sentence, highlight=False, markup=False, soft_wrap=True)
-
+    with live_run() as live:
         manifest = encode_corpus(
             bert,
             corpus,
@@ -144,12 +135,12 @@ def encode_folder(
             settings,
             resume=resume,
             cluster=cluster,
-            on_note=note,
-            on_progress=show,
-            should_stop=should_stop,
+            on_note=live.say,
+            on_progress=lambda progress: live.show(progress.fraction, describe(progress)),
+            should_stop=live.should_stop,
         )
         if manifest.complete:
-            bar.update(task, completed=1.0, description="done")
+            live.show(1.0, "done")
     if as_json:
         about = {"out": str(out), "rows": manifest.num_rows, "sentences": manifest.num_texts}
         names = "complete layers unit hidden_size dtype agreements notes".split()
@@ -161,8 +152,7 @@ def encode_folder(
             f"{out}"
         )
         if not manifest.complete:
-            folder = shlex.quote(str(out))
-            typer.echo(f"Stopped. Continue with: bertscope encode --out {folder} --resume")
+            typer.echo(f"Stopped. {how_to_resume('encode', out)}")
     if not manifest.complete:
         raise typer.Exit(130)
 

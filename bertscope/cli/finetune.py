@@ -24,7 +24,7 @@ from bertscope.cli.options import (
     refuse_without_effect,
 )
 from bertscope.cli.output import counted, make_table, plain, print_json, print_table
-from bertscope.cli.progress import progress_bar, stages, stop_signals
+from bertscope.cli.progress import how_to_resume, live_run, stages
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -276,16 +276,15 @@ def _run_curve(out: Path, made: Settings | None, trials: Trials, *, as_json: boo
     """Start or continue a label curve, with a progress bar, and print it."""
     from bertcore.finetuning.label_curve import run_label_curve
 
-    with stop_signals() as should_stop, progress_bar() as bar:
-        shown = bar.add_task("starting", total=1.0)
+    with live_run() as live:
         curve = run_label_curve(
             out,
             made,
             num_labels=trials.label_curve,
             least_steps=trials.least_steps,
-            on_progress=lambda done, what: bar.update(shown, completed=done, description=what),
-            on_note=lambda note: bar.console.print(note, highlight=False, soft_wrap=True),
-            should_stop=should_stop,
+            on_progress=live.show,
+            on_note=live.say,
+            should_stop=live.should_stop,
         )
     if as_json:
         print_json(curve.to_dict())
@@ -295,8 +294,8 @@ def _run_curve(out: Path, made: Settings | None, trials: Trials, *, as_json: boo
             typer.echo(f"Note: {note}")
     if len(curve.points) < curve.num_planned:
         typer.echo(
-            f"Stopped and saved: {len(curve.points)} of {curve.num_planned} are done. Continue "
-            f"with: bertscope finetune --out {shlex.quote(str(out))} --resume",
+            f"Stopped and saved: {len(curve.points)} of {curve.num_planned} are done. "
+            f"{how_to_resume('finetune', out)}",
             err=True,
         )
 
@@ -328,26 +327,23 @@ def _run_experiment(experiment: Experiment, *, as_json: bool) -> None:
         for note in experiment.notes:
             typer.echo(f"Note: {note}", err=True)
     names = [run_name(run.rate, run.seed) for run in experiment.settings.runs]
-    with stop_signals() as should_stop, progress_bar() as bar:
-        task = bar.add_task("starting", total=1.0)
+    with live_run() as live:
 
         def show(name: str, progress: Progress) -> None:
-            fraction = (names.index(name) + progress.fraction) / len(names)
             of_run = f"{name}  " if len(names) > 1 else ""
-            description = _describe(progress, experiment)
-            bar.update(task, completed=fraction, description=f"{of_run}{description}")
+            description = of_run + _describe(progress, experiment)
+            live.show((names.index(name) + progress.fraction) / len(names), description)
             if progress.is_scored:
-                bar.console.print(f"{of_run}{description}", highlight=False, soft_wrap=True)
+                live.say(description)
 
-        report = experiment.run(on_progress=show, should_stop=should_stop)
+        report = experiment.run(on_progress=show, should_stop=live.should_stop)
         if report is not None:
-            bar.update(task, completed=1.0)
+            live.show(1.0, "done")
     experiment.processes.leave()
     if not experiment.processes.is_main:
         return
     if report is None:
-        folder = shlex.quote(str(experiment.folder))
-        typer.echo(f"Stopped and saved. Continue with: bertscope finetune --out {folder} --resume")
+        typer.echo(f"Stopped and saved. {how_to_resume('finetune', experiment.folder)}")
     elif as_json:
         print_json(report)
     else:

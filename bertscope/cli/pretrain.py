@@ -23,7 +23,7 @@ from bertscope.cli.options import (
     refuse_options,
     refuse_without_effect,
 )
-from bertscope.cli.progress import progress_bar, stages, stop_signals
+from bertscope.cli.progress import how_to_resume, live_run, stages
 
 if TYPE_CHECKING:
     from bertcore import Bert, BertConfig
@@ -410,28 +410,21 @@ def resume_in(folder: Path) -> None:
 
 def train(run: Pretraining) -> None:
     """Run with a progress bar; Ctrl+C ends it after the current step, a second one at once."""
-    with stop_signals() as should_stop, progress_bar() as bar:
-        task = bar.add_task("starting", total=1.0)
+    with live_run() as live:
 
         def show(progress: Progress) -> None:
-            description = _describe(progress.metrics, progress.fraction)
-            bar.update(task, completed=progress.fraction, description=description)
+            live.show(progress.fraction, _describe(progress.metrics, progress.fraction))
             if progress.is_scored:
-                said = _describe_scores(progress.metrics)
-                bar.console.print(said, highlight=False, soft_wrap=True)
+                live.say(_describe_scores(progress.metrics))
 
-        def tell(notice: str) -> None:
-            bar.console.print(notice, highlight=False, markup=False, soft_wrap=True)
-
-        scores = run.run(on_progress=show, should_stop=should_stop, on_notice=tell)
+        scores = run.run(on_progress=show, should_stop=live.should_stop, on_notice=live.say)
         if scores is not None:
-            bar.update(task, completed=1.0)
+            live.show(1.0, "done")
     run.processes.leave()
     if not run.processes.is_main:
         return
     if scores is None:
-        folder = shlex.quote(str(run.folder.path))
-        typer.echo(f"Stopped and saved. Continue with: bertscope pretrain --out {folder} --resume")
+        typer.echo(f"Stopped and saved. {how_to_resume('pretrain', run.folder.path)}")
     else:
         newest, best = run.folder.checkpoints()[-1], run.folder.best_checkpoint()
         typer.echo(f"Done. The checkpoint is {newest}")

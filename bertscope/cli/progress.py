@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -53,6 +55,36 @@ def stages() -> Iterator[OnStage]:
             yield show
         finally:
             bar.remove_task(task)
+
+
+class Live(NamedTuple):
+    """A run that is shown while it works."""
+
+    show: Callable[[float, str], None]
+    """Move the bar to a fraction, 0 to 1, with a description."""
+    say: Callable[[str], None]
+    """Print a line that stays above the bar."""
+    should_stop: Callable[[], bool]
+
+
+@contextmanager
+def live_run() -> Iterator[Live]:
+    """Show a run on one bar; Ctrl+C asks it to stop, a second one ends it at once."""
+    with stop_signals() as should_stop, progress_bar() as bar:
+        task = bar.add_task("starting", total=1.0)
+
+        def show(fraction: float, what: str) -> None:
+            bar.update(task, completed=fraction, description=what)
+
+        def say(line: str) -> None:
+            bar.console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+        yield Live(show, say, should_stop)
+
+
+def how_to_resume(command: str, out: Path) -> str:
+    """Return what continues a run that was stopped."""
+    return f"Continue with: bertscope {command} --out {shlex.quote(str(out))} --resume"
 
 
 @contextmanager

@@ -457,15 +457,6 @@ def test_a_full_disk_at_the_start_is_one_sentence(
     assert not started
 
 
-def test_a_server_that_forbids_training_has_no_form(
-    page: AppTest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("BERTSCOPE_NO_TRAINING", "1")
-    at = ok(page.run())
-    assert at.info[0].value.startswith("This server starts no runs")
-    assert not at.get("file_uploader")
-
-
 @pytest.mark.parametrize("name", ["../up", "a/b", "/tmp/x", ".hidden", "x" * 61])
 def test_a_name_that_leads_elsewhere_is_refused(
     page: AppTest, started: list[Any], tmp_path: Path, name: str
