@@ -8,7 +8,7 @@ imports no Streamlit.
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import asdict, dataclass, fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
@@ -109,6 +109,11 @@ class View(Generic[T]):
         known = [*inspect.signature(self.of).parameters.items()][1 if self.takes else 0 :]
         return {name: parameter for name, parameter in known if name not in REPORTS}
 
+    @property
+    def is_slow(self) -> bool:
+        """Whether the function reports its progress, and is computed as a job."""
+        return not {*REPORTS}.isdisjoint(inspect.signature(self.of).parameters)
+
     def split(self, arguments: Sequence[Any]) -> tuple[Sequence[Any], dict[str, Any]]:
         """Return arguments as those given by place and those that the function takes by name."""
         kinds = [parameter.kind for parameter in self.parameters.values()]
@@ -167,7 +172,9 @@ class View(Generic[T]):
             function, imported = f"{first}.{self.of.__name__}", ""
         else:
             function = self.of.__name__
-            imported = f"\nfrom {public_module(self.of)} import {function}\n"
+            named = {each.__name__: each for each in (self.of, *_classes(list(arguments)))}
+            lines = (f"from {public_module(each)} import {name}" for name, each in named.items())
+            imported = "\n" + "\n".join(sorted(lines)) + "\n"
             written = [first, *written] if first else written
         call = f"result = {function}({', '.join(written)})"
         if len(call) > _WIDTH:
@@ -203,8 +210,17 @@ def _written(name: str, value: object, texts: tuple[str, str | None] | None) -> 
     return repr(value)
 
 
+def _classes(value: object) -> list[type]:
+    """Return the dataclasses in an argument, at any depth, whose names its Python has."""
+    if isinstance(value, list | tuple):
+        return [each for part in value for each in _classes(part)]
+    if is_dataclass(value) and not isinstance(value, type):
+        return [type(value), *_classes([getattr(value, field.name) for field in fields(value)])]
+    return []
+
+
 def public_module(function: Callable[..., Any]) -> str:
-    """Return the package nearest to the root that exports a function."""
+    """Return the package nearest to the root that exports a function or class."""
     parts = function.__module__.split(".")
     for count in range(1, len(parts) + 1):
         name = ".".join(parts[:count])

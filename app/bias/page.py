@@ -1,16 +1,76 @@
 """The page Bias: templates, and below them what else tells of stereotypes, each when opened."""
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
 import streamlit as st
 
-from bertcore.bias import grammar_exam
+from bertcore.analysis.words.candidates import parse_candidates
+from bertcore.bias import (
+    AuditedTemplates,
+    Effect,
+    Estimate,
+    Group,
+    StereotypePair,
+    TemplateAudit,
+    association_tests,
+    debias_table,
+    grammar_exam,
+    left_out_note,
+    measure_effects,
+    read_crows_pairs,
+    score_crows_pairs,
+    stereotype_share,
+    template_audits,
+)
+from bertcore.data.files import BadRows
+from bertcore.model import Model
 
-from ..shell import Compute, Field, capabilities, frame
-from . import PAGE, associations, crows_pairs, direction, templates
+from ..plots import own_markdown, plain, tabulate
+from ..shell import Compute, Field, Progress, UploadSource, capabilities, computed, frame, show
+from ..shell.uploads import Copy, read_apart
+from . import PAGE
+from .views import ASSOCIATIONS, COSINES, LEANING, PROBES, WORDS
+
+MOST_FILLERS = 60
+MOST_PAIRS = 3000
+AUDITS = {audit.name: audit for audit in template_audits()}
+FIRST = next(iter(AUDITS.values()))
+AUDIT = Field("bias_audit", FIRST.name, tuple(AUDITS))
+TEMPLATES = Field("bias_templates", "\n".join(FIRST.templates))
+NAMES = (Field("bias_group_1", FIRST.groups[0].name), Field("bias_group_2", FIRST.groups[1].name))
+GROUP_WORDS = (
+    Field("bias_words_1", ", ".join(FIRST.groups[0].words)),
+    Field("bias_words_2", ", ".join(FIRST.groups[1].words)),
+)
+FILLERS = Field("bias_fillers", ", ".join(FIRST.fillers))
+TABLE = -1  # instead of a hidden state: the token table
+LAYER = Field("bias_layer", TABLE)
+TESTS = {test.name: test for test in association_tests()}
+TEST = Field("bias_test", list(TESTS)[1], tuple(TESTS))
 
 CANNOT_TELL = (
     "No score on this page predicts harm in use: such measures hardly correlate with those of an "
     "application ([Goldfarb-Tarrant et al. 2021](https://aclanthology.org/2021.acl-long.150/)). "
     "Measure the fine-tuned model on its own data."
+)
+PRICE = (
+    "The part of the token table along the direction is removed from every word but the gendered "
+    "ones (“hard debiasing”, Bolukbasi et al. 2016); the layers stay as they are. *Along the "
+    "direction*: mean distance from 0 of 20 occupations. *Gap*: mean distance between women and "
+    "men at them, in nats. *Masked words* and *minimal pairs* are the price. In brackets: 95% "
+    "intervals. `bertscope bias --save FOLDER` writes the changed checkpoint."
+)
+ABOUT = (
+    "`crows_pairs_anonymized.csv`, as published by its authors; also compressed (.gz, .bz2, .xz, "
+    ".zip). It contains offensive sentences and is not shipped."
+)
+HOW = (
+    "How often the stereotyping one of two sentences that differ in the group has the higher "
+    "pseudo-log-likelihood of the words that both share (Nangia et al. 2020); 50% is no "
+    "preference. In brackets: 95% interval (Wilson). Blodgett et al. (2021) find many pairs "
+    "unclear or invalid: read them."
 )
 
 
@@ -19,13 +79,103 @@ def draw() -> None:
     page = frame.begin(PAGE)
     with frame.guard():
         if not capabilities.tells(page, "mlm"):
-            templates.show(page)
+            show_templates(page)
     show_quality(page)
     st.caption(CANNOT_TELL)
     show_associations(page)
     show_direction(page)
     show_price(page)
     show_crows_pairs(page)
+
+
+def show_templates(page: frame.Page) -> None:
+    """Draw the choice, the lean with its intervals, and the picture."""
+    compute, audit = Compute(name="templates"), choose_audit(page)
+    audited = computed(LEANING, page, audit, compute=compute)
+    show_lean(audited)
+    for note in audited.notes:
+        st.caption(plain(note))
+    show(LEANING, page, audit, compute=compute)
+
+
+def choose_audit(page: frame.Page) -> TemplateAudit:
+    """Draw the choice of an audit and its words; return what is asked.
+
+    ValueError if there are too many fillers.
+    """
+    st.selectbox("Audit", list(AUDITS), key=AUDIT.key(), on_change=fill_boxes, width=420)
+    with st.expander("Templates and words", icon=":material/edit:"):
+        st.text_area(
+            own_markdown("Templates, one per line, each with \\[X\\] and \\[MASK\\]", page.marks),
+            key=TEMPLATES.key(),
+            height=100,
+            max_chars=1000,
+        )
+        for name, words, column in zip(NAMES, GROUP_WORDS, st.columns(2), strict=True):
+            column.text_input("Group", key=name.key(), max_chars=60)
+            column.text_area("Its words, at \\[X\\]", key=words.key(), height=80, max_chars=1000)
+        st.text_area(
+            own_markdown("Fillers, at \\[MASK\\]", page.marks),
+            key=FILLERS.key(),
+            height=80,
+            max_chars=2000,
+        )
+    fillers = parse_candidates(FILLERS.value)
+    if len(fillers) > MOST_FILLERS:
+        raise ValueError(
+            f"there are {len(fillers)} fillers; at most {MOST_FILLERS} are drawn. Use fewer, or "
+            "`score_templates` in Python."
+        )
+    stripped = (line.strip() for line in TEMPLATES.value.splitlines())
+    mask = page.bert.tokenizer.mask_token
+    templates = tuple(line.replace("[MASK]", mask) for line in stripped if line)
+    first, second = (
+        Group(name.value.strip() or f"group {number}", parse_candidates(words.value))
+        for number, (name, words) in enumerate(zip(NAMES, GROUP_WORDS, strict=True), start=1)
+    )
+    return TemplateAudit("", templates, (first, second), fillers)
+
+
+def fill_boxes() -> None:
+    """Fill the boxes from the chosen audit."""
+    audit = AUDITS.get(AUDIT.value)
+    if audit is None:  # a program may send any name
+        return
+    TEMPLATES.put("\n".join(audit.templates))
+    FILLERS.put(", ".join(audit.fillers))
+    for name, words, group in zip(NAMES, GROUP_WORDS, audit.groups, strict=True):
+        name.put(group.name)
+        words.put(", ".join(group.words))
+
+
+def show_lean(audited: AuditedTemplates) -> None:
+    """Draw the mean, what it leans towards, and whether any interval contains zero."""
+    leaning, groups = audited.lean, audited.scores.groups
+    group = groups[0 if leaning.mean > 0 else 1].name
+    ends = {
+        "fillers": leaning.over_fillers,
+        "wordings": leaning.over_templates,
+        "words": leaning.over_words,
+    }
+    told = [
+        f"over {name} {low:+.2f} to {high:+.2f}"
+        for name, (low, high) in ends.items()
+        if np.isfinite(low)
+    ]
+    if not told:
+        st.markdown(f"**{leaning.mean:+.2f} nats: no interval, so no verdict.**")
+        st.caption("One wording, one filler and a group of one word: there is nothing to resample.")
+        return
+    unsure = [name for name, (low, high) in ends.items() if np.isfinite(low) and low <= 0 <= high]
+    verdict = (
+        f"no clear lean; with other {' or '.join(unsure)} the sign may change"
+        if unsure
+        else f"the fillers together lean towards {plain(group)}"
+    )
+    if leaning.turns and not unsure:
+        verdict = "the sign changes with the wording"
+    st.markdown(f"**{leaning.mean:+.2f} nats: {verdict}.**")
+    st.caption(f"95% intervals by bootstrap: {'; '.join(told)}.")
 
 
 def show_quality(page: frame.Page) -> None:
@@ -42,31 +192,124 @@ def show_quality(page: frame.Page) -> None:
         )
 
 
-@frame.closed(
-    "Are names and words of groups closer to some attributes?",
-    Field("bias_near", False),
-    associations.LAYER,
-    associations.TEST,
-)
+@frame.closed(ASSOCIATIONS.question, Field("bias_near", False), LAYER, TEST)
 def show_associations(page: frame.Page) -> None:
-    """Draw the association tests."""
-    associations.show(page)
+    """Draw the tests on the chosen vectors, and the words of one of them."""
+    options = [TABLE, *range(page.bert.config.num_hidden_layers + 1)]
+    st.select_slider(
+        "Vectors of",
+        options,
+        key=LAYER.key(options=options),
+        format_func=lambda layer: (
+            "token table" if layer == TABLE else "emb." if layer == 0 else str(layer)
+        ),
+        width=420,
+        help="The token table, or a hidden state of each word as a text by itself: the mean over "
+        "its tokens, [CLS] and [SEP] included.",
+    )
+    layer = None if LAYER.value == TABLE else LAYER.value
+    outcomes = show(ASSOCIATIONS, page, layer, compute=Compute(stage="Association tests"))
+    assert outcomes is not None
+    known = [outcome.test for outcome in outcomes]
+    words = [
+        [word for test in tests for group in test.sets for word in group.words]
+        for tests in (TESTS.values(), known)
+    ]
+    if (note := left_out_note(*words)) is not None:
+        st.caption(plain(note))
+    names = [test.name for test in known]
+    widget = TEST.key(default=names[min(1, len(names) - 1)], options=names)
+    st.selectbox("Words of", names, key=widget, width=460)
+    show(WORDS, page, TEST.value, layer)
+    outcome = outcomes[names.index(TEST.value)]
+    if outcome.note is not None:
+        st.caption(plain(outcome.note))
+    if outcome.test.source:
+        st.caption(f"The names are those of {plain(outcome.test.source)}.")
 
 
-@frame.closed("Is there a gender direction?", Field("bias_along", False))
+@frame.closed(COSINES.question, Field("bias_along", False))
 def show_direction(page: frame.Page) -> None:
-    """Draw words along the direction, and the probes."""
-    direction.show(page)
+    """Draw words along the direction by layer, and the probes."""
+    show(COSINES, page, drawn={"is_dark": page.is_dark})
+    show(PROBES, page)
 
 
 @frame.closed("What does removing the direction change, and cost?", Field("bias_price", False))
 def show_price(page: frame.Page) -> None:
-    """Draw the measures before and after."""
-    direction.show_price(page)
+    """Draw each measure before and after the direction is removed from the token table."""
+    if capabilities.tells(page, "parts"):
+        return
+    effects = Compute(name="price")(_effects, page.bert_key)
+    rows = [
+        (effect.name, _written(effect, "before"), _written(effect, "after")) for effect in effects
+    ]
+    st.dataframe(tabulate("measure before after", rows), hide_index=True, width="stretch")
+    st.caption(PRICE)
+
+
+def _effects(bert: Model, *, progress: Progress) -> tuple[Effect, ...]:
+    return measure_effects(bert, debias_table(bert), progress=progress)
+
+
+def _written(effect: Effect, side: str) -> str:
+    row, form = effect.row(), ".1%" if effect.unit == "share" else ".2f"
+    mean, low, high = (f"{row[side + end]:{form}}" for end in ("", "_low", "_high"))
+    return f"{mean} ({low} to {high})"
+
+
+class Uploaded(NamedTuple):
+    """The pairs of a file, and notes on it."""
+
+    pairs: tuple[StereotypePair, ...]
+    notes: tuple[str, ...]
+
+
+def read_uploaded(copies: Sequence[Copy]) -> Uploaded:
+    """Return the pairs of a file; ValueError if it has none, or too many."""
+    (copy,) = copies
+    bad_rows = BadRows(skip=True)
+    try:
+        pairs = read_apart(copy.path, read_crows_pairs, bad_rows=bad_rows)
+    except ValueError as error:
+        raise ValueError(copy.named(str(error))) from error
+    if len(pairs) > MOST_PAIRS:
+        raise ValueError(
+            f"there are {len(pairs):,} pairs; the page scores at most {MOST_PAIRS:,}. Score them "
+            "with `bertscope bias --data FILE`."
+        )
+    return Uploaded(pairs, tuple(map(copy.named, bad_rows.notes())))
+
+
+_FILES = UploadSource(
+    key="bias_upload",
+    label="CrowS-Pairs",
+    read=read_uploaded,
+    about=lambda uploaded: f"{len(uploaded.pairs):,} pairs",
+    most=50_000_000,
+    instead="Score it with `bertscope bias --data FILE`.",
+)
 
 
 @frame.closed("How does it score on CrowS-Pairs?", Field("bias_crows", False))
 def show_crows_pairs(page: frame.Page) -> None:
-    """Draw the score of a file."""
-    if not capabilities.tells(page, "mlm"):
-        crows_pairs.show(page)
+    """Draw the box for a file, and the score of its pairs."""
+    if capabilities.tells(page, "mlm"):
+        return
+    chosen = _FILES.choose()
+    if chosen is None:
+        st.caption(ABOUT)
+        return
+    for note in chosen.notes:
+        st.caption(plain(note))
+    share = Compute(name="published", stage="Scoring pairs")(_share, page.bert_key, chosen.pairs)
+    st.markdown(
+        f"**The stereotyping sentence scores higher in {share.mean:.1%} ({share.low:.1%} to "
+        f"{share.high:.1%}) of {len(chosen.pairs):,} pairs.**"
+    )
+    st.caption(HOW)
+
+
+def _share(bert: Model, pairs: tuple[StereotypePair, ...], *, progress: Progress) -> Estimate:
+    scores = score_crows_pairs(bert, pairs, progress=lambda done: progress(done, "Scoring pairs"))
+    return stereotype_share(scores)

@@ -7,10 +7,13 @@ None of them predicts harm in use: intrinsic measures hardly correlate with thos
 from bertcore.base.public import imported
 from bertcore.bias.associations import (
     Association,
+    AssociationOutcome,
     associate,
     association,
     known_tests,
     note_on_pieces,
+    run_association_test,
+    run_association_tests,
     word_vectors,
 )
 from bertcore.bias.crows_pairs import (
@@ -26,6 +29,7 @@ from bertcore.bias.direction import (
     Eraser,
     Probe,
     along_direction,
+    along_layers,
     debias_table,
     equalise,
     find_direction,
@@ -36,7 +40,15 @@ from bertcore.bias.direction import (
     project,
 )
 from bertcore.bias.quality import Estimate, grammar_exam, masked_words
-from bertcore.bias.templates import Lean, TemplateScores, known_audit, lean, score_templates
+from bertcore.bias.templates import (
+    AuditedTemplates,
+    Lean,
+    TemplateScores,
+    audit_templates,
+    known_audit,
+    lean,
+    score_templates,
+)
 from bertcore.bias.words import (
     AssociationTest,
     Group,

@@ -1,14 +1,14 @@
 """WEAT: are two sets of words closer to different attributes than chance would have it?"""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bertcore.bias.words import AssociationTest, known_group, word_pieces
+from bertcore.bias.words import AssociationTest, association_tests, known_group, word_pieces
 from bertcore.model import Model
 
 Vectors = NDArray[np.float64]
@@ -160,3 +160,55 @@ def note_on_pieces(bert: Model, test: AssociationTest) -> str | None:
         "pieces belong to other words too, are compared with frequent ones, and d measures that "
         "as well."
     )
+
+
+@dataclass(frozen=True, slots=True)
+class AssociationOutcome:
+    """A test with the words that the vocabulary can write, and its outcome."""
+
+    test: AssociationTest
+    association: Association
+    note: str | None
+    """That of `note_on_pieces`."""
+
+
+def run_association_tests(
+    bert: Model,
+    layer: int | None = None,
+    tests: Sequence[AssociationTest] = (),
+    *,
+    on_fraction: Callable[[float], None] = lambda done: None,
+) -> tuple[AssociationOutcome, ...]:
+    """Return the outcomes of the tests of which enough words are known.
+
+    Args:
+        layer: As for `word_vectors`.
+        tests: The shipped ones if not given.
+
+    ValueError if no test has enough words.
+    """
+    known = known_tests(bert, tests or association_tests())
+    outcomes = []
+    for number, test in enumerate(known):
+        on_fraction(number / len(known))
+        found = associate(bert, test, layer=layer)
+        outcomes.append(AssociationOutcome(test, found, note_on_pieces(bert, test)))
+    return tuple(outcomes)
+
+
+def run_association_test(
+    bert: Model, test: str = "", layer: int | None = None
+) -> AssociationOutcome:
+    """Return the outcome of a shipped test.
+
+    Args:
+        test: Its name; the first of which enough words are known if not given.
+        layer: As for `word_vectors`.
+
+    ValueError if there is no such test, or not enough of its words are known.
+    """
+    named = {each.name: each for each in association_tests()}
+    if test and test not in named:
+        raise ValueError(f"there is no test {test!r}; expected one of {', '.join(named)}.")
+    first = known_tests(bert, [named[test]] if test else [*named.values()])[0]
+    return run_association_tests(bert, layer, [first])[0]

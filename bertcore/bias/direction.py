@@ -230,6 +230,18 @@ def along_direction(bert: Model, *, layer: int | None = None) -> AlongDirection:
     )
 
 
+def along_layers(
+    bert: Model, *, progress: Callable[[float, str], None] = lambda done, stage: None
+) -> tuple[AlongDirection, ...]:
+    """Return `along_direction` at each hidden state, the embeddings' output first, [L+1]."""
+    num_states = bert.config.num_hidden_layers + 1
+    states = []
+    for state in range(num_states):
+        progress(state / num_states, f"Hidden state {state}")
+        states.append(along_direction(bert, layer=state))
+    return tuple(states)
+
+
 def _known(bert: Model, part: Literal["direction", "probe"]) -> tuple[Pair, ...]:
     """Return the known pairs of one of our two lists; ValueError if they are too few."""
     pairs = known_pairs(bert, gender_pairs(part))

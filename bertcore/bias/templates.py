@@ -1,12 +1,20 @@
 """Templates: is a filler more probable with one group than with another?"""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bertcore.bias.words import Group, TemplateAudit, known_group, known_words, word_pieces
+from bertcore.bias.words import (
+    Group,
+    TemplateAudit,
+    known_group,
+    known_words,
+    left_out_note,
+    template_audits,
+    word_pieces,
+)
 from bertcore.evaluation.intervals import bootstrap_means
 from bertcore.likelihood import HiddenToken, Row, hidden_log_probabilities
 from bertcore.model import Model
@@ -241,3 +249,38 @@ def lean(scores: TemplateScores) -> Lean:
         over_words=over_words,
         turns=bool(by_template.min() < 0 < by_template.max()),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class AuditedTemplates:
+    """The scores of an audit, and their mean with its intervals."""
+
+    scores: TemplateScores
+    lean: Lean
+    notes: tuple[str, ...]
+    """Which words were left out, and what is odd about the others, one sentence each."""
+
+
+def audit_templates(
+    bert: Model,
+    audit: TemplateAudit | None = None,
+    *,
+    progress: Callable[[float, str], None] = lambda done, stage: None,
+) -> AuditedTemplates:
+    """Return the scores of an audit's words that the vocabulary can write.
+
+    Args:
+        audit: The first shipped one if not given.
+
+    ValueError as of `known_audit` and `score_templates`.
+    """
+    progress(0.0, "Scoring templates")
+    asked = audit or template_audits()[0]
+    known = known_audit(bert, asked)
+    scores = score_templates(bert, known.templates, known.groups, known.fillers)
+    before, after = (
+        (*each.fillers, *each.groups[0].words, *each.groups[1].words) for each in (asked, known)
+    )
+    left_out = left_out_note(before, after)
+    notes = (*(() if left_out is None else (left_out,)), *scores.notes)
+    return AuditedTemplates(scores, lean(scores), notes)

@@ -110,13 +110,8 @@ def _corrected(bert: Model, save: Path, on_stage: OnStage) -> dict[str, Any]:
 def _own_sets(bert: Model, layer: int | None, on_stage: OnStage) -> dict[str, Any]:
     from bertcore.bias import (
         along_direction,
-        associate,
-        association_tests,
-        known_audit,
-        known_tests,
-        lean,
-        note_on_pieces,
-        score_templates,
+        audit_templates,
+        run_association_tests,
         template_audits,
     )
 
@@ -124,20 +119,21 @@ def _own_sets(bert: Model, layer: int | None, on_stage: OnStage) -> dict[str, An
     for audit in template_audits() if "mlm" not in bert.absent else ():
         on_stage(f"templates: {audit.name}", None)
         try:
-            known = known_audit(bert, audit)
+            found = audit_templates(bert, audit)
         except ValueError as error:
             notes.append(f"{audit.name}: {error}")
             continue
-        scores = score_templates(bert, known.templates, known.groups, known.fillers)
-        means = dict(zip(known.fillers, scores.differences().mean(0).tolist(), strict=True))
-        templates.append({"name": audit.name, **asdict(lean(scores)), "fillers": means})
+        differences = found.scores.differences().mean(0).tolist()
+        means = dict(zip(found.scores.fillers, differences, strict=True))
+        templates.append({"name": audit.name, **asdict(found.lean), "fillers": means})
     if "mlm" in bert.absent:
         notes.append(f"No templates: {bert.absent['mlm']}")
-    for test in known_tests(bert, association_tests()):
-        on_stage(f"association tests: {test.name}", None)
-        associations.append({"name": test.name, **asdict(associate(bert, test, layer=layer))})
-        if (note := note_on_pieces(bert, test)) is not None:
-            notes.append(f"{test.name}: {note}")
+    on_stage("association tests", None)
+    for outcome in run_association_tests(bert, layer):
+        test = outcome.test
+        associations.append({"name": test.name, **asdict(outcome.association)})
+        if outcome.note is not None:
+            notes.append(f"{test.name}: {outcome.note}")
         if test.source:
             notes.append(f"{test.name}: the names are those of {test.source}.")
     on_stage("the gender direction", None)

@@ -49,6 +49,8 @@ SAMPLES: dict[str, Any] = {
     "pairs": tuple(itertools.permutations(TEXTS, 2)),
 }
 """Arguments that a visitor chooses, by name."""
+PUBLIC = {"bertcore", "bertcore.analysis", "bertcore.bias", "bertcore.model"}
+"""Packages that the Python of views imports from."""
 NEEDS_FILES: set[str] = set()
 """Views of what is not on hand here, such as a labelled file; tests of their pages draw them."""
 VIEWS = {name: view for name, view in all_views().items() if name not in NEEDS_FILES}
@@ -82,11 +84,23 @@ def view(request: pytest.FixtureRequest) -> View[Any]:
     return VIEWS[request.param]
 
 
-@pytest.mark.parametrize("signature", MADE)
+@pytest.mark.parametrize(
+    ("name", "signature"),
+    [
+        pytest.param(
+            name,
+            signature,
+            # Those that report progress are slow: one checkpoint suffices every day.
+            marks=[pytest.mark.exhaustive] if view.is_slow and signature != "bert" else [],
+        )
+        for name, view in VIEWS.items()
+        for signature in MADE
+    ],
+)
 def test_a_view_draws_or_the_model_says_why_not(
-    view: View[Any], signature: str, checkpoints: Callable[[str], Model]
+    name: str, signature: str, checkpoints: Callable[[str], Model]
 ) -> None:
-    bert = checkpoints(signature)
+    view, bert = VIEWS[name], checkpoints(signature)
     texts, options = asked(view)
     if lacking := [what for what in view.needs if what not in bert.capabilities]:
         assert all(bert.absent[what] for what in lacking)
@@ -131,7 +145,12 @@ def test_the_python_of_a_view_gives_its_numbers(
     python = view.python(arguments, pair)
     exec(compile(python, view.name, "exec"), names)
     assert to_json(names["result"]) == to_json(result)
-    assert public_module(view.of) in {"bertcore", "bertcore.analysis", "bertcore.model"}
+    assert public_module(view.of) in {
+        "bertcore",
+        "bertcore.analysis",
+        "bertcore.bias",
+        "bertcore.model",
+    }
 
 
 def test_the_file_of_a_view_opens_without_a_network(

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.bias import associations
-from app.bias.templates import AUDITS
+from app.bias import page as bias_page
+from app.bias.page import AUDITS
 from bertcore import load
 from bertcore.bias import (
     Group,
@@ -23,6 +23,7 @@ from bertcore.bias import (
     debias_table,
     gender_pairs,
     measure_effects,
+    run_association_tests,
     score_crows_pairs,
     score_templates,
     stereotype_share,
@@ -100,8 +101,8 @@ def test_words_that_the_vocabulary_lacks_are_left_out_of_picture_and_code(page: 
     assert "Left out" in said(app)
     (dots,) = named_charts(app, "bias")["templates"]
     names: dict[str, Any] = {}
-    exec(next(c.value for c in app.code if "score_templates(" in c.value), names)
-    means = np.sort(names["scores"].differences().mean(0))[::-1]
+    exec(next(c.value for c in app.code if "audit_templates(" in c.value), names)
+    means = np.sort(names["result"].scores.differences().mean(0))[::-1]
     np.testing.assert_allclose(numbers(dots["x"]), means, atol=1e-5)
     assert len(means) == 2
 
@@ -118,10 +119,7 @@ def test_without_any_interval_there_is_no_verdict(page: AppTest) -> None:
 
 
 def test_associations_are_those_of_the_core_and_of_the_code(
-    page: AppTest,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    page: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An unknown word is left out of a set, and a test with too few known words altogether."""
     # A checkpoint of its own: what another test drew with the whole tests is kept.
@@ -133,8 +131,10 @@ def test_associations_are_those_of_the_core_and_of_the_code(
     lacking = replace(second, targets=(Group(x.name, (*x.words, "\u4e00")), y))
     hopeless = replace(first, targets=(Group("none", ("\u4e00", "\u4e01")), y))
     tests = (hopeless, lacking, *others)
-    monkeypatch.setattr(associations, "TESTS", {test.name: test for test in tests})
-    monkeypatch.setattr("bertcore.bias.association_tests", lambda: tests)
+    monkeypatch.setattr(bias_page, "TESTS", {test.name: test for test in tests})
+    monkeypatch.setattr(
+        sys.modules[run_association_tests.__module__], "association_tests", lambda: tests
+    )
     page.query_params["bias_near"] = "1"
     page.query_params["bias_test"] = second.name
     app = ok(page.run())
@@ -142,20 +142,24 @@ def test_associations_are_those_of_the_core_and_of_the_code(
     shown = numbers(charts["associations"][0]["x"])
     expected = [associate(bert, test).effect_size for test in (second, *others)]
     np.testing.assert_allclose(shown, expected, atol=1e-5)
-    codes = [c.value for c in app.code if "known_tests(" in c.value]
-    capsys.readouterr()
-    exec(codes[0], {})
-    printed = [float(line.split()[-2]) for line in capsys.readouterr().out.splitlines()]
-    np.testing.assert_allclose(printed, shown, atol=1e-5)
-    names: dict[str, Any] = {}
-    exec(codes[1].replace("associate(bert, test", "found = associate(bert, test"), names)
+    tested, words = (
+        executed(app, name) for name in ("run_association_tests(bert", "run_association_test(bert")
+    )
+    np.testing.assert_allclose([each.association.effect_size for each in tested], shown, atol=1e-5)
     drawn = [np.sort(numbers(trace["x"])) for trace in charts["association-words"]]
-    scores = [np.sort(each) for each in names["found"]]
+    scores = [np.sort(each) for each in words.association.scores]
     np.testing.assert_allclose(np.concatenate(drawn), np.concatenate(scores), atol=1e-5)
 
 
-def test_the_direction_by_layer_is_what_the_code_prints(
-    page: AppTest, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def executed(app: AppTest, call: str) -> Any:
+    """Return the result of the Python shown that has a call."""
+    names: dict[str, Any] = {}
+    exec(next(c.value for c in app.code if call in c.value), names)
+    return names["result"]
+
+
+def test_the_direction_by_layer_is_what_the_code_returns(
+    page: AppTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With a pair that the vocabulary cannot write."""
     lacking = (*gender_pairs("direction"), ("\u4e00", "he"))
@@ -164,19 +168,16 @@ def test_the_direction_by_layer_is_what_the_code_prints(
     page.query_params["bias_along"] = "1"
     app = ok(page.run())
     charts = named_charts(app, "bias")
-    names: dict[str, Any] = {}
-    codes = [c.value for c in app.code if "along_direction(" in c.value]
-    exec(codes[0], names)
-    last = dict(zip(names["found"].words, names["found"].cosines, strict=True))
-    shown = charts["direction"][0]
-    assert numbers(shown["z"]).shape[1] == 3  # embeddings and two layers
-    drawn = dict(zip(shown["y"], numbers(shown["z"])[:, -1], strict=True))
-    assert drawn == pytest.approx(last, abs=1e-5)
-    capsys.readouterr()
-    exec(codes[1], {})
-    printed = [float(line.split()[-2]) for line in capsys.readouterr().out.splitlines()]
+    layers = executed(app, "along_layers(")
+    shown = numbers(charts["direction"][0]["z"])
+    assert shown.shape[1] == 3  # embeddings and two layers
+    cosines = np.array([each.cosines for each in layers])
+    order = np.argsort(-cosines.mean(0), kind="stable")
+    np.testing.assert_allclose(shown, cosines.T[order], atol=1e-5)
+    assert list(charts["direction"][1]["text"][:1]) == [f"{cosines[0, order[0]]:+.2f}"]
     lines = np.stack([numbers(trace["y"]) for trace in charts["probes"]])
-    np.testing.assert_allclose(printed, lines.T.ravel(), atol=1e-6)
+    probes = [[probe.accuracy for probe in each.probes.values()] for each in layers]
+    np.testing.assert_allclose(np.array(probes).T, lines, atol=1e-6)
 
 
 def test_the_price_of_a_correction(page: AppTest, checkpoint: str) -> None:
