@@ -1,5 +1,6 @@
 """The kinds of charts: one tidy frame in, a figure out, its looks and its hover decided here."""
 
+import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -380,8 +381,7 @@ class Intervals(Chart):
         legend = 24 if len(groups) > 1 else 0
         theme.plot_layout(fig, "", self.x_title, "", ROW_PIXELS * len(rows) + 80 + legend)
         names = [
-            f"{theme.escape(shorten(str(name), LONGEST_NAME))} ({_counted(number)})"
-            for name, number in numbers.items()
+            f"{_in_two_lines(str(name))} ({_counted(number)})" for name, number in numbers.items()
         ]
         fig.update_yaxes(**theme.named_rows(names, 0.4))
         if self.is_fraction:
@@ -419,6 +419,14 @@ class Intervals(Chart):
             + f"<extra>{theme.escape(name)}</extra>",
             showlegend=is_in_legend,
         )
+
+
+def _in_two_lines(name: str) -> str:
+    """Return a name in Plotly's HTML, of at most two lines of LONGEST_NAME letters."""
+    lines = textwrap.wrap(name, LONGEST_NAME) or [name]
+    rest = " ".join(lines[1:])
+    shown = [lines[0], shorten(rest, LONGEST_NAME)] if rest else lines
+    return "<br>".join(map(theme.escape, shown))
 
 
 def _counted(number: float | str) -> str:
