@@ -9,31 +9,12 @@ import pytest
 from playwright.sync_api import expect
 
 from app.canvas.lines import lines
-from app.canvas.shared.attention_data import words_of
 from bertcore import Trace
-from tests.support.attention_words import merge_to_words
 from tests.support.browser import bare_view
-from tests.support.browser.bare_tab import BROKEN, Tab, reds
+from tests.support.browser.bare_tab import Tab
 from tests.support.browser.bare_view import View, made_trace
 
 pytestmark = pytest.mark.browser
-
-
-def line_weights(tab: Tab) -> dict[tuple[int, int], float]:
-    """Return the weights of the drawn lines of one head, by place."""
-    return {(row[0], row[2]): row[5] for row in json.loads(tab.save("JSON"))["rows"]}
-
-
-def test_lines_between_words(tab: Tab, pair: Trace) -> None:
-    tab.show(bare_view.lines_view(pair, 1, [2], look={"words": True, "threshold": 0.1}))
-    words = words_of(pair)
-    merged = merge_to_words(pair.attentions[1, 2].numpy(), words.starts)
-    found = line_weights(tab)
-    assert len(found) > 10
-    for (row, column), weight in found.items():
-        wanted = merged[words.starts.index(row), words.starts.index(column)]
-        assert weight == pytest.approx(wanted, abs=0.012)  # three pieces, each within 0.003
-    assert len(found) == pytest.approx((merged >= 0.1).sum(), abs=2)
 
 
 def test_lines_of_chosen_tokens_are_summed(tab: Tab, pair: Trace) -> None:
@@ -76,32 +57,6 @@ def test_lines_by_mouse_with_shift(tab: Tab, pair: Trace) -> None:
     expect(page.get_by_role("heading", level=2)).to_contain_text("attends to")
 
 
-def test_chosen_tokens_are_told_and_open_again(tab: Tab, pair: Trace) -> None:
-    page = tab.show(bare_view.lines_view(pair, 0, [1]))
-    field = page.get_by_role("application")
-    field.focus()
-    for key in (
-        "Home",
-        "ArrowDown",
-        "ArrowDown",
-        "Enter",
-        "ArrowDown",
-        "Space",
-        "ArrowRight",
-        "Space",
-    ):
-        field.press(key)
-    page.wait_for_function("window.reports.look?.chosen === 'l2.3r3'")
-    title = page.get_by_role("heading", level=2).inner_text()
-    table = tab.sheet()
-    page = tab.show(bare_view.lines_view(pair, 0, [1], look={"chosen": "l2.3.999r3"}))
-    assert page.get_by_role("heading", level=2).inner_text() == title
-    assert tab.sheet() == table
-    field.focus()
-    field.press("Escape")
-    page.wait_for_function("window.reports.look?.chosen === ''")
-
-
 @pytest.fixture
 def sparing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Short texts are sent as long ones are: the shown heads only."""
@@ -138,28 +93,6 @@ def test_lines_ask_for_a_head_that_they_do_not_have(tab: Tab, pair: Trace) -> No
     page.evaluate(View("", lines.message(other, 0, [1], 1)).arrival)
     page.evaluate("window.draw()")
     expect(page.get_by_text("Head 3 on the way")).to_be_visible()
-
-
-@pytest.mark.usefixtures("sparing")
-def test_lines_show_what_is_no_number(tab: Tab, broken: Trace) -> None:
-    page = tab.show(bare_view.lines_view(broken, 0, [0]))
-    expect(page.get_by_text(BROKEN)).to_be_visible()
-    expect(page.get_by_text("no line is drawn")).to_be_visible()
-    assert 0 < reds(tab) < 0.05
-    rows = json.loads(tab.save("JSON"))["rows"]
-    assert 3 not in {row[0] for row in rows}
-    assert len({row[0] for row in rows}) > 10
-    field = page.get_by_role("application")
-    field.focus()
-    for key in ("Home", "ArrowDown", "ArrowDown", "ArrowDown"):
-        field.press(key)
-    assert tab.sheet()[1][2:4] == ["NaN", "NaN"]
-    # The mean with a head that gives numbers is none either, in this row only.
-    tab.show(bare_view.lines_view(broken, 0, [0, 1], look={"mean": True}))
-    assert 3 not in {row[0] for row in json.loads(tab.save("JSON"))["rows"]}
-    tab.show(bare_view.lines_view(broken, 0, [1]))
-    expect(page.get_by_text(BROKEN)).to_have_count(0)
-    assert reds(tab) == 0
 
 
 def test_the_name_of_a_control_begins_with_its_label(tab: Tab, pair: Trace) -> None:

@@ -10,49 +10,12 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from app.canvas.shared.attention_data import words_of
 from bertcore import Trace
-from tests.support.attention_words import merge_to_words
 from tests.support.browser import bare_view
 from tests.support.browser.bare_tab import BROKEN, Tab, reds
 from tests.support.browser.bare_view import made_trace
 
 pytestmark = pytest.mark.browser
-
-
-def test_heat_map_between_words_is_exact(tab: Tab, pair: Trace) -> None:
-    tab.show(bare_view.heat_map_view(pair, 1, [2], look={"words": True}))
-    words = words_of(pair)
-    data = json.loads(tab.save("JSON"))
-    merged = merge_to_words(pair.attentions[1, 2].numpy(), words.starts)
-    assert np.allclose([row[1:] for row in data["rows"]], merged, atol=1e-6)
-    assert [row[0] for row in data["rows"]] == [
-        f"{start} {name}" for start, name in zip(words.starts, words.names, strict=True)
-    ]
-
-
-def test_heat_map_orders_rows_and_columns(tab: Tab, pair: Trace) -> None:
-    page = tab.show(bare_view.heat_map_view(pair))
-    weights = pair.attentions[0, 0].numpy()
-
-    def orders() -> tuple[list[int], list[int]]:
-        with np.load(io.BytesIO(tab.save("NPZ"))) as arrays:
-            rows, columns = arrays["row_order"], arrays["column_order"]
-            assert np.array_equal(arrays["attention"], weights[rows][:, columns])
-            return rows.tolist(), columns.tolist()
-
-    page.get_by_label("Order of the rows").select_option("entropy")
-    page.get_by_label("Order of the columns").select_option("received")
-    entropy = -(weights * np.log(weights)).sum(1)
-    assert orders() == (np.argsort(entropy).tolist(), np.argsort(-weights.sum(0)).tolist())
-    for axis in ("rows", "columns"):
-        page.get_by_label(f"Order of the {axis}").select_option("text")
-    field = page.get_by_role("application")
-    field.focus()
-    for key in ("Home", "ArrowDown", "ArrowRight", "ArrowRight"):
-        field.press(key)
-    page.get_by_label("Order of the columns").select_option("chosen")
-    assert orders()[1] == np.argsort(-weights[1]).tolist()
 
 
 def test_heat_map_zooms_and_moves(tab: Tab) -> None:
@@ -80,39 +43,6 @@ def test_heat_map_zooms_and_moves(tab: Tab) -> None:
     assert page.locator(".tip").inner_text() == before
     field.dblclick(position={"x": 400, "y": 400})
     expect(page.get_by_label("The whole map (key 0, or double click)")).to_be_disabled()
-
-
-def test_heat_map_reports_what_is_seen_of_it_and_opens_there(tab: Tab) -> None:
-    trace = made_trace(["[CLS]", *(f"word{k}" for k in range(98)), "[SEP]"])
-    page = tab.show(bare_view.heat_map_view(trace))
-    field = page.get_by_role("application")
-    field.press("ArrowDown")
-    for _ in range(3):
-        field.press("+")
-    for _ in range(6):
-        field.press("PageDown")
-    field.press("End")
-    page.wait_for_function("window.reports.look?.seen.startsWith('37.6-75')")
-    seen = page.evaluate("window.reports.look.seen")
-    first_row, first_column, span = (float(part) for part in seen.split("-"))
-    assert span == pytest.approx(100 / 1.6**3, abs=0.05)
-    assert first_column == pytest.approx(100 - span, abs=0.1)
-    again = tab.show(bare_view.heat_map_view(trace, look={"seen": seen}))
-    expect(again.get_by_label("Zoom out (key −)")).to_be_enabled()
-    shown = ET.fromstring(tab.save("SVG"))
-    words = [text.text for text in shown.iter("{http://www.w3.org/2000/svg}text")]
-    rows = [int(word.removeprefix("word")) for word in words if word and word.startswith("word")]
-    assert min(rows) >= first_row - 2  # the first token is [CLS]: word k stands at k + 1
-    field = again.get_by_role("application")
-    field.press("0")
-    again.wait_for_function("window.reports.look?.seen === ''")
-    # Of another size than was meant: as much as there is.
-    tab.show(
-        bare_view.heat_map_view(
-            made_trace(["[CLS]", "a", "b", "c", "d", "[SEP]"]), look={"seen": seen}
-        )
-    )
-    expect(tab.page.get_by_label("Zoom out (key −)")).to_be_disabled()
 
 
 def test_heat_map_by_keyboard_says_exact_numbers(tab: Tab, pair: Trace) -> None:

@@ -132,12 +132,3 @@ def test_it_fits_into_the_window(new_visit: Callable[..., Visit], width: int, sc
     if width == 1280:  # the whole drawing, without scrolling
         assert canvas["y"] + canvas["height"] <= 800
     visit.check()
-
-
-def test_a_link_of_the_old_first_page_opens_its_views(visit: Visit) -> None:
-    visit.page.goto(f"{visit.url}/?text_a=the+river&token=2&view=Nearest+words")
-    visit.arrive("tokens")
-    visit.picture("figure_nearest-words")
-    visit.wait_for_query("token", "2")
-    expect(visit.box("A")).to_have_value("the river")
-    visit.check()

@@ -67,48 +67,6 @@ def test_what_is_drawn_and_saved_is_the_cores(tab: Tab) -> None:
     assert table[1][1] == f"{float(found.scores[5, 0]):.4f}"
 
 
-def test_by_keyboard_and_pointer(tab: Tab) -> None:
-    trace = neural_trace(["[CLS]", *(f"word{k}" for k in range(510)), "[SEP]"])
-    page = tab.show(bare_view.neurons_view(trace))
-    field = page.get_by_role("application")
-    query = page.get_by_label("Query token", exact=True)
-    line = page.locator(".sum")
-    expect(query).to_have_value("1")
-    field.focus()
-    page.keyboard.press("ArrowRight")
-    expect(query).to_have_value("2")
-    best = trace.attentions[0, 0, 2].argsort(descending=True, stable=True)
-    assert trace.tokens[best[0]] in (line.text_content() or "")
-    page.keyboard.press("PageDown")
-    page.keyboard.press("ArrowDown")
-    expect(line).to_contain_text(f"“{trace.tokens[best[11]]}”")
-    expect(line).to_contain_text(f"{float(trace.attentions[0, 0, 2, best[11]]):.6f}")
-    page.keyboard.press("End")
-    expect(line).to_contain_text(f"“{trace.tokens[best[511]]}”")
-    assert field.evaluate("field => field.scrollTop") > 10_000
-    page.keyboard.press("Enter")
-    expect(query).to_have_value(str(int(best[511])))
-    page.wait_for_function(f"window.reports.look?.query === {int(best[511])}")
-    expect(field).to_have_js_property("scrollTop", 0)
-    first = int(trace.attentions[0, 0, best[511]].argmax())
-    page.mouse.move(*centre_of(field, 0.5, 92 + 11))
-    tip = page.locator(".tip")
-    expect(tip).to_contain_text(trace.tokens[first])
-    said = re.search(
-        r"dimension (\d+): (-?[\d.]+) × (-?[\d.]+) = (-?[\d.]+)", tip.text_content() or ""
-    )
-    assert said is not None
-    product = head_neurons(trace, 0, 0).products(int(best[511]))[first, int(said[1])]
-    assert float(said[4]) == pytest.approx(float(product), abs=1e-3)
-    page.get_by_label("Head", exact=True).select_option("3")
-    page.wait_for_function("window.reports.selection?.heads[0] === 3")
-
-
-def centre_of(field, across: float, down: float) -> tuple[float, float]:  # type: ignore[no-untyped-def]
-    box = field.bounding_box()
-    return box["x"] + across * box["width"], box["y"] + down
-
-
 def test_hostile_tokens_and_nan_in_every_file(tab: Tab) -> None:
     trace = neural_trace(HOSTILE, second=12)
     trace.keys[0, 0, 3] = torch.nan
@@ -116,7 +74,7 @@ def test_hostile_tokens_and_nan_in_every_file(tab: Tab) -> None:
     expect(page.locator(".foot")).to_contain_text("not numbers (NaN)")
     tab.sheet()
     for down in (100, 130, 200, 300):
-        page.mouse.move(*centre_of(page.get_by_role("application"), 0.4, down))
+        page.get_by_role("application").hover(position={"x": 180, "y": down})
         tab.settle()
     tree = ET.fromstring(tab.save("SVG"))
     tags = {element.tag.rpartition("}")[2] for element in tree.iter()}

@@ -16,24 +16,37 @@ from tests.support.browser.visit import TEXT_A, TEXT_B, Visit
 pytestmark = pytest.mark.browser
 
 
+def stays(
+    visit: Visit, new_visit: Callable[..., Visit], name: str, is_so: Callable[[Visit], None]
+) -> Visit:
+    """Make sure that something is so, also after another page, and for whom the link is given.
+
+    Returns the tab of that visitor.
+    """
+    is_so(visit)
+    visit.go_to("papers" if name == "tokens" else "tokens")
+    visit.go_to(name)
+    is_so(visit)
+    other = new_visit()
+    other.follow(visit.page.url, name)
+    is_so(other)
+    for tab in (visit, other):
+        tab.check()
+    return other
+
+
 def test_a_token_is_chosen(visit: Visit, new_visit: Callable[..., Visit]) -> None:
     visit.open("tokens", text_a=TEXT_A)
     visit.token("strip", "river").click()
     visit.wait_for_query("token", "6")
-    expect(visit.token("strip", "river")).to_have_attribute("aria-selected", "true")
     expect(visit.page.get_by_text("How “river” is cut")).to_be_visible()
     visit.page.get_by_role("radio", name="Nearest words").click()
-    visit.picture("figure_nearest-words")
-    visit.go_to("papers")
-    visit.go_to("tokens")
-    visit.picture("figure_nearest-words")
-    expect(visit.token("strip", "river")).to_have_attribute("aria-selected", "true")
-    visit.check()
-    other = new_visit()
-    other.follow(visit.page.url, "tokens")
-    other.picture("figure_nearest-words")
-    expect(other.token("strip", "river")).to_have_attribute("aria-selected", "true")
-    other.check()
+
+    def is_chosen(tab: Visit) -> None:
+        tab.picture("figure_nearest-words")
+        expect(tab.token("strip", "river")).to_have_attribute("aria-selected", "true")
+
+    stays(visit, new_visit, "tokens", is_chosen)
 
 
 def test_a_head_is_opened_from_the_overview(visit: Visit, new_visit: Callable[..., Visit]) -> None:
@@ -55,15 +68,8 @@ def test_a_head_is_opened_from_the_overview(visit: Visit, new_visit: Callable[..
         pressed = lines.locator(".head[aria-pressed=true]")
         expect(pressed).to_have_count(1)
         expect(pressed).to_have_text("2")
-        tab.check()
 
-    is_open(visit)
-    visit.go_to("papers")
-    visit.go_to("attention")
-    is_open(visit)
-    other = new_visit()
-    other.follow(visit.page.url, "attention")
-    is_open(other)
+    other = stays(visit, new_visit, "attention", is_open)
     expect(other.box("B")).to_have_value(TEXT_B)
     other.page.get_by_role("radio", name="Heat map").click()
     other.inked(".st-key-attention_map")
@@ -75,25 +81,16 @@ def test_a_word_is_hidden(visit: Visit, new_visit: Callable[..., Visit]) -> None
     visit.open("masked-words", text_a=TEXT_A, surprise="1", ranks="1")
     visit.token("mask_strip", "bank").click()
     visit.wait_for_query("masked", "7")
-
-    def is_hidden(tab: Visit) -> None:
-        for name in ("masked-words", "lens", "ranks", "surprise"):
-            tab.picture(f"figure_{name}")
-        expect(tab.page.locator(".st-key-mask_strip button.marked")).to_have_count(1)
-        tab.check()
-
-    is_hidden(visit)
+    visit.picture("figure_masked-words")
     visit.page.get_by_label("Words to score at this mask").fill("river, bank, fishing")
     visit.page.keyboard.press("Enter")
-    visit.picture("figure_candidates")
-    visit.go_to("tokens")
-    visit.go_to("masked-words")
-    is_hidden(visit)
-    visit.picture("figure_candidates")
-    other = new_visit()
-    other.follow(visit.page.url, "masked-words")
-    is_hidden(other)
-    other.picture("figure_candidates")
+
+    def is_hidden(tab: Visit) -> None:
+        for name in ("masked-words", "lens", "ranks", "surprise", "candidates"):
+            tab.picture(f"figure_{name}")
+        expect(tab.page.locator(".st-key-mask_strip button.marked")).to_have_count(1)
+
+    stays(visit, new_visit, "masked-words", is_hidden)
 
 
 def test_the_pair_is_swapped(visit: Visit, new_visit: Callable[..., Visit]) -> None:
@@ -110,15 +107,8 @@ def test_the_pair_is_swapped(visit: Visit, new_visit: Callable[..., Visit]) -> N
         for name in ("next-sentence", "variants", "attention-mass", "pair-matrix"):
             tab.picture(f"figure_{name}")
         expect(tab.page.get_by_role("radio", name="Every head")).to_be_checked()
-        tab.check()
 
-    is_swapped(visit)
-    visit.go_to("tokens")
-    visit.go_to("sentence-pairs")
-    is_swapped(visit)
-    other = new_visit()
-    other.follow(visit.page.url, "sentence-pairs")
-    is_swapped(other)
+    stays(visit, new_visit, "sentence-pairs", is_swapped)
 
 
 def test_the_slider_of_the_layer_map_moves(visit: Visit, new_visit: Callable[..., Visit]) -> None:
@@ -131,19 +121,14 @@ def test_the_slider_of_the_layer_map_moves(visit: Visit, new_visit: Callable[...
     before = points.get_attribute("transform")
     slider.press("ArrowLeft")
     visit.wait_for_query("map_layer", str(last - 1))
-    expect(slider).to_have_attribute("aria-valuenow", str(last - 1))
     expect(points).not_to_have_attribute("transform", before or "")
 
-    visit.go_to("tokens")
-    visit.go_to("layer-map")
-    visit.picture("figure_layer-map")
-    expect(slider).to_have_attribute("aria-valuenow", str(last - 1))
-    visit.check()
-    other = new_visit()
-    other.follow(visit.page.url, "layer-map")
-    other.picture("figure_layer-map")
-    same = other.page.get_by_role("slider", name="Map of the points by layer")
-    expect(same).to_have_attribute("aria-valuenow", str(last - 1))
+    def is_moved(tab: Visit) -> None:
+        tab.picture("figure_layer-map")
+        moved = tab.page.get_by_role("slider", name="Map of the points by layer")
+        expect(moved).to_have_attribute("aria-valuenow", str(last - 1))
+
+    other = stays(visit, new_visit, "layer-map", is_moved)
     other.page.get_by_role("radio", name="3-D").click()
     expect(
         other.page.locator(".st-key-figure_layer-map .gl-container canvas").first
@@ -165,16 +150,8 @@ def test_a_folder_is_opened(
         expect(tab.page.get_by_test_id("stDataFrame")).to_be_visible()
         expect(tab.page.get_by_role("combobox", name="Checkpoint")).to_have_value(other_folder.name)
         expect(tab.page.get_by_test_id("stSidebarUserContent")).to_contain_text("1 layers")
-        tab.check()
 
-    is_open(visit)
-    visit.go_to("tokens")
-    visit.picture()
-    visit.go_to("inspect")
-    is_open(visit)
-    other = new_visit()
-    other.follow(visit.page.url, "inspect")
-    is_open(other)
+    other = stays(visit, new_visit, "inspect", is_open)
     other.page.get_by_role("radio", name="Shape").click()
     other.picture("figure_parameters")
     other.check()
