@@ -1,4 +1,4 @@
-"""A closed server in a real browser: the key, every page under the content policy, no frames."""
+"""A closed server in a real browser: the key, its content policy, no frames, what is refused."""
 
 from __future__ import annotations
 
@@ -12,19 +12,11 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.support.browser.running import ROOT, Running, running_app
-from tests.support.browser.visit import TITLES, Visit, first_picture
+from tests.support.browser.visit import Visit
 
 pytestmark = pytest.mark.browser
 
 KEY = "the river bank"
-VIEWS = (
-    ("attention", {"view": "bertviz"}),
-    ("attention", {"view": "map"}),
-    ("attention", {"view": "neurons"}),
-    ("layer-map", {"map_dims": "3"}),
-    ("tokens", {"view": "Nearest words"}),
-)
-"""What draws in other ways: BertViz in frames, WebGL."""
 
 
 @pytest.fixture(scope="module")
@@ -82,20 +74,6 @@ def test_the_key_opens_the_very_link_and_holds(server: Running, browser: Browser
     context.close()
 
 
-@pytest.mark.slow
-def test_every_page_runs_under_the_content_policy(inside: Visit) -> None:
-    for name in TITLES:
-        inside.go_to(name)
-        if name != "training":
-            first_picture(inside, name)
-        inside.check()
-    for name, query in VIEWS:
-        inside.open(name, **query)
-        inside.check()
-        for frame in inside.page.locator("iframe").all():
-            expect(frame.content_frame.locator("svg").first).to_be_visible()
-
-
 def test_its_policy_is_that_of_the_open_server(server: Running, url: str) -> None:
     """On which test_every_page.py opens every page."""
     policies = []
@@ -104,14 +82,6 @@ def test_its_policy_is_that_of_the_open_server(server: Running, url: str) -> Non
             policies.append(answer.headers["Content-Security-Policy"])
     closed, local = (re.sub(r"localhost:\d+", "HOST", str(policy)) for policy in policies)
     assert closed == local != "None"
-
-
-def test_a_picture_is_saved(inside: Visit) -> None:
-    inside.open("masked-words")
-    inside.picture("figure_masked-words")
-    with inside.page.expect_download() as download:
-        inside.page.get_by_role("button", name="CSV").first.click()
-    assert Path(download.value.path()).stat().st_size > 0
 
 
 def test_no_page_of_another_shows_it_in_a_frame(server: Running, browser: Browser) -> None:

@@ -277,11 +277,6 @@ def test_a_page_that_may_not_change_its_address_works(browser: Browser, file: Pa
     page.close()
 
 
-def test_a_fragment_that_is_nonsense_opens(open_file: Opener) -> None:
-    page = open_file("#a=hello&b=x&hidden=99.-1.a&token=1e9&layer=77&heads=55.2&view=sphere")
-    is_computed(page, 6)
-
-
 @pytest.mark.parametrize(
     "unit", ["q", "我", "a\u0301\u0301", "%ED%A0%80", "<img src=x onerror=1>", "%0A"]
 )

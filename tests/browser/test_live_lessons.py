@@ -236,19 +236,3 @@ def _check(page: Page, width: int) -> None:
     found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
     assert [(each["id"], [node["html"] for node in each["nodes"]]) for each in found] == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-@pytest.mark.parametrize(
-    "fragment",
-    [
-        "lesson=none&lesson_step=99&lesson_done=%3Cb%3E",
-        "lesson=one-head&lesson_step=99",
-        "lesson=constructor&lesson_language=xx",
-    ],
-)
-def test_a_link_that_is_nonsense_opens(
-    context: BrowserContext, address: str, fragment: str
-) -> None:
-    page = open_site(context, address, f"#a=&{fragment}")
-    expect(guide_of(page).get_by_role("heading").first).to_be_visible()
-    assert page.complaints == []  # type: ignore[attr-defined]

@@ -18,8 +18,6 @@ from tests.support.browser.visit import TEXT_A, TITLES, Visit
 from tests.support.rigged_models import random_model
 
 pytestmark = pytest.mark.browser
-LONG = 60_000.0
-"""Milliseconds, for two browsers and a server on busy cores."""
 
 _LATE_ANSWERS = """
 const listen = WebSocket.prototype.addEventListener;
@@ -139,23 +137,3 @@ def test_waiting_stops_and_starts_and_follows_the_text(
     slow_visit.picture("figure_inspect-words")
     expect(slow_visit.box("A")).to_have_value("the film was very good")
     slow_visit.check()
-
-
-def test_who_comes_second_sees_the_place_in_line_and_can_stop(
-    slow_visit: Visit, slow: Slow, browser: Browser
-) -> None:
-    # Of texts that no other test reads: their rankings would be kept.
-    open_waiting(slow_visit, "what-if", text_a="the [MASK] was steep", rank="1")
-    context = browser.new_context(service_workers="block")
-    second = Visit(context.new_page(), slow.url).page
-    second.goto(f"{slow.url}/what-if?{urlencode({'text_a': 'the bank [MASK]', 'rank': '1'})}")
-    expect(second.get_by_text("Waiting: 1 before you.")).to_be_visible(timeout=LONG)
-    main = second.get_by_test_id("stMainBlockContainer")
-    main.get_by_role("button", name="Stop", exact=True).click()
-    expect(second.get_by_text("The ranking was stopped.")).to_be_visible(timeout=LONG)
-    main.get_by_role("button", name="Start again").click()
-    expect(second.get_by_text("Waiting: 1 before you.")).to_be_visible(timeout=LONG)
-    slow_visit.context.close()  # who leaves holds nobody up
-    slow.finish()
-    expect(second.locator(".st-key-figure_what-if-ranking")).to_be_visible(timeout=LONG)
-    context.close()
