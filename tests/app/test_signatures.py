@@ -181,6 +181,8 @@ CONTENTS = {"contents": "1"}
         ("ModernBERT", "tokens", {"view": "Leave one out"}, "adds no position vectors", 0),
         ("causal classifier", "inspect_checkpoint", {"text_b": ""}, "good", 1),
         ("T5", "attention", {"view": "decoder"}, "", 1),
+        ("ModernBERT", "inside_layer", {"layer_view": "all", "layer": "2"}, "neurons fire", 0),
+        ("ELECTRA's discriminator", "inside_layer", {"layer_view": "all"}, "neurons fire", 0),
         ("GPT-2", "attention", {"view": "bertviz"}, "", 0),
         ("ModernBERT", "attention", {"view": "neurons"}, "", 0),
         ("T5", "inspect_checkpoint", {**CONTENTS, "checkpoint_view": "Doctor"}, "", 0),

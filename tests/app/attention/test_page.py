@@ -115,17 +115,6 @@ def test_bertviz_says_its_limit(page: AppTest, kind: str) -> None:
     assert all(wanted[kind] in limit for limit in limits)
 
 
-@pytest.mark.parametrize("view", ["lines", "heat-map", "bertviz"])
-@pytest.mark.parametrize(
-    "text", ["a", "</script><img src=x onerror=alert(1)>", "\u05e9\u05dc\u05d5\u05dd \U0001f642"]
-)
-def test_odd_texts(page: AppTest, view: str, text: str) -> None:
-    page.query_params["view"] = view
-    page.query_params["text_a"] = text
-    page.query_params["text_b"] = text
-    ok(page.run())
-
-
 @pytest.fixture(scope="module")
 def broken_checkpoint(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The last layer's head 2 has queries that are not numbers; all other heads are sound."""

@@ -34,22 +34,3 @@ def test_the_python_runs_the_input_that_is_drawn(
     drawn = summarize(bert, A, B, ()).trace
     assert names["drawn"].tokens == drawn.tokens
     assert ("[MASK]" in drawn.tokens) == (not is_causal)
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        {},
-        {"text_a": "river"},
-        {"text_a": "the [MASK] [MASK]", "text_b": "river"},
-        {"text_a": "…\u200b", "text_b": ""},
-        {"text_a": "</script><img src=x> \u202eabc $x$ `a`", "text_b": "**b** " * 60},
-        {"text_a": "the river", "step": "99"},
-        {"text_a": "the river", "step": "-1", "masked": "77"},
-    ],
-)
-def test_odd_texts_and_links(
-    query: dict[str, str], checkpoint: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", checkpoint)
-    ok(page_of("glance", **query).run())

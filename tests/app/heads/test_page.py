@@ -213,13 +213,6 @@ def test_progress_is_shown_and_the_work_can_be_stopped(
     assert len(figures(ok(app))) == 2
 
 
-def test_a_link_with_nonsense_shows_the_defaults(page: AppTest) -> None:
-    page.query_params.update(
-        {"heads_measure": "x>y", "heads_open": "99.1", "heads_list": "z", "heads_source": "q"}
-    )
-    assert len(figures(ok(page.run()))) == 2
-
-
 def test_the_python_shown_computes_the_numbers(page: AppTest, own: HeadReport) -> None:
     page.query_params["heads_list"] = "to_head"
     app = ok(page.run())

@@ -26,15 +26,12 @@ from bertcore.analysis.words.logit_attribution import (
     PartKind,
     logit_attribution,
 )
-from tests.support.exhaustive import spread
 from tests.support.opened import (
     PAIR,
     button,
-    complaints,
     named_charts,
     numbers,
     ok,
-    opener,
     page_of,
     said,
 )
@@ -43,15 +40,7 @@ from tests.support.tiny import tiny_bert, tiny_config
 from tests.support.tiny_families import make
 from tests.support.tiny_others import make_other
 
-NAMES = [
-    "DistilBertForMaskedLM",
-    "RobertaForMaskedLM",
-    "ElectraForMaskedLM",
-    "ElectraForPreTraining",
-    "AlbertForPreTraining",
-    "ModernBertForMaskedLM",
-    "ModernBertModel",
-]
+NAMES = ["ElectraForPreTraining", "ModernBertForMaskedLM"]
 TEXT = "the river [MASK] was steep ."
 MASK = 3
 
@@ -289,15 +278,6 @@ def test_all_tokens_have_no_word(page: Callable[..., AppTest]) -> None:
     assert "of the 64 neurons fire" in said(app)
 
 
-@pytest.mark.parametrize(("view", "name"), spread(["token", "all"], NAMES))
-def test_every_family(
-    name: str, view: str, folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    app = opener(folders, monkeypatch)(name, "inside_layer", layer_view=view, layer="2")
-    has_words = name not in ("ElectraForPreTraining", "ModernBertModel")
-    assert bool(of_text(app)) == (has_words and view == "token")
-
-
 def test_a_modern_layer_normalises_before_its_blocks(folders: dict[str, Path]) -> None:
     folder = str(folders["ModernBertForMaskedLM"])
     run = run_of(folder, "The river bank was steep.")
@@ -346,31 +326,3 @@ def test_a_network_of_one_layer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     tiny_bert(tiny_config(num_hidden_layers=1)).save(tmp_path)
     monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(tmp_path))
     ok(page_of("inside_layer", text_a="the river").run())
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        {"text_a": "</script><img src=x onerror=alert(1)> \u202eabc $x$ `a` {b}"},
-        {"text_a": "他去了河边。天气很好。", "text_b": "**b** " * 60},
-        {"text_a": "word " * 90},
-        {"text_a": "…\u200b"},
-        {"text_a": "a"},
-        {"text_a": "[MASK] [MASK]"},
-        {"layer": "99", "layer_token": "99", "layer_word": "xyzzy", "layer_against": "<b>"},
-        {"layer": "-1", "layer_token": "-5", "layer_view": "none", "masked": "77"},
-        {"text_a": "the river bank .", "masked": "2", "layer_view": "all", "layer_token": "0"},
-    ],
-)
-def test_odd_texts_and_links(page: Callable[..., AppTest], query: dict[str, str]) -> None:
-    page(**query)
-
-
-def test_damaged_weights_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = tiny_bert()
-    with torch.no_grad():
-        broken.module.layers[1].feed_forward.output.weight[0, 0] = torch.nan
-    broken.save(tmp_path)
-    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(tmp_path))
-    app = page_of("inside_layer", text_a=TEXT).run()
-    assert "NaN" in complaints(app)

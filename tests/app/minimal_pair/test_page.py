@@ -17,7 +17,7 @@ from bertcore.analysis.compare.minimal_pair import align, aligned_attention, com
 from bertcore.analysis.words.training_example import example_version
 from bertcore.network import ALL_HEADS
 from tests.support.opened import button, named_charts, numbers, ok, page_of, said
-from tests.support.tiny import tiny_bert, tiny_network, tiny_tokenizer
+from tests.support.tiny import tiny_bert
 
 A, B = "the cat [MASK] on the mat", "it had rained"
 OTHER = "the dogs [MASK] not on the mat"
@@ -183,13 +183,6 @@ def test_a_newcomer_finds_a_version(page: AppTest) -> None:
     assert "since there is no second version yet" in said(app)
 
 
-def test_what_a_link_asks_for_and_does_not_exist_is_ignored(page: AppTest) -> None:
-    page.query_params["pair_layer"] = "99"
-    page.query_params["pair_head"] = "x"
-    app = ok(page.run())
-    assert app.selectbox(key="pair_head").value == -1
-
-
 def test_a_checkpoint_without_heads_shows_what_differs_inside(
     page: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -198,28 +191,6 @@ def test_a_checkpoint_without_heads_shows_what_differs_inside(
     app = ok(page.run())
     assert "no masked-word (MLM) head" in said(app)
     assert list(charts(app)) == ["vectors", "attention", "heads"]
-
-
-def test_nan_weights_are_told(
-    page: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    network = tiny_network()
-    network.layers[0].attention.output.weight.data[0, 0] = float("nan")
-    folder = Bert(network, tiny_tokenizer()).save(tmp_path / "nan")
-    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(folder))
-    app = page.run()
-    assert not app.exception
-    assert "contain NaN or infinity" in " ".join(error.value for error in app.error)
-
-
-@pytest.mark.parametrize(
-    "text", ["a", "</script><img src=x onerror=alert(1)>", "שלום \U0001f642", "the " * 200]
-)
-def test_odd_texts(page: AppTest, text: str) -> None:
-    page.query_params["other_a"] = text
-    app = ok(page.run())
-    drawn = tokens(app) + json.dumps([chart.proto.spec for chart in app.get("plotly_chart")])
-    assert "<img" not in drawn
 
 
 def test_the_newcomers_version_goes_with_its_text(

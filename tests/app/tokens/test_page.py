@@ -6,7 +6,6 @@ import streamlit as st
 from app.access.policy import CHECKPOINT_VARIABLE
 from app.shell import cache, sentence_box
 from bertcore import Bert
-from tests.support.exhaustive import spread
 from tests.support.opened import page_of
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
 from tests.support.tiny_families import make
@@ -90,30 +89,6 @@ def test_float16_on_a_cpu_is_one_sentence(page):
     at = page.run()
     assert not at.exception
     assert "float16" in at.error[0].value
-
-
-@pytest.mark.parametrize(
-    ("text", "view"),
-    spread(
-        [
-            "hi",
-            "\u200b\u200b",
-            "<script>alert(1)</script><img src=x onerror=alert(1)>",
-            "שלום عليكم 🕊️ 和平",
-            "ꙮ" * 150,
-            "[MASK] [SEP] [UNK]",
-            "e\u0301" * 40,
-        ],
-        VIEWS,
-    ),
-)
-def test_odd_texts_are_shown(page, text, view):
-    page.query_params["view"] = view
-    at = page.run()
-    at.text_area(key="text_a").set_value(text).run()
-    assert not at.exception
-    assert not at.error
-    assert at.text_area(key="text_a").value == text
 
 
 def test_a_blank_text_is_asked_for(page):

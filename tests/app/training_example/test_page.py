@@ -181,14 +181,6 @@ def test_without_a_masked_word_head_one_sentence_says_so(
     assert not app.latex
 
 
-@pytest.mark.parametrize(
-    "text", [HOSTILE, "他去了河边。天气很好。", "a", "word " * 900, "A.\n\n\nB."]
-)
-def test_odd_documents(page: AppTest, text: str) -> None:
-    page.query_params["document"] = text
-    ok(page.run())
-
-
 @pytest.mark.parametrize("text", ["", " \n "])
 def test_an_empty_document_is_a_note(page: AppTest, text: str) -> None:
     app = page.run()
