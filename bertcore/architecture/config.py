@@ -228,30 +228,30 @@ class BertConfig:
                 )
         known = _FIELDS - set(_OURS) | {"embedding_size"}
         stored = {name: values.get(family.fields.get(name, name)) for name in known}
-        chosen = {name: value for name, value in stored.items() if value is not None}
-        chosen = {**family.defaults, **chosen, **family.fixed, "model_type": model_type}
-        missing = [family.fields.get(name, name) for name in _REQUIRED if name not in chosen]
+        given = {name: value for name, value in stored.items() if value is not None}
+        given = {**family.defaults, **given, **family.fixed, "model_type": model_type}
+        missing = [family.fields.get(name, name) for name in _REQUIRED if name not in given]
         if missing:
             raise ValueError(
                 f"config.json lacks {', '.join(missing)}. "
                 "Copy the complete config.json of the checkpoint."
             )
-        num_layers = chosen["num_hidden_layers"]
+        num_layers = given["num_hidden_layers"]
         if isinstance(num_layers, int) and num_layers > MOST_LAYERS:
             raise ValueError(
                 f"config.json asks for {num_layers:,} layers; at most {MOST_LAYERS:,} are read."
             )
-        if family.counts_after_padding and isinstance(chosen["pad_token_id"], int):
-            chosen["position_offset"] = chosen["pad_token_id"] + 1
-        if model_type == "electra" and chosen["embedding_size"] == chosen["hidden_size"]:
-            del chosen["embedding_size"]  # then it has no matrix between them
+        if family.counts_after_padding and isinstance(given["pad_token_id"], int):
+            given["position_offset"] = given["pad_token_id"] + 1
+        if model_type == "electra" and given["embedding_size"] == given["hidden_size"]:
+            del given["embedding_size"]  # then it has no matrix between them
         if values.get("sinusoidal_pos_embds") and model_type == "distilbert":
-            chosen["position_embedding"] = "sinusoidal"
+            given["position_embedding"] = "sinusoidal"
         if "embedding_size" not in family.defaults:
-            chosen.pop("embedding_size", None)
+            given.pop("embedding_size", None)
         if family is MODERNBERT:
-            return ModernBertConfig(**chosen, **_modern_fields(values, num_layers))
-        return BertConfig(**chosen)
+            return ModernBertConfig(**given, **_modern_fields(values, num_layers))
+        return BertConfig(**given)
 
 
 _FIELDS = {field.name for field in fields(BertConfig)}

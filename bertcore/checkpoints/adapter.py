@@ -188,13 +188,13 @@ def _refuse_kind(values: Mapping[str, Any], folder: Path) -> None:
             "open the result."
         )
     strange = next((key for key, value in values.items() if value and key not in _KNOWN), None)
-    found = None if strange is None else f"an adapter with the setting {strange[:50]}"
+    what = None if strange is None else f"an adapter with the setting {strange[:50]}"
     start = values.get("init_lora_weights")
-    if found is None and start not in _PLAIN_STARTS:
-        found = f"a LoRA adapter that changed its base (init_lora_weights {str(start)[:50]})"
-    if found is not None:
+    if what is None and start not in _PLAIN_STARTS:
+        what = f"a LoRA adapter that changed its base (init_lora_weights {str(start)[:50]})"
+    if what is not None:
         raise ValueError(
-            f"{folder} is {found}; BertScope merges only plain LoRA. Merge it with peft "
+            f"{folder} is {what}; BertScope merges only plain LoRA. Merge it with peft "
             "(merge_and_unload), and open the result."
         )
 
@@ -348,11 +348,11 @@ class MergedWeights(OpenWeights):
         """Return the name in the base of a tensor that was saved whole."""
         stored = list(stored)
         forms = (_match(form, stored) for form in _TIED_BIASES.get(name, (name,)))
-        found = next((form for form in forms if form is not None), None)
+        place = next((form for form in forms if form is not None), None)
         is_new = name.startswith(_HEADS) or ".pooler." in f".{name}" or name in _DECODERS
-        if found is None and not is_new:
+        if place is None and not is_new:
             raise self._other_base(f"saves {name[:150]}")
-        return found or name
+        return place or name
 
     def _heads_to_leave_out(self, adapted: Iterable[str]) -> list[str]:
         """Return the names of the base's heads for words and pairs, if the adapter has a task's."""
@@ -473,11 +473,11 @@ class MergedWeights(OpenWeights):
         if self._is_transposed(parts):
             wanted = wanted[::-1]
         is_float = all(self._adapter.stored[name].is_float for name in parts.values())
-        found = (shapes["B"], shapes["A"])
-        if not is_float or len(wanted) != 2 or found != ((wanted[0], rank), (rank, wanted[1])):
+        came = (shapes["B"], shapes["A"])
+        if not is_float or len(wanted) != 2 or came != ((wanted[0], rank), (rank, wanted[1])):
             raise RuntimeError(
                 f"the adapter in {folder} does not fit its base: at {module} its matrices are "
-                f"{list(found[0])} and {list(found[1])} (rank {rank}), but the base's is "
+                f"{list(came[0])} and {list(came[1])} (rank {rank}), but the base's is "
                 f"{list(stored[key].shape)}. {self._expected_base()}"
             )
 
@@ -492,5 +492,5 @@ def _match(name: str, stored: Iterable[str]) -> str | None:
         return name
     if name.startswith(_HEADS):
         return None
-    found = [one for one in names if one.endswith(f".{name}") or f".{name}".endswith(f".{one}")]
-    return found[0] if len(found) == 1 else None
+    matches = [n for n in names if n.endswith(f".{name}") or f".{name}".endswith(f".{n}")]
+    return matches[0] if len(matches) == 1 else None

@@ -78,8 +78,8 @@ def other_archive(archive: Path | IO[bytes]) -> str | None:
     with archive.open("rb") if isinstance(archive, Path) else nullcontext(archive) as file:
         file.seek(0)
         start = file.read(_START)
-    found = next((name for name, place, mark in _OTHER if start[place:].startswith(mark)), None)
-    return f"this is a {found} archive, and only zip files are unpacked." if found else None
+    kind = next((name for name, place, mark in _OTHER if start[place:].startswith(mark)), None)
+    return f"this is a {kind} archive, and only zip files are unpacked." if kind else None
 
 
 def _checked(infos: list[zipfile.ZipInfo]) -> list[tuple[zipfile.ZipInfo, PurePosixPath]]:

@@ -207,5 +207,5 @@ def _with_task(values: Mapping[str, Any], adapter: Adapter) -> dict[str, Any]:
     named = values.get("architectures")
     if isinstance(named, list) and str(named[:1]).rstrip("']").endswith(TASK_CLASSES[kind]):
         return dict(values)  # the base has a head of that kind, with the names of its labels
-    kept = {key: value for key, value in values.items() if key not in _LABEL_FIELDS}
-    return {**kept, "architectures": [family.task_class(kind)]}
+    of_base = {key: value for key, value in values.items() if key not in _LABEL_FIELDS}
+    return {**of_base, "architectures": [family.task_class(kind)]}

@@ -293,9 +293,9 @@ def other_format(names: Iterable[str]) -> str | None:
     near = [name for name in names if name.rpartition("/")[0] in homes]
     rules = [(names, rule) for rule in _OTHER_FORMATS] + [(near, rule) for rule in _OTHER_NAMES]
     for places, (pattern, what, advice) in rules:
-        found = next((name for name in places if re.search(pattern, name)), None)
-        if found is not None:
-            return f"It contains {what} ({found[:100]}). {advice}"
+        file = next((name for name in places if re.search(pattern, name)), None)
+        if file is not None:
+            return f"It contains {what} ({file[:100]}). {advice}"
     return None
 
 

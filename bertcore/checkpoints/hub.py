@@ -334,13 +334,13 @@ def _needed(folder: str, listed: dict[str, RepoSibling], allow_pickle: bool) -> 
     place = f"{folder}/" if folder else ""
     inside = [name.removeprefix(place) for name in listed if name.startswith(place)]
     inside = [name for name in inside if "/" not in name]
-    chosen = _matching(inside, _SETTINGS)
+    needed = _matching(inside, _SETTINGS)
     pickles = _PICKLES if allow_pickle and ADAPTER_WEIGHTS not in inside else ()
     for form in (*_WEIGHTS, *pickles):
         if form[0] in inside:
-            chosen += _matching(inside, form)
+            needed += _matching(inside, form)
             break
-    return [f"{place}{name}" for name in chosen]
+    return [f"{place}{name}" for name in needed]
 
 
 def _matching(names: Sequence[str], patterns: Sequence[str]) -> list[str]:

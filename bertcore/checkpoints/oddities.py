@@ -50,8 +50,8 @@ def _around(files: CheckpointFolder, family: str) -> Iterator[str]:
 
 def setfit_head(files: CheckpointFolder) -> str | None:
     """Return a sentence on the classifier of SetFit in a folder, or None."""
-    found = find_modules(files.folder)
-    root = files.folder if found is None else found[0]
+    modules = find_modules(files.folder)
+    root = files.folder if modules is None else modules[0]
     if not (root / "model_head.pkl").is_file():
         return None
     return (

@@ -53,9 +53,9 @@ class Finding(NamedTuple):
     """A remark stands out, a warning may make answers wrong."""
 
 
-def in_order(found: Iterable[Finding]) -> list[Finding]:
+def in_order(seen: Iterable[Finding]) -> list[Finding]:
     """Return findings in the order of Kind."""
-    return sorted(found, key=lambda each: get_args(Kind).index(each.kind))
+    return sorted(seen, key=lambda each: get_args(Kind).index(each.kind))
 
 
 def findings(kind: Kind, sentences: Iterable[str]) -> list[Finding]:

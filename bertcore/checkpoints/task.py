@@ -319,7 +319,7 @@ def facts_of(
     kind = facts.kind_by_name(family)
     if task_kind(facts.architecture or "") is not None and kind not in family.kinds:
         known = [family.task_class(kind) for kind in family.kinds]
-        ours = f"BertScope reads those of {', '.join(one.name for one in FAMILIES.values())}"
+        ours = f"BertScope reads those of {', '.join(member.name for member in FAMILIES.values())}"
         of_family = f"Of {family.name} are read: {', '.join(known)}"
         return facts.refused(
             f"It is of the class {facts.architecture}, whose head is not read here. "

@@ -265,15 +265,15 @@ def _tensors(content: Any, file: Path) -> dict[str, Tensor]:
     """
     if not isinstance(content, dict):
         return {}
-    found = {
+    tensors = {
         str(name): value
         for name, value in content.items()
         if isinstance(value, Tensor) and value.layout == torch.strided
     }
     inner = {key: part for key, part in content.items() if _has_layers(part)}
     named = next((key for key in _OF_TRAINERS if key in inner), None)
-    if not inner or (named is None and _has_layers(found)):
-        return found
+    if not inner or (named is None and _has_layers(tensors)):
+        return tensors
     if named is None and len(inner) > 1:
         raise RuntimeError(
             f"{file} contains weights under several names ({list_up_to([*map(str, inner)])}). Save "
@@ -286,7 +286,7 @@ def _has_layers(part: Any) -> bool:
     """Return whether an object has several matrices by name, in it or in one within it."""
     if not isinstance(part, dict):
         return False
-    matrices = [one for one in part.values() if isinstance(one, Tensor) and one.ndim > 1]
+    matrices = [value for value in part.values() if isinstance(value, Tensor) and value.ndim > 1]
     return len(matrices) > 1 or any(_has_layers(part[key]) for key in _OF_TRAINERS if key in part)
 
 

@@ -181,8 +181,8 @@ def layers_trained(trained: str) -> tuple[str, int] | None:
     >>> layers_trained("top 2"), layers_trained("biases")
     (('top', 2), None)
     """
-    found = re.fullmatch(r"(top|bottom) ([1-9]\d{0,3})", trained)
-    return None if found is None else (found[1], int(found[2]))
+    named = re.fullmatch(r"(top|bottom) ([1-9]\d{0,3})", trained)
+    return None if named is None else (named[1], int(named[2]))
 
 
 def default_rate(config: BertConfig, *, feature_based: bool = False) -> float:

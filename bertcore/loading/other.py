@@ -280,20 +280,19 @@ def _match(opener: Opener, model: Any, shapes: dict[str, Shape], weights: OpenWe
         key = next((form for form in _forms(name, model.base_model_prefix) if form in shapes), None)
         if key is not None and key not in table:
             table[key] = name
-    for group in _groups(
-        model.all_tied_weights_keys
-    ):  # a table may be stored under any of its names
+    # A table may be stored under any of its names.
+    for group in _groups(model.all_tied_weights_keys):
         keys = sorted(group)  # in one order, as fingerprints follow the table's
         stored = next((table[key] for key in keys if key in table), None)
         if stored is not None:
             table |= {key: stored for key in keys if key not in table}
     buffers = {name for name, _ in model.named_buffers()}
-    found = {key: weights.stored[name].shape for key, name in table.items()}
+    of_file = {key: weights.stored[name].shape for key, name in table.items()}
     return _Match(
         opener=opener,
         table=table,
         missing={k: s for k, s in shapes.items() if k not in table and k not in buffers},
-        mis_shaped={table[k]: (found[k], shapes[k]) for k in table if found[k] != shapes[k]},
+        mis_shaped={table[k]: (of_file[k], shapes[k]) for k in table if of_file[k] != shapes[k]},
     )
 
 
@@ -393,10 +392,10 @@ def head_names(names: Iterable[str], family: OtherFamily) -> dict[str, str]:
     import transformers
 
     prefix = getattr(transformers, family.openers[-1].class_name).base_model_prefix
-    found = {_bare(name): name for name in names}
+    by_bare_name = {_bare(name): name for name in names}
     return {
         bare: name
-        for bare, name in found.items()
+        for bare, name in by_bare_name.items()
         if not bare.startswith(f"{prefix}.") or bare.startswith(f"{prefix}.pooler.")
     }
 

@@ -65,10 +65,10 @@ def read_sentence_modules(
     OnlyPickleError if a layer's only weights are a pickle that may not be read. RuntimeError if a
     file is missing or damaged.
     """
-    found = find_modules(encoder)
-    if found is None:
+    located = find_modules(encoder)
+    if located is None:
         return None
-    root, (first, *rest) = found
+    root, (first, *rest) = located
     settings = read_json(root / _SETTINGS_FILE) if (root / _SETTINGS_FILE).is_file() else {}
     try:
         if _kind(first) != "Transformer":

@@ -202,8 +202,8 @@ class Network(nn.Module):
             after: Called with a layer's index and output; returns the next layer's input.
         """
         for index in range(len(self.layers)) if layers is None else layers:
-            chosen = attention if attention_of is None else attention_of(index)
-            hidden = self.layers[index](hidden, mask, chosen)
+            attend = attention if attention_of is None else attention_of(index)
+            hidden = self.layers[index](hidden, mask, attend)
             if after is not None:
                 hidden = after(index, hidden)
         return hidden
@@ -345,8 +345,8 @@ class Network(nn.Module):
         if segment_ids is None:
             segment_ids = torch.zeros_like(input_ids)
         if position_ids is None and self.config.position_offset:
-            kept = input_ids != self.config.pad_token_id
-            position_ids = kept.cumsum(-1) * kept + self.config.position_offset - 1
+            is_token = input_ids != self.config.pad_token_id
+            position_ids = is_token.cumsum(-1) * is_token + self.config.position_offset - 1
         elif position_ids is None:
             position_ids = torch.arange(num_tokens, device=input_ids.device)
         return segment_ids, position_ids

@@ -112,8 +112,8 @@ def read_config(config: Any, *, heads: frozenset[str], family: OtherFamily) -> O
     """
 
     def first(names: tuple[str, ...], default: Any) -> Any:
-        found = (getattr(config, name, None) for name in names)
-        return next((value for value in found if isinstance(value, type(default))), default)
+        stated = (getattr(config, name, None) for name in names)
+        return next((value for value in stated if isinstance(value, type(default))), default)
 
     absent = {key: text for key, text in family.absent.items() if key != "nsp" or key not in heads}
     positions = first(("max_position_embeddings",), NO_LIMIT)

@@ -221,7 +221,7 @@ def why_not(model_type: str) -> str | None:
     if model_type in _classes("SEQ_TO_SEQ_CAUSAL_LM"):
         return f"{name} has a decoder after its encoder; only encoders are supported."
     inputs = inspect.signature(base.forward).parameters
-    read = next((one for one in _OTHER_INPUTS if one in inputs), None)
+    read = next((argument for argument in _OTHER_INPUTS if argument in inputs), None)
     if read is None:
         return None
     what = _OTHER_INPUTS[read]
@@ -257,7 +257,7 @@ def other_family(names: Iterable[str]) -> str | None:
     'deberta-v2'
     """
     dotted = "".join(f".{name}\n" for name in names)
-    candidates = [one for one, (_, sign) in OTHERS.items() if sign and sign in dotted]
+    candidates = [model_type for model_type, (_, sign) in OTHERS.items() if sign and sign in dotted]
     return candidates[0] if len(candidates) == 1 else None
 
 

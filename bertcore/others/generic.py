@@ -113,7 +113,7 @@ def _states(network: OtherNetwork, ids: Tensor, segments: Tensor) -> States:
     shape = (1, length, network.config.hidden_size)
     # An ALBERT layer may be several, run one after the other.
     depth = len(weights) or network.config.num_hidden_layers
-    if [tuple(one.shape) for one in hidden] != [shape] * (depth + 1):
+    if [tuple(state.shape) for state in hidden] != [shape] * (depth + 1):
         raise RuntimeError(
             f"{name} returns hidden states {[list(one.shape[1:]) for one in hidden]} for {length} "
             f"tokens; expected {depth + 1} of {list(shape[1:])}, one after each layer. It is not "
