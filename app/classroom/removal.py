@@ -27,37 +27,28 @@ def show(kept: ClassStore) -> None:
         "For names typed by mistake, and for what fills the class with nonsense. A learner goes "
         "with all answers, grades and findings; whoever then answers again counts as a new learner."
     )
-    _show_learners(kept.learners())
-    _show_findings(kept.findings())
+    learners, findings = kept.learners(), kept.findings()
+    groups = {
+        "without a name": [learner for learner in learners if not learner.name],
+        "without an answer": [learner for learner in learners if not learner.num_answers],
+        "": learners,
+    }
+    _pick("learners", {_label(learner): learner for learner in learners}, groups)
+    newest = {
+        f"#{each.number} {_named(each.finding.name)}: {legible(each.finding.first)[:80]}": each
+        for each in findings[:MOST_FINDINGS]
+    }
+    _pick("findings", newest, {"": findings})
     _confirm(kept)
 
 
-def _show_learners(learners: Sequence[Learner]) -> None:
-    _pick(
-        "learners",
-        {f"#{one.number} {_named(one.name)} · {_counts(one)}": one for one in learners},
-        {
-            "without a name": [one for one in learners if not one.name],
-            "without an answer": [one for one in learners if not one.num_answers],
-            "": learners,
-        },
-    )
-
-
-def _counts(learner: Learner) -> str:
-    return f"answers: {learner.num_answers}, findings: {learner.num_findings}"
+def _label(learner: Learner) -> str:
+    counts = f"answers: {learner.num_answers}, findings: {learner.num_findings}"
+    return f"#{learner.number} {_named(learner.name)} · {counts}"
 
 
 def _named(name: str) -> str:
     return legible(name) or "no name"
-
-
-def _show_findings(findings: Sequence[HandedIn]) -> None:
-    labels = {
-        f"#{one.number} {_named(one.finding.name)}: {legible(one.finding.first)[:80]}": one
-        for one in findings[:MOST_FINDINGS]
-    }
-    _pick("findings", labels, {"": findings})
 
 
 def _pick(what: str, labels: Mapping[str, T], groups: Mapping[str, Sequence[T]]) -> None:
