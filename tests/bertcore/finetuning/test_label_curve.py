@@ -83,14 +83,14 @@ def test_each_point_is_that_fine_tuning(files: Path, tmp_path: Path) -> None:
     report = start_experiment(tmp_path / "one", own).run()
     assert report is not None
     last = [line for line in report["history"] if "dev_loss" in line][-1]
-    (point,) = [p for p in curve.points if p[:3] == ("untrained", 16, 2)]
+    (point,) = [p for p in curve.points if p.key == ("untrained", 16, 2)]
     assert point.value == last["dev_accuracy"]
     frozen = settings(
         files, seeds=(2,), epochs=2, sample=16, frozen=True, learning_rates=(FROZEN_RATE,)
     )
     report = start_experiment(tmp_path / "head", frozen).run()
     assert report is not None
-    (point,) = [p for p in curve.points if p[:3] == ("frozen", 16, 2)]
+    (point,) = [p for p in curve.points if p.key == ("frozen", 16, 2)]
     assert point.value == report["history"][-1]["dev_accuracy"]
     assert curve.median("untrained", 16) == pytest.approx(
         sum(curve.values("untrained", 16)) / 2  # of two
