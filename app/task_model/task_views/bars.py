@@ -30,7 +30,7 @@ from ...shell import Field, Picture, frame
 from ..answer_figures import AnswerBars
 from ..choices import LABEL, PREDICTED, SPAN, TEXT_CHOICES
 from ..model import ANSWER_CODE, FILE_CODE, Inputs, TaskPage
-from ..score_figures import LABEL_SCORES, confusion_map, confusion_table, which_labels
+from ..score_figures import LABEL_SCORES, which_labels
 from .view import ExplainedTarget, TaskView
 
 MOST_NAMED = 4
@@ -98,35 +98,6 @@ def label_names(labels: pd.DataFrame) -> list[str]:
     return [label_name(label) for label in labels["label"]]
 
 
-CONFUSION = Picture(
-    name="inspect-confusion",
-    figure=confusion_map,
-    table=confusion_table,
-    how=(
-        "Rows are the true labels, columns the predicted ones; colour is the fraction of the row. "
-        "Right answers are on the diagonal. A bright cell off the diagonal is a pair of labels "
-        "that the model often confuses.{which}"
-    ),
-    code=FILE_CODE,
-)
-
-
-def show_confusion(
-    page: frame.Page, run: FileRun, metrics: MetricTable, code: Mapping[str, Any]
-) -> None:
-    """Draw the confusion matrix.
-
-    Args:
-        run: The answers.
-        metrics: Metrics of the run.
-        code: Fills the braces of FILE_CODE.
-    """
-    assert metrics.confusion is not None
-    st.header("Confusion matrix", anchor=False)
-    which = which_labels(len(run.labels))
-    CONFUSION.show(page, metrics.confusion, run.labels, setup="", which=which, **code)
-
-
 class LabelView(BarsView):
     """A label for a text."""
 
@@ -149,12 +120,6 @@ class LabelView(BarsView):
     def in_words(self, answer: LabelAnswer, word: int | None) -> str:
         """Return the most probable label."""
         return named(answer.labels[answer.best], float(answer.probabilities.max()))
-
-    def show_file(
-        self, page: frame.Page, run: FileRun, metrics: MetricTable, code: Mapping[str, Any]
-    ) -> None:
-        """Draw the confusion matrix."""
-        show_confusion(page, run, metrics, code)
 
 
 class PairView(LabelView):

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import streamlit as st
 
-from bertcore.analysis.attribution import FileRun, MetricTable, TagAnswer, TagTarget
+from bertcore.analysis.attribution import TagAnswer, TagTarget
 from bertcore.data.read_tags import is_tag_table
 from bertcore.data.tables import TABLE_FILES
 from bertcore.tasks.model import TaskModel
@@ -17,7 +17,7 @@ from ...shell.uploads import read_apart
 from ..answer_figures import tag_table, tagged_words
 from ..choices import LABEL, PREDICTED, WORD
 from ..model import ANSWER_CODE, Inputs, TaskPage
-from .bars import named, show_confusion
+from .bars import named
 from .view import ExplainedTarget, TaskView
 
 TAGS = Picture(
@@ -104,9 +104,3 @@ class TagView(TaskView):
         """Return the columns of a table; a file with a word per line has no names."""
         is_table: bool = cache.of_file(read_apart, path, is_tag_table)
         return super().column_names(path) if is_table else ()
-
-    def show_file(
-        self, page: frame.Page, run: FileRun, metrics: MetricTable, code: Mapping[str, Any]
-    ) -> None:
-        """Draw the confusion matrix."""
-        show_confusion(page, run, metrics, code)

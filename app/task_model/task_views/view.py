@@ -12,10 +12,23 @@ from bertcore.data.exports import column_names
 from bertcore.data.tables import TABLE_FILES
 from bertcore.tasks.model import TaskModel
 
-from ...shell import cache, frame
+from ...shell import Picture, cache, frame
 from ...shell.uploads import read_apart
 from ..choices import READ_PAIR
-from ..model import Inputs, TaskPage
+from ..model import FILE_CODE, Inputs, TaskPage
+from ..score_figures import confusion_map, confusion_table, which_labels
+
+CONFUSION = Picture(
+    name="inspect-confusion",
+    figure=confusion_map,
+    table=confusion_table,
+    how=(
+        "Rows are the true labels, columns the predicted ones; colour is the fraction of the row. "
+        "Right answers are on the diagonal. A bright cell off the diagonal is a pair of labels "
+        "that the model often confuses.{which}"
+    ),
+    code=FILE_CODE,
+)
 
 
 class ExplainedTarget(NamedTuple):
@@ -114,12 +127,16 @@ class TaskView(ABC):
         """
         return None
 
-    def show_file(  # noqa: B027 - nothing to add for questions
+    def show_file(
         self, page: frame.Page, run: FileRun, metrics: MetricTable, code: Mapping[str, Any]
     ) -> None:
-        """Draw what only this task shows of a file's answers.
+        """Draw what only this task shows of a file's answers: a confusion matrix, if it has one.
 
         Args:
             metrics: Metrics of the run.
             code: Fills the braces of FILE_CODE.
         """
+        if metrics.confusion is not None:
+            st.header("Confusion matrix", anchor=False)
+            which = which_labels(len(run.labels))
+            CONFUSION.show(page, metrics.confusion, run.labels, setup="", which=which, **code)
