@@ -14,10 +14,8 @@ ROOT = Path(__file__).resolve().parents[1]
 PLACE = ROOT / "docs" / "what-opens.md"
 HEAD = """# What opens
 
-Made by `python docs/make_what_opens.py`; do not edit. Each row stands in the test that opens such a
-file on the pages, with `bertscope inspect`, `evaluate` and `finetune`, and in Python (`tests/`).
-Columns and labels that are guessed are shown, and can be changed; how that is done is in
-[training.md](training.md#fine-tuning), what happens with a checkpoint in
+Made by `python docs/make_what_opens.py`; do not edit. Each row is a test that opens such a file.
+Guessed columns can be changed ([training.md](training.md#fine-tuning)); on checkpoints see
 [inspect-your-checkpoint.md](inspect-your-checkpoint.md). `⇥` is a tab.
 
 """

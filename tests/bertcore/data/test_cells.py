@@ -138,7 +138,7 @@ def test_lists_in_cells(name: str, tmp_path: Path) -> None:
     "Labels",
     "labels with commas and the like between them",
     "`cold, slow`, where `cold` and `slow` are labels",
-    "one label a text, which is said; `--task multilabel` refuses them: write `|`",
+    "one label, which is said; refused as several: write `|`",
 )
 @pytest.mark.parametrize("sign", [", ", "; ", " / ", "+", " & ", " and ", "\t"])
 def test_other_signs_between_labels_are_named(sign: str, tmp_path: Path) -> None:
