@@ -379,10 +379,11 @@ class Intervals(Chart):
         if self.line is not None:
             fig.add_vline(x=self.line, line={"dash": "dot", "color": theme.SPECIAL})
         legend = 24 if len(groups) > 1 else 0
-        theme.plot_layout(fig, "", self.x_title, "", ROW_PIXELS * len(rows) + 80 + legend)
         names = [
             f"{_in_two_lines(str(name))} ({_counted(number)})" for name, number in numbers.items()
         ]
+        pixels = ROW_PIXELS + (8 if any("<br>" in name for name in names) else 0)
+        theme.plot_layout(fig, "", self.x_title, "", pixels * len(rows) + 80 + legend)
         fig.update_yaxes(**theme.named_rows(names, 0.4))
         if self.is_fraction:
             fig.update_xaxes(range=[-0.02, 1.02], tickformat=".0%")
