@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         tasks,
         tokenizer,
     )
-    from bertcore.architecture.config import BertConfig
+    from bertcore.architecture.config import BertConfig, shape_of
     from bertcore.bert import Bert
     from bertcore.interventions import Changes
     from bertcore.loading import load, untrained

@@ -84,8 +84,9 @@ def test_the_python_of_readme_and_manual_runs(
     for snippet in snippets:
         exec(compile(snippet, page.name, "exec"), names)
     assert names["t"].tokens[1] == "the"
-    assert len(snippets) == (1 if page == README else 4)
-    assert (tmp_path / "lines.html").is_file() == (page.name == "python.md")
+    assert len(snippets) == (1 if page == README else 7)
+    for made in ("lines.html", "trace.npz", "reviews/README.md", "run/config.json", "mine"):
+        assert (tmp_path / made).exists() == (page.name == "python.md")
 
 
 def test_the_readme_is_a_screen_and_a_half() -> None:
