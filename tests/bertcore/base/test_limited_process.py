@@ -1,7 +1,5 @@
 """A stranger's file is read in a process with limits, which dies instead of ours."""
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess

@@ -1,7 +1,5 @@
 """What fits into memory, and what is said where it does not."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

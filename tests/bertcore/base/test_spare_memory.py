@@ -1,7 +1,5 @@
 """Freed memory that glibc keeps is returned to the system, after each step of fine-tuning."""
 
-from __future__ import annotations
-
 import ctypes
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Values of bertcore as JSON and back: the same, and nothing else is ever made of it."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from dataclasses import dataclass
@@ -46,11 +44,6 @@ def test_any_value_comes_back_as_it_was(value: Any) -> None:
 SURVEY = Survey(
     num_examples=3,
     labels={"a": 2, "1": 1},
-    sample=(
-        TextExample("a text \ud800\n", None, "a", 1),
-        LabelsExample("x", "y", ("a", "b"), 2, ("a", "b", "c")),
-        TaggedExample(["w"] * 1000, ["t"] * 1000, 3),
-    ),
     num_bad=0,
     first_bad="",
 )
@@ -60,6 +53,9 @@ SURVEY = Survey(
     "value",
     [
         SURVEY,
+        TextExample("a text \ud800\n", None, "a", 1),
+        LabelsExample("x", "y", ("a", "b"), 2, ("a", "b", "c")),
+        TaggedExample(["w"] * 1000, ["t"] * 1000, 3),
         Columns(text="a", label_map="0=x"),
         Texts(tuple(Sentence(str(n)) for n in range(1000)), (), "", "", "", ("note",)),
         Counter({"": 3, "x": 1}),

@@ -1,7 +1,5 @@
 """Exports of annotation tools: the answers people gave; what nobody answered is counted."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Bounds of readers: content that took time or memory by its square, wide tables, and archives."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import lzma

@@ -1,7 +1,5 @@
 """What a cell says: lists, numbers in every notation, labels that stand together."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

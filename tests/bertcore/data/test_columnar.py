@@ -1,7 +1,5 @@
 """Parquet and Arrow files: every kind of column, one odd value, and what unpacks to too much."""
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Callable
 from datetime import datetime

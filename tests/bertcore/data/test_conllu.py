@@ -1,7 +1,5 @@
 """Reading CoNLL-U, whole and damaged."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import pytest

@@ -1,7 +1,5 @@
 """Tables as people have them: each is read as pandas reads it when told the dialect."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Callable

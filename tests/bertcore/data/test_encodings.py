@@ -1,7 +1,5 @@
 """Encodings of files: guessed from few lines of many languages, and damage that costs one row."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What is guessed of a labelled file."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Labelled files of well-known data sets: guessed, read, scored and divided alike by every way."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Questions in every form of SQuAD: the same examples, and answers at their places."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Callable

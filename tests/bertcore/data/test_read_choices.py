@@ -1,7 +1,5 @@
 """Multiple choice as published: SWAG, HellaSwag, ARC, RACE and their like, read by columns."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Readers of examples: the usual files, their quirks, and one sentence for each wrong one."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

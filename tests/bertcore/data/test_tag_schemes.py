@@ -1,7 +1,5 @@
 """Tag schemes as people have them, against seqeval where it knows them, and by hand elsewhere."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """What is said of copies, of one class alone and of ties: alike by every way."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Calibration and slices in what `bertscope evaluate` says and in the report of a fine-tuning."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

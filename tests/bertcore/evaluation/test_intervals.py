@@ -1,7 +1,5 @@
 """Intervals against scipy and exact cases."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

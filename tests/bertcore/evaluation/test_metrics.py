@@ -1,7 +1,5 @@
 """Metrics: those of scikit-learn, seqeval and the official scripts, and their intervals."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

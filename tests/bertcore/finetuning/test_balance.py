@@ -1,7 +1,5 @@
 """Balanced fine-tuning: weights of rows, the weighted loss, its parts, resuming, refusals."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

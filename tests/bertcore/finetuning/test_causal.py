@@ -1,7 +1,5 @@
 """A causal BERT fine-tuned: a text is read from its last token, since the first sees no other."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The wrong dev examples beside a run's metrics: the same as the scores say, and no more."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Task distillation: soft targets beside labels, by formula; a student learns and resumes."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`--keep-epochs`: each epoch's checkpoint stays, whole, to be opened and compared."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The series by number of labels: random weights, the same examples, stops, and bad input."""
 
-from __future__ import annotations
-
 import json
 import math
 import shutil

@@ -1,7 +1,5 @@
 """The loop: it learns, resumes bit by bit, stops early, freezes, weighs classes, and reports."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

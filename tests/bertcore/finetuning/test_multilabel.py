@@ -1,7 +1,5 @@
 """Texts with any number of labels: files, loss, scores, answers and counterfactuals."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Other architectures in the same loop: they learn, resume, and open in transformers afterwards."""
 
-from __future__ import annotations
-
 import logging
 import math
 from pathlib import Path

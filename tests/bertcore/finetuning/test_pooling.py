@@ -1,7 +1,5 @@
 """A text's head over the mean of its tokens: equal to plain torch, saved, opened, and refused."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Several processes fine-tune what one would."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

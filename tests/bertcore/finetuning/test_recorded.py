@@ -1,7 +1,5 @@
 """Recorded fine-tunings: each part is what it says, and each has its scores."""
 
-from __future__ import annotations
-
 import json
 import statistics
 

@@ -1,7 +1,5 @@
 """Fine-tuning with swapped words: what is added, resumed bit by bit, recorded and refused."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Log-likelihood by a causal model, against minicons, and the exam that counts it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Files of lessons: what is read, what a learner's answer is told, what is refused and how."""
 
-from __future__ import annotations
-
 import math
 import re
 from pathlib import Path

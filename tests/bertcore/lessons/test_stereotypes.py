@@ -1,7 +1,5 @@
 """Answers about stereotypes: their scores are kept, and the checkpoint behind them is not."""
 
-from __future__ import annotations
-
 import gc
 import weakref
 

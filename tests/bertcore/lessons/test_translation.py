@@ -1,7 +1,5 @@
 """Translations of lessons: texts in the place of the original's, and what is refused."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Numbers as learners type them, read alike in the app and in a live file."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Rows of made-up words of one to four pieces, in sentences."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from bertcore.objectives import Pieces, Row

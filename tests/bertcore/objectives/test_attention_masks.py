@@ -1,7 +1,5 @@
 """Causal, UniLM and XLNet: who may look at whom, from the papers' figures."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

@@ -1,7 +1,5 @@
 """T5, BART and MASS: the decoder can rebuild the text, and the shares are those of the papers."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import groupby
 

@@ -3,8 +3,6 @@
 The statistical tests draw with fixed seeds; each bound is a chi-square quantile of 1 in 10,000.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -4,8 +4,6 @@ The statistical tests draw with fixed seeds; each bound is five standard errors 
 quantile of 1 in 10,000.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 

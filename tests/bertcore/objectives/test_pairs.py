@@ -1,7 +1,5 @@
 """Pairs: the texts exchanged or replaced, the special tokens where they belong."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

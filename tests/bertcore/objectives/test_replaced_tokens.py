@@ -1,7 +1,5 @@
 """ELECTRA: labels follow from the ids, a lucky guess is no replacement, samples follow logits."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import chisquare

@@ -1,7 +1,5 @@
 """The table of objectives: each is pure, and does what its paper says, counted over many draws."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

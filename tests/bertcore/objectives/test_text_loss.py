@@ -1,7 +1,5 @@
 """The loss of a text: transformers' own, the mean of its parts, and refusals in a sentence."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

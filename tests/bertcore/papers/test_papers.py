@@ -1,7 +1,5 @@
 """The file of published figures: a source for each, and what our own code can compute of them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Pretraining with a teacher: the loss by formula, who gets gradients, learning, resuming."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """Next-token scores on held-out text: transformers' loss on the same rows, and what is counted."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

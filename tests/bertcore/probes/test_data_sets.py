@@ -1,7 +1,5 @@
 """Files as sentences for a probe: what is read, how it is divided, what is refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Linear probes beside scikit-learn, control labels and baselines by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss

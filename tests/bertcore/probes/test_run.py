@@ -1,7 +1,5 @@
 """Probes of a whole checkpoint: vectors of words, every score, what is left out."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

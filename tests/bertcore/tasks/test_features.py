@@ -1,7 +1,5 @@
 """An encoder that is not trained runs once; what it says is kept in memory or in a file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Labels of files as people have them: no label, numbers, spellings, lists, and other orders."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

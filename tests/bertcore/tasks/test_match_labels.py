@@ -1,7 +1,5 @@
 """Labels as people have them: which label of a checkpoint a file's label stands for."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -4,8 +4,6 @@ The usual form of Korean and classical Chinese RoBERTas: a WordPiece vocabulary,
 gives segment 1 to the second text, on a network without a second segment.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

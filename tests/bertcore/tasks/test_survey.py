@@ -1,7 +1,5 @@
 """What all rows of a file hold, counted in bounded memory."""
 
-from __future__ import annotations
-
 import tracemalloc
 from pathlib import Path
 

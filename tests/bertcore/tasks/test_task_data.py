@@ -1,7 +1,5 @@
 """From examples to rows: what transformers' tokenizer gives, windows, tags, batches, labels."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

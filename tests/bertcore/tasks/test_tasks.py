@@ -1,7 +1,5 @@
 """A seventh task is one class: it is trained, saved, opened, scored and explained like the six."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

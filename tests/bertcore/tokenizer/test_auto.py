@@ -1,7 +1,5 @@
 """Tokenizers that AutoTokenizer builds: its ids, or a refusal; and no file outside the folder."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import os

@@ -1,7 +1,5 @@
 """A vocabulary that grows merge by merge: equal to the library's BPE, and what each rule wants."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Byte-level BPE and Unigram: as transformers cuts text, with places, cuts and clear refusals."""
 
-from __future__ import annotations
-
 import base64
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Checkpoints with odd tokenizers, by every way in: Python, a zip and the commands."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

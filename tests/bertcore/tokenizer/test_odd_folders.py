@@ -3,8 +3,6 @@
 AutoTokenizer of the pinned version is the reference, on every text of the tokenizer tests.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -3,8 +3,6 @@
 Its own offsets begin a letter late where a pre-tokenizer adds a space that the text lacks.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections import defaultdict
 from collections.abc import Callable, Iterator

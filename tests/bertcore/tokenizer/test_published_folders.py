@@ -1,7 +1,5 @@
 """Forms of tokenizer folders from public threads; each names its thread."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`bertscope bias`: each measure prints what the core says, and bad input is a sentence."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

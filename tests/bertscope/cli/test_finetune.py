@@ -1,7 +1,5 @@
 """`bertscope finetune` and `evaluate`: from the command line, with one sentence for wrong input."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

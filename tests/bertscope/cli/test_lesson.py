@@ -1,7 +1,5 @@
 """`bertscope lesson check`: a lesson that holds, and what is wrong with one that does not."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`bertscope probe`: prints what the core says."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The notebook's functions without a browser."""
 
-from __future__ import annotations
-
 import base64
 import html
 import json

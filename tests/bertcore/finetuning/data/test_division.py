@@ -1,7 +1,5 @@
 """A file divided into training and dev data, and samples of it."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

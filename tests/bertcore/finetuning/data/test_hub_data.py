@@ -3,8 +3,6 @@
 No network: a module of our own stands in the place of `datasets`.
 """
 
-from __future__ import annotations
-
 import errno
 import json
 import os

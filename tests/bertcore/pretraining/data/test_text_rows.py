@@ -1,7 +1,5 @@
 """Packed rows one by one: their tokens, and where words and sentences start."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Runs with a decoder: T5's, BART's and MASS's batches, checkpoints and the command line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Runs of permutation language modelling: their batches, checkpoints and the command line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Runs of replaced tokens: sharing of tables, checkpoints of both networks, the command line."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from random import Random
