@@ -17,7 +17,7 @@ from bertcore.model import Model, check_ids
 from bertcore.network import Network
 from bertcore.sentences import SentenceModules
 from bertcore.tokenizer import Encoding, Tokenizer
-from bertcore.trace import Activations, Trace, trace_bytes, trace_network, trace_rows
+from bertcore.trace import Trace, trace_bytes, trace_network, trace_rows
 
 if TYPE_CHECKING:
     from bertcore.checkpoints import LoadReport
@@ -121,30 +121,6 @@ class Bert(Model):
                     own = list(encodings[i].segment_ids)
                     traces[i] = self._traced(*texts[i], encodings[i], own, place, activations)
         return [traces[i] for i in range(len(texts))]
-
-    def _traced(
-        self,
-        text: str,
-        text_pair: str | None,
-        encoding: Encoding,
-        segment_ids: list[int],
-        position_ids: list[int],
-        activations: Activations,
-    ) -> Trace:
-        return Trace(
-            text_a=text,
-            text_b=text_pair,
-            tokens=list(encoding.tokens),
-            input_ids=list(encoding.input_ids),
-            segment_ids=segment_ids,
-            position_ids=position_ids,
-            offsets=list(encoding.offsets),
-            text_ids=list(encoding.text_ids),
-            word_ids=list(encoding.word_ids),
-            truncation=encoding.truncation,
-            activations=activations,
-            checkpoint=self.name,
-        )
 
     def save(self, folder: str | Path) -> Path:
         """Write a checkpoint folder that `transformers` opens, with a model card.

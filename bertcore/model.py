@@ -28,7 +28,7 @@ from bertcore.network import Encoder
 from bertcore.objectives.text_loss import TextLoss, text_loss
 from bertcore.sentences import MEAN, POOLINGS, SentenceModules
 from bertcore.tokenizer import Encoding, Tokenizer
-from bertcore.trace import Trace
+from bertcore.trace import Activations, Trace
 
 if TYPE_CHECKING:
     from bertcore.checkpoints import LoadReport
@@ -188,6 +188,30 @@ class Model(ABC):
 
     def _trace_all(self, texts: Sequence[tuple[str, str | None]]) -> list[Trace]:
         return [self._trace(*pair) for pair in texts]
+
+    def _traced(
+        self,
+        text: str,
+        text_pair: str | None,
+        encoding: Encoding,
+        segment_ids: list[int],
+        position_ids: list[int],
+        activations: Activations,
+    ) -> Trace:
+        return Trace(
+            text_a=text,
+            text_b=text_pair,
+            tokens=list(encoding.tokens),
+            input_ids=list(encoding.input_ids),
+            segment_ids=segment_ids,
+            position_ids=position_ids,
+            offsets=list(encoding.offsets),
+            text_ids=list(encoding.text_ids),
+            word_ids=list(encoding.word_ids),
+            truncation=encoding.truncation,
+            activations=activations,
+            checkpoint=self.name,
+        )
 
     @abstractmethod
     def save(self, folder: str | Path) -> Path:

@@ -125,28 +125,17 @@ class OtherModel(Model):
         words = None
         if "mlm" in self.capabilities and self.module.mask_id in encoding.input_ids:
             words = self.module.word_states(ids[None], segment_tensor[None])[0].cpu()
-        return Trace(
-            text_a=text,
-            text_b=text_pair,
-            tokens=list(encoding.tokens),
-            input_ids=list(encoding.input_ids),
-            segment_ids=segments,
-            position_ids=self.module.positions(ids).tolist(),
-            offsets=list(encoding.offsets),
-            text_ids=list(encoding.text_ids),
-            word_ids=list(encoding.word_ids),
-            truncation=encoding.truncation,
-            activations=Activations(
-                embeddings=traced_embeddings(self.module, ids, segment_tensor, hidden_states[0]),
-                hidden_states=hidden_states,
-                attentions=states.attentions[:, 0].cpu(),
-                queries=None,
-                keys=None,
-                values=None,
-                word_states=words,
-            ),
-            checkpoint=self.name,
+        activations = Activations(
+            embeddings=traced_embeddings(self.module, ids, segment_tensor, hidden_states[0]),
+            hidden_states=hidden_states,
+            attentions=states.attentions[:, 0].cpu(),
+            queries=None,
+            keys=None,
+            values=None,
+            word_states=words,
         )
+        places = self.module.positions(ids).tolist()
+        return self._traced(text, text_pair, encoding, segments, places, activations)
 
     def decoder(self, text: str, text_pair: str | None = None) -> DecoderTrace:
         """Return the decoder's input, output and attention for a text.
