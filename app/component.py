@@ -9,8 +9,6 @@ from functools import cache
 from operator import methodcaller
 from typing import Any
 
-import streamlit as st
-
 from .bundle import Bundle, read_bundle
 from .html_file.document import ScriptedPicture
 
@@ -32,6 +30,8 @@ def hear(key: str, read: Callable[[Any], Any], listener: Listener) -> Callable[[
     """
 
     def changed() -> None:
+        import streamlit as st
+
         state = st.session_state.get(key)
         try:
             value = None if state is None else read(state)
@@ -109,5 +109,7 @@ def _bundle(path: str) -> Bundle:
 
 @cache
 def _registered(component: Component) -> Callable[..., Any]:
+    import streamlit as st
+
     bundle = component.bundle
     return st.components.v2.component(component.name, css=bundle.style or None, js=bundle.module)

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, TypeVar
 
 import pandas as pd
 
@@ -51,8 +51,8 @@ class View(Generic[T]):
     question: str
     """What it answers: the heading of its section."""
     of: Callable[..., T]
-    """Function of the core. If its first argument is a `Model` or a `Trace`, that is the page's
-    checkpoint or the trace of its text; the others are given to `show`."""
+    """Function of the core. If it begins with a `Model`, a `Trace`, or both in this order, those
+    are the page's checkpoint and the trace of its text; the others are given to `show`."""
     how: str
     """How to read it, in Markdown; BERT's special tokens become the checkpoint's own. Braces are
     filled by `fills`; a literal brace is doubled."""
@@ -92,21 +92,16 @@ class View(Generic[T]):
         return file_chart.chart(self.draw(result, **drawn))
 
     @property
-    def takes(self) -> Literal["trace", "bert", ""]:
-        """What the first argument is: the trace of the text, the checkpoint, or neither."""
-        first = next(iter(inspect.signature(self.of).parameters.values()), None)
-        if first is None:
-            return ""
-        if first.name == "self":
-            return "bert"  # a method of Model
-        kind = first.annotation
-        name = kind if isinstance(kind, str) else getattr(kind, "__name__", "")
-        return _FIRST.get(name, "")
+    def takes(self) -> tuple[str, ...]:
+        """What the function begins with: "bert", the checkpoint, "trace", or both."""
+        first = [*inspect.signature(self.of).parameters.values()][:2]
+        names = tuple(map(_given, first))
+        return names if names == ("bert", "trace") else tuple(filter(None, names[:1]))
 
     @property
     def parameters(self) -> dict[str, inspect.Parameter]:
-        """Those behind the checkpoint or trace, without those that progress is reported to."""
-        known = [*inspect.signature(self.of).parameters.items()][1 if self.takes else 0 :]
+        """Those behind checkpoint and trace, without those that progress is reported to."""
+        known = [*inspect.signature(self.of).parameters.items()][len(self.takes) :]
         return {name: parameter for name, parameter in known if name not in REPORTS}
 
     @property
@@ -122,7 +117,7 @@ class View(Generic[T]):
         return arguments[:count], named
 
     def bind(self, texts: Sequence[str], options: Mapping[str, Any] = NOTHING) -> dict[str, Any]:
-        """Return the arguments behind the first, from typed texts and named options.
+        """Return the arguments behind what it `takes`, from typed texts and named options.
 
         ValueError if an argument is missing, or an option is none of the function's.
         """
@@ -131,7 +126,7 @@ class View(Generic[T]):
             listed = ", ".join(name for name in known if name not in _TEXTS) or "none"
             raise ValueError(f"{self.name} has no option {unknown[0]}; its options are: {listed}.")
         bound = {
-            **_typed(self.name, known, texts, most=2 if self.takes == "trace" else None),
+            **_typed(self.name, known, texts, most=2 if "trace" in self.takes else None),
             **options,
         }
         missing = [
@@ -146,9 +141,9 @@ class View(Generic[T]):
     def compute(self, bert: Model, texts: Sequence[str], **options: Any) -> T:
         """Return the result for typed texts; errors are those of `bind` and of the function."""
         bound = self.bind(texts, options)
-        if not self.takes:
-            return self.of(**bound)
-        return self.of(bert.trace(*texts[:2]) if self.takes == "trace" else bert, **bound)
+        trace = bert.trace(*texts[:2]) if "trace" in self.takes else None
+        given = {"bert": bert, "trace": trace}
+        return self.of(*(given[name] for name in self.takes), **bound)
 
     def python(
         self,
@@ -159,7 +154,7 @@ class View(Generic[T]):
         """Return the call as Python that follows the lines that define `bert` and `trace`.
 
         Args:
-            arguments: Those behind the first.
+            arguments: Those behind what it `takes`.
             texts: The texts of `trace`; None if there is no such line.
             spelled: Python of arguments that is not their `repr`, by name.
         """
@@ -167,25 +162,33 @@ class View(Generic[T]):
         for name, value in zip(self.parameters, arguments, strict=False):
             python = spelled.get(name) or _written(name, value, texts)
             written.append(python if name in _TEXTS else f"{name}={python}")
-        first = self.takes
         if "." in self.of.__qualname__:
-            function, imported = f"{first}.{self.of.__name__}", ""
+            function, imported = f"{self.takes[0]}.{self.of.__name__}", ""
         else:
             function = self.of.__name__
-            named = {each.__name__: each for each in (self.of, *_classes(list(arguments)))}
+            exported: list[Callable[..., Any]] = [self.of, *_classes(list(arguments))]
+            named = {each.__name__: each for each in exported}
             lines = (f"from {public_module(each)} import {name}" for name, each in named.items())
             imported = "\n" + "\n".join(sorted(lines)) + "\n"
-            written = [first, *written] if first else written
+            written = [*self.takes, *written]
         call = f"result = {function}({', '.join(written)})"
         if len(call) > _WIDTH:
-            lines = "".join(f"    {argument},\n" for argument in written)
-            call = f"result = {function}(\n{lines})"
+            indented = "".join(f"    {argument},\n" for argument in written)
+            call = f"result = {function}(\n{indented})"
         return f"{imported}\n{call}\n"
 
 
-_FIRST: dict[str, Literal["trace", "bert"]] = {"Trace": "trace", "Model": "bert", "Bert": "bert"}
+_GIVEN = {"Trace": "trace", "Model": "bert", "Bert": "bert"}
+"""What a page gives for a parameter, by its annotation."""
 _TEXTS = ("text", "text_a", "text_b", "text_pair", "sentences", "texts")
 """Parameters for what a person types."""
+
+
+def _given(parameter: inspect.Parameter) -> str:
+    if parameter.name == "self":
+        return "bert"  # of a method of Model
+    kind = parameter.annotation
+    return _GIVEN.get(kind if isinstance(kind, str) else getattr(kind, "__name__", ""), "")
 
 
 def _typed(

@@ -22,6 +22,7 @@ from torch import nn
 
 import bertcore
 from bertcore import Model, Trace
+from bertcore.analysis.shared.inputs import masked_encoding
 from bertcore.checkpoints.source import SHIPPED
 
 from ..access import checkpoints, visits
@@ -65,11 +66,16 @@ class Texts(NamedTuple):
     key: BertKey
     text_a: str
     text_b: str | None
+    masked: tuple[int, ...] = ()
+    """Positions that are replaced by the mask token."""
 
     @property
     def trace(self) -> Trace:
         """The trace of the texts."""
-        return trace(*self)
+        if self.masked:
+            masked: Trace = call(_masked_trace, *self)
+            return masked
+        return trace(self.key, self.text_a, self.text_b)
 
     @property
     def stands_for(self) -> Trace:
@@ -436,6 +442,11 @@ def _trace(
     position_ids: tuple[int, ...] | None,
 ) -> Trace:
     return model.trace(text_a, text_b, segment_ids=segment_ids, position_ids=position_ids)
+
+
+def _masked_trace(model: Model, text_a: str, text_b: str | None, masked: tuple[int, ...]) -> Trace:
+    encoding = masked_encoding(model, text_a, text_b, masked)
+    return model.trace(text_a, text_b, encoding=encoding)
 
 
 def _stamp(place: str) -> tuple[tuple[str, int, int], ...]:

@@ -72,6 +72,8 @@ class Page:
     """False for pages without the sentence box."""
     is_dark: bool
     """Whether the visitor's theme is dark; for the few colours that cannot follow by themselves."""
+    masked: tuple[int, ...] = ()
+    """Positions that are hidden in the trace, on a page that hides some."""
 
     @property
     def bert(self) -> Model:
@@ -82,7 +84,12 @@ class Page:
     def trace(self) -> Trace:
         """The trace of the texts, on a page with a sentence box."""
         assert self.has_text
-        return cache.trace(self.bert_key, self.text_a, self.text_b)
+        return self.reading.trace
+
+    @property
+    def reading(self) -> cache.Texts:
+        """What stands for the trace among the arguments of `Compute`."""
+        return cache.Texts(self.bert_key, self.text_a, self.text_b, self.masked)
 
     @property
     def encoding(self) -> Encoding:
@@ -112,7 +119,14 @@ class Page:
         if not self.has_text:
             return opened
         pair = "" if self.text_b is None else f", {self.text_b!r}"
-        return f"{opened}trace = bert.trace({self.text_a!r}{pair})\n"
+        texts = f"{self.text_a!r}{pair}"
+        if not self.masked:
+            return f"{opened}trace = bert.trace({texts})\n"
+        return (
+            f"from bertcore.analysis import masked_encoding\n{opened}"
+            f"hidden = masked_encoding(bert, {texts}, masked={[*self.masked]})\n"
+            f"trace = bert.trace({texts}, encoding=hidden)\n"
+        )
 
 
 def begin(

@@ -17,7 +17,7 @@ from ..html_file.document import Scheme
 from ..plots import Figure
 from ..streamlit_internals import plotly_chart
 from ..view import NOTHING, View
-from . import cache, capabilities, frame, hand_in, picture_files, sidebar
+from . import capabilities, frame, hand_in, picture_files, sidebar
 from .compute import Compute
 
 T = TypeVar("T")
@@ -138,13 +138,13 @@ def computed(
     compute: Callable[..., Any] | None = None,
 ) -> T:
     """Return the result of a view, computed once for equal arguments, as for `show`."""
-    first: list[Any] = []
+    given: list[Any] = []
     if view.takes:
         assert page is not None
-        texts = cache.Texts(page.bert_key, *page.texts)
-        first = [texts if view.takes == "trace" else page.bert_key]
+        of_page = {"bert": page.bert_key, "trace": page.reading}
+        given = [of_page[name] for name in view.takes]
     by_place, by_name = view.split(arguments)
-    result: T = (compute or Compute())(view.of, *first, *by_place, **by_name)
+    result: T = (compute or Compute())(view.of, *given, *by_place, **by_name)
     return result
 
 

@@ -85,7 +85,7 @@ def _options(settings: list[str]) -> dict[str, Any]:
 
 
 def _signature(view: Any) -> str:
-    texts = "a text or pair" if view.takes == "trace" else ""
+    texts = "a text or pair" if "trace" in view.takes else ""
     return ", ".join(filter(None, [texts, *view.parameters]))
 
 

@@ -33,7 +33,7 @@ def show(name: str, of: Model | Trace, *texts: str, **options: Any) -> NotebookV
     """
     view = named_view(name)
     if isinstance(of, Trace):
-        if view.takes != "trace":
+        if view.takes != ("trace",):
             raise ValueError(f"{name} needs the checkpoint; give it in place of the trace.")
         bert, texts = None, (of.text_a, *([] if of.text_b is None else [of.text_b]))
         result = view.of(of, **view.bind((), options))
@@ -50,9 +50,9 @@ def draw(
     marks = special.BERT if bert is None else special.marks_of(bert.tokenizer)
     how = special.filled_markdown(view.how, marks, **view.fills(result))
     code = f"import bertcore\n\nbert = bertcore.load({source_of(bert)!r})\n" if view.takes else ""
-    if view.takes == "trace":
+    if "trace" in view.takes:
         code += f"trace = bert.trace({', '.join(map(repr, texts))})\n"
-    bound = view.bind(() if view.takes == "trace" else texts, options)
+    bound = view.bind(() if "trace" in view.takes else texts, options)
     code += view.python([bound[name] for name in view.parameters if name in bound], None)
     names = ("Text A", "Text B") if len(texts) < 3 else [f"Text {n + 1}" for n in range(len(texts))]
     typed = dict(zip(names, texts, strict=False))

@@ -74,7 +74,7 @@ def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Mod
 def asked(view: View[Any]) -> tuple[tuple[str, ...], dict[str, Any]]:
     """Return texts and options for a view: as many as it takes."""
     known = {*view.parameters}
-    is_pair = view.takes == "trace" or bool({"text_b", "text_pair"} & known)
+    is_pair = "trace" in view.takes or bool({"text_b", "text_pair"} & known)
     count = 3 if {"sentences", "texts"} & known else 2 if is_pair else len({"text"} & known)
     return TEXTS[:count], {name: value for name, value in SAMPLES.items() if name in known}
 
