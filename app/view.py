@@ -6,6 +6,7 @@ imports no Streamlit.
 """
 
 import inspect
+import itertools
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass
@@ -89,7 +90,14 @@ class View(Generic[T]):
         """Return the picture of a result for an HTML file."""
         if self.part is not None:
             return self.part(result, **drawn)
+        if not self.is_drawn:
+            raise ValueError(f"{self.name} is drawn on its page alone; its numbers are a table.")
         return file_chart.chart(self.draw(result, **drawn))
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether it has a picture beside that of its page's component."""
+        return any(each is not None for each in (self.chart, self.figure, self.part))
 
     @property
     def takes(self) -> tuple[str, ...]:
@@ -158,10 +166,11 @@ class View(Generic[T]):
             texts: The texts of `trace`; None if there is no such line.
             spelled: Python of arguments that is not their `repr`, by name.
         """
-        written = []
-        for name, value in zip(self.parameters, arguments, strict=False):
+        written: list[str] = []
+        num_texts = len([*itertools.takewhile(_TEXTS.__contains__, self.parameters)])
+        for place, (name, value) in enumerate(zip(self.parameters, arguments, strict=False)):
             python = spelled.get(name) or _written(name, value, texts)
-            written.append(python if name in _TEXTS else f"{name}={python}")
+            written.append(python if place < num_texts else f"{name}={python}")
         if "." in self.of.__qualname__:
             function, imported = f"{self.takes[0]}.{self.of.__name__}", ""
         else:

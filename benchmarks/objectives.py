@@ -53,7 +53,7 @@ from bertcore.pretraining import (
 from bertcore.training.loop import Progress
 
 RESULT = "benchmark.json"
-ROWS = Path(__file__).parents[1] / "app" / "objectives" / "equal_time.json"
+ROWS = Path(__file__).parents[1] / "bertcore" / "analysis" / "objectives" / "equal_time.json"
 """Settings, training text, seconds per step and finished rows; read by the page Objectives."""
 WARM_UP_STEPS, MEASURED_STEPS, SPEED_ROUNDS = 5, 20, 2
 HELD_OUT_ROWS = 1024

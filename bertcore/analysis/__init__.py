@@ -36,7 +36,12 @@ if TYPE_CHECKING:
     from bertcore.analysis.mixing.norm_weighted import summed_norms, weighted_norms
     from bertcore.analysis.mixing.rollout import attention_rollout, normalize_rows
     from bertcore.analysis.mixing.value_zeroing import value_zeroing
-    from bertcore.analysis.objectives.demo import count_objective, objective_example
+    from bertcore.analysis.objectives.demo import (
+        count_objective,
+        objective_example,
+        try_objectives,
+    )
+    from bertcore.analysis.objectives.equal_time import equal_time
     from bertcore.analysis.patching import (
         PatchPair,
         PatchText,

@@ -56,8 +56,7 @@ def draw(
     code += view.python([bound[name] for name in view.parameters if name in bound], None)
     names = ("Text A", "Text B") if len(texts) < 3 else [f"Text {n + 1}" for n in range(len(texts))]
     typed = dict(zip(names, texts, strict=False))
+    picture = view.picture(result)
     height = HEIGHT if view.part is not None else int(view.draw(result).height or HEIGHT)
     table = chart.table_of(view.table(result))
-    return make_view(
-        view.question, [view.picture(result)], bert, typed, code, height, how=how, table=table
-    )
+    return make_view(view.question, [picture], bert, typed, code, height, how=how, table=table)

@@ -63,7 +63,7 @@ VIEWS: dict[str, tuple[str, dict[str, str | list[str]], int]] = {
     "probe": ("layer_map", {"map_view": "probe", "probe_sentences": "100"}, 1),
     "where else": ("layer_map", {"map_view": "nearest"}, 1),
     "objectives": ("objectives", {}, 2),
-    "one objective": ("objectives", {"objective": "next-sentence"}, 3),
+    "one objective": ("objectives", {"objective": "next-sentence"}, 2),
     "layer map": ("layer_map", {"map_method": "pca"}, 3),
     "layer map by UMAP": ("layer_map", {}, 3),
     "geometry": (
@@ -137,7 +137,7 @@ def test_every_snippet_runs(run, view: str) -> None:
     measured = [names for names in made if "bert" not in names]
     # The table of equal time and the code of a step need no checkpoint.
     assert len(measured) == (view in ("objectives", "inside_layer"))
-    assert all("attend" in names or names["found"]["rows"] for names in measured)
+    assert all("attend" in names or names["result"] for names in measured)
     if page != "heads":  # it measures sentences of its own
         assert all(names["trace"].text_a == TEXTS["text_a"] for names in made if "trace" in names)
 

@@ -11,7 +11,7 @@ from bertcore.objectives.attention_masks import Direction
 from bertcore.objectives.draw import Draw
 from bertcore.objectives.masked_words import LONGEST_SPAN
 from bertcore.objectives.row import IGNORED, Flags, Ids
-from bertcore.objectives.table import Counts, count, objective_of
+from bertcore.objectives.table import OBJECTIVES, Counts, count, objective_of
 
 PAIR_LABELS = {
     "next-sentence": ("B follows A", "B is random"),
@@ -157,6 +157,35 @@ def objective_example(
         looks=_looks(named, prepared, found),
         notes=_notes(objective, prepared, found),
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TriedObjective:
+    """An objective on a text: its draw, or why there is none."""
+
+    objective: str
+    example: ObjectiveExample | None
+    reason: str
+    """A sentence; "" where there is an example."""
+
+
+def try_objectives(
+    bert: Model,
+    text: str,
+    text_pair: str | None = None,
+    *,
+    others: Sequence[str] = (),
+    seed: int = 0,
+) -> tuple[TriedObjective, ...]:
+    """Return a draw of each objective of `OBJECTIVES`; arguments as for `objective_example`."""
+    tried = []
+    for name in OBJECTIVES:
+        try:
+            example = objective_example(bert, name, text, text_pair, others=others, seed=seed)
+            tried.append(TriedObjective(name, example, ""))
+        except ValueError as reason:
+            tried.append(TriedObjective(name, None, str(reason)))
+    return tuple(tried)
 
 
 def count_objective(

@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import streamlit as st
 
-from app.objectives import page
+from app.objectives.views import EQUAL_TIME
+from bertcore.analysis.objectives import equal_time as measured
+from bertcore.analysis.objectives.equal_time import equal_time
 from tests.support.opened import PAIR, named_charts, ok, page_of
 from tests.support.tiny import tiny_bert
 
-NAMES = (*page.REPEATED, "rtd", "causal")
+NAMES = (*measured.REPEATED, "rtd", "causal")
 
 
 def row(number: int) -> dict[str, Any]:
@@ -46,36 +49,32 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "rows": {name: row(number) for number, name in enumerate(NAMES)},
     }
     path.write_text(json.dumps(found), encoding="utf-8")
-    monkeypatch.setattr(page, "FILE", path)
+    monkeypatch.setattr(measured.equal_time, "__defaults__", (path,))
     return path
 
 
 @pytest.mark.usefixtures("file")
 def test_each_score_has_every_seed_in_percent_or_nats() -> None:
-    found = page.measured()
-    assert found is not None
-    assert tuple(found.values["objective"].unique()) == NAMES
-    scores = {
-        score: {name: one["value"].dropna().tolist() for name, one in rows.groupby("objective")}
-        for score, rows in found.values.groupby("score", sort=False)
-    }
+    scores: dict[str, dict[str, list[float]]] = {}
+    for each in equal_time().scores:
+        of = scores.setdefault(f"{each.score}, {each.unit}", {}).setdefault(each.objective, [])
+        of += [each.value] if each.value == each.value else []
     assert [*scores] == [
         "Masked words: loss, nats",
         "Our 200 pairs: right, %",
         "BLiMP, 1 in 20: right, %",
-        "SST-2: Accuracy, %",
-        "QA: F1, %",
+        "SST-2: accuracy, %",
+        "QA: f1, %",
     ]
-    assert scores["SST-2: Accuracy, %"]["rtd"] == pytest.approx([72, 77, 73])
-    assert scores["QA: F1, %"]["rtd"] == scores["Masked words: loss, nats"]["rtd"] == []
+    assert tuple(scores["SST-2: accuracy, %"]) == NAMES
+    assert scores["SST-2: accuracy, %"]["rtd"] == pytest.approx([72, 77, 73])
+    assert scores["QA: f1, %"]["rtd"] == scores["Masked words: loss, nats"]["rtd"] == []
     assert scores["Masked words: loss, nats"]["causal"] == pytest.approx([4.2])
 
 
 @pytest.mark.usefixtures("file")
 def test_a_dot_is_the_median_and_a_line_the_range() -> None:
-    found = page.measured()
-    assert found is not None
-    fig = page.equal_time_figure(found)
+    fig = EQUAL_TIME.draw(equal_time())
     assert len(fig.traces) == 5
     sst2 = fig.traces[3]
     assert sst2["x"] == pytest.approx([71, 72, 73, 74])
@@ -84,28 +83,21 @@ def test_a_dot_is_the_median_and_a_line_the_range() -> None:
     assert fig.traces[0]["y"] == [0, 1, 3]  # replaced tokens have no masked-word loss
     bands = [(shape["x0"], shape["x1"]) for shape in fig.settings["shapes"]]
     assert bands[3] == pytest.approx((70, 76))
-    table = page.equal_time_table(found)
+    table = EQUAL_TIME.table(equal_time())
     assert list(table["objective"]) == [*NAMES]
-    assert table["SST-2: Accuracy, %"].tolist() == pytest.approx([71, 72, 73, 74])
+    assert table["SST-2: accuracy, %"].tolist() == pytest.approx([71, 72, 73, 74])
 
 
-def test_the_code_reads_the_table_from_any_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    names: dict[str, Any] = {}
-    exec(page.EQUAL_TIME.python(None, ""), names)
-    assert names["found"] == json.loads(page.FILE.read_text(encoding="utf-8"))
-
-
-def test_the_page_shows_a_whole_table_only(
-    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("file")
+def test_the_page_shows_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    st.cache_resource.clear()
     monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(tiny_bert().save(tmp_path / "tiny")))
     app = ok(page_of("objectives", seconds=60, **PAIR).run())
     assert len(named_charts(app, "objectives")["equal-time"]) == 5
     assert "1.0 to 4.0 million tokens" in " ".join(box.value for box in app.caption)
-    found = json.loads(file.read_text(encoding="utf-8"))
-    del found["rows"]["causal"]
-    file.write_text(json.dumps(found), encoding="utf-8")
-    assert "equal-time" not in named_charts(ok(app.run()), "objectives")
+
+
+def test_the_table_that_ships_is_whole() -> None:
+    table = json.loads(measured.FILE.read_text(encoding="utf-8"))
+    assert {*table["seconds_a_step"]} == {*table["rows"]}
+    assert {score.objective for score in equal_time().scores} == {*table["rows"]}

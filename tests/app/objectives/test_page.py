@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.objectives.detail import OTHERS
+from app.objectives.page import OTHERS
 from app.shell import frame
 from bertcore import load
 from bertcore.analysis.objectives.answers import objective_answer, shipped_for, why_no_answer
@@ -96,8 +96,8 @@ def test_the_answer_is_the_cores(page: AppTest, folder: Path) -> None:
     losses = [one["loss"] for one in drawn(app)["objectives"][0]["answers"]]
     assert losses == pytest.approx([one.loss for one in answer.places], abs=1e-5)
     names: dict[str, Any] = {}
-    exec(next(one.value for one in app.code if "example.reads" in one.value), names)
-    assert [one.text for one in names["example"].reads] == [
+    exec(next(one.value for one in app.code if "objective_example(" in one.value), names)
+    assert [one.text for one in names["result"].reads] == [
         one["text"] for one in drawn(app)["objectives"][0]["reads"]
     ]
 
