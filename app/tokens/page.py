@@ -1,200 +1,179 @@
 """Tokens & embeddings: the input of BERT, taken apart."""
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import streamlit as st
-from numpy.typing import NDArray
 
 from bertcore.analysis.space import embeddings
-from bertcore.analysis.space.embeddings import token_columns
-from bertcore.analysis.space.position_table import Rotations, rotations
+from bertcore.analysis.words.vocabulary import MOST_WORDS
+from bertcore.pretraining.data.corpus import NOVEL
+from bertcore.tokenizer.growth import RULES, Growth, Rule, split_by_merges, split_words
 
-from ..plots import Figure, plain, shorten_middle, subplots, theme
-from ..shell import Field, Picture, capabilities, frame, one_of
-from ..shell.links import TOKEN
-from ..shell.links import TOKENS_VIEW as VIEW
+from ..plots import plain, shorten_middle
+from ..shell import Field, capabilities, computed, frame, is_available, offer, one_of, show
+from ..shell.links import TOKEN, TOKENS_VIEW
 from ..token_strip.token_strip import token_strip
 from ..token_strip.word_steps import word_steps
+from ..view import View
 from . import PAGE
-from .embedding_sum import show_leave_one_out, show_norm, show_sum
-from .growth import show_growth
+from .views import (
+    GROWTH,
+    LEAVE_ONE_OUT,
+    NEAREST,
+    NORM,
+    POSITIONS,
+    ROTATIONS,
+    SIZE,
+    STRIP,
+    SUM,
+    WAYS,
+)
 
 NUM_POSITIONS = Field("positions", 64)
+NOVEL_NAME, OWN = "novel", "own"
+SOURCE = Field("growth_text", NOVEL_NAME, (NOVEL_NAME, OWN))
+UNIGRAM = "unigram"
+RULE: Field[str] = Field("growth_rule", "count", (*RULES, UNIGRAM))
+STEP = Field("growth_step", 10)
+SIZE_OPEN = Field("growth_sizes", False)
 
 
-BAR = {"title": {"text": "cosine"}, "thickness": 12}
+# ---- embeddings ----
 
 
-def position_table(cosines: NDArray[np.float32], *, position: int | None = None) -> Figure:
-    """Draw the cosines between the rows of the position table, [P, P].
-
-    Args:
-        cosines: As `position_similarity` returns them.
-        position: A row to mark, such as that of the selected token.
-    """
-    hover, fig = "positions %{y} and %{x}<br>cosine %{z:.3f}", Figure()
-    fig.heat(cosines, theme.around_zero(1), hover, colorbar=BAR)
-    theme.plot_layout(fig, "", "position", "position", 520)
-    # The square keeps to the right, beside its colour bar.
-    fig.update_xaxes(showgrid=False, constrain="domain", constraintoward="right")
-    fig.update_yaxes(showgrid=False, autorange="reversed", scaleanchor="x", constrain="domain")
-    if position is not None and position < len(cosines):
-        fig.add_hline(y=position, line={"color": theme.ACCENT, "width": 1.5})
-    return fig
+def show_sum(page: frame.Page, index: int) -> None:
+    """Draw token + segment + position = sum."""
+    show(SUM, page, drawn={"selected": index})
+    capabilities.note(page, "segments")
+    capabilities.note(page, "positions")
 
 
-def position_row(cosines: NDArray[np.float32], *, position: int) -> Figure:
-    """Draw the similarity of each position to one as a curve, from [P]."""
-    fig = Figure()
-    fig.add(
-        "scatter",
-        x=np.arange(len(cosines)),
-        y=cosines,
-        mode="lines",
-        line={"color": theme.SEGMENT_A, "width": 1.5},
-        hovertemplate="position %{x}: cosine %{y:.3f}<extra></extra>",
-    )
-    theme.plot_layout(fig, "", "position", f"cosine to position {position}", 260)
-    fig.add_vline(x=position, line={"color": theme.ACCENT, "width": 1.5})
-    return fig
-
-
-def _rotation_maps(kinds: Sequence[Rotations]) -> Figure:
-    """Draw the cosine of each pair's turn by distance, a map for each kind of layer."""
-    fig = subplots(
-        cols=len(kinds),
-        shared_yaxes=True,
-        horizontal_spacing=0.06,
-        subplot_titles=[_title(kind) for kind in kinds],
-    )
-    for col, kind in enumerate(kinds, start=1):
-        hover = "pair %{x}, %{y} tokens apart<br>cosine %{z:.3f}"
-        bar = BAR if col == 1 else None
-        fig.heat(kind.cosines, theme.around_zero(1), hover, colorbar=bar, row=1, col=col)
-        if kind.reach is not None and _has_line(kind):
-            line = {"color": theme.ACCENT, "width": 2}
-            fig.add_hline(y=kind.reach + 0.5, row=1, col=col, line=line)
-    theme.plot_layout(fig, "", "pair of numbers in a head", "", 460)
-    fig.update_xaxes(title={"text": "pair of numbers in a head"}, showgrid=False)
-    fig.update_yaxes(showgrid=False, autorange="reversed")
-    fig.update_yaxes(title={"text": "distance in tokens"}, row=1, col=1)
-    fig.update_layout(margin={"t": 56})
-    return fig
-
-
-def _has_line(kind: Rotations) -> bool:
-    """Return whether the window of the layers ends within the distances that are drawn."""
-    return kind.reach is not None and kind.reach + 1 < len(kind.cosines)
-
-
-def _title(kind: Rotations) -> str:
-    layers = ", ".join(map(str, kind.layers[:4])) + (" ..." if len(kind.layers) > 4 else "")
-    name = "full attention" if kind.reach is None else f"window of {kind.reach} to each side"
-    return f"Layers {layers}: {name}, base {kind.theta:,.0f}"
-
-
-def _rotation_arrays(kinds: Sequence[Rotations]) -> dict[str, NDArray[np.float32]]:
-    """Return the cosines of each kind of layer, [P, K / 2]."""
-    names = ("full" if kind.reach is None else "window" for kind in kinds)
-    return {name: kind.cosines for name, kind in zip(names, kinds, strict=True)}
-
-
-_POSITIONS_CODE = """
-from bertcore.analysis import position_similarity
-
-cosines = position_similarity(bert, {size})     # [P, P]
-"""
-_POSITIONS_HOW = (
-    "{origin} Similar neighbours form a dark blue diagonal; far from it, positions are distinct. "
-    "{marked}"
-)
-ORIGINS = {
-    "learned": "BERT has no formula for positions: each is a row of a trained table.",
-    "sinusoidal": "Positions here are sines and cosines of fixed frequencies, not trained.",
-}
-"""By `BertConfig.position_embedding`."""
-POSITIONS = Picture(
-    name="positions",
-    figure=position_table,
-    table=lambda cosines: {"cosines": cosines},
-    needs=frozenset({"positions"}),
-    how=_POSITIONS_HOW,
-    code=_POSITIONS_CODE,
-)
-POSITION_ROW = Picture(
-    name="position-row",
-    figure=position_row,
-    table=lambda cosines: pd.DataFrame({"position": range(len(cosines)), "cosine": cosines}),
-    needs=frozenset({"positions"}),
-    how=_POSITIONS_HOW,
-    code=_POSITIONS_CODE + "cosines[{row}]\n",
-)
-ROTATIONS = Picture(
-    name="rotations",
-    figure=_rotation_maps,
-    table=_rotation_arrays,
-    how=(
-        "No vector is added for the position: each head rotates its queries and keys, one pair of "
-        "numbers at a time, by an angle that grows with the position. Only the distance between "
-        "two tokens is left in their product. Each column is a pair, each row a distance; colour "
-        "is the cosine of the rotation between them: blue means that the pair counts as at "
-        "distance 0, orange with the opposite sign. Pairs on the left rotate fast and distinguish "
-        "neighbours; those on the right hardly rotate and carry content over any distance.{outside}"
-    ),
-    code="""
-from bertcore.analysis import rotations
-
-for kind in rotations(bert, {size}):
-    kind.layers, kind.theta, kind.reach, kind.cosines  # [P, K / 2]
-""",
-)
-OUTSIDE = " Tokens below the line are outside the window of these layers: none is attended to."
+def show_leave_one_out(page: frame.Page, index: int) -> None:
+    """Draw what is lost without segments and without positions."""
+    if not is_available(LEAVE_ONE_OUT, page):
+        return
+    if not {"segments", "positions"} & page.bert.capabilities:
+        capabilities.tells(page, "positions")
+        return
+    show(LEAVE_ONE_OUT, page, *page.texts)
+    capabilities.note(page, "segments")
 
 
 def show_positions(page: frame.Page, index: int) -> None:
-    """Draw the position table, and the row of the chosen token."""
-    most = page.bert.config.max_position_embeddings
+    """Draw the position table, or how positions turn queries and keys."""
     if page.bert.config.position_embedding == "rotary":
         capabilities.note(page, "positions")
         size = one_of("Distances up to", [64, 128, 256, 512], NUM_POSITIONS, with_label=True)
-        kinds = page.compute(rotations, size)
-        outside = OUTSIDE if any(_has_line(kind) for kind in kinds) else ""
-        ROTATIONS.show(page, kinds, size=size, outside=outside)
-        return
-    if not POSITIONS.is_available(page):
-        return
-    sizes = [size for size in (64, 128, 256) if size < most] + [most]
-    size = one_of("First positions", sizes, NUM_POSITIONS, default=sizes[0], with_label=True)
-    cosines = page.compute(embeddings.position_similarity, size)
-    row = page.trace.position_ids[index]
-    origin = ORIGINS[page.bert.config.position_embedding]
-    said: dict[str, Any] = {"origin": origin, "marked": _marked(row, size)}
-    drawn = {"position": row}
-    POSITIONS.show(page, cosines, drawn=drawn, with_caption=False, size=size, **said)
-    if row < size:
-        shown = {"drawn": drawn, "with_caption": False, **said}
-        POSITION_ROW.show(page, cosines[row], size=size, row=row, **shown)
-    POSITIONS.caption(**said)
+        show(ROTATIONS, page, size)
+    elif is_available(POSITIONS, page):
+        most = page.bert.config.max_position_embeddings
+        sizes = [size for size in (64, 128, 256) if size < most] + [most]
+        size = one_of("First positions", sizes, NUM_POSITIONS, default=sizes[0], with_label=True)
+        show(POSITIONS, page, size, drawn={"position": page.trace.position_ids[index]})
 
 
-def _marked(row: int, size: int) -> str:
-    """Return where the chosen token's position is among the first `size`."""
-    if row < size:
-        return "The marked line is the position of the chosen token, drawn below as a curve."
-    return f"The chosen token's position, {row}, is beyond the first {size}."
+# ---- a vocabulary ----
 
 
-PIECE_MARKS = {
-    "WordPiece": "## continues a word.",
-    "byte-level BPE": "Ġ stands for the space before a word; letters beyond English are cut into "
-    "bytes, each shown as a letter.",
-    "Unigram": "▁ stands for the space before a word.",
-}
-"""How each kind of tokenizer marks where words begin or continue."""
+def show_growth(page: frame.Page, index: int) -> None:
+    """Draw the merges, the text cut by them, and what the size of a vocabulary does."""
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    names = {NOVEL_NAME: NOVEL.title, OWN: "the text above"}
+    own = tuple(text for text in page.texts if text)
+    is_own = one_of("Learned from", names, SOURCE, where=row, with_label=True) == OWN
+    learn_from = own if is_own else ()
+    rules = {
+        "count": "count (BPE)",
+        "likelihood": "likelihood (WordPiece)",
+        UNIGRAM: "count, beside Unigram",
+    }
+    by = one_of("Merge by", rules, RULE, where=row, with_label=True)
+    rule: Rule = "likelihood" if by == "likelihood" else "count"
+    growth = computed(GROWTH, None, learn_from, rule)
+    step = choose_step(len(growth.merges))
+    words = [word for text in own for word in split_words(text)]
+    draw_merged(words, growth, step)
+    if by == UNIGRAM:
+        arguments = (*page.texts, len(growth.pieces(step)), learn_from)
+        cut = computed(WAYS, None, *arguments)
+        st.markdown(f"Unigram with {cut.num_pieces:,} pieces, learned from the same text:")
+        best = (ways[0].pieces if ways else None for ways in cut.ways)
+        draw_cut(
+            [(piece, "green") for piece in pieces] if pieces else [(word, "gray")]
+            for word, pieces in zip(cut.words, best, strict=True)
+        )
+        show(WAYS, None, *arguments)
+    if growth.merges:
+        show(GROWTH, None, learn_from, rule, drawn={"step": step})
+    else:
+        st.info("No two pieces occur together twice in this text. Write more, or choose the novel.")
+    show_size()
+
+
+@frame.closed(SIZE.question, SIZE_OPEN)
+def show_size() -> None:
+    """Draw what the size of a vocabulary costs and brings."""
+    show(SIZE, None)
+
+
+def choose_step(num_merges: int) -> int:
+    """Draw the slider and the button; return the merges that are done."""
+    key = STEP.key(low=0, high=num_merges)
+    if num_merges == 0:
+        return 0
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    row.slider("Merges", 0, num_merges, key=key)
+    step = STEP.value
+    row.button(
+        "Merge",
+        key="growth_next",
+        type="primary",
+        icon=":material/join_inner:",
+        disabled=step == num_merges,
+        on_click=lambda: STEP.put(step + 1),
+    )
+    return step
+
+
+def draw_merged(words: list[str], growth: Growth, step: int) -> None:
+    """Draw the last merge, and words as they are cut by all merges so far."""
+    merges = growth.merges[:step]
+    told = "No merge yet: each character is a piece."
+    if merges:
+        last = merges[-1]
+        made = f"{plain(last.left)} + {plain(last.right)} → **{plain(last.merged)}**"
+        told = f"Merge {step}: {made}, which occurs {last.count:,} times."
+    per_word = growth.steps[step].num_pieces / growth.num_words
+    st.markdown(
+        f"{told} {len(growth.pieces(step)):,} pieces in the vocabulary, {per_word:.2f} per word of "
+        "the training text."
+    )
+    newest, known = merges[-1].merged if merges else None, {*growth.alphabet}
+    readable = {word: known.issuperset(split_by_merges(word, ())) for word in words}
+    draw_cut(
+        [
+            (piece, "orange" if piece == newest else "blue" if readable[word] else "gray")
+            for piece in split_by_merges(word, merges)
+        ]
+        for word in words
+    )
+    if not all(readable[word] for word in words[:MOST_WORDS]):
+        st.caption("Grey words contain a character that the training text does not have.")
+
+
+def draw_cut(words: Iterable[list[tuple[str, str]]]) -> None:
+    """Draw words as pieces, each with its colour."""
+    boxes = [
+        "\u202f".join(f":{colour}-background[{plain(piece)}]" for piece, colour in pieces)
+        for pieces in words
+    ]
+    more = " …" if len(boxes) > MOST_WORDS else ""
+    st.markdown("\u2003".join(boxes[:MOST_WORDS]) + more)
+
+
+# ---- tokens ----
 
 
 def show_steps(page: frame.Page, index: int) -> None:
@@ -227,88 +206,27 @@ def show_steps(page: frame.Page, index: int) -> None:
             )
 
 
-def nearest_words(neighbours: Sequence[tuple[str, float]], *, word: str) -> Figure:
-    """Draw the pieces of the token table nearest to `word` as bars, the nearest on top."""
-    rows, cosines = list(range(len(neighbours))), [cosine for _, cosine in neighbours]
-    names = [theme.escape(name) for name, _ in neighbours]
-    fig = Figure()
-    fig.add(
-        "bar",
-        x=cosines,
-        y=rows,
-        orientation="h",
-        marker={"color": theme.SEGMENT_A},
-        text=[f"{cosine:.2f}" for cosine in cosines],
-        textposition="auto",
-        customdata=names,
-        hovertemplate="%{customdata}: cosine %{x:.4f}<extra></extra>",
-    )
-    title = f"cosine to {theme.escape(word)} in the token table"
-    theme.plot_layout(fig, "", title, "", 60 + 27 * len(rows))
-    fig.update_yaxes(tickvals=rows, ticktext=names, autorange="reversed", showgrid=False)
-    fig.update_xaxes(rangemode="tozero")
-    return fig
-
-
-NEAREST = Picture(
-    name="nearest-words",
-    figure=nearest_words,
-    table=lambda neighbours: pd.DataFrame(neighbours, columns=["piece", "cosine"]),
-    how=(
-        "The pieces whose rows in the token table point most in the direction of the chosen "
-        "token's row: what the model treats as similar before it has read any context."
-    ),
-    code="""
-from bertcore.analysis import nearest_words
-
-nearest_words(bert, trace.input_ids[{index}], top_k=12)
-""",
-)
-
-
-def show_nearest(page: frame.Page, index: int) -> None:
-    """Draw the nearest rows of the token table."""
-    nearest = page.compute(embeddings.nearest_words, page.trace.input_ids[index])
-    NEAREST.show(page, nearest, drawn={"word": page.trace.tokens[index]}, index=index)
-
-
-VIEWS = {
-    "Three embeddings": show_sum,
-    "LayerNorm": show_norm,
-    "Leave one out": show_leave_one_out,
-    "Position table": show_positions,
-    "Nearest words": show_nearest,
-    "A vocabulary grows": show_growth,
-}
-
-
-STRIP = Picture(
-    name="tokens",
-    table=lambda trace: pd.DataFrame(token_columns(trace)),
-    how=(
-        "Choose a token with the mouse, or with the arrow keys and Enter: the pictures below "
-        "follow it. {marks}"
-    ),
-    code="""
-import pandas as pd
-from bertcore.analysis import token_columns
-
-pd.DataFrame(token_columns(trace))
-""",
-)
-
-
 def runs_right_to_left(text: str) -> bool:
     """Return whether a text's base direction is right to left, as its first letter decides.
 
     Source: the Unicode bidirectional algorithm (UAX #9), rules P2 and P3.
     """
     directions = map(unicodedata.bidirectional, text)
-    return next((one != "L" for one in directions if one in ("L", "R", "AL")), False)
+    return next((kind != "L" for kind in directions if kind in ("L", "R", "AL")), False)
+
+
+VIEWS: dict[str, tuple[View[Any], Callable[[frame.Page, int], object]]] = {
+    "Three embeddings": (SUM, show_sum),
+    "LayerNorm": (NORM, lambda page, index: show(NORM, page, index)),
+    "Leave one out": (LEAVE_ONE_OUT, show_leave_one_out),
+    "Position table": (POSITIONS, show_positions),
+    "Nearest words": (NEAREST, lambda page, index: show(NEAREST, page, *page.texts, index)),
+    "A vocabulary grows": (GROWTH, show_growth),
+}
 
 
 @frame.fragment
-def show(page: frame.Page) -> None:
+def show_tokens(page: frame.Page) -> None:
     """Draw everything that follows the chosen token; runs alone when another is chosen."""
     trace = page.trace
     TOKEN.key(low=0, high=trace.num_tokens - 1)
@@ -316,20 +234,24 @@ def show(page: frame.Page) -> None:
     with frame.guard():
         token_strip(trace, key="strip", selected=index, on_pick=TOKEN.put)
         with st.container(horizontal=True, vertical_alignment="center", key="strip_row"):
-            marks = PIECE_MARKS.get(page.bert.tokenizer.kind, "")
-            st.caption(STRIP.reading(marks=marks))
-            STRIP.offer(page, trace, width="content", with_caption=False, marks=marks)
+            st.caption(
+                "Choose a token with the mouse, or with the arrow keys and Enter: the pictures "
+                "below follow it. ## continues a word in BERT; in other tokenizers ▁ or Ġ stands "
+                "for the space before one."
+            )
+            offer(STRIP, page, computed(STRIP, page), width="content", with_caption=False)
         if any(map(runs_right_to_left, filter(None, page.texts))):
             st.caption(
                 "The text runs from right to left; its tokens stand from left to right, in the "
                 "order in which the model reads them."
             )
         show_steps(page, index)
-    view = one_of("Picture", list(VIEWS), VIEW)
+    view, draw_view = VIEWS[one_of("Picture", list(VIEWS), TOKENS_VIEW)]
+    st.header(view.question, anchor=False)
     with frame.guard():
-        VIEWS[view](page, index)
+        draw_view(page, index)
 
 
 def draw() -> None:
     """Draw the page."""
-    show(frame.begin(PAGE))
+    show_tokens(frame.begin(PAGE))

@@ -57,13 +57,17 @@ if TYPE_CHECKING:
         leave_one_out,
         nearest_words,
         norm_numbers,
-        position_similarity,
+        sum_numbers,
         token_columns,
     )
     from bertcore.analysis.space.geometry import cosines, geometry
     from bertcore.analysis.space.map_quality import map_faithfulness, separation
     from bertcore.analysis.space.nearest import nearest, token_vectors
-    from bertcore.analysis.space.position_table import position_tables, rotations
+    from bertcore.analysis.space.position_table import (
+        position_similarity,
+        position_tables,
+        rotations,
+    )
     from bertcore.analysis.space.probe_map import probe_map
     from bertcore.analysis.space.projection import map_layers
     from bertcore.analysis.words.candidates import score_candidates
@@ -96,6 +100,10 @@ if TYPE_CHECKING:
     from bertcore.analysis.words.sentence_similarity import shared_words, similarities
     from bertcore.analysis.words.surprise import surprise
     from bertcore.analysis.words.training_example import one_step, training_example
-    from bertcore.analysis.words.vocabulary_size import measure_sizes
+    from bertcore.analysis.words.vocabulary import (
+        measure_sizes,
+        unigram_ways,
+        vocabulary_growth,
+    )
 else:
     __getattr__, __dir__, __all__ = deferred(__name__, __file__)

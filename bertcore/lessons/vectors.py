@@ -10,10 +10,9 @@ from bertcore.analysis.shared.inputs import masked_encoding
 from bertcore.analysis.space.embeddings import (
     leave_one_out,
     nearest_words,
-    parts_of,
-    position_similarity,
     sum_numbers,
 )
+from bertcore.analysis.space.position_table import position_similarity
 from bertcore.analysis.words.lens import layer_predictions
 from bertcore.lessons.answer import (
     Fact,
@@ -66,7 +65,7 @@ def length_of_sum(bert: Model, text_a: str, text_b: str | None) -> Found:
 def _lengths(bert: Model, text_a: str, text_b: str | None) -> dict[str, Fact]:
     trace = bert.trace(text_a, text_b)
     place = subject(trace)
-    norms = sum_numbers(trace.embeddings).norms
+    norms = sum_numbers(trace).norms
     missing = [part for part in ("token", "segment", "position") if part not in norms]
     if missing:
         raise ValueError(
@@ -166,7 +165,7 @@ def alike_positions(
             f"rows {row} and {far_row} are not both in the position table, whose rows are 0 to "
             f"{len(bert.module.position_table) - 1}."
         )
-    cosines = position_similarity(bert, last + 1)
+    cosines = position_similarity(bert, last + 1).cosines
     near, far = float(cosines[row, row + 1]), float(cosines[row, far_row])
     facts: dict[str, Fact] = {
         "row": row,
@@ -197,8 +196,9 @@ def nearest_piece(bert: Model, text_a: str, text_b: str | None) -> Found:
     """The piece of the vocabulary nearest to the longest word, beside other words of the text."""
     trace = bert.trace(text_a, text_b)
     place = subject(trace)
-    nearest, cosine = nearest_words(bert, trace.input_ids[place], top_k=1)[0]
-    table = parts_of(trace.embeddings)["token"]
+    (near,) = nearest_words(bert, text_a, text_b, place, top_k=1)
+    nearest, cosine = near.piece, near.cosine
+    table = trace.embeddings.token.float()
     cosines = F.cosine_similarity(table, table[place][None], dim=-1)
     others = {
         token: float(cosines[at])

@@ -79,6 +79,8 @@ class Growth:
     """The state before each merge, and after the last one."""
     num_words: int
     """Number of words in the text, including repeats."""
+    rule: Rule
+    """By which the pairs were chosen."""
 
     def pieces(self, num_merges: int) -> tuple[str, ...]:
         """Return the vocabulary after some merges, without special tokens."""
@@ -125,7 +127,7 @@ def grow_vocabulary(
         merges.append(best[0])
         state.merge(best[0])
         steps.append(state.step(min_frequency, num_candidates))
-    return Growth(state.alphabet, tuple(merges), tuple(steps), counts.total())
+    return Growth(state.alphabet, tuple(merges), tuple(steps), counts.total(), rule)
 
 
 def count_words(texts: Iterable[str], *, do_lower_case: bool = True) -> Counter[str]:

@@ -1,7 +1,7 @@
 """The input of BERT: contributions of the three embeddings, and the effect of LayerNorm."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -15,86 +15,113 @@ from bertcore.model import Model
 from bertcore.network import Network, collect_into
 from bertcore.tokenizer import Encoding
 from bertcore.tokenizer.wordpiece import WordSteps, explain
-from bertcore.trace import Trace, TracedEmbeddings
+from bertcore.trace import Trace
 
 PARTS = ("token", "segment", "position")
 """The summands, in the order of the paper's figure 2."""
 _LONGEST_WORD = 1000  # maximum number of characters searched for a space beyond the last kept piece
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class SumNumbers:
-    """Lengths of the three summands and their sum, and the cosines between them; each [T]."""
+    """The three summands and their sum, their lengths, and the cosines between them."""
 
+    tokens: tuple[str, ...]
+    """[T]"""
+    parts: dict[str, NDArray[np.float32]]
+    """Vectors by name: token, segment, position, sum, [T, E] each; no segment and no position if
+    the family has none."""
     norms: dict[str, NDArray[np.float32]]
-    """Euclidean lengths by name: token, segment, position, sum; no segment if the family has none.
-    """
-    cosines: dict[tuple[str, str], NDArray[np.float32]]
-    """Cosine of each pair of summands, -1 to 1."""
+    """Euclidean lengths by the same names, [T]."""
+    cosines: dict[str, NDArray[np.float32]]
+    """Cosine of each pair of summands, such as "token-segment", [T]."""
     fractions: dict[str, NDArray[np.float32]]
-    """Fraction of the sum from each summand, along its direction; the three add up to 1."""
+    """Fraction of the sum from each summand, along its direction, [T]; they add up to 1."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class NormNumbers:
-    """The vectors before and after LayerNorm; each [T]."""
+    """The vectors before and after LayerNorm."""
 
-    mean_before: NDArray[np.float32]
-    std_before: NDArray[np.float32]
-    """Standard deviation over the D numbers of a token (divided by D, as LayerNorm does)."""
-    norm_before: NDArray[np.float32]
-    mean_after: NDArray[np.float32]
-    std_after: NDArray[np.float32]
-    norm_after: NDArray[np.float32]
+    tokens: tuple[str, ...]
+    """[T]"""
+    position: int
+    """Of the token whose numbers are in `before` and `after`."""
+    before: NDArray[np.float32]
+    """[E]"""
+    after: NDArray[np.float32]
+    """[E]"""
+    columns: dict[str, NDArray[np.float32]]
+    """mean_before, std_before, norm_before and the same after, [T] each. The standard deviation is
+    over the E numbers of a token (divided by E, as LayerNorm does), the norm their length."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class LeaveOneOut:
     """The change in direction of each token's vector when one summand is left out."""
 
+    tokens: tuple[str, ...]
+    """[T]"""
     cosines: dict[str, NDArray[np.float32]]
     """By the summand left out: cosine of a hidden state to the original, [L+1, T]; index 0 is
     the embeddings' output."""
 
 
-def sum_numbers(embeddings: TracedEmbeddings) -> SumNumbers:
-    """Return lengths, cosines and fractions of the summands of a trace.
+@dataclass(frozen=True, slots=True)
+class NearPiece:
+    """A piece whose row of the token table points in a similar direction as a token's."""
+
+    token: str
+    piece: str
+    cosine: float
+
+
+def sum_numbers(trace: Trace) -> SumNumbers:
+    """Return the summands of a trace with their lengths, cosines and fractions.
 
     Source: ours. The fraction of a summand p in the sum s is (p . s) / (s . s).
     """
-    parts = parts_of(embeddings)
-    total = embeddings.sum.float()
+    named = {name: getattr(trace.embeddings, name) for name in PARTS}
+    parts = {name: part.float() for name, part in named.items() if part is not None}
+    total = trace.embeddings.sum.float()
     squared = (total * total).sum(-1).clamp_min(torch.finfo(torch.float32).tiny)
-    pairs = tuple(combinations(parts, 2))
+    every = {**parts, "sum": total}
     return SumNumbers(
-        norms={name: x.norm(dim=-1).numpy() for name, x in (*parts.items(), ("sum", total))},
-        cosines={(a, b): F.cosine_similarity(parts[a], parts[b], dim=-1).numpy() for a, b in pairs},
+        tokens=tuple(trace.tokens),
+        parts={name: x.numpy() for name, x in every.items()},
+        norms={name: x.norm(dim=-1).numpy() for name, x in every.items()},
+        cosines={
+            f"{a}-{b}": F.cosine_similarity(parts[a], parts[b], dim=-1).numpy()
+            for a, b in combinations(parts, 2)
+        },
         fractions={name: ((x * total).sum(-1) / squared).numpy() for name, x in parts.items()},
     )
 
 
-def parts_of(embeddings: TracedEmbeddings) -> dict[str, Tensor]:
-    """Return the summands by name, float32 [T, E] each; no segment if the family has none."""
-    parts = {name: getattr(embeddings, name) for name in PARTS}
-    return {name: part.float() for name, part in parts.items() if part is not None}
+def norm_numbers(trace: Trace, position: int = 1) -> NormNumbers:
+    """Return mean, standard deviation and length of each token before and after LayerNorm.
 
-
-def norm_numbers(embeddings: TracedEmbeddings) -> NormNumbers:
-    """Return mean, standard deviation and length of each token before and after LayerNorm."""
-    before, after = embeddings.sum.float(), embeddings.output.float()
+    Args:
+        position: Of the token whose numbers are returned, from 0.
+    """
+    vectors = {
+        "before": trace.embeddings.sum.float(),
+        "after": trace.embeddings.output.float(),
+    }
     return NormNumbers(
-        mean_before=before.mean(-1).numpy(),
-        std_before=before.std(-1, correction=0).numpy(),
-        norm_before=before.norm(dim=-1).numpy(),
-        mean_after=after.mean(-1).numpy(),
-        std_after=after.std(-1, correction=0).numpy(),
-        norm_after=after.norm(dim=-1).numpy(),
+        tokens=tuple(trace.tokens),
+        position=position,
+        columns={
+            f"{name}_{when}": numbers.numpy()
+            for when, x in vectors.items()
+            for name, numbers in (
+                ("mean", x.mean(-1)),
+                ("std", x.std(-1, correction=0)),
+                ("norm", x.norm(dim=-1)),
+            )
+        },
+        **{when: x[position].numpy() for when, x in vectors.items()},
     )
-
-
-def as_columns(numbers: NormNumbers) -> dict[str, NDArray[np.float32]]:
-    """Return the fields of `numbers` by name, for a table."""
-    return {field.name: getattr(numbers, field.name) for field in fields(numbers)}
 
 
 def token_columns(trace: Trace) -> dict[str, list[str] | list[int]]:
@@ -173,10 +200,11 @@ def leave_one_out(bert: Model, text: str, text_pair: str | None = None) -> Leave
         raise ValueError(bert.config.family.absent["positions"])
     original = _all_layers(network, parts.sum)
     return LeaveOneOut(
-        cosines={
+        tuple(encoding.tokens),
+        {
             name: F.cosine_similarity(_all_layers(network, summed), original, dim=-1).cpu().numpy()
             for name, summed in inputs.items()
-        }
+        },
     )
 
 
@@ -189,38 +217,30 @@ def _all_layers(network: Network, summed: Tensor) -> Tensor:
 
 
 @torch.inference_mode()
-def position_similarity(bert: Model, num_positions: int) -> NDArray[np.float32]:
-    """Return the cosines between the first rows of the position table, [P, P].
+def nearest_words(
+    bert: Model, text: str, text_pair: str | None = None, position: int = 1, top_k: int = 12
+) -> tuple[NearPiece, ...]:
+    """Return the pieces whose rows of the token table have the highest cosine to a token's row.
 
     Args:
-        num_positions: P; a number beyond the table takes all of it.
-    """
-    table = bert.module.position_table[:num_positions].float()
-    unit = F.normalize(table, dim=-1)
-    cosines: NDArray[np.float32] = (unit @ unit.T).clamp(-1, 1).cpu().numpy()
-    return cosines
-
-
-@torch.inference_mode()
-def nearest_words(bert: Model, token_id: int, top_k: int = 12) -> list[tuple[str, float]]:
-    """Return the pieces whose rows of the token table have the highest cosine to `token_id`'s.
-
-    Args:
-        token_id: Any piece of the vocabulary; it is not among the results.
+        position: Of the token, from 0; its own piece is not among the results.
         top_k: Number of pieces; fewer if the vocabulary is smaller.
 
     Returns:
-        (piece, cosine), the nearest first.
+        The nearest first.
 
-    ValueError if the id is not in the vocabulary.
+    ValueError if the text has no token at this position.
     """
-    bert.tokenizer.id_to_token(token_id)
+    encoding, tokenizer = bert.tokenize(text, text_pair), bert.tokenizer
+    if not 0 <= position < len(encoding):
+        raise ValueError(f"position is {position}; expected 0 to {len(encoding) - 1}.")
+    token_id = encoding.input_ids[position]
     # Rows beyond the tokenizer's vocabulary (a padded table) have no name.
-    table = bert.module.token_table[: bert.tokenizer.vocab_size].float()
+    table = bert.module.token_table[: tokenizer.vocab_size].float()
     cosines = F.cosine_similarity(table, table[token_id][None], dim=-1)
     cosines[token_id] = -torch.inf
     best = cosines.topk(min(top_k, len(cosines) - 1))
-    return [
-        (bert.tokenizer.id_to_token(int(i)), float(c))
+    return tuple(
+        NearPiece(encoding.tokens[position], tokenizer.id_to_token(int(i)), float(c))
         for c, i in zip(best.values, best.indices, strict=True)
-    ]
+    )

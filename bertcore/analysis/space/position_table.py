@@ -69,7 +69,31 @@ def _by_distance(cosines: Tensor) -> NDArray[np.float32]:
     return np.array(means, dtype=np.float32)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
+class PositionSimilarity:
+    """How alike the rows of a position table are."""
+
+    kind: str
+    """How positions are embedded: a `BertConfig.position_embedding`."""
+    cosines: NDArray[np.float32]
+    """Of each pair of rows, [P, P]."""
+
+
+@torch.inference_mode()
+def position_similarity(bert: Model, num_positions: int = 64) -> PositionSimilarity:
+    """Return the cosines between the first rows of the position table.
+
+    Args:
+        num_positions: P; a number beyond the table takes all of it.
+
+    ValueError if the checkpoint has no such table.
+    """
+    bert.require("positions")
+    cosines = _cosines(bert.module.position_table[:num_positions].float()).clamp(-1, 1)
+    return PositionSimilarity(bert.config.position_embedding, cosines.cpu().numpy())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Rotations:
     """The turns of one kind of layer."""
 
@@ -83,7 +107,7 @@ class Rotations:
     """The factor on a pair's product at each distance, a cosine, [P, K / 2]."""
 
 
-def rotations(bert: Model, num_distances: int) -> tuple[Rotations, ...]:
+def rotations(bert: Model, num_distances: int = 64) -> tuple[Rotations, ...]:
     """Return the turns of each kind of layer that a checkpoint has, at distances 0 to P - 1.
 
     If query and key are equal in a pair of numbers, the pair adds its squared length times this

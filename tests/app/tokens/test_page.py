@@ -1,68 +1,67 @@
-"""The tokens page on a tiny checkpoint."""
+"""The page Tokens & embeddings on tiny checkpoints: what the core computes, in each view."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
 import pytest
 import streamlit as st
+from streamlit.testing.v1 import AppTest
 
 from app.access.policy import CHECKPOINT_VARIABLE
+from app.plots import plain, theme
+from app.plots.token_flow import MAX_LABELS, token_axis
 from app.shell import cache, sentence_box
-from bertcore import Bert
-from tests.support.opened import page_of
+from app.tokens.page import VIEWS
+from app.tokens.views import ALL_SIZES, MAX_CELLS, SHAPES, candidate_bars, growth_table, num_drawn
+from bertcore import Bert, load
+from bertcore.analysis import (
+    leave_one_out,
+    nearest_words,
+    norm_numbers,
+    position_similarity,
+    vocabulary_growth,
+)
+from bertcore.analysis.words.vocabulary import MOST_MERGES, SIZES, token_table_share
+from bertcore.tokenizer import train_unigram
+from bertcore.tokenizer.growth import grow_vocabulary, split_by_merges
+from tests.support.opened import button, charts, named_charts, numbers, ok, page_of, said
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
 from tests.support.tiny_families import make
 
-VIEWS = [
-    "Three embeddings",
-    "LayerNorm",
-    "Leave one out",
-    "Position table",
-    "Nearest words",
-    "A vocabulary grows",
-]
+TEXTS = "The river bank was steep.", "It had rained."
+OWN = "the then they the that qu qu <img src=x> $x$ `a` [b](c)"
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny_bert().save(tmp_path_factory.mktemp("tokens") / "tiny")
 
 
 @pytest.fixture
-def page(folder, monkeypatch):
+def page(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     st.cache_resource.clear()
     monkeypatch.setenv(CHECKPOINT_VARIABLE, str(folder))
-    return page_of("tokens", seconds=30)
+    return page_of("tokens", seconds=180)
 
 
-def alerts(at):
-    return [box.value for box in (*at.error, *at.warning, *at.info)]
+def drawn(page: AppTest, view: str, **query: str) -> list[dict[str, Any]]:
+    """Return the traces of the first figure."""
+    page.query_params.update({"text_a": TEXTS[0], "text_b": TEXTS[1], "view": view, **query})
+    traces: list[dict[str, Any]] = charts(ok(page.run()))[0]["data"]
+    return traces
 
 
-def test_opens_with_the_first_example(page):
-    at = page.run()
-    assert not at.exception
-    assert at.title[0].value == "Tokens & embeddings"
-    assert at.text_area(key="text_a").value == sentence_box.DEFAULT.text_a
-    assert not alerts(at)
+# ---- the tokens ----
 
 
-@pytest.mark.parametrize("view", VIEWS)
-def test_every_picture_is_drawn(page, view):
-    page.query_params["view"] = view
-    page.query_params["token"] = "2"
-    at = page.run()
-    assert not at.exception
-    assert not at.error
-    assert at.get("plotly_chart")
-    assert any("How to read this" in caption.value for caption in at.caption)
-
-
-@pytest.mark.parametrize("view", VIEWS)
-def test_every_picture_is_drawn_in_bfloat16(page, view):
-    page.query_params["view"] = view
-    page.query_params["dtype"] = "bfloat16"
-    at = page.run()
-    assert not at.exception
-    assert not at.error
-    assert at.get("plotly_chart")
+def test_opens_with_the_first_example(page: AppTest) -> None:
+    app = ok(page.run())
+    assert app.text_area(key="text_a").value == sentence_box.DEFAULT.text_a
+    assert not (*app.error, *app.warning, *app.info)
 
 
 @pytest.mark.parametrize(
@@ -75,114 +74,269 @@ def test_every_picture_is_drawn_in_bfloat16(page, view):
         ("😀 12!", "", False),
     ],
 )
-def test_the_order_of_right_to_left_tokens_is_said(page, text_a, text_b, is_said):
+def test_the_order_of_right_to_left_tokens_is_said(
+    page: AppTest, text_a: str, text_b: str, is_said: bool
+) -> None:
     page.query_params.update({"text_a": text_a, "text_b": text_b})
-    at = page.run()
-    assert not at.exception
-    said = [caption.value for caption in at.caption]
-    assert any("its tokens stand from left to right" in one for one in said) == is_said
+    assert ("its tokens stand from left to right" in said(ok(page.run()))) == is_said
 
 
-def test_float16_on_a_cpu_is_one_sentence(page):
-    page.query_params["dtype"] = "float16"
-    page.query_params["device"] = "cpu"
-    at = page.run()
-    assert not at.exception
-    assert "float16" in at.error[0].value
+def test_a_blank_text_is_asked_for_and_the_other_stays(page: AppTest) -> None:
+    app = page.run()
+    app.text_area(key="text_b").set_value("It had rained.")
+    app = ok(app.text_area(key="text_a").set_value("  \n ").run())
+    assert app.info[0].value.startswith("Sentence A is empty")
+    assert app.text_area(key="text_b").value == "It had rained."
+    assert not ok(app.text_area(key="text_a").set_value("The river.").run()).info
 
 
-def test_a_blank_text_is_asked_for(page):
-    at = page.run()
-    at.text_area(key="text_b").set_value("It had rained.")
-    at.text_area(key="text_a").set_value("  \n ").run()
-    assert not at.exception
-    assert alerts(at)[0].startswith("Sentence A is empty")
-    assert at.text_area(key="text_b").value == "It had rained."
-    at.text_area(key="text_a").set_value("The river.").run()
-    assert not alerts(at)
+def test_a_long_text_says_what_was_cut(page: AppTest) -> None:
+    page.query_params.update({"text_a": "the river " * 100, "text_b": ""})
+    warning = ok(page.run()).warning[0].value
+    assert "limit is 64" in warning
+    assert "138 tokens of text A" in warning
 
 
-def test_a_long_text_says_what_was_cut(page):
-    at = page.run()
-    at.text_area(key="text_b").set_value("")
-    at.text_area(key="text_a").set_value("the river " * 100).run()
-    assert not at.exception
-    assert "limit is 64" in at.warning[0].value
-    assert "138 tokens of text A" in at.warning[0].value
+def test_an_example_fills_both_boxes(page: AppTest) -> None:
+    app = page.run()
+    pair = next(example for example in sentence_box.EXAMPLES if example.text_b)
+    ok(app.selectbox(key="example").set_value(f"{pair.group}: {pair.title}").run())
+    assert app.text_area(key="text_a").value == pair.text_a
+    assert app.text_area(key="text_b").value == pair.text_b
+    assert app.selectbox(key="example").value is None
 
 
-def test_an_example_fills_both_boxes(page):
-    at = page.run()
-    pair = next(e for e in sentence_box.EXAMPLES if e.text_b)
-    at.selectbox(key="example").set_value(f"{pair.group}: {pair.title}").run()
-    assert at.text_area(key="text_a").value == pair.text_a
-    assert at.text_area(key="text_b").value == pair.text_b
-    assert at.selectbox(key="example").value is None
-    assert not at.exception
-
-
-def test_a_token_beyond_the_text_is_the_last(page, folder):
+def test_a_token_beyond_the_text_is_the_last(page: AppTest, folder: Path) -> None:
     page.query_params["token"] = "999"
-    at = page.run()
+    app = ok(page.run())
     texts = sentence_box.DEFAULT.text_a, sentence_box.DEFAULT.text_b
-    trace = cache.trace(cache.bert_key(str(folder)), *texts)
-    assert not at.exception
-    assert at.session_state["token"] == trace.num_tokens - 1
+    assert (
+        app.session_state["token"]
+        == cache.trace(cache.bert_key(str(folder)), *texts).num_tokens - 1
+    )
 
 
-def test_a_missing_folder_is_one_sentence_and_the_text_stays(page):
-    page.query_params["checkpoint"] = "/no/such/folder"
-    page.query_params["text_a"] = "The river."
-    at = page.run()
-    assert not at.exception
-    assert len(at.error) == 1
-    assert "folder" in at.error[0].value
-    assert "Traceback" not in at.error[0].value
-    assert at.text_area(key="text_a").value == "The river."
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ({"checkpoint": "/no/such/folder"}, "folder"),
+        ({"dtype": "float16", "device": "cpu"}, "float16"),
+    ],
+)
+def test_what_does_not_open_is_one_sentence(
+    page: AppTest, query: dict[str, str], words: str
+) -> None:
+    page.query_params.update({"text_a": "The river.", **query})
+    app = page.run()
+    assert not app.exception
+    (error,) = app.error
+    assert words in error.value
+    assert "Traceback" not in error.value
+    assert app.text_area(key="text_a").value == "The river."
+
+
+# ---- embeddings ----
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_is_drawn_in_bfloat16(page: AppTest, view: str) -> None:
+    assert drawn(page, view, dtype="bfloat16")
+    assert "How to read this" in said(page)
+
+
+def test_the_sum_is_the_traces(page: AppTest, folder: Path) -> None:
+    trace = load(folder, device="cpu").trace(*TEXTS)
+    *strips, _, _, _, length = drawn(page, "Three embeddings", token="2")
+    names = ("token", "segment", "position", "sum")
+    for strip, name in zip(strips, names, strict=True):
+        assert np.allclose(numbers(strip["z"]), getattr(trace.embeddings, name).numpy().T)
+    assert np.allclose(numbers(length["y"]), trace.embeddings.sum.norm(dim=-1).numpy(), atol=1e-5)
+    assert charts(page)[0]["layout"]["shapes"][0]["x0"] == 1.5
+
+
+def test_long_inputs_draw_fewer_dimensions() -> None:
+    assert num_drawn(18, 256) == 256
+    assert 4 * 512 * num_drawn(512, 768) <= MAX_CELLS
+    assert num_drawn(10**7, 768) == 1
+
+
+def test_layer_norm_draws_lengths_relative_to_their_average(page: AppTest, folder: Path) -> None:
+    found = norm_numbers(load(folder, device="cpu").trace(*TEXTS), 3)
+    before, _, _, after = drawn(page, "LayerNorm", token="3")
+    assert np.mean(numbers(before["y"])) == pytest.approx(1, abs=1e-5)
+    assert np.allclose(numbers(after["x"]), found.after)
+    assert f"has mean {found.columns['mean_before'][3]:.3f}" in said(page)
+
+
+def test_one_left_out_is_the_cores(page: AppTest, folder: Path) -> None:
+    cosines = leave_one_out(load(folder, device="cpu"), *TEXTS).cosines
+    for grid, name in zip(drawn(page, "Leave one out"), ("segment", "position"), strict=False):
+        assert np.allclose(numbers(grid["z"]), cosines[name], atol=1e-5)
+
+
+def test_nearest_words_are_the_cores(page: AppTest, folder: Path) -> None:
+    near = nearest_words(load(folder, device="cpu"), *TEXTS, position=2)
+    (dots,) = drawn(page, "Nearest words", token="2")
+    assert list(numbers(dots["x"])) == pytest.approx([each.cosine for each in near], abs=1e-5)
+    assert plain(near[0].token) in said(page)
+
+
+@pytest.mark.parametrize(("token", "num_lines"), [("3", 1), ("70", 0)])
+def test_the_position_of_the_token_is_marked_where_it_is_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, token: str, num_lines: int
+) -> None:
+    st.cache_resource.clear()
+    bert = Bert(
+        tiny_network(tiny_config(max_position_embeddings=100)), tiny_tokenizer(max_length=100)
+    )
+    monkeypatch.setenv(CHECKPOINT_VARIABLE, str(bert.save(tmp_path / "long")))
+    text = "the river " * 40
+    app = ok(page_of("tokens", view="Position table", text_a=text, text_b="", token=token).run())
+    (chart,) = charts(app)
+    assert len(chart["layout"].get("shapes", ())) == num_lines
+    assert np.allclose(numbers(chart["data"][0]["z"]), position_similarity(bert).cosines)
+    assert "a row of a trained table" in said(app)
 
 
 @pytest.fixture
-def other_page(tmp_path, monkeypatch):
-    def opened(name, shape=None, **query):
+def other_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
+    def opened(name: str, **shape: Any) -> AppTest:
         st.cache_resource.clear()
-        make(name, tmp_path, **(shape or {}))
+        make(name, tmp_path, **shape)
         monkeypatch.setenv(CHECKPOINT_VARIABLE, str(tmp_path))
-        at = page_of("tokens", view="Position table", text_b="", **query).run()
-        assert not at.exception
-        return " ".join(caption.value for caption in at.caption)
+        return ok(page_of("tokens", view="Position table", text_a="the river", text_b="").run())
 
     return opened
 
 
-def test_learned_positions_are_told_and_the_marked_line(page):
-    page.query_params["view"] = "Position table"
-    told = " ".join(caption.value for caption in page.run().caption)
-    assert "a row of a trained table" in told
-    assert "The marked line is the position" in told
-
-
-def test_sinusoidal_positions_are_not_called_trained(other_page):
-    told = other_page("DistilBertModel", text_a="the river bank")
+def test_sinusoidal_positions_are_not_called_trained(other_page: Callable[..., AppTest]) -> None:
+    told = said(other_page("DistilBertModel"))
     assert "sines and cosines of fixed frequencies" in told
     assert "trained table" not in told
 
 
-def test_a_position_beyond_the_drawn_ones_is_told(tmp_path, monkeypatch):
-    st.cache_resource.clear()
-    network = tiny_network(tiny_config(max_position_embeddings=100))
-    Bert(network, tiny_tokenizer(max_length=100)).save(tmp_path)
-    monkeypatch.setenv(CHECKPOINT_VARIABLE, str(tmp_path))
-    text = "the river " * 40
-    at = page_of("tokens", view="Position table", text_a=text, text_b="", token="70").run()
-    assert not at.exception
-    told = " ".join(caption.value for caption in at.caption)
-    assert "The chosen token's position, 70, is beyond the first 64" in told
-    assert "marked line" not in told
-    assert len(at.get("plotly_chart")) == 1
+@pytest.mark.parametrize(("window", "num_lines"), [(8, 1), (256, 0)])
+def test_the_line_of_a_window_is_drawn_where_it_ends(
+    other_page: Callable[..., AppTest], window: int, num_lines: int
+) -> None:
+    app = other_page("ModernBertForMaskedLM", local_attention=window)
+    assert len(charts(app)[0]["layout"].get("shapes", ())) == num_lines
+    names: dict[str, Any] = {}
+    exec(app.code[-1].value, names)
+    maps = charts(app)[0]["data"]
+    for drawn_map, kind in zip(maps, names["result"], strict=True):
+        assert np.allclose(numbers(drawn_map["z"]), kind.cosines)
 
 
-@pytest.mark.parametrize(("window", "has_line"), [(8, True), (256, False)])
-def test_the_line_of_a_window_is_told_where_it_is_drawn(other_page, window, has_line):
-    shape = {"local_attention": window}
-    told = other_page("ModernBertForMaskedLM", shape, text_a="the river bank")
-    assert ("below the line" in told) == has_line
+def test_names_along_an_axis_are_text_and_a_long_axis_has_none() -> None:
+    axis: Any = token_axis(["</script>", "<img src=x onerror=alert(1)>"])
+    assert not any("<" in label for label in axis["ticktext"])
+    long: Any = token_axis(["word"] * (MAX_LABELS + 1))
+    assert "ticktext" not in long
+    assert long["range"] == [-0.5, MAX_LABELS + 0.5]
+    assert (theme.megabytes(30_546_584), theme.megabytes(1_234_567)) == ("31 MB", "1.2 MB")
+    assert len(set(theme.CATEGORICAL)) == len(theme.CATEGORICAL) == 12
+
+
+# ---- a vocabulary ----
+
+
+@pytest.fixture
+def growth_page(page: AppTest) -> AppTest:
+    page.query_params.update({"view": "A vocabulary grows", "text_a": OWN, "text_b": ""})
+    return page
+
+
+def shown_python(app: AppTest, name: str) -> Any:
+    """Return the result of the Python shown that calls a function."""
+    names: dict[str, Any] = {}
+    exec(next(block.value for block in app.code if f"{name}(" in block.value), names)
+    return names["result"]
+
+
+@pytest.mark.parametrize("rule", ["count", "likelihood"])
+def test_the_candidates_of_each_step_are_the_cores(growth_page: AppTest, rule: str) -> None:
+    fields = {"growth_text": "own", "growth_rule": rule, "growth_step": "1"}
+    growth_page.query_params.update(fields)
+    app = ok(growth_page.run())
+    growth = vocabulary_growth([OWN], rule)  # type: ignore[arg-type]
+    for step in (1, 2):
+        now = growth.steps[step]
+        count, likelihood = named_charts(app, "vocabulary")["growth"]
+        assert list(numbers(count["x"])) == [pair.count for pair in now.by_count]
+        assert numbers(likelihood["x"]) == pytest.approx(
+            [pair.likelihood * now.num_pieces for pair in now.by_likelihood]
+        )
+        last = growth.merges[step - 1]
+        shown = " ".join(box.value for box in app.markdown)
+        assert f"**{plain(last.merged)}**, which occurs {last.count:,} times" in shown
+        for piece in split_by_merges("then", growth.merges[:step]):
+            assert f"-background[{plain(piece)}]" in shown
+        assert shown_python(app, "vocabulary_growth") == growth
+        app = ok(button(app, "Merge").click().run())
+
+
+def test_the_novel_and_the_sizes(growth_page: AppTest) -> None:
+    growth_page.query_params.update({"text_a": "The river bank was steep.", "growth_sizes": "1"})
+    app = ok(growth_page.run())
+    assert "Merge 10:" in said(app)
+    assert "Grey words" not in said(app)
+    lines = named_charts(app, "vocabulary")["size"]
+    pieces, unknown, whole, base, _ = (numbers(line["y"]) for line in lines)
+    assert list(numbers(lines[0]["x"])) == list(SIZES)
+    assert (pieces[:-1] > pieces[1:]).all()
+    assert pieces[-1] > 1
+    assert (whole[:-1] > whole[1:]).all()
+    assert (unknown < 0.001).all()
+    shares = {size: token_table_share(SHAPES["BERT Base"], size) for size in {*ALL_SIZES, *SIZES}}
+    assert base == pytest.approx([shares[size] for size in sorted(shares)])
+
+
+def test_where_no_pair_is_left_the_picture_says_so() -> None:
+    growth = grow_vocabulary(["the then"], num_merges=9)
+    last = len(growth.merges)
+    for step, is_said in ((last - 1, False), (last, True)):
+        notes = candidate_bars(growth, step=step).settings["annotations"]
+        assert any("No pair is left" in note["text"] for note in notes) == is_said
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ({"text_a": "我爱学习 the"}, "Grey words contain a character"),
+        ({"text_a": "我 ab", "growth_text": "own"}, "occur together twice"),
+    ],
+)
+def test_what_cannot_be_read_or_merged_is_told(
+    growth_page: AppTest, query: dict[str, str], words: str
+) -> None:
+    growth_page.query_params.update(query)
+    app = ok(growth_page.run())
+    assert words in said(app)
+    has_slider = any(slider.label == "Merges" for slider in app.slider)
+    assert has_slider == ("growth_text" not in query)
+
+
+def test_the_table_holds_the_merges() -> None:
+    growth = grow_vocabulary([OWN], num_merges=3)
+    table = growth_table(growth)
+    assert list(table["merged"]) == [pair.merged for pair in growth.merges]
+    assert table["pieces_per_word"].iloc[-1] == growth.steps[-1].num_pieces / growth.num_words
+    assert list(growth_table(grow_vocabulary(["a"], num_merges=1))["merged"]) == []
+
+
+def test_unigram_cuts_the_text_with_as_many_pieces(growth_page: AppTest) -> None:
+    text = "the then they the that qu quite that then <img src=x> $x$ 爱"
+    fields = {"growth_text": "own", "growth_rule": "unigram", "growth_step": "2"}
+    growth_page.query_params.update({"text_a": text, **fields})
+    app = ok(growth_page.run())
+    size = len(grow_vocabulary([text], num_merges=MOST_MERGES).pieces(2))
+    unigram = train_unigram([text], size)
+    assert f"Unigram with {len(unigram.scores)} pieces" in said(app)
+    words = ["the", "then", "they", "that", "qu", "quite"]
+    result = shown_python(app, "unigram_ways")
+    for bars, word in zip(named_charts(app, "vocabulary")["unigram"], words, strict=True):
+        expected = [way.probability for way in unigram.segmentations(word, 4)]
+        assert numbers(bars["x"]) == pytest.approx(expected, abs=1e-2)
+        shown = result.ways[result.words.index(word)]
+        assert [way.probability for way in shown] == pytest.approx(expected, abs=1e-2)

@@ -89,7 +89,7 @@ def test_the_measures_know_the_pieces_with_rows_only(bert: Bert) -> None:
     assert "'qqq' (id 149)" in str(scored[1].problem)
     with pytest.raises(ValueError, match="'qqq' is not a single piece"):
         word_trajectories(bert, "the [MASK]", None, (), 2, ["qqq"])
-    assert len(nearest_words(bert, 7, top_k=999)) == ROWS - 1
+    assert len(nearest_words(bert, "the river", top_k=999)) == ROWS - 1
     for seed in range(30):
         shown = corrupt(bert, "the river bank " * 15, seed=seed, masked_lm_prob=0.9).input_tokens
         assert not set(shown) & set(ADDED)

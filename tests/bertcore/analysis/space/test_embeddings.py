@@ -7,6 +7,7 @@ import torch
 import bertcore
 from bertcore.analysis.health.parameters import count_parameters, tensor_rows
 from bertcore.analysis.space import embeddings as numbers
+from bertcore.analysis.space.position_table import position_similarity
 from tests.support.nasty_text import NASTY
 from tests.support.tiny import tiny_bert
 
@@ -24,17 +25,17 @@ def trace(bert):
 
 
 def test_norms_and_cosines_are_those_of_numpy(trace):
-    found = numbers.sum_numbers(trace.embeddings)
+    found = numbers.sum_numbers(trace)
     token, position = trace.embeddings.token.numpy(), trace.embeddings.position.numpy()
     assert np.allclose(found.norms["token"], np.linalg.norm(token, axis=1), atol=1e-5)
     cosine = (token * position).sum(1) / (
         np.linalg.norm(token, axis=1) * np.linalg.norm(position, axis=1)
     )
-    assert np.allclose(found.cosines["token", "position"], cosine, atol=1e-5)
+    assert np.allclose(found.cosines["token-position"], cosine, atol=1e-5)
 
 
 def test_shares_add_to_one_and_follow_the_definition(trace):
-    found = numbers.sum_numbers(trace.embeddings)
+    found = numbers.sum_numbers(trace)
     assert np.allclose(sum(found.fractions.values()), 1, atol=1e-5)
     total = trace.embeddings.sum[2]
     share = float(trace.embeddings.segment[2] @ total / (total @ total))
@@ -42,15 +43,17 @@ def test_shares_add_to_one_and_follow_the_definition(trace):
 
 
 def test_layer_norm_numbers_describe_the_formula(bert, trace):
-    found = numbers.norm_numbers(trace.embeddings)
+    found = numbers.norm_numbers(trace, 3)
     module = bert.module.embeddings
     summed = trace.embeddings.sum
-    mean = torch.from_numpy(found.mean_before)[:, None]
-    std = torch.from_numpy(found.std_before)[:, None]
+    mean = torch.from_numpy(found.columns["mean_before"])[:, None]
+    std = torch.from_numpy(found.columns["std_before"])[:, None]
     # Undoing and redoing LayerNorm from our mean and deviation gives its output.
     again = (summed - mean) / std * module.norm.weight + module.norm.bias
     assert torch.allclose(again, trace.embeddings.output, atol=1e-4)
-    assert np.allclose(found.norm_after, trace.embeddings.output.norm(dim=-1).numpy(), atol=1e-4)
+    norms = trace.embeddings.output.norm(dim=-1).numpy()
+    assert np.allclose(found.columns["norm_after"], norms, atol=1e-4)
+    assert np.array_equal(found.after, trace.embeddings.output[3].numpy())
 
 
 def test_leave_one_out_equals_a_network_whose_table_is_zero(bert, trace):
@@ -70,13 +73,13 @@ def test_leave_one_out_equals_a_network_whose_table_is_zero(bert, trace):
 
 
 def test_position_similarity_is_a_cosine_matrix(bert):
-    cosines = numbers.position_similarity(bert, 8)
+    cosines = position_similarity(bert, 8).cosines
     table = bert.module.embeddings.position_embeddings.weight[:8].detach().numpy()
     expected = float(table[1] @ table[5] / np.linalg.norm(table[1]) / np.linalg.norm(table[5]))
     assert cosines.shape == (8, 8)
     assert np.allclose(np.diag(cosines), 1, atol=1e-5)
     assert cosines[1, 5] == pytest.approx(expected, abs=1e-5)
-    assert numbers.position_similarity(bert, 10_000).shape == (64, 64)
+    assert position_similarity(bert, 10_000).cosines.shape == (64, 64)
 
 
 def test_nearest_words_finds_a_planted_twin():
@@ -86,18 +89,20 @@ def test_nearest_words_finds_a_planted_twin():
         bert.module.embeddings.word_embeddings.weight[bank] = (
             2 * bert.module.embeddings.word_embeddings.weight[river]
         )
-    found = numbers.nearest_words(bert, river, top_k=3)
-    assert found[0] == ("bank", pytest.approx(1, abs=1e-5))
+    found = numbers.nearest_words(bert, "the river", position=2, top_k=3)
+    assert (found[0].token, found[0].piece) == ("river", "bank")
+    assert found[0].cosine == pytest.approx(1, abs=1e-5)
     assert len(found) == 3
-    assert [c for _, c in found] == sorted((c for _, c in found), reverse=True)
-    assert all(word != "river" for word, _ in found)
-    assert len(numbers.nearest_words(bert, river, top_k=10**6)) == bert.tokenizer.vocab_size - 1
+    assert sorted(found, key=lambda near: -near.cosine) == [*found]
+    assert all(near.piece != "river" for near in found)
+    every = numbers.nearest_words(bert, "the river", position=2, top_k=10**6)
+    assert len(every) == bert.tokenizer.vocab_size - 1
 
 
-@pytest.mark.parametrize(("token_id", "top_k"), [(-1, 3), (10**6, 3)])
-def test_nearest_words_refuses_what_is_not_there(bert, token_id, top_k):
-    with pytest.raises(ValueError, match="no token"):
-        numbers.nearest_words(bert, token_id, top_k=top_k)
+@pytest.mark.parametrize("position", [-1, 4])
+def test_nearest_words_refuses_what_is_not_there(bert, position):
+    with pytest.raises(ValueError, match="position is"):
+        numbers.nearest_words(bert, "the river", position=position)
 
 
 def test_every_token_finds_its_word(bert):

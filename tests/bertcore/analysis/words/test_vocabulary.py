@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bertcore.analysis.words.vocabulary_size import measure_sizes, token_table_share
+from bertcore.analysis.words.vocabulary import measure_sizes, token_table_share
 from bertcore.architecture.config import bert_base, bert_mini
 from bertcore.network import Network
 from bertcore.tokenizer import SPECIAL_TOKENS, Tokenizer, train_vocabulary
@@ -15,10 +15,10 @@ HELD_OUT = "the bank of the river was steep and the thing 龍 was old"
 
 
 def test_pieces_and_unknown_words_are_those_of_the_slow_wordpiece() -> None:
-    stages: list[float | None] = []
+    stages: list[float] = []
     sizes = (260, 300)
     found = measure_sizes(
-        [PARAGRAPH, LETTERS], [HELD_OUT], sizes, on_stage=lambda what, part: stages.append(part)
+        sizes, [PARAGRAPH, LETTERS], [HELD_OUT], progress=lambda part, what: stages.append(part)
     )
     assert stages == [0, 0.5]
     words = HELD_OUT.split()
@@ -37,7 +37,7 @@ def test_pieces_and_unknown_words_are_those_of_the_slow_wordpiece() -> None:
 
 def test_whole_words_are_the_most_frequent_ones() -> None:
     text = "bb bb bb aa aa cc " * 2
-    (one,) = measure_sizes([text], ["bb aa cc dd"], [len(SPECIAL_TOKENS) + 6])
+    (one,) = measure_sizes([len(SPECIAL_TOKENS) + 6], [text], ["bb aa cc dd"])
     assert one.unknown_whole == pytest.approx(0.25)  # three words have room, dd is not among them
     assert one.unknown == pytest.approx(0.25)  # no letter of dd is known
 
@@ -53,4 +53,4 @@ def test_the_share_is_that_of_a_network() -> None:
 
 def test_a_text_without_words_is_refused() -> None:
     with pytest.raises(ValueError, match="held-out text has no word"):
-        measure_sizes([PARAGRAPH], [" "], [260])
+        measure_sizes([260], [PARAGRAPH], [" "])
