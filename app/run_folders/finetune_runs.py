@@ -16,7 +16,6 @@ from bertcore.finetuning.settings import (
     run_name,
 )
 from bertcore.finetuning.state import ERRORS_FILE, DevErrors, read_dev_errors
-from bertcore.tasks import find_task
 
 from ..shell import cache
 from .run import Run, Trial, metrics_of, state_of, worker
@@ -81,12 +80,6 @@ def read_series(path: Path) -> Run:
 
 def _read_curve(path: Path) -> LabelCurve:
     return read_label_curve(path.parent)
-
-
-def metric_of(run: Run) -> str:
-    """Return the metric by which its checkpoints are compared, as "accuracy"."""
-    chosen = run.config["config"].get("metric")
-    return str(chosen or find_task(str(run.config["task"])).metrics[0])
 
 
 def current_trial(run: Run) -> Trial:

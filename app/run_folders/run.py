@@ -1,14 +1,13 @@
 """One run of a folder: its state and progress, and the process behind it."""
 
-import json
 import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from bertcore.base.json_data import with_nan
 from bertcore.finetuning.label_curve import LabelCurve
+from bertcore.training.run_folder import read_lines
 from bertcore.training.run_lock import lock_holder
 
 from ..shell import cache
@@ -90,17 +89,10 @@ class Run:
             return None
         return self.seconds * (1 - self.fraction_done) / self.fraction_done
 
-    @property
-    def unigram_entropy(self) -> float | None:
-        """Unigram entropy of the training text, nats; None for a run of an older version."""
-        report = self.config.get("data_report", {}).get("train", {})
-        entropy = report.get("unigram_entropy")
-        return None if entropy is None else float(entropy)
 
-
-def metrics_of(path: Path) -> list[Line]:
+def metrics_of(path: Path) -> Sequence[Line]:
     """Return the lines of a metrics file, without a last line cut by a kill."""
-    return cache.of_file(_read_metrics, path)
+    return cache.of_file(read_lines, path)
 
 
 class Worker(NamedTuple):
@@ -162,18 +154,3 @@ def why_stopped(run: Path, *, can_resume: bool = True) -> str:
     if not can_resume:
         what_next = "Nothing was saved: start another run."
     return killed and f"{killed} {what_next}"
-
-
-def _read_metrics(path: Path) -> list[Line]:
-    if not path.is_file():
-        return []
-    lines: list[Line] = []
-    # A kill may cut the last line in a character's middle.
-    for text in path.read_bytes().decode("utf-8", "replace").splitlines():
-        try:
-            line = json.loads(text)
-        except ValueError:
-            continue
-        if isinstance(line, dict) and isinstance(line.get("step"), int):
-            lines.append(with_nan(line))
-    return lines

@@ -146,7 +146,7 @@ def _read_pretraining(path: Path) -> Run:
     )
 
 
-def metrics(path: Path) -> list[Line]:
+def metrics(path: Path) -> Sequence[Line]:
     """Return the lines of a run's metrics, without a last line cut by a kill."""
     return metrics_of(path / "metrics.jsonl")
 

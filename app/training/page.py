@@ -4,21 +4,39 @@ from pathlib import Path
 
 import streamlit as st
 
+from bertcore.analysis import formed_head
+from bertcore.analysis.runs import Replay, replay
 from bertcore.pretraining.data.corpus import NOVEL, RECORDED_RUN, RECORDED_RUNS
+from bertcore.training.probes import Probe, probe_files
 
 from ..access.policy import policy
+from ..layer_watch.layer_watch import layer_watch
 from ..plots import theme
 from ..run_folders import process
 from ..run_folders.folder_choice import choose_folder
 from ..run_folders.run import Run
 from ..run_folders.runs import all_runs, default_folder, is_any_run, read_run
-from ..shell import frame, one_of
+from ..shell import cache, caption, computed, frame, one_of, show
 from ..shell.links import RUN
 from . import PAGE, finetune_form, form
-from .fields import KIND, KINDS, OF_FORM, REPLAY, START, VIEW, VIEWS, WATCH
+from .fields import (
+    HEAD,
+    KIND,
+    KINDS,
+    LAYER,
+    MOMENT,
+    OF_FORM,
+    REPLAY,
+    SENTENCE,
+    START,
+    VIEW,
+    VIEWS,
+    WATCH,
+)
 from .new_run import show_started
-from .replay import show_replay
-from .watch import watch
+from .replay_figure import spread_moments
+from .views import REPLAY as RECORDED
+from .watch import folder_of, watch
 
 HELP_FOLDER = (
     "Each run is a folder in it. `bertscope pretrain --out` and `bertscope finetune --out` write "
@@ -34,6 +52,11 @@ FORBIDDEN = (
 )
 
 
+NO_PROBES = (
+    "This run has no probes yet. They are recorded at its start and with each held-out score; runs "
+    "of older versions have none."
+)
+MEAN = -1  # stands for the mean of a layer's heads
 _RECORDED = {
     "from-noise": ("random weights", "Wikipedia and news: its heads formed by training alone"),
     "novel": ("word counts", f"one book ({NOVEL.title})"),
@@ -70,7 +93,7 @@ def draw() -> None:
         _introduce(read_run(paths[RUN.value]))
     path = paths[st.selectbox("Run", list(paths), key=key, label_visibility="collapsed")]
     if view == REPLAY:
-        frame.fragment(show_replay)(path)
+        show_replay(path)
     else:
         watch(path, [read_run(path)] if path in RECORDED_RUNS else runs)
 
@@ -97,3 +120,75 @@ def _start(folder: Path | None) -> None:
         form.show_form(folder)
     else:
         finetune_form.show_form(folder, row, is_series=kind == "label-curve")
+
+
+@frame.fragment
+def show_replay(path: Path) -> None:
+    """Draw the replay of a run, or a note that it has no probes."""
+    if not probe_files(path):
+        st.info(NO_PROBES)
+        return
+    recorded = computed(RECORDED, None, path, compute=_once_a_probe)
+    sentence, layer, head = _choose_head(path, recorded.probes[-1])
+    drawn = {
+        "sentence": sentence,
+        "layer": layer,
+        "head": None if head == MEAN else head,
+        "ink": theme.INK[st.context.theme.type == "dark"],
+    }
+    num_moments = len(spread_moments(len(recorded.probes)))
+    _keep_moment(num_moments)
+    show(
+        RECORDED,
+        None,
+        path,
+        compute=_once_a_probe,
+        drawn={**drawn, "moment": MOMENT.value},
+        spelled=folder_of(path),
+        with_caption=False,
+    )
+    if num_moments < len(recorded.probes):
+        st.caption(f"The slider has {num_moments} of {len(recorded.probes)} steps.")
+    caption(RECORDED, recorded)
+
+
+@frame.fragment
+def _keep_moment(count: int) -> None:
+    """Keep the position of the slider; the figure itself does not run again."""
+    label = "Training by step: the arrow keys change the step"
+    moment = layer_watch(".st-key-figure_replay", key="replay_watch", label=label)
+    if moment is not None:
+        st.session_state[MOMENT.name] = min(moment, count - 1)
+    MOMENT.key(default=count - 1, low=0, high=count - 1)
+
+
+def _once_a_probe(of: object, path: Path) -> Replay:
+    """Return the replay of a run, read again when a probe is added."""
+    return cache.of_file(_replay, path / "probes")
+
+
+def _replay(probes: Path) -> Replay:
+    return replay(probes.parent)
+
+
+def _choose_head(path: Path, probe: Probe) -> tuple[int, int, int]:
+    """Draw the choice of sentence, layer and head; return them, the head MEAN for the mean."""
+    num_layers, num_heads = probe.sentences[0].codes.shape[:2]
+    usual = formed_head(probe) if path in RECORDED_RUNS else (num_layers - 1, 0)
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    texts = [sentence.text for sentence in probe.sentences]
+    names = [text.text_a + (f" | {text.text_b}" if text.text_b else "") for text in texts]
+    heads = {MEAN: "mean", **{number: str(number) for number in range(num_heads)}}
+    sentence = row.selectbox(
+        "Sentence",
+        range(len(names)),
+        key=SENTENCE.key(options=range(len(names))),
+        format_func=names.__getitem__,
+        width=420,
+    )
+    layers = range(num_layers)
+    key = LAYER.key(default=usual[0], options=layers)
+    layer = row.selectbox("Layer", layers, key=key, width=100)
+    key = HEAD.key(default=usual[1], options=list(heads))
+    head = row.selectbox("Head", list(heads), key=key, format_func=heads.__getitem__, width=100)
+    return sentence, layer, head

@@ -1,28 +1,36 @@
-"""A run while it trains: numbers, buttons, curves and checkpoints."""
+"""A run while it trains: numbers, buttons, curves, what is wrong, and checkpoints."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeVar
 from urllib.parse import urlencode
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from bertcore.analysis.runs import metric_of
 from bertcore.base.durations import duration
-from bertcore.training.probes import Probe, probe_files, read_probe
+from bertcore.finetuning.run import rank
 
 from ..access import checkpoints, places, training
-from ..plots import plain
+from ..plots import METRIC_NAMES, plain
 from ..run_folders import process
-from ..run_folders.finetune_runs import metric_of
-from ..run_folders.run import STATES, Run
-from ..run_folders.runs import all_runs, best_checkpoint, check_room
+from ..run_folders.finetune_runs import checkpoint_of, current_trial, dev_errors
+from ..run_folders.run import STATES, Run, Trial
+from ..run_folders.runs import all_runs, best_checkpoint, check_room, metrics
 from ..run_folders.runs import checkpoints as saved
-from ..shell import cache, frame, sidebar
+from ..shell import frame, open_page, show, sidebar
+from ..shell.links import COMPARED_WITH, SUGGESTED
 from ..shell.render_signal import arrival
-from . import finetune_watch
-from .curves import show_curves, show_numbers
+from ..task_model.score_figures import error_table
+from .views import CURVES, LABELS
+
+T = TypeVar("T")
 
 REFRESH_SECONDS = 2.0
 _OPENED = "_checkpoint_opened"
+_OPENING = "_finetuned_opening"
 _CHANGED = "training_changed"
 """Key of the container of runs when one began or ended since the page was drawn."""
 LINKED_PAGES = {"attention": "Attention", "masked-words": "Masked words", "layer-map": "Layer map"}
@@ -37,6 +45,29 @@ _SHOWN = {
     "valid_minimal_pairs": "Minimal pairs",
 }
 """Held-out fractions that are shown above the curves, if a run has them."""
+WRONG_ROWS = 10  # wrong examples that are visible without scrolling
+
+_WIDTHS = {"text": 195, "pair": 115, "label": 72, "severity": 88}
+"""Pixels of the columns of wrong examples: half a window of 1,280 shows them all."""
+
+
+class Severity(NamedTuple):
+    """What orders the wrong examples of a task."""
+
+    column: str
+    how: str
+    is_fraction: bool = True
+
+
+SEVERITIES = {
+    "regress": Severity("distance", "the farthest first", False),
+    "tag": Severity(
+        "words wrong", "those with the most wrong words first; the first wrong word is named"
+    ),
+    "qa": Severity("F1 lost", "those that share the fewest words with a right answer first"),
+}
+BY_CONFIDENCE = Severity("confidence", "the most confident first")
+
 PREPARING = (
     "The run first learns the vocabulary and reads the text; training begins when that is done. "
     "You may leave this page: the run continues by itself."
@@ -125,12 +156,61 @@ def watch(path: Path, others: list[Run]) -> None:
 
 def _show_run(run: Run) -> None:
     _show_state(run)
-    if run.kind != "pretrain":
-        (finetune_watch.show if run.kind == "finetune" else finetune_watch.show_series)(run)
-        return
-    show_curves(run)
-    if run.state not in ("preparing", "not started", "damaged"):
+    if run.kind == "label-curve":
+        _show_series(run)
+    elif run.kind == "finetune":
+        _show_fine_tuning(run)
+    elif run.state not in ("preparing", "not started", "damaged"):
+        if any("loss" in line for line in metrics(run.path)):
+            _show_curves(run.path)
+        elif run.state == "running":
+            st.caption("The first numbers appear after 20 steps.")
         _show_checkpoints(run.path)
+
+
+def folder_of(path: Path) -> dict[str, str]:
+    """Return the Python of a view's `folder`, as the visitor may see it."""
+    return {"folder": repr(places.hide(str(path)))}
+
+
+def _read(function: Callable[..., T], *arguments: Any) -> T:
+    """Return what a function reads of a run, which may have changed since the last time."""
+    return function(*arguments)
+
+
+def _show_curves(folder: Path, *trial: str) -> None:
+    st.header(CURVES.question, anchor=False)
+    show(CURVES, None, folder, *trial, compute=_read, spelled=folder_of(folder))
+
+
+def _show_series(run: Run) -> None:
+    """Draw a series by number of labels, below its state and buttons."""
+    curve = run.curve
+    if curve is None:
+        return
+    done = f"{len(curve.points)} of {curve.num_planned} fine-tunings"
+    st.progress(run.fraction_done, text=done)
+    if curve.points:
+        with st.container(key="label_curve"):
+            st.header(LABELS.question, anchor=False)
+            show(LABELS, None, run.path, compute=_read, spelled=folder_of(run.path))
+
+
+def _show_fine_tuning(run: Run) -> None:
+    """Draw a fine-tuning in full, below its state and buttons."""
+    if not run.trials:
+        return
+    trial = _choose_trial(run)
+    if not trial.lines:
+        if run.state == "running":
+            st.caption("The first numbers appear with the first evaluation.")
+        return
+    _show_trial_numbers(run, trial)
+    left, right = st.container(key="finetuning").columns(2, gap="medium")
+    with left:
+        _show_curves(run.path, trial.name)
+    with right:
+        _show_wrong(run, trial)
 
 
 def _show_state(run: Run) -> None:
@@ -152,7 +232,7 @@ def _show_state(run: Run) -> None:
     if can_resume and row.button("Resume", icon=":material/play_arrow:"):
         _resume(run)
     if run.kind == "finetune":
-        finetune_watch.show_openers(run, row)
+        _show_openers(run, row)
     if run.detail and run.state in ("damaged", "not started"):
         st.error(plain(frame.sentence_of(ValueError(run.detail))))
     elif run.detail and run.state == "stopped":
@@ -184,12 +264,17 @@ def _show_numbers(run: Run) -> None:
     speed = run.num_tokens / run.seconds if run.seconds else 0.0
     scores = run.scores or {}
     held_out = [(title, f"{scores[name]:.1%}") for name, title in _SHOWN.items() if name in scores]
-    show_numbers(run, ("Step", f"{run.step:,}"), ("Tokens per second", f"{speed:,.0f}"), *held_out)
+    _show_row(run, ("Step", f"{run.step:,}"), ("Tokens per second", f"{speed:,.0f}"), *held_out)
 
 
-def probes(path: Path) -> list[Probe]:
-    """Return the probes of a run, each read once."""
-    return [cache.of_file(read_probe, file) for file in probe_files(path).values()]
+def _show_row(run: Run, first: tuple[str, str], *others: tuple[str, str]) -> None:
+    """Draw names and values of numbers in a row, with how much is done and how long it takes."""
+    left = run.seconds_left
+    ahead = "" if left is None or run.state == "finished" else f", {duration(left)} left"
+    done = ("Done", f"{run.fraction_done:.0%}")
+    row = st.container(horizontal=True, key="run_numbers")
+    for name, value in (first, done, ("Time", f"{duration(run.seconds)}{ahead}"), *others):
+        row.metric(name, value, width="content")
 
 
 def _show_checkpoints(path: Path) -> None:
@@ -229,10 +314,106 @@ def _open(source: str) -> None:
     st.session_state[_OPENED] = True
 
 
+def _show_openers(run: Run, row: DeltaGenerator) -> None:
+    """Draw what opens the best checkpoint so far on other pages, once no process works on it."""
+    page = st.session_state.pop(_OPENING, None)
+    if page is not None:
+        open_page(page)
+    checkpoint = None if run.is_active or not run.trials else checkpoint_of(run)
+    if checkpoint is None:
+        return
+    source = checkpoints.name_of(checkpoint)
+    kind: Literal["primary", "secondary"] = "primary" if run.state == "finished" else "secondary"
+    for label, page, icon in (
+        ("Inspect it", "inspect_checkpoint", ":material/troubleshoot:"),
+        ("Compare before and after", "compare", ":material/compare_arrows:"),
+    ):
+        row.button(
+            label, key=f"open_{page}", on_click=_open_on, args=(source, page), type=kind, icon=icon
+        )
+    if sidebar.CHECKPOINT.value == source:
+        row.caption("It is open on all pages.")
+
+
+def _open_on(source: str, page: str) -> None:
+    """Open a checkpoint on all pages; on Compare beside the one that it started from."""
+    sidebar.choose(source)
+    if page == "compare":
+        COMPARED_WITH.put(SUGGESTED)
+    st.session_state[_OPENING] = page
+
+
+def _choose_trial(run: Run) -> Trial:
+    """Draw the choice of a learning rate and seed, if several are tried."""
+    current = current_trial(run)
+    if len(run.trials) == 1:
+        return current
+    names = [trial.name for trial in run.trials]
+    name = st.selectbox(
+        "Learning rate and seed",
+        names,
+        index=names.index(current.name),
+        key=f"trial_{run.name}",
+        width=260,
+    )
+    return next(trial for trial in run.trials if trial.name == name)
+
+
+def _show_trial_numbers(run: Run, trial: Trial) -> None:
+    metric = metric_of(run.config)
+    scored = [line for line in trial.lines if f"dev_{metric}" in line]
+    seconds = float(trial.lines[-1].get("seconds", 0.0))
+    more = []
+    if run.num_examples and seconds:
+        speed = trial.epoch * run.num_examples / seconds
+        more.append(("Examples per second", f"{speed:,.0f}"))
+    if scored:
+        name = METRIC_NAMES.get(metric, metric)
+        best = max(scored, key=lambda line: rank(line[f"dev_{metric}"], line["dev_loss"]))
+        more.append((f"{name} now", f"{scored[-1][f'dev_{metric}']:.3f}"))
+        more.append((f"Best, at step {best['step']:,}", f"{best[f'dev_{metric}']:.3f}"))
+    epochs = run.config["config"]["epochs"]
+    _show_row(run, ("Epoch", f"{trial.epoch:.2g} of {epochs}"), *more)
+
+
+def _show_wrong(run: Run, trial: Trial) -> None:
+    wrong = dev_errors(trial)
+    st.header("Wrong at the last evaluation", anchor=False)
+    if wrong is None:
+        st.caption("This run has no wrong examples on record: it was made by an older version.")
+        return
+    if not wrong.errors:
+        st.success(f"All {wrong.num_examples:,} dev examples are right at step {wrong.step:,}.")
+        return
+    task = str(run.config["task"])
+    severity = SEVERITIES.get(task, BY_CONFIDENCE)
+    which = f"{wrong.num_wrong:,} of {wrong.num_examples:,} dev examples are wrong"
+    if task == "regress":
+        which = f"The {len(wrong.errors)} scores that are farthest off"
+    st.caption(f"{plain(which)} at step {wrong.step:,}, {severity.how}.")
+    table = error_table(wrong.errors, severity.column)
+    form = "percent" if severity.is_fraction else "%.2f"
+    text, number = st.column_config.TextColumn, st.column_config.NumberColumn
+    st.dataframe(
+        table,
+        hide_index=True,
+        width="stretch",
+        height=36 * (min(WRONG_ROWS, len(table)) + 1),
+        column_config={
+            "text": text(width=_WIDTHS["pair" if "second text" in table else "text"]),
+            "second text": text(width=_WIDTHS["pair"]),
+            "true": text(width=_WIDTHS["label"]),
+            "predicted": text(width=_WIDTHS["label"]),
+            severity.column: number(format=form, width=_WIDTHS["severity"]),
+        },
+        column_order=["text", "second text", "true", "predicted", severity.column],
+    )
+
+
 def _dev_score(run: Run) -> str | None:
     if run.kind != "finetune" or run.scores is None:
         return None
-    metric = metric_of(run)
+    metric = metric_of(run.config)
     return f"{run.scores[f'dev_{metric}']:.3f} {metric}"
 
 

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
         patch_pairs,
         word_answer,
     )
+    from bertcore.analysis.runs import formed_head, read_curves, replay
     from bertcore.analysis.shared.collect import collect_sentences, collect_tokens, whole_words
     from bertcore.analysis.shared.inputs import masked_encoding
     from bertcore.analysis.space.embeddings import (

@@ -15,7 +15,7 @@ import torch
 from safetensors import SafetensorError
 from torch import Tensor
 
-from bertcore.base.json_data import plain_data
+from bertcore.base.json_data import plain_data, with_nan
 from bertcore.base.whole_files import to_disk, whole_file, write_whole
 from bertcore.checkpoints import save
 from bertcore.loading import load_bert
@@ -494,15 +494,23 @@ def append_line(path: Path, values: dict[str, Any]) -> None:
             raise
 
 
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """Return the lines of metrics, with NaN for null; none if there is no file.
+
+    A line that a kill cut off, maybe in a character's middle, is left out.
+    """
+    lines: list[dict[str, Any]] = []
+    for text in path.read_bytes().decode("utf-8", "replace").splitlines() if path.is_file() else ():
+        try:
+            line = json.loads(text)
+        except ValueError:
+            continue
+        if isinstance(line, dict) and isinstance(line.get("step"), int):
+            lines.append(with_nan(line))
+    return lines
+
+
 def forget_lines_after(path: Path, step: int) -> None:
     """Drop the lines of steps after `step`, and a line cut off by a kill."""
-    if not path.is_file():
-        return
-    kept = []
-    for line in path.read_text(encoding="utf-8").splitlines():
-        try:
-            if json.loads(line)["step"] <= step:
-                kept.append(line + "\n")
-        except ValueError:
-            continue  # half a line: the kill came while it was written
-    write_whole(path, "".join(kept))
+    if path.is_file():
+        write_whole(path, "".join(json_line(x) for x in read_lines(path) if x["step"] <= step))

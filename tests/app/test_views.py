@@ -53,7 +53,7 @@ SAMPLES: dict[str, Any] = {
 """Arguments that a visitor chooses, by name."""
 PUBLIC = {"bertcore", "bertcore.analysis", "bertcore.bias", "bertcore.model"}
 """Packages that the Python of views imports from."""
-NEEDS_FILES = {"rotations"}
+NEEDS_FILES = {"rotations", "training", "label-curve", "replay"}
 """Views of what is not on hand here, such as a labelled file or a ModernBERT; tests of their pages
 draw them."""
 VARIES = {"vocabulary-unigram"}

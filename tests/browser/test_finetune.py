@@ -50,7 +50,7 @@ def test_a_table_is_uploaded_learned_from_watched_and_inspected(
     assert page.evaluate("window.__stayed")
     expect(page.locator(".stMarkdownBadge")).to_contain_text("finished")
     expect(main).to_contain_text("3 of 3")
-    visit.picture("figure_finetuning")
+    visit.picture("figure_training")
     expect(main).to_contain_text("dev examples")
     visit.check()
 
@@ -69,7 +69,7 @@ def test_a_run_of_the_terminal_is_watched_by_its_own_folder(
     visit = new_visit()
     visit.open("training", runs=str(finetuned))
     expect(visit.page.locator(".stMarkdownBadge")).to_contain_text("finished")
-    visit.picture("figure_finetuning")
+    visit.picture("figure_training")
     visit.page.get_by_role("button", name="Compare before and after").click()
     visit.arrive("compare")
     main = visit.page.get_by_test_id("stMain")

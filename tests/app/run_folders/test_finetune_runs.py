@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import signal
 import sys
@@ -70,7 +69,6 @@ def test_progress_scores_and_trials_are_those_of_the_folder(stopped: Path) -> No
     assert found.step == sum(trial.lines[-1]["step"] for trial in found.trials)
     assert found.scores is not None
     assert found.scores["dev_accuracy"] == second.lines[-1]["dev_accuracy"]
-    assert finetune_runs.metric_of(found) == "accuracy"
     assert finetune_runs.current_trial(found) == second
     assert finetune_runs.checkpoint_of(found) == stopped  # of the first rate, which is whole
     wrong = finetune_runs.dev_errors(second)
@@ -162,11 +160,3 @@ def test_a_stop_is_no_error(stopped: Path) -> None:
     log.write_text("$ bertscope finetune\nStopped and saved. Continue with: bertscope\n")
     assert training_runs.read_run(stopped).detail == ""
     log.unlink()
-
-
-def test_null_in_the_metrics_is_read_as_nan(tmp_path: Path) -> None:
-    path = tmp_path / "metrics.jsonl"
-    path.write_text('{"step": 2, "dev_loss": null, "dev_accuracy": 0.5}\n')
-    (line,) = run.metrics_of(path)
-    assert math.isnan(line["dev_loss"])
-    assert (line["step"], line["dev_accuracy"]) == (2, 0.5)

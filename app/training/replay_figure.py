@@ -1,11 +1,12 @@
 """Replay of a run: attention, the hidden word, next sentence and the map, with one slider."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
+from bertcore.analysis.runs import Replay
 from bertcore.analysis.space.probe_map import ProbeMap
 from bertcore.training.probes import KINDS, Probe
 
@@ -40,26 +41,28 @@ def spread_moments(count: int) -> list[int]:
     return [int(index) for index in np.unique(picked)]
 
 
-def replay(
-    probes: Sequence[Probe],
-    probe_map: ProbeMap,
+def replay_figure(
+    recorded: Replay,
     *,
-    sentence: int,
-    layer: int,
-    head: int | None,
-    moment: int,
+    sentence: int = 0,
+    layer: int = -1,
+    head: int | None = None,
+    moment: int = -1,
     ink: str = "",
 ) -> Figure:
     """Draw four pictures that a slider and a play button take through training.
 
     Args:
-        probes: The moments under the slider.
-        probe_map: The map of the same moments.
+        recorded: The probes, of which `spread_moments` are drawn, and their map.
         sentence: Which of the probes' sentences the attention and the words are of.
         layer, head: The head whose attention is drawn; None for the mean of the layer's heads.
-        moment: The moment shown first.
+        moment: Which of the drawn moments is shown first.
         ink: Colour of names; empty for the theme's.
     """
+    drawn = spread_moments(len(recorded.probes))
+    probes = [recorded.probes[index] for index in drawn]
+    mapped = replace(recorded.map, coordinates=recorded.map.coordinates[drawn])
+    layer, moment = layer % len(probes[-1].sentences[0].codes), moment % len(probes)
     hidden = theme.escape(shorten(probes[-1].sentences[sentence].word))
     fig = subplots(
         2,
@@ -75,11 +78,10 @@ def replay(
         row_heights=[0.58, 0.42],
     )
     moments = [
-        _moving_parts(probes, probe_map, index, sentence, layer, head)
-        for index in range(len(probes))
+        _moving_parts(probes, mapped, index, sentence, layer, head) for index in range(len(probes))
     ]
     places: list[int] = []
-    still_parts = _still_parts(probes[-1], probe_map, sentence, ink)
+    still_parts = _still_parts(probes[-1], mapped, sentence, ink)
     for moving, ((row, col), still) in zip(moments[moment], still_parts, strict=True):
         if (row, col) == ANSWERS:
             _draw_answers(fig, probes, sentence)
@@ -89,7 +91,7 @@ def replay(
         {"name": str(probe.step), "data": parts, "traces": places}
         for probe, parts in zip(probes, moments, strict=True)
     ]
-    _lay_out(fig, probes, probe_map, sentence)
+    _lay_out(fig, probes, mapped, sentence)
     _add_controls(fig, [stage["name"] for stage in fig.stages], moment)
     return fig
 
@@ -270,25 +272,4 @@ def _add_controls(fig: Figure, names: Sequence[str], moment: int) -> None:
     fig.update_layout(
         sliders=[player.slider(steps, active=moment, prefix="Step ", **above, pad={"b": 34})],
         updatemenus=[player.buttons(names, {**pace, "mode": "immediate"}, **above, pad={"b": 82})],
-    )
-
-
-def probe_answers(probes: Sequence[Probe]) -> pd.DataFrame:
-    """Return a row for each step and sentence: the hidden word's rank, the best guess, the pair."""
-    return pd.DataFrame(
-        [
-            {
-                "step": probe.step,
-                "text_a": sentence.text.text_a,
-                "text_b": sentence.text.text_b,
-                "hidden": sentence.word,
-                "p_hidden": sentence.probability,
-                "rank_hidden": sentence.rank,
-                "best_guess": sentence.top_words[0],
-                "p_best_guess": sentence.top_probabilities[0],
-                "p_is_next": sentence.is_next,
-            }
-            for probe in probes
-            for sentence in probe.sentences
-        ]
     )
