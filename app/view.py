@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, get_args
 
 import pandas as pd
 
@@ -197,7 +197,8 @@ def _given(parameter: inspect.Parameter) -> str:
     if parameter.name == "self":
         return "bert"  # of a method of Model
     kind = parameter.annotation
-    return _GIVEN.get(kind if isinstance(kind, str) else getattr(kind, "__name__", ""), "")
+    first = next(iter(get_args(kind)), kind)  # of `Trace | Attention`, the trace
+    return _GIVEN.get(kind if isinstance(kind, str) else getattr(first, "__name__", ""), "")
 
 
 def _typed(

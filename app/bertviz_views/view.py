@@ -17,9 +17,12 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 from torch import Tensor
+
+from bertcore.analysis.heads.attention import AllNeurons, InputTokens, LayerAttention
 
 from ..bundle import read_bundle
 from ..html_file.document import ScriptedPicture, hash_of
@@ -28,6 +31,13 @@ HEAD_VIEW_TOKENS = 64
 MODEL_VIEW_TOKENS = 32
 """BertViz draws an SVG line for every weight, so it gets slow: 12 x 12 heads and 64 tokens are
 50,000 lines for each layer in the head view, 32 tokens are 147,000 in the model view, at once."""
+
+MOST_TOKENS = 48
+MOST_NUMBERS = 1_500_000
+"""Queries and keys of all layers and heads are in the page, 7 characters for each number."""
+
+# Pixels of a token, of what is above and below, and of all columns, as neuron_view.js has them.
+_ROW, _AROUND, _WIDE = 26, 150, 1040
 
 DECIMALS = 4
 """Of the numbers that are sent; BertViz would write every digit, 22 characters for each."""
@@ -105,6 +115,33 @@ class BertvizView:
         )
 
 
+KINDS = {"head": "Head view", "model": "Model view", "neuron": "Neuron view"}
+
+
+def view_of(shown: LayerAttention | AllNeurons, kind: str = "head") -> BertvizView:
+    """Return one of BertViz's views: the neuron view of queries and keys, else `kind` of KINDS.
+
+    The head view opens on the layer and heads that are looked at.
+    """
+    if isinstance(shown, AllNeurons):
+        return neuron_view(shown)
+    tokens, second = shown.input.tokens, _second_start(shown.input)
+    if kind == "model":
+        return model_view(shown.attentions, tokens, second_start=second)
+    return head_view(
+        shown.attentions, tokens, second_start=second, layer=shown.layer, heads=shown.heads
+    )
+
+
+def part(shown: LayerAttention | AllNeurons, kind: str = "head") -> ScriptedPicture:
+    """Return the same as a part of an HTML file."""
+    return view_of(shown, kind).part()
+
+
+def _second_start(tokens: InputTokens) -> int | None:
+    return tokens.text_ids.index(1) if tokens.is_pair else None
+
+
 def head_view(
     attentions: Tensor,
     tokens: Sequence[str],
@@ -162,6 +199,66 @@ def _draw(
         **options,
     ).data
     return page_of(written, tokens)
+
+
+def neuron_view(shown: AllNeurons) -> BertvizView:
+    """Return BertViz's neuron view of the first tokens: `MOST_TOKENS`, fewer of large checkpoints.
+
+    BertViz's own function takes the model classes of 2019; this one takes any queries and keys.
+    """
+    from bertviz import neuron_view as module
+
+    total, second = len(shown.input.tokens), _second_start(shown.input)
+    num_layers, num_heads, _, width = shown.queries.shape
+    # A pair stores everything twice: for the whole, and for each side.
+    each = 2 * num_layers * num_heads * width * (1 if second is None else 3)
+    number = min(total, MOST_TOKENS, max(8, MOST_NUMBERS // each))
+    if second is not None and second >= number:
+        second = None
+    data = _filters(shown, number, second)
+    # BertViz's own function with our numbers instead of what it reads from its own models; a
+    # copy, since a changed module would be changed for everybody in the process.
+    names = {**module.show.__globals__, "get_attention": lambda *_, **__: data}
+    show = FunctionType(module.show.__code__, names, argdefs=module.show.__defaults__)
+    written = show(
+        None,
+        "bert",
+        None,
+        "A",
+        None if second is None else "B",  # with it, the sentence filter is there
+        display_mode="light",
+        layer=shown.layer,
+        head=shown.head,
+        html_action="return",
+    ).data
+    html = page_of(written, shown.input.tokens, min_width=_WIDE)
+    return BertvizView(html, _ROW * number + _AROUND, number, total)
+
+
+def _filters(shown: AllNeurons, number: int, second: int | None) -> dict[str, dict[str, Any]]:
+    """Return what BertViz's `get_attention` does: the numbers of each of its sentence filters."""
+    sides = {"a": slice(0, number if second is None else second)}
+    if second is not None:
+        sides["b"] = slice(second, number)
+    parts = {"all": (slice(0, number), slice(0, number))}
+    if second is not None:
+        parts |= {x + y: (sides[x], sides[y]) for x in sides for y in sides}
+    names = stand_ins(number)
+    return {
+        name: {
+            "attn": _lists(shown.attentions[:, :, rows, columns]),
+            "left_text": names[rows],
+            "right_text": names[columns],
+            "queries": _lists(shown.queries[:, :, rows]),
+            "keys": _lists(shown.keys[:, :, columns]),
+        }
+        for name, (rows, columns) in parts.items()
+    }
+
+
+def _lists(numbers: Tensor) -> list[Any]:
+    rounded: list[Any] = numbers.detach().double().round(decimals=DECIMALS).tolist()
+    return rounded
 
 
 def stand_ins(num_tokens: int) -> list[str]:

@@ -1,6 +1,7 @@
 """Which heads attend differently in the two checkpoints, and one head of both side by side."""
 
 import math
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -8,11 +9,11 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
+from bertcore.analysis.heads.attention import attention_map
 from bertcore.interventions import parse_head
 
 from ..canvas.heat_map import heat_map
-from ..canvas.shared.view_options import last_revision
-from ..canvas.views import MAP, keep_options, kept_options
+from ..canvas.shared.session import keep_options, kept_options, last_revision
 from ..plots import Figure, theme
 from ..plots.before_after import divergence_table
 from ..plots.cells import clickable_heads, heat_from_zero, most_changed
@@ -75,7 +76,7 @@ comparison.divergence                                   # [L, H], bits
 ONE_HEAD = Picture(
     name="compare-head",
     table=dict,
-    how=MAP.how,
+    how=heat_map.HOW,
     code="""
 traces[0].attentions[{layer}, {head}], traces[1].attentions[{layer}, {head}]  # [T, T]
 """,
@@ -136,7 +137,7 @@ def _show_both(case: Case, opened: tuple[int, int], bits: float) -> None:
             options, revision = kept_options(MAP_OPTIONS, heat_map), last_revision(key)
             heat_map.COMPONENT(
                 heat_map.message(
-                    trace, heat_map.Mapped(weights, title), [layer], [head], revision, options
+                    replace(attention_map(trace, [layer], [head]), title=title), revision, options
                 ),
                 key=key,
                 selection=_chosen_in_map,

@@ -3,16 +3,18 @@
 import numpy as np
 import streamlit as st
 
-from ..canvas.views import HEADS, LAYER, LAYERS
 from ..html_file.chart import Data
 from ..html_file.document import ScriptedPicture
 from ..navigation import PAGES
 from ..shell import Field, Picture, frame, open_page
 from ..shell.links import (
     ATTENTION_VIEW,
+    HEADS,
     INSIDE_LAYER,
     INSIDE_LAYER_TOKEN,
     INSIDE_LAYER_VIEW,
+    LAYER,
+    LAYERS,
     MAP_LAYER,
     MASK,
     MASKED,

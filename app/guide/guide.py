@@ -12,12 +12,20 @@ from bertcore.lessons.lesson import Judgement, Lesson, Step, Verdict, drawn_row,
 from bertcore.lessons.typed_number import asks_percent, typed_number
 from bertcore.model import Model
 
-from ..canvas.views import HEADS, LAYER
 from ..navigation import PAGES
 from ..plots import plain
 from ..plots.before_after import pair_bars
 from ..shell import cache, fetch, frame, sidebar
-from ..shell.links import INSIDE_LAYER_TOKEN, MASKED, TOKEN, name_of, open_page, script
+from ..shell.links import (
+    HEADS,
+    INSIDE_LAYER_TOKEN,
+    LAYER,
+    MASKED,
+    TOKEN,
+    name_of,
+    open_page,
+    script,
+)
 from ..shell.sentence_box import TEXT_A, TEXT_B, texts
 from ..shell.state import Field, open_view
 from ..streamlit_internals import plotly_chart

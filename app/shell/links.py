@@ -19,6 +19,10 @@ TOKENS_VIEW = Field("tokens_view", "Three embeddings", url="view")
 TOKEN = Field("token", 1)  # the token that Tokens & embeddings takes apart
 
 ATTENTION_VIEW = Field("view", "lines")
+LAYER = Field("layer", 0)
+HEADS: Field[list[int]] = Field("heads", [])  # open heads of the layer; none for all
+LAYERS: Field[list[int]] = Field("layers", [])
+"""Layers whose mean the heat map shows; none for `LAYER` alone."""
 
 ONE_TOKEN = "token"
 INSIDE_LAYER_VIEW = Field("layer_view", ONE_TOKEN)

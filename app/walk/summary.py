@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bertcore import Model, Trace
+from bertcore.analysis.heads.attention import input_tokens, thumbnails
 from bertcore.analysis.mixing.layer_parts import attention_outputs
 from bertcore.analysis.shared.inputs import masked_encoding
 from bertcore.analysis.words.next_words import predict_next
@@ -17,7 +18,6 @@ from bertcore.analysis.words.predictions import predict_masks
 from bertcore.analysis.words.surprise import example_mask
 
 from ..canvas.shared import transport
-from ..canvas.shared.attention_data import words_of
 from ..plots.vector_strips import NUM_BANDS, mean_bands, rows_to_draw
 
 NUM_WORDS = 5  # words that are shown at each mask
@@ -135,7 +135,7 @@ def summarize(bert: Model, text_a: str, text_b: str | None, masked: tuple[int, .
         words=text_words(trace),
         columns=columns,
         bands=bands,
-        heads=transport.thumbnails(attentions, THUMBNAIL_SIZE),
+        heads=transport.encode(thumbnails(attentions, THUMBNAIL_SIZE)),
         links=transport.encode(attentions.mean(1)[:, rows][:, :, rows].clamp(0, 1)),
         similarities=[]
         if twins is None
@@ -148,9 +148,9 @@ def summarize(bert: Model, text_a: str, text_b: str | None, masked: tuple[int, .
 
 def text_words(trace: Trace) -> list[Word]:
     """Return the words of the text, each with its first and last piece."""
-    words = words_of(trace)
+    words = input_tokens(trace)
     ends = [*words.starts[1:], trace.num_tokens]
-    spans = zip(words.names, words.starts, ends, strict=True)
+    spans = zip(words.words, words.starts, ends, strict=True)
     return [Word(name, start, end - 1) for name, start, end in spans if trace.word_ids[start] >= 0]
 
 

@@ -19,6 +19,18 @@ if TYPE_CHECKING:
     from bertcore.analysis.compare.task_shift import compare_task
     from bertcore.analysis.compare.texts import compare_texts
     from bertcore.analysis.compare.weight_drift import step_drift, weight_drift
+    from bertcore.analysis.heads.attention import (
+        all_neurons,
+        attention_map,
+        attention_overview,
+        decoder_trace,
+        given_attention,
+        head_steps,
+        layer_attention,
+        norm_map,
+        rollout_map,
+        zeroing_map,
+    )
     from bertcore.analysis.heads.importance import rank_heads
     from bertcore.analysis.heads.measures import measure_heads
     from bertcore.analysis.heads.report import report_heads

@@ -1,27 +1,66 @@
 """The attention views in a notebook: overview, lines, heat map, neurons, and BertViz's own."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from numpy.typing import ArrayLike
+
 from bertcore import Model, Trace
-from bertcore.analysis.mixing.neurons import allowed_keys
-from bertscope.notebook.notebook_view import (
-    NotebookView,
-    app_module,
+from bertcore.analysis.heads.attention import (
+    Attention,
     check_heads,
     check_index,
-    chosen_options,
-    make_trace_view,
-    make_view,
-    opening,
-    typed,
+    given_attention,
+    head_steps,
+    traced_steps,
 )
+from bertscope.notebook.notebook_view import NotebookView, app_module, chosen_options
+from bertscope.notebook.show import draw
 
 Between = Literal["all", "0>0", "0>1", "1>0", "1>1"]
+Arrays = ArrayLike | Sequence[ArrayLike]
+_GIVEN = """from bertcore.analysis import given_attention
+
+trace = given_attention(attentions, tokens)  # your arrays
+"""
+
+
+def _read(
+    trace: Trace | None, attentions: Arrays | None, tokens: Sequence[str] | None, **ids: Any
+) -> Trace | Attention:
+    """Return the trace, or the attention that is given instead; ValueError if there is neither."""
+    if trace is not None and attentions is None:
+        return trace
+    if trace is not None or attentions is None or tokens is None:
+        raise ValueError(
+            "what to show is not clear; give a trace, or attentions= [layers, heads, tokens, "
+            "tokens] with tokens=, not both."
+        )
+    return given_attention(attentions, tokens, **ids)
+
+
+def _drawn(
+    name: str,
+    read: Trace | Attention,
+    bert: Model | None,
+    options: Mapping[str, Any],
+    *,
+    result: Any = None,
+    **shown: Any,
+) -> NotebookView:
+    """Return a view of the page Attention; `options` are those of its function."""
+    view = app_module("app.view").all_views()[name]
+    texts, opened = (
+        ((), _GIVEN)
+        if isinstance(read, Attention)
+        else ([read.text_a, *filter(None, [read.text_b])], None)
+    )
+    result = view.of(read, **options) if result is None else result
+    return draw(view, result, bert, texts, options, opened=opened, **shown)
 
 
 def show_overview(
-    trace: Trace,
+    trace: Trace | None = None,
     layer: int = 0,
     heads: Sequence[int] = (),
     *,
@@ -29,6 +68,10 @@ def show_overview(
     order: Literal["place", "layer", "all"] = "place",
     lowest: bool = False,
     limit: float | None = None,
+    attentions: Arrays | None = None,
+    tokens: Sequence[str] | None = None,
+    text_ids: Sequence[int] | None = None,
+    segment_ids: Sequence[int] | None = None,
     bert: Model | None = None,
     height: int | None = None,
 ) -> NotebookView:
@@ -40,28 +83,28 @@ def show_overview(
         order: Of the heads: layer by layer, or sorted by the measure in each layer or over all.
         lowest: The lowest first.
         limit: Heads below it are dimmed (above it, if the lowest come first).
+        attentions, tokens, text_ids, segment_ids: Instead of a trace, of any model, as of
+            `bertcore.analysis.given_attention`.
         bert: Names the checkpoint in what is shown, and its special tokens.
         height: Of the frame, in pixels; as high as it needs if not given.
 
-    ValueError if there is no such layer, head, measure or order.
+    ValueError if there is no such layer, head, measure or order, or arrays do not fit.
     """
-    check_heads(trace, [layer], heads)
+    read = _read(trace, attentions, tokens, text_ids=text_ids, segment_ids=segment_ids)
+    check_heads(read.attentions, [layer], heads)
     overview = app_module("app.canvas.overview.overview")
     names = ("", *overview.NAMES)
     if measure not in names:
         raise ValueError(f"measure is {measure!r}; expected one of {', '.join(names[1:])} or ''.")
     options = chosen_options(overview, measure=measure, order=order, lowest=lowest, limit=limit)
-    special_tokens = app_module("app.plots.special_tokens")
-    marks = special_tokens.BERT if bert is None else special_tokens.marks_of(bert.tokenizer)
-    part = overview.part(trace, layer, heads, options, marks)
-    picture = app_module("app.canvas.views").OVERVIEW
-    code = picture.python(None, opening(bert, trace))
-    how = picture.reading_of(marks)
-    return make_trace_view(trace, bert, "Attention: all heads", part, code, how, height or 420)
+    special = app_module("app.plots.special_tokens")
+    marks = special.BERT if bert is None else special.marks_of(bert.tokenizer)
+    drawn = {"layer": layer, "heads": heads, "options": options, "marks": marks}
+    return _drawn("attention-overview", read, bert, {}, drawn=drawn, height=height)
 
 
 def show_lines(
-    trace: Trace,
+    trace: Trace | None = None,
     layer: int = 0,
     heads: Sequence[int] = (),
     *,
@@ -72,6 +115,10 @@ def show_lines(
     threshold: float | None = None,
     looking: Sequence[int] = (),
     looked_at: Sequence[int] = (),
+    attentions: Arrays | None = None,
+    tokens: Sequence[str] | None = None,
+    text_ids: Sequence[int] | None = None,
+    segment_ids: Sequence[int] | None = None,
     bert: Model | None = None,
     height: int | None = None,
 ) -> NotebookView:
@@ -86,18 +133,21 @@ def show_lines(
         between: "0>1" shows the lines from text A to text B only, and so on.
         threshold: Lines below this weight are hidden; by the length of the text if not given.
         looking, looked_at: Positions of query tokens (left) and key tokens (right) that are chosen.
+        attentions, tokens, text_ids, segment_ids: Instead of a trace, of any model, as of
+            `bertcore.analysis.given_attention`.
         bert: Names the checkpoint in what is shown.
         height: Of the frame, in pixels; as high as it needs if not given.
 
-    ValueError if there is no such layer, head, token or choice.
+    ValueError if there is no such layer, head, token or choice, or arrays do not fit.
     """
-    check_heads(trace, [layer], heads)
+    read = _read(trace, attentions, tokens, text_ids=text_ids, segment_ids=segment_ids)
+    check_heads(read.attentions, [layer], heads)
+    num_tokens = read.attentions.shape[-1]
     for place in (*looking, *looked_at):
-        check_index("token", place, trace.num_tokens, "the text has tokens")
-    lines = app_module("app.canvas.lines.lines")
+        check_index("token", place, num_tokens, "the text has tokens")
     sides = (("l", looking), ("r", looked_at))
     options = chosen_options(
-        lines,
+        app_module("app.canvas.lines.lines"),
         special=hide_special,
         words=words,
         mean=mean,
@@ -105,26 +155,19 @@ def show_lines(
         threshold=threshold,
         chosen="".join(name + ".".join(map(str, places)) for name, places in sides if places),
     )
-    part = lines.part(trace, layer, heads, options)
-    data, picture = (
-        app_module("app.canvas.shared.attention_data"),
-        app_module("app.canvas.views").LINES,
-    )
-    code = picture.python(None, opening(bert, trace), **data.weights_code([layer], heads))
-    fits = 190 + min(672, 26 * trace.num_tokens + 12)
-    return make_trace_view(
-        trace,
+    return _drawn(
+        "attention-layer",
+        read,
         bert,
-        f"Attention: lines of layer {layer}",
-        part,
-        code,
-        picture.how,
-        height or fits,
+        {"layer": layer, "heads": tuple(heads)},
+        drawn={"options": options},
+        title=f"Attention: lines of layer {layer}",
+        height=height or 190 + min(672, 26 * num_tokens + 12),
     )
 
 
 def show_map(
-    trace: Trace,
+    trace: Trace | None = None,
     layers: int | Sequence[int] = 0,
     heads: int | Sequence[int] = (),
     *,
@@ -132,6 +175,10 @@ def show_map(
     rows: Literal["text", "chosen", "entropy"] = "text",
     columns: Literal["text", "chosen", "received"] = "text",
     measure: Literal["weights", "norms", "zeroing", "rollout"] = "weights",
+    attentions: Arrays | None = None,
+    tokens: Sequence[str] | None = None,
+    text_ids: Sequence[int] | None = None,
+    segment_ids: Sequence[int] | None = None,
     bert: Model | None = None,
     height: int | None = None,
 ) -> NotebookView:
@@ -143,70 +190,47 @@ def show_map(
         rows, columns: Their order.
         measure: The weights, or what they hide, of one layer and one head or all: norms of what is
             passed on, value zeroing (always of all heads), or rollout down to the text.
-        bert: Names the checkpoint in what is shown; a measure other than the weights needs it.
+        attentions, tokens, text_ids, segment_ids: Instead of a trace, of any model, as of
+            `bertcore.analysis.given_attention`.
+        bert: Names the checkpoint in what is shown; norms and value zeroing need it.
         height: Of the frame, in pixels; as high as it needs if not given.
 
-    ValueError if there is no such layer, head or choice, no layer at all, or a measure of several
-    layers.
+    ValueError if there is no such layer, head or choice, no layer at all, a measure of several
+    layers, or arrays that do not fit.
     """
-    layer_list = sorted({layers} if isinstance(layers, int) else set(layers))
-    head_list = sorted({heads} if isinstance(heads, int) else set(heads))
-    if not layer_list:
-        raise ValueError(
-            "no layer is given. Give one, such as layers=0, or several: layers=[0, 1]."
-        )
-    check_heads(trace, layer_list, head_list)
-    maps, data = (
-        app_module("app.canvas.heat_map.heat_map"),
-        app_module("app.canvas.shared.attention_data"),
-    )
-    options = chosen_options(maps, rows=rows, columns=columns, words=words)
-    measured_maps = app_module("app.canvas.measured_maps")
-    if measure == measured_maps.WEIGHTS:
-        mapped = maps.Mapped(*data.mean_weights(trace, layer_list, head_list))
-        picture = app_module("app.canvas.views").MAP
-        values = data.weights_code(layer_list, head_list)
-    else:
-        mapped, head, picture = _measured(
-            measured_maps, measure, bert, trace, layer_list, head_list
-        )
-        values = measured_maps.code_values(layer_list[0], head)
-        head_list = [] if head is None else [head]
-    part = maps.part(trace, layer_list, head_list, options, mapped)
-    title = f"Attention: {mapped.title}"
-    code = picture.python(None, opening(bert, trace), **values)
-    fits = 300 + max(200, min(640, 30 * trace.num_tokens))
-    return make_trace_view(
-        trace,
+    read = _read(trace, attentions, tokens, text_ids=text_ids, segment_ids=segment_ids)
+    layer_list = sorted({layers} if isinstance(layers, int) else {*layers})
+    head_list = sorted({heads} if isinstance(heads, int) else {*heads})
+    maps = app_module("app.canvas.heat_map.heat_map")
+    drawn = {"options": chosen_options(maps, rows=rows, columns=columns, words=words)}
+    name, result = "attention-map", None
+    options: dict[str, Any] = {"layers": (*layer_list,), "heads": (*head_list,)}
+    if measure != "weights":
+        name, measured = f"attention-{measure}", app_module("app.attention.views").MEASURED
+        if measure not in measured:
+            known = ", ".join(("weights", *measured))
+            raise ValueError(f"measure is {measure!r}; expected one of {known}.")
+        if len(layer_list) != 1:
+            raise ValueError(f"{measure} is of one layer; got {len(layer_list)}.")
+        options = {"layer": layer_list[0]}
+        if measure != "zeroing":
+            options["head"] = head_list[0] if len(head_list) == 1 else None
+        if measure != "rollout":
+            if bert is None or isinstance(read, Attention):
+                raise ValueError(f"{measure} needs the model, not its weights alone: give bert=.")
+            result = measured[measure][1].of(bert, read, **options)
+    view = app_module("app.view").all_views()[name]
+    result = view.of(read, **options) if result is None else result
+    return _drawn(
+        name,
+        read,
         bert,
-        title,
-        part,
-        code,
-        picture.how,
-        height or fits,
+        options,
+        result=result,
+        drawn=drawn,
+        title=f"Attention: {result.title}",
+        height=height or 300 + max(200, min(640, 30 * read.attentions.shape[-1])),
     )
-
-
-def _measured(
-    measured_maps: Any,
-    name: str,
-    bert: Model | None,
-    trace: Trace,
-    layers: list[int],
-    heads: list[int],
-) -> tuple[Any, int | None, Any]:
-    """Return the map of a measure, the head that it is of (None: all), and its picture."""
-    if name not in measured_maps.MEASURES:
-        known = ", ".join((measured_maps.WEIGHTS, *measured_maps.MEASURES))
-        raise ValueError(f"measure is {name!r}; expected one of {known}.")
-    if bert is None:
-        raise ValueError(f"{name} needs the model, not its weights alone: give bert=.")
-    if len(layers) > 1:
-        raise ValueError(f"{name} is of one layer; got {len(layers)}.")
-    measure = measured_maps.MEASURES[name]
-    head = measured_maps.one_head(measure, heads)
-    fractions = measure.of(bert, trace, layers[0], *([head] if measure.by_head else []))
-    return measure.mapped(fractions, layers[0], head), head, measure.picture
 
 
 def show_neurons(
@@ -229,23 +253,25 @@ def show_neurons(
 
     ValueError if there is no such layer, head, token or order.
     """
-    check_heads(trace, [layer], [head])
+    check_heads(trace.attentions, [layer], [head])
     if query is not None:
         check_index("query", query, trace.num_tokens, "the text has tokens")
-    neurons = app_module("app.canvas.neurons.neurons")
-    options = chosen_options(neurons, order=order, query=query)
-    allowed = None if bert is None else allowed_keys(bert, layer, trace.num_tokens)
-    part = neurons.part(trace, layer, head, options, allowed)
-    views = app_module("app.canvas.views")
-    picture = views.NEURONS
-    code = picture.python(None, opening(bert, trace), layer=layer, head=head)
-    title, fits = (
-        f"Attention: neurons of layer {layer} head {head}",
-        270 + 22 * min(20, trace.num_tokens),
+    options = chosen_options(app_module("app.canvas.neurons.neurons"), order=order, query=query)
+    steps = (
+        traced_steps(trace, layer, head, None)
+        if bert is None
+        else head_steps(bert, trace, layer, head)
     )
-    mask = "" if bert is None else views.mask_sentence(bert.config, layer, allowed)
-    how = picture.how.format(head_width=trace.queries.shape[-1], mask=mask)
-    return make_trace_view(trace, bert, title, part, code, how, height or fits)
+    return _drawn(
+        "neurons",
+        trace,
+        bert,
+        {"layer": layer, "head": head},
+        result=steps,
+        drawn={"options": options},
+        title=f"Attention: neurons of layer {layer} head {head}",
+        height=height or 270 + 22 * min(20, trace.num_tokens),
+    )
 
 
 def show_bertviz(
@@ -268,17 +294,23 @@ def show_bertviz(
 
     ValueError if there is no such view, layer or head, or the trace has no queries and keys.
     """
-    controls = app_module("app.bertviz_views.controls")
-    if kind not in controls.KINDS:
-        known = ", ".join(map(repr, controls.KINDS))
+    bertviz = app_module("app.bertviz_views.view")
+    if kind not in bertviz.KINDS:
+        known = ", ".join(map(repr, bertviz.KINDS))
         raise ValueError(f"kind is {kind!r}; expected one of {known}.")
-    check_heads(trace, [layer], heads)
-    view = controls.of_trace(trace, kind, layer, heads)
-    part = view.part()
-    picture = controls.picture_of(kind)
-    values = controls.code_values(kind, layer, heads, view.shown)
-    code = picture.python(None, opening(bert, trace), **values)
-    title = f"BertViz, {controls.KINDS[kind].lower()}"
-    return make_view(
-        title, [part], bert, typed(trace), code, min(view.height, 900), how=picture.how
+    check_heads(trace.attentions, [layer], heads)
+    name = "attention-bertviz"
+    options: dict[str, Any] = {"layer": layer, "heads": tuple(heads)}
+    if kind == "neuron":
+        name, options = f"{name}-neuron", {"layer": layer, "head": heads[0] if heads else 0}
+    result = app_module("app.view").all_views()[name].of(trace, **options)
+    return _drawn(
+        name,
+        trace,
+        bert,
+        options,
+        result=result,
+        drawn={"kind": kind},
+        title=f"BertViz, {bertviz.KINDS[kind].lower()}",
+        height=min(bertviz.view_of(result, kind).height, 900),
     )

@@ -2,11 +2,11 @@
 
 from bertcore import Model, Trace
 from bertcore.analysis.compare.minimal_pair import aligned_attention, compare_pair
+from bertcore.analysis.heads.attention import check_heads
 from bertscope.notebook.notebook_view import (
     Drawn,
     NotebookView,
     app_module,
-    check_heads,
     how_to_read,
     opening,
     show_figures,
@@ -37,7 +37,7 @@ def show_minimal_pair(
     hold NaN.
     """
     layer = len(first.attentions) - 1 if layer is None else layer
-    check_heads(first, [layer], [] if head is None else [head])
+    check_heads(first.attentions, [layer], [] if head is None else [head])
     comparison = compare_pair(bert, first, second, top_k)
     compared, shared = app_module("app.minimal_pair.compared"), app_module("app.plots.before_after")
     drawn = []
@@ -67,6 +67,6 @@ def show_minimal_pair(
     how = how_to_read(bert, _INSIDE, "VECTORS")
     drawn.append(Drawn("How each token's vector differs", fig, how))
     code = inside.ATTENTION.code.format(texts=texts, layer=layer, head=head)
-    code = opening(bert, first) + code
+    code = opening(bert, [*typed(first).values()]) + code
     both = {**typed(first), **typed(second, "Second version, ")}
     return show_figures("Minimal pair", drawn, bert, both, code)

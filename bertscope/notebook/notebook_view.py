@@ -15,7 +15,7 @@ from bertscope.app_root import find_app_root
 
 
 def app_module(name: str) -> ModuleType:
-    """Return a module of the app, such as "app.canvas.views".
+    """Return a module of the app, such as "app.view".
 
     RuntimeError if the app's files are missing.
     """
@@ -53,30 +53,6 @@ class NotebookView:
         file = Path(path)
         file.write_text(self.html, encoding="utf-8")
         return file
-
-
-def make_trace_view(
-    trace: Trace,
-    bert: Model | None,
-    title: str,
-    part: Any,
-    code: str,
-    how: str,
-    height: int,
-    *,
-    table: Any = None,
-) -> NotebookView:
-    """Return a view of a trace.
-
-    Args:
-        trace, bert: What is shown, and the checkpoint where it is known.
-        part: The picture, a `Part` of the app's `report.document`.
-        code: Python that makes its numbers.
-        how: How to read it, in Markdown.
-        height: Pixels of the picture and its controls.
-        table: A `Table` of the same module, where the picture has none of its own.
-    """
-    return make_view(title, [part], bert, typed(trace), code, height, how=how, table=table)
 
 
 class Drawn(NamedTuple):
@@ -165,10 +141,10 @@ def typed(trace: Trace, prefix: str = "") -> dict[str, str]:
     return {name: text for name, text in both.items() if text}
 
 
-def opening(bert: Model | None, trace: Trace) -> str:
-    """Return Python that opens the checkpoint and runs the text of a trace."""
-    code: str = app_module("app.canvas.shared.attention_data").opening(source_of(bert), trace)
-    return code
+def opening(bert: Model | None, texts: Sequence[str] = ()) -> str:
+    """Return Python that opens the checkpoint and runs a text or pair, if there is one."""
+    code = f"import bertcore\n\nbert = bertcore.load({source_of(bert)!r})\n"
+    return code + (f"trace = bert.trace({', '.join(map(repr, texts))})\n" if texts else "")
 
 
 def source_of(bert: Model | None) -> str:
@@ -191,18 +167,3 @@ def chosen_options(view: ModuleType, **chosen: Any) -> dict[str, Any]:
                 f"{chosen[name]!r} is no choice of this view; expected one of {listed}."
             )
     return {**view.DEFAULT_OPTIONS, **chosen}
-
-
-def check_heads(trace: Trace, layers: Sequence[int], heads: Sequence[int]) -> None:
-    """Make sure that a trace has these layers and heads; ValueError if it has not."""
-    num_layers, num_heads = trace.attentions.shape[:2]
-    for layer in layers:
-        check_index("layer", layer, num_layers, "this checkpoint has layers")
-    for head in heads:
-        check_index("head", head, num_heads, "a layer of this checkpoint has heads")
-
-
-def check_index(name: str, index: int, number: int, has: str) -> None:
-    """Check that `index` is from 0 to `number` - 1; ValueError if it does not."""
-    if not 0 <= index < number:
-        raise ValueError(f"{name} is {index}, but {has} 0 to {number - 1}.")

@@ -1,10 +1,11 @@
 """A view of the app in a notebook, by its name."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from bertcore import Model, Trace
-from bertscope.notebook.notebook_view import NotebookView, app_module, make_view, source_of
+from bertscope.notebook.notebook_view import NotebookView, app_module, make_view, opening
 
 HEIGHT = 420
 """Pixels of a picture that does not say its own."""
@@ -43,20 +44,40 @@ def show(name: str, of: Model | Trace, *texts: str, **options: Any) -> NotebookV
 
 
 def draw(
-    view: Any, result: Any, bert: Model | None, texts: Sequence[str], options: Mapping[str, Any]
+    view: Any,
+    result: Any,
+    bert: Model | None,
+    texts: Sequence[str],
+    options: Mapping[str, Any],
+    *,
+    drawn: Mapping[str, Any] = MappingProxyType({}),
+    title: str = "",
+    height: int | None = None,
+    opened: str | None = None,
 ) -> NotebookView:
-    """Return a view of a result, as an HTML file with its numbers, its Python and its caption."""
+    """Return a view of a result, as an HTML file with its numbers, its Python and its caption.
+
+    Args:
+        drawn: Further arguments of the view's picture.
+        title: The view's question if not given.
+        height: Pixels of the picture and its controls; as the figure says if not given.
+        opened: Python before the call, if not that which opens `bert` and reads `texts`.
+    """
     chart, special = app_module("app.html_file.chart"), app_module("app.plots.special_tokens")
     marks = special.BERT if bert is None else special.marks_of(bert.tokenizer)
     how = special.filled_markdown(view.how, marks, **view.fills(result))
-    code = f"import bertcore\n\nbert = bertcore.load({source_of(bert)!r})\n" if view.takes else ""
-    if "trace" in view.takes:
-        code += f"trace = bert.trace({', '.join(map(repr, texts))})\n"
-    bound = view.bind(() if "trace" in view.takes else texts, options)
-    code += view.python([bound[name] for name in view.parameters if name in bound], None)
+    is_traced = "trace" in view.takes
+    if opened is None:
+        opened = opening(bert, texts if is_traced else ()) if view.takes else ""
+    bound = view.bind(() if is_traced else texts, options)
+    code = opened + view.python([bound[name] for name in view.parameters if name in bound], None)
     names = ("Text A", "Text B") if len(texts) < 3 else [f"Text {n + 1}" for n in range(len(texts))]
     typed = dict(zip(names, texts, strict=False))
-    picture = view.picture(result)
-    height = HEIGHT if view.part is not None else int(view.draw(result).height or HEIGHT)
-    table = chart.table_of(view.table(result))
-    return make_view(view.question, [picture], bert, typed, code, height, how=how, table=table)
+    table = None  # a component has its own
+    if view.part is None:
+        table = chart.table_of(view.table(result))
+        height = height or int(view.draw(result, **drawn).height or HEIGHT)
+    parts = [view.picture(result, **drawn)]
+    return make_view(
+        title or view.question, parts, bert, typed, code, height or HEIGHT, how=how, table=table
+    )

@@ -68,7 +68,9 @@ def show_what_if(
     how = how_to_read(bert, _ANSWERS, "ATTENTION")
     drawn.append(Drawn("What changed in each head's attention", fig, how))
     code = answers.RUNS_CODE if reader is None else answers.TASK.code
-    code = opening(bert, trace) + code.format(masked=tuple(masked), changes=changes)
+    code = opening(bert, [*typed(trace).values()]) + code.format(
+        masked=tuple(masked), changes=changes
+    )
     return show_figures("What if", drawn, bert, typed(trace), code)
 
 
@@ -117,5 +119,5 @@ def show_ranking(
     how += how_to_read(bert, "app.what_if.ranking", "RANKING")
     drawn = [Drawn(f"The effect on {name}", ranking.effect_grid(importance, measure), how)]
     values = ranking.code_values(importance, measure, masked, changes or Changes())
-    code = opening(bert, trace) + ranking.RANKING.code.format(**values)
+    code = opening(bert, [*typed(trace).values()]) + ranking.RANKING.code.format(**values)
     return show_figures("What each head matters here", drawn, bert, typed(trace), code)

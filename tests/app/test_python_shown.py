@@ -7,14 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
-import torch
 
-from app.canvas.shared.attention_data import mean_weights, neuron_arrays
 from app.navigation import PAGES
-from bertcore import Bert, load
-from bertcore.analysis.heads.measures import measure_heads
+from bertcore import Bert
 from tests.support.exhaustive import all_but
 from tests.support.opened import ok, page_of, with_results
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
@@ -152,18 +148,3 @@ def test_every_snippet_runs_without_a_head(
     monkeypatch.setenv("BERTSCOPE_CHECKPOINT", causal)
     page, address, _ = VIEWS[view]
     assert run(page, address)
-
-
-def test_the_snippets_of_attention_give_what_is_drawn(run, checkpoint: str) -> None:
-    trace = load(checkpoint).trace(*TEXTS.values())
-    measures = measure_heads(trace.attentions, trace.text_ids, trace.tokens)
-    overview, lines = run("attention", {"view": "lines", "layer": "1", "heads": ["2"]})
-    torch.testing.assert_close(overview["measures"].to_next, measures.to_next, equal_nan=True)
-    np.testing.assert_allclose(lines["weights"], trace.attentions[1, 2], atol=1e-6)
-    _, mean = run("attention", {"view": "heat-map", "layers": ["0", "1"]})
-    np.testing.assert_allclose(mean["weights"], mean_weights(trace, [0, 1], [])[0], atol=1e-6)
-    _, scope = run("attention", {"view": "neurons", "layer": "1", "heads": ["3"]})
-    arrays = neuron_arrays(trace, 1, 3)
-    np.testing.assert_allclose(scope["neurons"].scores, arrays["scores"], atol=1e-5)
-    products = arrays["queries"][1] * arrays["keys"]
-    np.testing.assert_allclose(scope["products"], products, atol=1e-5)

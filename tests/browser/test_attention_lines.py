@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 
 from app.canvas.lines import lines
 from bertcore import Trace
+from bertcore.analysis import layer_attention
 from tests.support.browser import bare_view
 from tests.support.browser.bare_tab import Tab
 from tests.support.browser.bare_view import View, made_trace
@@ -73,7 +74,7 @@ def test_lines_ask_for_a_head_that_they_do_not_have(tab: Tab, pair: Trace) -> No
     page.wait_for_function("window.reports.selection?.heads.length === 2")
     assert page.evaluate("window.reports.selection.heads") == [1, 3]
     # The server answers with the heads that are chosen, here of the visitor's first choice.
-    page.evaluate(View("", lines.message(pair, 0, [1, 3], 1)).arrival)
+    page.evaluate(View("", lines.message(layer_attention(pair, 0, [1, 3]), 1)).arrival)
     page.evaluate("window.draw()")
     expect(page.get_by_text("on the way")).to_have_count(0)
     rows = json.loads(tab.save("JSON"))["rows"]
@@ -90,7 +91,7 @@ def test_lines_ask_for_a_head_that_they_do_not_have(tab: Tab, pair: Trace) -> No
     # Another checkpoint with the same tokens: what was kept does not count.
     other = made_trace(pair.tokens, second=12)
     other.attentions[0] = other.attentions[1].clone()
-    page.evaluate(View("", lines.message(other, 0, [1], 1)).arrival)
+    page.evaluate(View("", lines.message(layer_attention(other, 0, [1]), 1)).arrival)
     page.evaluate("window.draw()")
     expect(page.get_by_text("Head 3 on the way")).to_be_visible()
 

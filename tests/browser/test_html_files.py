@@ -17,7 +17,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from app.bertviz_views.controls import of_trace
+from app.bertviz_views import view as bertviz
 from app.canvas.heat_map import heat_map
 from app.canvas.lines import lines
 from app.canvas.neurons import neurons
@@ -28,6 +28,13 @@ from app.inside_layer import drawing as inside_layer
 from app.inside_layer.drawing import STAGES, AllTokens
 from app.plots import Figure, theme
 from bertcore import Trace
+from bertcore.analysis.heads.attention import (
+    all_neurons,
+    attention_map,
+    attention_overview,
+    layer_attention,
+    traced_steps,
+)
 from bertscope.notebook.notebook_view import NotebookView
 from tests.support.browser.bare_tab import HOSTILE, IMAGE
 from tests.support.browser.bare_view import made_trace
@@ -38,10 +45,10 @@ pytestmark = pytest.mark.browser
 LONG = "x" * 10_000
 TEXT = f"</script>{IMAGE}<!-- \u202e\u200b\u2028 ]]> \ud800 {LONG}"
 PARTS: dict[str, Callable[[Trace], ScriptedPicture]] = {
-    "overview": lambda trace: overview.part(trace, 0, [1]),
-    "lines": lambda trace: lines.part(trace, 0, [1]),
-    "map": lambda trace: heat_map.part(trace, [0], [1]),
-    "neurons": lambda trace: neurons.part(trace, 0, 1),
+    "overview": lambda trace: overview.part(attention_overview(trace), 0, [1]),
+    "lines": lambda trace: lines.part(layer_attention(trace, 0, [1])),
+    "map": lambda trace: heat_map.part(attention_map(trace, [0], [1])),
+    "neurons": lambda trace: neurons.part(traced_steps(trace, 0, 1, None)),
 }
 
 
@@ -143,7 +150,7 @@ def test_a_file_with_hostile_words_is_painted_and_runs_nothing(opened: Opened, n
 
 def test_the_policy_of_a_file_stops_what_would_get_through(opened: Opened, plain: Trace) -> None:
     """The second wall: a script or a picture that somehow stood in the file would do nothing."""
-    written = report(heat_map.part(plain, [0], [1]))
+    written = report(heat_map.part(attention_map(plain, [0], [1])))
     inner = f"{IMAGE}<script>window.__pwned=1</script><img src='http://foreign.invalid/a.png'>"
     page = opened.open(written.replace("</main>", f"{inner}</main>"))
     painted(page.get_by_role("application"), 12)
@@ -156,7 +163,7 @@ def test_the_policy_of_a_file_stops_what_would_get_through(opened: Opened, plain
 
 
 def test_the_heat_map_of_a_file_tells_its_numbers(opened: Opened, plain: Trace) -> None:
-    page = opened.open(report(heat_map.part(plain, [0], [1])))
+    page = opened.open(report(heat_map.part(attention_map(plain, [0], [1]))))
     field = page.get_by_role("application")
     painted(field, 12)
     box = field.bounding_box()
@@ -172,7 +179,7 @@ def test_the_heat_map_of_a_file_tells_its_numbers(opened: Opened, plain: Trace) 
 
 def test_the_heat_map_of_a_file_shows_the_part_that_was_seen(opened: Opened, plain: Trace) -> None:
     look = heat_map.DEFAULT_OPTIONS | {"seen": "1-2-4"}
-    page = opened.open(report(heat_map.part(plain, [0], [1], look)))
+    page = opened.open(report(heat_map.part(attention_map(plain, [0], [1]), look)))
     field = page.get_by_role("application")
     painted(field, 12)
     expect(page.get_by_label("Zoom out (key −)")).to_be_enabled()
@@ -183,7 +190,7 @@ def test_the_heat_map_of_a_file_shows_the_part_that_was_seen(opened: Opened, pla
 
 
 def test_the_lines_of_a_file_change_layer_and_head(opened: Opened, plain: Trace) -> None:
-    page = opened.open(report(lines.part(plain, 0, [1])))
+    page = opened.open(report(lines.part(layer_attention(plain, 0, [1]))))
     painted(page.get_by_role("application"), 12)
     page.get_by_label("Layer after").click()
     page.get_by_role("button", name="Head 3").click()
@@ -204,7 +211,7 @@ def test_the_lines_of_a_file_change_layer_and_head(opened: Opened, plain: Trace)
 
 def test_a_long_text_leaves_other_layers_out_and_says_so(opened: Opened) -> None:
     trace = made_trace(["[CLS]", *("word" for _ in range(510)), "[SEP]"], num_heads=12)
-    page = opened.open(report(lines.part(trace, 1, [2])))
+    page = opened.open(report(lines.part(layer_attention(trace, 1, [2]))))
     painted(page.get_by_role("application"), 12)
     expect(page.get_by_text("This file contains only layer 1 of 2 layers.")).to_be_visible()
     expect(page.get_by_label("Layer before")).to_be_disabled()
@@ -215,7 +222,8 @@ def test_a_long_text_leaves_other_layers_out_and_says_so(opened: Opened) -> None
 @pytest.mark.parametrize("kind", ["head", "model", "neuron"])
 def test_bertviz_in_a_file_is_drawn(opened: Opened, kind: str) -> None:
     trace = made_trace([token[:2000].replace("\ud800", "") for token in HOSTILE], second=12)
-    page = opened.open(report(of_trace(trace, kind, 0, []).part()))
+    shown = all_neurons(trace) if kind == "neuron" else layer_attention(trace)
+    page = opened.open(report(bertviz.part(shown, kind)))
     inner = page.frame_locator(".part iframe")
     expect(page.locator(".part iframe")).to_have_attribute("title", "View of BertViz")
     expect(inner.locator("svg line").first).to_be_attached()

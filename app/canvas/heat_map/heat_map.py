@@ -5,20 +5,18 @@ words) stay in the browser. Layers and heads are reported back: the mean is take
 """
 
 import re
-from collections.abc import Sequence
-from typing import NamedTuple, TypedDict
+from typing import TypedDict
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bertcore import Trace
+from bertcore.analysis.heads.attention import AttentionMap
 
 from ...component import Component
 from ...html_file.document import ScriptedPicture
 from ...plots import theme
 from ..overview.overview import colour_table
 from ..shared import transport
-from ..shared.attention_data import count_missing, mean_weights, missing_sentence, words_of
+from ..shared.missing import missing_sentence
 from ..shared.view_options import ViewOptions
 
 COMPONENT = Component("bertscope_attention_map", __file__)
@@ -31,17 +29,13 @@ OPTION_CHOICES = {
     "columns": ("text", "chosen", "received"),
     "seen": re.compile(r"\d{1,5}(\.\d)?(-\d{1,5}(\.\d)?){2}"),
 }
-
-
-class Mapped(NamedTuple):
-    """A map, and what it is called."""
-
-    weights: NDArray[np.float32]
-    """[T, T]; row = the attending token. May contain NaN, which is shown as such."""
-    title: str
-    unit: str = "weight"
-    verb: str = "attends to"
-    """What the row's token does, before the column's."""
+HOW = (
+    "Each row's token attends to the columns' tokens; each row sums to 1. Brightness follows the "
+    "square root of the weight, so that small weights are visible too; the numbers are the "
+    "weights. The wheel zooms, dragging pans, and a double-click shows the whole map; a click "
+    "marks a row and a column, by which the other can be sorted. A bright cell shows that "
+    "information was taken from there, not that it decided anything."
+)
 
 
 class Selection(TypedDict):
@@ -56,61 +50,40 @@ class Selection(TypedDict):
 
 
 def message(
-    trace: Trace,
-    mapped: Mapped,
-    layers: Sequence[int],
-    heads: Sequence[int],
-    revision: int = 0,
-    options: ViewOptions = DEFAULT_OPTIONS,
+    shown: AttentionMap, revision: int = 0, options: ViewOptions = DEFAULT_OPTIONS
 ) -> bytes:
     """Return what the view draws: T x T weights and the tokens.
 
     Args:
-        trace: One text or pair of T tokens.
-        mapped: The map.
-        layers, heads: Whose mean it is; no heads for all.
+        shown: May contain NaN, which is shown as such.
         revision: Of the last selection that the view reported.
         options: How it opens.
     """
-    words = words_of(trace)
+    tokens, heads = shown.input, sorted({*shown.heads}) or list(range(shown.num_heads))
     header = {
-        "tokens": list(trace.tokens),
-        "text_ids": list(trace.text_ids),
-        "segment_ids": list(trace.segment_ids),
-        "starts": words.starts,
-        "words": words.names,
-        "is_pair": 1 in trace.text_ids,
-        "title": mapped.title,
-        "unit": mapped.unit,
-        "verb": mapped.verb,
-        "layers": list(layers),
-        "heads": list(heads),
-        "num_layers": trace.attentions.shape[0],
-        "num_heads": trace.attentions.shape[1],
-        "missing": _missing(trace, layers, heads),
+        "tokens": tokens.tokens,
+        "text_ids": tokens.text_ids,
+        "segment_ids": tokens.segment_ids,
+        "starts": tokens.starts,
+        "words": tokens.words,
+        "is_pair": tokens.is_pair,
+        "title": shown.title,
+        "unit": shown.unit,
+        "verb": shown.verb,
+        "layers": list(shown.layers),
+        "heads": list(shown.heads),
+        "num_layers": shown.num_layers,
+        "num_heads": shown.num_heads,
+        "missing": missing_sentence(shown.num_missing, len(tokens.tokens), shown.layers, heads),
         "revision": revision,
         "look": options,
         "kinds": {"a": theme.SEGMENT_A, "b": theme.SEGMENT_B, "special": theme.SPECIAL},
         "accent": theme.ACCENT,
     }
-    return transport.pack(header, mapped.weights.astype(np.float32), colour_table())
+    return transport.pack(header, shown.values.astype(np.float32), colour_table())
 
 
-def _missing(trace: Trace, layers: Sequence[int], heads: Sequence[int]) -> str:
-    """Name the heads of the mean whose weights are not numbers."""
-    averaged = sorted(set(heads)) or list(range(trace.attentions.shape[1]))
-    counts = count_missing(trace.attentions[list(layers)])[:, averaged]
-    return missing_sentence(counts, trace.num_tokens, layers, averaged)
-
-
-def part(
-    trace: Trace,
-    layers: Sequence[int],
-    heads: Sequence[int],
-    options: ViewOptions | None = None,
-    mapped: Mapped | None = None,
-) -> ScriptedPicture:
-    """Return a map for a file: of one head or a mean, if no other is given; no heads for all."""
-    mapped = mapped or Mapped(*mean_weights(trace, layers, heads))
-    drawn = message(trace, mapped, layers, heads, 0, options or DEFAULT_OPTIONS)
-    return COMPONENT.part(transport.change(drawn, alone=list(layers)))
+def part(shown: AttentionMap, options: ViewOptions | None = None) -> ScriptedPicture:
+    """Return a map for a file."""
+    drawn = message(shown, 0, options or DEFAULT_OPTIONS)
+    return COMPONENT.part(transport.change(drawn, alone=list(shown.layers)))

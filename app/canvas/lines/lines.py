@@ -8,18 +8,18 @@ stays.
 
 import re
 import zlib
-from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from bertcore import Trace
+from bertcore.analysis.heads.attention import LayerAttention, count_missing
 from bertcore.analysis.shared.inputs import sentence_numbers
 
 from ...component import Component
 from ...html_file.document import ScriptedPicture
 from ...plots import theme
 from ..shared import transport
-from ..shared.attention_data import count_missing, missing_sentence, words_of
+from ..shared.missing import missing_sentence
 from ..shared.view_options import Choices, ViewOptions
 
 COMPONENT = Component("bertscope_attention_view", __file__)
@@ -67,46 +67,41 @@ def head_colours(num_heads: int) -> list[str]:
 
 
 def message(
-    trace: Trace,
-    layer: int,
-    heads: Sequence[int],
-    revision: int = 0,
-    options: ViewOptions = DEFAULT_OPTIONS,
+    shown: LayerAttention, revision: int = 0, options: ViewOptions = DEFAULT_OPTIONS
 ) -> bytes:
     """Return what the view draws: N x T x T bytes of N heads of a layer, and the tokens.
 
     Args:
-        trace: One text or pair. May contain NaN, which is shown as such.
-        layer: 0 to L-1.
-        heads: Shown at first, and sent if the text is long; empty for all.
+        shown: May contain NaN, which is shown as such. The heads are those shown at first, and the
+            only ones sent if the text is long.
         revision: Of the last selection that the view reported.
         options: How it opens.
     """
-    words = words_of(trace)
-    num_layers, num_heads = trace.attentions.shape[:2]
-    is_small = trace.attentions[layer].numel() <= SMALL
+    num_layers, num_heads = shown.attentions.shape[:2]
+    of, heads, tokens = shown.weights, shown.heads, shown.input
+    is_small = of.numel() <= SMALL
     sent = list(range(num_heads)) if is_small or not heads else sorted(set(heads))
-    weights = trace.attentions[layer][sent]
+    weights = of[sent]
     encoded = transport.encode(weights)
     counts = count_missing(weights[None])
     broken = counts[0].nonzero()[0]
     header = {
-        "tokens": list(trace.tokens),
-        "text_ids": list(trace.text_ids),
-        "starts": words.starts,
-        "words": words.names,
+        "tokens": tokens.tokens,
+        "text_ids": tokens.text_ids,
+        "starts": tokens.starts,
+        "words": tokens.words,
         "look": options,
-        "segment_ids": sentence_numbers(trace.segment_ids, trace.text_ids),
-        "is_pair": 1 in trace.text_ids,
-        "layer": layer,
+        "segment_ids": sentence_numbers(tokens.segment_ids, tokens.text_ids),
+        "is_pair": tokens.is_pair,
+        "layer": shown.layer,
         "num_layers": num_layers,
         "heads": list(heads),
         "sent": sent,
         "broken": [sent[place] for place in broken],
-        "missing": missing_sentence(counts, trace.num_tokens, [layer], sent),
+        "missing": missing_sentence(counts, len(tokens.tokens), [shown.layer], sent),
         # Tells the browser whether earlier heads are still valid: another checkpoint may
         # have the same tokens.
-        "weights": zlib.crc32(trace.attentions[layer].float().contiguous().numpy().data),
+        "weights": zlib.crc32(of.float().contiguous().numpy().data),
         "revision": revision,
         "colours": head_colours(num_heads),
         "mean_colour": theme.ACCENT,
@@ -120,28 +115,23 @@ def message(
     )
 
 
-def part(
-    trace: Trace, layer: int, heads: Sequence[int] = (), options: ViewOptions | None = None
-) -> ScriptedPicture:
+def part(shown: LayerAttention, options: ViewOptions | None = None) -> ScriptedPicture:
     """Return the lines of all layers for a file, or of one if all would make it too large.
 
-    Args:
-        trace: One text or pair.
-        layer, heads: Shown at first; no heads for all. All heads of a layer are in the file.
-        options: How the view opens.
+    All heads of a layer are in the file.
     """
-    num_layers = len(trace.attentions)
-    has_all = trace.attentions.numel() <= MOST_WEIGHTS
-    layers = list(range(num_layers)) if has_all else [layer]
+    num_layers = len(shown.attentions)
+    has_all = shown.attentions.numel() <= MOST_WEIGHTS
+    layers = list(range(num_layers)) if has_all else [shown.layer]
     messages = [
         transport.change(
-            message(trace, number, [], 0, options or DEFAULT_OPTIONS),
-            heads=list(heads),
+            message(replace(shown, layer=layer, heads=()), 0, options or DEFAULT_OPTIONS),
+            heads=list(shown.heads),
             alone=layers,
         )
-        for number in sorted(layers, key=lambda number: number != layer)
+        for layer in sorted(layers, key=lambda layer: layer != shown.layer)
     ]
-    note = "" if has_all else f"This file contains only layer {layer} of {num_layers} layers."
+    note = "" if has_all else f"This file contains only layer {shown.layer} of {num_layers} layers."
     return COMPONENT.part(*messages, note=note)
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bertcore import Trace
-from bertcore.analysis.heads.measures import HeadMeasures, measure_heads
+from bertcore.analysis.heads.attention import AttentionOverview
 
 from ...component import Component
 from ...html_file.document import ScriptedPicture
 from ...plots import BERT, SpecialTokens, own_text, theme
 from ..shared import transport
-from ..shared.attention_data import count_missing, missing_sentence
+from ..shared.missing import missing_sentence
 from ..shared.view_options import ViewOptions
 
 COMPONENT = Component("bertscope_attention_overview", __file__)
@@ -62,57 +61,26 @@ def colour_table() -> NDArray[np.uint8]:
     return theme.sampled(theme.SEQUENTIAL, 256)
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """All heads at a glance."""
-
-    small: transport.Encoded
-    """Thumbnails, [L, H, S, S]."""
-    missing: NDArray[np.int64]
-    """How many weights of each head are not numbers, [L, H]."""
-    measures: HeadMeasures
-    """Each [L, H]."""
-    marks: SpecialTokens = BERT
-    """What the checkpoint calls [CLS] and [SEP]."""
-
-
-def summary_of(trace: Trace, marks: SpecialTokens = BERT, *, is_causal: bool = False) -> Summary:
-    """Return thumbnails and measures of a trace.
-
-    Args:
-        trace: Of one text or pair.
-        marks: The special tokens of its checkpoint.
-        is_causal: Whether a token attends only to itself and those before it.
-    """
-    return Summary(
-        transport.thumbnails(trace.attentions),
-        count_missing(trace.attentions),
-        measure_heads(trace.attentions, trace.text_ids, trace.tokens, is_causal=is_causal),
-        marks,
-    )
-
-
 def message(
-    summary: Summary,
-    num_tokens: int,
-    layer: int,
-    heads: Sequence[int],
+    shown: AttentionOverview,
+    layer: int = 0,
+    heads: Sequence[int] = (),
     options: ViewOptions = DEFAULT_OPTIONS,
+    marks: SpecialTokens = BERT,
 ) -> bytes:
     """Return what the overview draws.
 
     Args:
-        summary: Of one text or pair.
-        num_tokens: Its T.
         layer, heads: The open layer and its open heads; empty for all.
         options: How it opens.
+        marks: What the checkpoint calls [CLS] and [SEP].
     """
-    small, measures = summary.small, summary.measures
+    small, measures = transport.encode(shown.thumbnails), shown.measures
     num_layers, num_heads, size = small.codes.shape[:3]
-    broken = np.flatnonzero(summary.missing)
+    broken = np.flatnonzero(shown.num_missing)
     present = {field.name for field in fields(measures)}
     names = {
-        name: named._replace(label=own_text(named.label, summary.marks))
+        name: named._replace(label=own_text(named.label, marks))
         for name, named in NAMES.items()
         if name in present
     }
@@ -121,7 +89,7 @@ def message(
     header = {
         "num_layers": num_layers,
         "num_heads": num_heads,
-        "num_tokens": num_tokens,
+        "num_tokens": shown.num_tokens,
         "size": size,
         "layer": layer,
         "heads": list(heads),
@@ -129,7 +97,7 @@ def message(
         "names": {name: described._asdict() for name, described in names.items()},
         "measures": {name: _rounded(getattr(measures, name)) for name in names},
         "broken": broken.tolist(),
-        "missing": missing_sentence(summary.missing, num_tokens),
+        "missing": missing_sentence(shown.num_missing, shown.num_tokens),
     }
     return transport.pack(
         header,
@@ -145,15 +113,12 @@ def _rounded(values: Tensor) -> list[float | None]:
 
 
 def part(
-    trace: Trace,
-    layer: int,
+    shown: AttentionOverview,
+    layer: int = 0,
     heads: Sequence[int] = (),
     options: ViewOptions | None = None,
     marks: SpecialTokens = BERT,
-    *,
-    is_causal: bool = False,
 ) -> ScriptedPicture:
-    """Return all heads as small pictures with their measures for a file; see `summary_of`."""
-    summary = summary_of(trace, marks, is_causal=is_causal)
-    drawn = message(summary, trace.num_tokens, layer, heads, options or DEFAULT_OPTIONS)
+    """Return all heads as small pictures with their measures for a file; see `message`."""
+    drawn = message(shown, layer, heads, options or DEFAULT_OPTIONS, marks)
     return COMPONENT.part(transport.change(drawn, alone=[]))

@@ -12,25 +12,12 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
 from bertcore.base.quantize import MAX_ERROR, decoding_table, quantize
 
-__all__ = [
-    "MAX_ERROR",
-    "THUMBNAIL_SIZE",
-    "Deflated",
-    "Encoded",
-    "change",
-    "decoding_table",
-    "encode",
-    "pack",
-    "thumbnails",
-]
-
-THUMBNAIL_SIZE = 48  # most cells on a side of a thumbnail
+__all__ = ["MAX_ERROR", "Deflated", "Encoded", "change", "decoding_table", "encode", "pack"]
 
 
 class Encoded(NamedTuple):
@@ -56,22 +43,6 @@ def encode(weights: Tensor) -> Encoded:
     values = weights.detach()
     missing = values.isnan()
     return Encoded(quantize(values.masked_fill(missing, 0.0)), missing.cpu().numpy())
-
-
-def thumbnails(attentions: Tensor, size: int = THUMBNAIL_SIZE) -> Encoded:
-    """Return all heads small: [L, H, S, S] with S = min(T, size).
-
-    A cell is the largest weight of its block: a mean would lose the narrow diagonals that make
-    heads worth seeing. A NaN weight makes its cell NaN.
-    """
-    num_tokens = attentions.shape[-1]
-    if num_tokens <= size:
-        return encode(attentions)
-    pooled = [
-        torch.nn.functional.adaptive_max_pool2d(layer.detach().float(), size)
-        for layer in attentions
-    ]
-    return encode(torch.stack(pooled))
 
 
 def pack(header: Mapping[str, Any], *arrays: NDArray[Any] | Deflated) -> bytes:

@@ -4,8 +4,6 @@ import math
 import re
 from collections.abc import Collection, Mapping
 
-import streamlit as st
-
 Value = str | bool | float | None
 ViewOptions = dict[str, Value]  # the value of each option by its name
 Choices = Collection[str] | re.Pattern[str]
@@ -74,10 +72,3 @@ def _number(written: str, default: float | None) -> float | None:
     except ValueError:
         return default
     return number if math.isfinite(number) else default
-
-
-def last_revision(key: str) -> int:
-    """Return the number of the selection that a view reported last, 0 before the first."""
-    selection = (st.session_state.get(key) or {}).get("selection")
-    revision = selection.get("revision") if isinstance(selection, dict) else None
-    return revision if isinstance(revision, int) else 0

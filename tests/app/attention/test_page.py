@@ -10,7 +10,6 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from app.canvas.measured_maps import norm_map, rollout_map
 from bertcore import Bert, load
 from bertcore.analysis.heads.sinks import find_sinks
 from bertcore.analysis.heads.texts import bundled_sentences
@@ -50,7 +49,7 @@ def test_a_link_opens_a_mean_over_layers(page: AppTest) -> None:
     page.query_params["view"] = "heat-map"
     app = ok(page.run())
     assert app.session_state["layers"] == [0, 1]
-    assert "trace.attentions[[0, 1]].mean(0)" in app.code[1].value
+    assert "layers=(0, 1), heads=(0, 3)" in app.code[1].value
 
 
 @pytest.mark.parametrize("heads", [[], ["2"], ["0", "3"]])
@@ -70,19 +69,15 @@ def test_the_heat_map_shows_what_the_weights_hide(
         "rollout": attention_rollout(trace.attentions, head=2 if by_head else None)[1],
     }[measure]
     names: dict[str, Any] = {}
-    exec(next(code.value for code in app.code if "fractions" in code.value), names)
-    torch.testing.assert_close(names["fractions"], normalize_rows(expected), rtol=0, atol=1e-6)
-    drawn = {"norms": norm_map, "rollout": rollout_map}.get(measure)
-    if drawn is not None:
-        shown = drawn(bert, trace, 1, 2 if by_head else None)
-        np.testing.assert_allclose(shown, normalize_rows(expected), atol=1e-6)
+    exec(next(code.value for code in app.code if f"{measure.rstrip('s')}_map" in code.value), names)
+    np.testing.assert_allclose(names["result"].values, normalize_rows(expected), atol=1e-6)
     assert "No such map says why BERT decides" in said(app)
 
 
 def test_value_zeroing_is_not_offered_for_a_long_text(
     page: AppTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.canvas.views.MOST_ZEROED", 8)
+    monkeypatch.setattr("app.attention.page.MOST_ZEROED", 8)
     page.query_params.update(view="heat-map", measure="zeroing", text_a="the river bank " * 9)
     assert "computed for at most 8 tokens" in said(ok(page.run()))
 
@@ -168,9 +163,9 @@ def test_the_neurons_name_the_mask_and_their_python_gives_the_weights(
     app = ok(page.run())
     assert told in said(app)
     names: dict[str, Any] = {}
-    exec(next(code.value for code in app.code if "head_neurons(" in code.value), names)
+    exec(next(code.value for code in app.code if "head_steps(" in code.value), names)
     weights = load(tmp_path, device="cpu").trace(text).attentions[layer, 2]
-    torch.testing.assert_close(names["neurons"].weights, weights, rtol=0, atol=1e-6)
+    torch.testing.assert_close(names["result"].neurons.weights, weights, rtol=0, atol=1e-6)
 
 
 def test_the_open_heads_sink_is_said_with_its_numbers(

@@ -10,15 +10,18 @@ from html.parser import HTMLParser
 import pytest
 import torch
 
-from app.bertviz_views.controls import KINDS, MOST_NUMBERS, MOST_TOKENS, neuron_view, of_trace
 from app.bertviz_views.view import (
     HEAD_VIEW_TOKENS,
     MODEL_VIEW_TOKENS,
+    MOST_NUMBERS,
+    MOST_TOKENS,
     BertvizView,
     head_view,
     model_view,
+    neuron_view,
 )
 from bertcore import Trace
+from bertcore.analysis.heads.attention import all_neurons
 from bertcore.analysis.mixing.neurons import head_neurons
 from tests.support.tiny import tiny_bert
 
@@ -169,7 +172,7 @@ def neuron_parameters(view: BertvizView) -> dict:
 
 
 def test_the_neuron_view_gets_the_numbers_of_the_trace(trace: Trace) -> None:
-    sent = neuron_parameters(neuron_view(trace, 1, 2))
+    sent = neuron_parameters(neuron_view(all_neurons(trace, 1, 2)))
     assert (sent["layer"], sent["head"], sent["bidirectional"]) == (1, 2, True)
     whole = sent["attention"]["all"]
     assert whole["left_text"] == whole["right_text"] == trace.tokens
@@ -184,7 +187,7 @@ def test_the_neuron_view_gets_the_numbers_of_the_trace(trace: Trace) -> None:
 
 
 def test_the_neuron_view_of_a_pair_has_its_sentence_filters(trace: Trace) -> None:
-    sent = neuron_parameters(neuron_view(trace))["attention"]
+    sent = neuron_parameters(neuron_view(all_neurons(trace)))["attention"]
     second = trace.text_ids.index(1)
     assert list(sent) == ["all", "aa", "ab", "ba", "bb"]
     assert sent["ba"]["left_text"] == trace.tokens[second:]
@@ -198,14 +201,14 @@ def test_the_neuron_view_of_a_pair_has_its_sentence_filters(trace: Trace) -> Non
     torch.testing.assert_close(
         torch.tensor(sent["ba"]["keys"]), trace.keys[:, :, :second], atol=1e-4, rtol=0
     )
-    one = neuron_view(tiny_bert().trace("the river"))
+    one = neuron_view(all_neurons(tiny_bert().trace("the river")))
     assert list(neuron_parameters(one)["attention"]) == ["all"]
     assert 'value="ab"' not in one.html
 
 
 def test_tokens_cannot_leave_the_neuron_view(trace: Trace) -> None:
     tokens = [*HOSTILE, *trace.tokens][: trace.num_tokens]
-    hostile = neuron_view(replace(trace, tokens=tokens))
+    hostile = neuron_view(all_neurons(replace(trace, tokens=tokens)))
     assert neuron_parameters(hostile)["attention"]["all"]["left_text"] == tokens
     page = parsed(hostile)
     assert len(page.scripts) == 3  # the libraries, the numbers, BertViz's own
@@ -217,15 +220,8 @@ def test_tokens_cannot_leave_the_neuron_view(trace: Trace) -> None:
 
 def test_a_long_text_shows_the_first_tokens_of_the_neuron_view() -> None:
     long = tiny_bert().trace("the river bank " * 30)
-    view = neuron_view(long)
+    view = neuron_view(all_neurons(long))
     assert (view.shown, view.total) == (MOST_TOKENS, long.num_tokens)
     shape = torch.tensor(neuron_parameters(view)["attention"]["all"]["queries"]).shape
     assert shape[2] == MOST_TOKENS
     assert shape.numel() * 2 <= MOST_NUMBERS
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_is_drawn_of_a_trace(trace: Trace, kind: str) -> None:
-    view = of_trace(trace, kind, 1, [2])
-    assert view.shown == trace.num_tokens
-    assert "default-src 'none'" in view.html

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import math
 import re
@@ -19,22 +18,17 @@ from app.canvas.heat_map import heat_map
 from app.canvas.lines import lines
 from app.canvas.overview import overview
 from app.canvas.shared import transport
-from app.canvas.shared.attention_data import (
-    layer_arrays,
-    mean_weights,
-    missing_sentence,
-    opening,
-    shown_heads,
-    weights_code,
-    words_of,
-)
+from app.canvas.shared.missing import missing_sentence
 from app.canvas.shared.view_options import read_options, write_options
-from app.canvas.views import LINES, MAP
 from app.plots import theme
 from bertcore import Trace
+from bertcore.analysis.heads.attention import (
+    attention_map,
+    attention_overview,
+    layer_attention,
+)
 from bertcore.analysis.heads.measures import MEASURES, measure_heads
-from tests.support.attention_words import merge_to_words
-from tests.support.tiny import tiny_bert, tiny_config
+from tests.support.tiny import tiny_bert
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +56,7 @@ def test_lines_send_the_shown_heads_as_bytes(
     pair: Trace, heads: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lines, "SMALL", 0)
-    header, (codes, table, flags) = read(lines.message(pair, 1, heads, revision=7))
+    header, (codes, table, flags) = read(lines.message(layer_attention(pair, 1, heads), revision=7))
     sent = heads or list(range(pair.attentions.shape[1]))
     weights = pair.attentions[1][sent].numpy()
     decoded = np.frombuffer(table, np.float32)[np.frombuffer(codes, np.uint8)]
@@ -74,16 +68,16 @@ def test_lines_send_the_shown_heads_as_bytes(
 
 
 def test_lines_of_a_short_text_have_all_heads_at_hand(pair: Trace) -> None:
-    header, (codes, *_) = read(lines.message(pair, 1, [2]))
+    header, (codes, *_) = read(lines.message(layer_attention(pair, 1, [2])))
     assert (header["heads"], header["sent"]) == ([2], [0, 1, 2, 3])
     assert len(codes) == pair.attentions[1].numel()
 
 
 def test_lines_know_one_checkpoint_from_another(pair: Trace) -> None:
     """The browser keeps heads that it has: only for the same weights."""
-    marks = [read(lines.message(pair, 1, [head]))[0]["weights"] for head in (0, 1)]
+    marks = [read(lines.message(layer_attention(pair, 1, [head])))[0]["weights"] for head in (0, 1)]
     other = tiny_bert(seed=1).trace(pair.text_a, pair.text_b)
-    marks.append(read(lines.message(other, 1, [0]))[0]["weights"])
+    marks.append(read(lines.message(layer_attention(other, 1, [0])))[0]["weights"])
     assert marks[0] == marks[1] != marks[2]
 
 
@@ -104,14 +98,13 @@ def with_weights(trace: Trace, weights: torch.Tensor) -> Trace:
 def test_every_view_of_12_heads_and_512_tokens_stays_small(pair: Trace) -> None:
     torch.manual_seed(0)
     long = with_weights(pair, torch.softmax(torch.randn(1, 12, 512, 512) * 1.5, -1))
-    weights, title = mean_weights(long, [0], [])
     sizes = [
-        len(lines.message(long, 0, [])),
-        len(heat_map.message(long, heat_map.Mapped(weights, title), [0], [])),
-        len(overview.message(overview.summary_of(long), 512, 0, [])),
+        len(lines.message(layer_attention(long))),
+        len(heat_map.message(attention_map(long))),
+        len(overview.message(attention_overview(long))),
     ]
     assert max(sizes) < 2_500_000
-    assert len(lines.message(long, 0, [5])) < 200_000
+    assert len(lines.message(layer_attention(long, 0, [5]))) < 200_000
 
 
 def test_views_show_what_is_not_a_number(pair: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,7 +113,7 @@ def test_views_show_what_is_not_a_number(pair: Trace, monkeypatch: pytest.Monkey
     broken = replace(pair, activations=replace(pair.activations, attentions=weights))
     size = pair.num_tokens
     monkeypatch.setattr(lines, "SMALL", 0)
-    header, (_, _, flags) = read(lines.message(broken, 1, [1, 2]))
+    header, (_, _, flags) = read(lines.message(layer_attention(broken, 1, [1, 2])))
     assert header["broken"] == [2]
     assert np.array_equal(
         np.flatnonzero(np.unpackbits(np.frombuffer(flags, np.uint8))), np.arange(3 * size, 4 * size)
@@ -128,20 +121,21 @@ def test_views_show_what_is_not_a_number(pair: Trace, monkeypatch: pytest.Monkey
     assert header["missing"].startswith(
         f"{size} of {2 * size**2} weights are not numbers (NaN), in layer 1 head 2."
     )
-    assert read(lines.message(broken, 0, []))[0]["missing"] == ""
+    assert read(lines.message(layer_attention(broken)))[0]["missing"] == ""
 
-    summary = overview.summary_of(broken)
-    header, (*_, flags) = read(overview.message(summary, size, 0, []))
+    header, (*_, flags) = read(overview.message(attention_overview(broken)))
     assert header["broken"] == [1 * 4 + 2]
     assert np.unpackbits(np.frombuffer(flags, np.uint8)).sum() == size  # T < 48: nothing pooled
     assert "in layer 1 head 2" in header["missing"]
     assert header["measures"]["entropy"][6] is None
     assert header["measures"]["entropy"][5] is not None
 
-    mean, title = mean_weights(broken, [0, 1], [])
-    header, _ = read(heat_map.message(broken, heat_map.Mapped(mean, title), [0, 1], []))
+    shown = attention_map(broken, [0, 1])
+    header, _ = read(heat_map.message(shown))
     assert f"{size} of {8 * size**2:,} weights" in header["missing"]
-    assert np.isnan(mean).any(1).sum() == 1
+    assert np.isnan(shown.values).any(1).sum() == 1
+    named = read(heat_map.message(attention_map(broken, [1], [2])))[0]["missing"]
+    assert "in layer 1 head 2." in named
 
 
 def test_the_sentence_about_missing_numbers_names_heads_and_counts_layers() -> None:
@@ -169,28 +163,13 @@ def test_every_head_has_a_colour_of_its_own(num_heads: int) -> None:
 
 def test_overview_sends_thumbnails_and_measures(pair: Trace) -> None:
     measures = measure_heads(pair.attentions, pair.text_ids, pair.tokens)
-    summary = overview.summary_of(pair)
-    message = overview.message(summary, pair.num_tokens, 0, [])
-    header, (codes, colours, _, _) = read(message)
-    assert codes == transport.thumbnails(pair.attentions).codes.tobytes()
+    header, (codes, colours, _, _) = read(overview.message(attention_overview(pair)))
+    assert codes == transport.encode(pair.attentions).codes.tobytes()
     assert len(colours) == 256 * 3
     num_layers, num_heads = pair.attentions.shape[:2]
     sent = np.array(header["measures"]["a_to_b"]).reshape(num_layers, num_heads)
     assert np.abs(sent - measures.a_to_b.numpy()).max() < 1e-4
     assert list(header["names"]) == list(header["measures"])
-
-
-def test_a_causal_head_that_spreads_over_all_earlier_tokens_is_even() -> None:
-    bert = tiny_bert(tiny_config(is_decoder=True), heads=frozenset({"mlm"}))
-    for layer in bert.module.layers:
-        for parameter in layer.attention.query.parameters():
-            torch.nn.init.zeros_(parameter)
-    trace = bert.trace("the river bank was steep")
-    measured = overview.summary_of(trace, is_causal=True).measures
-    torch.testing.assert_close(measured.evenness, torch.ones_like(measured.evenness))
-    part = overview.part(trace, 0, is_causal=True)
-    header, _ = read(base64.b64decode(part.data[0]))
-    assert np.allclose(header["measures"]["evenness"], 1, atol=1e-4)
 
 
 def test_every_measure_has_a_name_of_its_own() -> None:
@@ -201,8 +180,7 @@ def test_every_measure_has_a_name_of_its_own() -> None:
 
 def test_overview_sends_nothing_for_what_does_not_exist() -> None:
     trace = tiny_bert().trace("the river")
-    summary = overview.summary_of(trace)
-    header, _ = read(overview.message(summary, trace.num_tokens, 0, []))
+    header, _ = read(overview.message(attention_overview(trace)))
     assert set(header["measures"]["a_to_b"]) == {None}
 
 
@@ -219,46 +197,12 @@ def test_colour_table_is_the_scale_of_the_charts() -> None:
 
 
 def test_heat_map_sends_the_weights_themselves(pair: Trace) -> None:
-    weights, title = mean_weights(pair, [0, 1], [])
-    header, (values, colours) = read(
-        heat_map.message(pair, heat_map.Mapped(weights, title), [0, 1], [], 3)
-    )
-    assert np.array_equal(np.frombuffer(values, np.float32).reshape(weights.shape), weights)
+    shown = attention_map(pair, [0, 1])
+    header, (values, colours) = read(heat_map.message(shown, 3))
+    assert np.array_equal(np.frombuffer(values, np.float32), shown.values.ravel())
     assert len(colours) == 256 * 3
     assert header["tokens"] == pair.tokens
     assert (header["layers"], header["heads"], header["revision"]) == ([0, 1], [], 3)
-
-
-def test_heat_map_lets_the_browser_show_what_is_no_number(pair: Trace) -> None:
-    weights = np.full((pair.num_tokens, pair.num_tokens), np.nan, np.float32)
-    _, (values, _) = read(heat_map.message(pair, heat_map.Mapped(weights, ""), [0], [0]))
-    assert np.isnan(np.frombuffer(values, np.float32)).all()
-
-
-# ---- words ----
-
-
-def test_words_have_their_names_as_in_the_text() -> None:
-    trace = tiny_bert().trace("The river fishing.", "steep")
-    words = words_of(trace)
-    assert words.names == ["[CLS]", "The", "river", "fishing", ".", "[SEP]", "steep", "[SEP]"]
-    assert len(words.starts) < trace.num_tokens  # "fishing" is of several pieces
-    assert [
-        trace.word_ids[start] for start in words.starts if trace.word_ids[start] >= 0
-    ] == sorted({word for word in trace.word_ids if word >= 0})
-
-
-def test_words_are_looked_at_as_a_sum_and_look_as_a_mean() -> None:
-    """Three tokens, of which the last two are one word, worked by hand."""
-    weights = np.array([[0.5, 0.2, 0.3], [0.1, 0.6, 0.3], [0.3, 0.3, 0.4]], np.float32)
-    merged = merge_to_words(weights, [0, 1])
-    assert np.allclose(merged, [[0.5, 0.5], [0.2, 0.8]])
-
-
-def test_merged_rows_still_sum_to_one(pair: Trace) -> None:
-    merged = merge_to_words(pair.attentions.numpy(), words_of(pair).starts)
-    assert merged.shape[:2] == pair.attentions.shape[:2]
-    assert np.allclose(merged.sum(-1), 1, atol=1e-5)
 
 
 # ---- how one looks, in the address ----
@@ -310,65 +254,6 @@ def test_a_part_of_the_map_that_is_none_is_left_out(wrong: str) -> None:
         f"words:1,seen:{wrong}", heat_map.DEFAULT_OPTIONS, heat_map.OPTION_CHOICES
     )
     assert (options["seen"], options["words"]) == ("", True)
-
-
-# ---- numbers and code ----
-
-
-@pytest.mark.parametrize(
-    ("heads", "words"),
-    [([2], "head 2"), ([0, 3], "mean of heads 0, 3"), ([], "mean of all 4 heads")],
-)
-def test_mean_weights_of_the_open_heads(pair: Trace, heads: list[int], words: str) -> None:
-    weights, title = mean_weights(pair, [1], heads)
-    chosen = heads or [0, 1, 2, 3]
-    expected = sum(pair.attentions[1, head] for head in chosen) / len(chosen)
-    assert np.allclose(weights, expected, atol=1e-6)
-    assert np.allclose(weights.sum(-1), 1, atol=1e-5)
-    assert words in title
-
-
-def test_all_of_one_head_is_that_head() -> None:
-    assert shown_heads([], 1) == [0]
-    assert shown_heads([], 4) == []
-    assert shown_heads([3, 2, 3], 4) == [2, 3]
-
-
-def test_mean_over_layers_counts_every_head_alike(pair: Trace) -> None:
-    weights, title = mean_weights(pair, [0, 1], [0, 3])
-    four = [pair.attentions[layer, head] for layer in (0, 1) for head in (0, 3)]
-    assert np.allclose(weights, sum(four) / 4, atol=1e-6)
-    assert title == "All 2 layers, mean of heads 0, 3"
-
-
-@pytest.mark.parametrize("layers", [[1], [0, 1]])
-@pytest.mark.parametrize("heads", [[2], [0, 3], []])
-def test_the_python_that_is_offered_gives_the_same_numbers(
-    pair: Trace, layers: list[int], heads: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import bertcore
-
-    monkeypatch.setattr(bertcore, "load", lambda source: tiny_bert())
-    for picture in (LINES, MAP):
-        names: dict[str, Any] = {}
-        setup = opening("default", pair)
-        exec(picture.python(None, setup, **weights_code(layers, heads)), names)
-        assert np.allclose(names["weights"], mean_weights(pair, layers, heads)[0], atol=1e-6)
-
-
-def test_a_map_is_saved_with_its_weights_and_tokens(pair: Trace) -> None:
-    weights, _ = mean_weights(pair, [1], [2])
-    assert MAP.table is not None
-    saved = MAP.table((weights, pair.tokens))
-    assert np.array_equal(saved["attention"], weights)
-    assert saved["tokens"].tolist() == pair.tokens
-
-
-def test_layer_arrays_can_be_saved(pair: Trace) -> None:
-    arrays = layer_arrays(pair, 1)
-    assert np.array_equal(arrays["attention"], pair.attentions[1].numpy())
-    assert arrays["tokens"].tolist() == pair.tokens
-    assert all(array.dtype != object for array in arrays.values())  # no pickle in the file
 
 
 # ---- the sentence ----

@@ -117,6 +117,17 @@ def test_lines_hold_every_layer_and_open_on_the_asked_one(trace: Trace) -> None:
     assert (look["words"], look["filter"], look["chosen"]) == (True, "0>1", "l3")
 
 
+@pytest.mark.parametrize("show", [notebook.show_lines, notebook.show_overview, notebook.show_map])
+def test_arrays_of_any_model_are_shown(show: Callable[..., NotebookView], trace: Trace) -> None:
+    arrays = tuple(layer[None] for layer in trace.attentions)
+    shown = held(show(attentions=arrays, tokens=trace.tokens, text_ids=trace.text_ids))
+    assert shown[0].get("tokens", trace.tokens) == trace.tokens
+    assert shown[0]["num_layers"] == len(arrays)
+    for wrong in ({"trace": trace, "attentions": arrays}, {"attentions": arrays}, {}):
+        with pytest.raises(ValueError, match="what to show is not clear"):
+            show(**wrong)
+
+
 def test_a_changed_message_keeps_its_numbers() -> None:
     numbers = np.arange(7, dtype=np.float32)
     message = transport.change(transport.pack({"a": 1}, numbers), heads=[3], b="\u05e9")
@@ -243,10 +254,10 @@ def test_a_measure_beside_the_weights(
     (code,) = re.findall(r'<pre class="code"><code>(.*?)</code></pre>', view.html, re.S)
     names: dict[str, Any] = {}
     exec(html.unescape(code), names)
-    assert names["fractions"].sum(-1).tolist() == pytest.approx([1] * trace.num_tokens)
+    assert names["result"].values.sum(-1).tolist() == pytest.approx([1] * trace.num_tokens)
     for wrong, said in (
         ({"layers": [0, 1]}, "is of one layer"),
-        ({"bert": None}, "needs the model"),
+        *([] if measure == "rollout" else [({"bert": None}, "needs the model")]),
         ({"measure": "flow"}, "measure is 'flow'"),
     ):
         with pytest.raises(ValueError, match=said):

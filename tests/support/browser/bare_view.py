@@ -19,8 +19,13 @@ from app.canvas.heat_map import heat_map
 from app.canvas.lines import lines
 from app.canvas.neurons import neurons
 from app.canvas.overview import overview
-from app.canvas.shared.attention_data import mean_weights
 from app.what_if import head_switches, mask_drawing
+from bertcore.analysis.heads.attention import (
+    attention_map,
+    attention_overview,
+    layer_attention,
+    traced_steps,
+)
 from bertcore.trace import Activations, Trace, TracedEmbeddings
 
 PLACE = "#place"
@@ -77,30 +82,28 @@ class View(NamedTuple):
 def lines_view(trace: Trace, layer: int = 0, heads: Sequence[int] = (), **page: Any) -> View:
     """Return the lines of a layer; `look` sets its options, `js` runs before it."""
     chosen = {**lines.DEFAULT_OPTIONS, **page.pop("look", {})}
-    data = lines.message(trace, layer, heads, 0, chosen)
+    data = lines.message(layer_attention(trace, layer, heads), 0, chosen)
     return View(_bare(lines, **page), data)
 
 
 def overview_view(trace: Trace, layer: int = 0, heads: Sequence[int] = (), **page: Any) -> View:
     """Return the overview of all heads."""
-    summary = overview.summary_of(trace)
     chosen = {**overview.DEFAULT_OPTIONS, **page.pop("look", {})}
-    data = overview.message(summary, trace.num_tokens, layer, heads, chosen)
+    data = overview.message(attention_overview(trace), layer, heads, chosen)
     return View(_bare(overview, **page), data)
 
 
 def heat_map_view(trace: Trace, layer: int = 0, heads: Sequence[int] = (0,), **page: Any) -> View:
     """Return the heat map of one head or a mean of heads."""
-    weights, title = mean_weights(trace, [layer], heads)
     chosen = {**heat_map.DEFAULT_OPTIONS, **page.pop("look", {})}
-    data = heat_map.message(trace, heat_map.Mapped(weights, title), [layer], heads, 0, chosen)
+    data = heat_map.message(attention_map(trace, [layer], heads), 0, chosen)
     return View(_bare(heat_map, **page), data)
 
 
 def neurons_view(trace: Trace, layer: int = 0, head: int = 0, **page: Any) -> View:
     """Return the queries, keys and products of a head."""
     chosen = {**neurons.DEFAULT_OPTIONS, **page.pop("look", {})}
-    data = neurons.message(trace, layer, head, 0, chosen)
+    data = neurons.message(traced_steps(trace, layer, head, None), 0, chosen)
     return View(_bare(neurons, **page), data)
 
 
