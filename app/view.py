@@ -155,27 +155,30 @@ class View(Generic[T]):
 
     def python(
         self,
-        arguments: Sequence[Any],
+        arguments: Sequence[Any] | Mapping[str, Any],
         texts: tuple[str, str | None] | None,
         spelled: Mapping[str, str] = NOTHING,
     ) -> str:
         """Return the call as Python that follows the lines that define `bert` and `trace`.
 
         Args:
-            arguments: Those behind what it `takes`.
+            arguments: Those behind what it `takes`, in their order or by name.
             texts: The texts of `trace`; None if there is no such line.
             spelled: Python of arguments that is not their `repr`, by name.
         """
         written: list[str] = []
-        num_texts = len([*itertools.takewhile(_TEXTS.__contains__, self.parameters)])
-        for place, (name, value) in enumerate(zip(self.parameters, arguments, strict=False)):
+        by_order = {*itertools.takewhile(_TEXTS.__contains__, self.parameters)}
+        is_named = isinstance(arguments, Mapping)
+        given = arguments if is_named else dict(zip(self.parameters, arguments, strict=False))
+        for name, value in given.items():
             python = spelled.get(name) or _written(name, value, texts)
-            written.append(python if place < num_texts else f"{name}={python}")
+            written.append(python if name in by_order else f"{name}={python}")
         if "." in self.of.__qualname__:
             function, imported = f"{self.takes[0]}.{self.of.__name__}", ""
         else:
             function = self.of.__name__
-            exported: list[Callable[..., Any]] = [self.of, *_classes(list(arguments))]
+            classes = _classes([value for name, value in given.items() if name not in spelled])
+            exported: list[Callable[..., Any]] = [self.of, *classes]
             named = {each.__name__: each for each in exported}
             lines = (f"from {public_module(each)} import {name}" for name, each in named.items())
             imported = "\n" + "\n".join(sorted(lines)) + "\n"
@@ -224,9 +227,10 @@ def _written(name: str, value: object, texts: tuple[str, str | None] | None) -> 
 
 
 def _classes(value: object) -> list[type]:
-    """Return the dataclasses in an argument, at any depth, whose names its Python has."""
+    """Return the dataclasses and named tuples in an argument, at any depth, of its Python."""
     if isinstance(value, list | tuple):
-        return [each for part in value for each in _classes(part)]
+        own = [type(value)] if hasattr(value, "_fields") else []
+        return own + [each for part in value for each in _classes(part)]
     if is_dataclass(value) and not isinstance(value, type):
         return [type(value), *_classes([getattr(value, field.name) for field in fields(value)])]
     return []

@@ -445,7 +445,6 @@ class Curve(NamedTuple):
 
     y: str
     name: str
-    """{k} is the chart's."""
     place: int | None
     """Of its colour among the categorical ones; None for grey."""
     dash: str = "solid"
@@ -466,8 +465,6 @@ class LayerCurves(Chart):
     """Column of the layers."""
     height: int = HEIGHT
     """Pixels."""
-    k: int = 0
-    """Neighbours that were counted."""
     chance: float | None = None
     """Where a dashed line goes."""
     chance_name: str = ""
@@ -479,7 +476,7 @@ class LayerCurves(Chart):
             curve for curve in self.curves if not curve.is_optional or frame[curve.y].notna().any()
         ]
         for curve in curves:
-            name, place = curve.name.format(k=self.k), curve.place
+            name, place = curve.name, curve.place
             colour, errors = theme.SPECIAL if place is None else theme.CATEGORICAL[place], None
             if f"{curve.y}_low" in frame and place is not None:
                 ends = frame[f"{curve.y}_low"], frame[f"{curve.y}_high"]

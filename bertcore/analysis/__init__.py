@@ -75,7 +75,13 @@ if TYPE_CHECKING:
     )
     from bertcore.analysis.space.geometry import cosines, geometry
     from bertcore.analysis.space.map_quality import map_faithfulness, separation
-    from bertcore.analysis.space.nearest import nearest, token_vectors
+    from bertcore.analysis.space.nearest import nearest, nearest_tokens, token_vectors
+    from bertcore.analysis.space.points import (
+        collect_points,
+        map_points,
+        point_cosines,
+        point_similarity,
+    )
     from bertcore.analysis.space.position_table import (
         position_similarity,
         position_tables,

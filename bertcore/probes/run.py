@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bertcore.corpus.batch import resolve_layers
 from bertcore.evaluation.intervals import bootstrap
 from bertcore.model import Model
-from bertcore.probes.data_sets import SHARES, ProbeData, Task, divide
+from bertcore.probes.data_sets import SHARES, ProbeData, Task, bundled_data, divide
 from bertcore.probes.linear import Words, commonest_classes, control_classes, fit_best
 from bertcore.probes.vectors import word_vectors
 
@@ -80,7 +80,7 @@ class ProbeReport:
 
 def run_probes(
     model: Model,
-    data: ProbeData,
+    data: ProbeData | None = None,
     settings: ProbeSettings | None = None,
     *,
     progress: Progress = lambda fraction, stage: None,
@@ -92,7 +92,7 @@ def run_probes(
 
     Args:
         model: Any model.
-        data: From `read_probe_data`.
+        data: From `read_probe_data`; by default the shipped treebank with parts of speech.
         settings: The settings; by default all layers and all sentences.
         progress: Called with the progress; may raise to stop.
 
@@ -104,7 +104,7 @@ def run_probes(
     layers = resolve_layers(
         (0, *(asked if settings.layers is None else settings.layers)), model.config
     )
-    data = _drawn(data, settings)
+    data = _drawn(data or bundled_data(), settings)
     parts = divide(data, settings.seed)
     vectors = word_vectors(
         model,

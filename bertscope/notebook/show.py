@@ -70,7 +70,7 @@ def draw(
     if opened is None:
         opened = opening(bert, texts if is_traced else ()) if view.takes else ""
     bound = view.bind(() if is_traced else texts, options)
-    code = opened + view.python([bound[name] for name in view.parameters if name in bound], None)
+    code = opened + view.python(bound, None)
     names = ("Text A", "Text B") if len(texts) < 3 else [f"Text {n + 1}" for n in range(len(texts))]
     typed = dict(zip(names, texts, strict=False))
     table = None  # a component has its own

@@ -60,8 +60,8 @@ VIEWS: dict[str, tuple[str, dict[str, str | list[str]], int]] = {
     "where else": ("layer_map", {"map_view": "nearest"}, 1),
     "objectives": ("objectives", {}, 2),
     "one objective": ("objectives", {"objective": "next-sentence"}, 2),
-    "layer map": ("layer_map", {"map_method": "pca"}, 3),
-    "layer map by UMAP": ("layer_map", {}, 3),
+    "layer map": ("layer_map", {"map_method": "pca"}, 1),
+    "layer map by UMAP": ("layer_map", {}, 1),
     "geometry": (
         "layer_map",
         {
@@ -74,7 +74,7 @@ VIEWS: dict[str, tuple[str, dict[str, str | list[str]], int]] = {
     "layer map of a word": (
         "layer_map",
         {"map_source": "senses", "map_unit": "word", "map_word": "bank", "map_method": "pca"},
-        4,
+        1,
     ),
 }
 TESTED_ELSEWHERE = ("compare", "inspect_checkpoint")

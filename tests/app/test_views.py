@@ -48,12 +48,20 @@ SAMPLES: dict[str, Any] = {
     "sizes": (250, 500),
     "words": ("bank",),
     "objective": "masked-words",
+    "among": TEXTS,
     "pairs": tuple(itertools.permutations(TEXTS, 2)),
 }
 """Arguments that a visitor chooses, by name."""
 PUBLIC = {"bertcore", "bertcore.analysis", "bertcore.bias", "bertcore.model"}
 """Packages that the Python of views imports from."""
-NEEDS_FILES = {"rotations", "training", "label-curve", "replay"}
+NEEDS_FILES = {
+    "rotations",
+    "training",
+    "label-curve",
+    "replay",
+    "layer-map-labels",
+    "layer-map-probe",
+}
 """Views of what is not on hand here, such as a labelled file or a ModernBERT; tests of their pages
 draw them."""
 VARIES = {"vocabulary-unigram"}
@@ -144,10 +152,9 @@ def test_the_python_of_a_view_gives_its_numbers(
         bert = checkpoints("decoder")
         result = view.compute(bert, texts, **options)
     bound = view.bind(texts, options)
-    arguments = [bound[name] for name in view.parameters if name in bound]
     pair = (texts[0], texts[1]) if len(texts) == 2 else None
     names: dict[str, Any] = {"bert": bert, "trace": bert.trace(*(texts or TEXTS)[:2])}
-    python = view.python(arguments, pair)
+    python = view.python(bound, pair)
     exec(compile(python, view.name, "exec"), names)
     if view.name not in VARIES:
         assert to_json(names["result"]) == to_json(result)

@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from bertcore.configs.encode import EncodeSettings
 from bertcore.corpus.batch import encode_texts
 from bertcore.model import Model
+from bertcore.probes.data_sets import bundled_data
+from bertcore.trace import Trace
 
 MAX_TOKENS = 50_000
 """Default bound of `token_vectors`: 150 MB for 768 dimensions."""
@@ -41,6 +43,74 @@ class Neighbour:
     start: int
     end: int
     """Characters of the token in the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """The tokens of other texts that are nearest to a token."""
+
+    token: str
+    layer: int
+    neighbours: tuple[Neighbour, ...]
+    """From the nearest on."""
+    mean: float
+    """Mean cosine with all tokens that were searched: what is near by chance."""
+    num_searched: int
+    notes: tuple[str, ...]
+    """What was left out, one sentence each."""
+
+
+def usual_token(trace: Trace) -> int:
+    """Return the position of the longest token of the text: it says more than an article."""
+    return max(
+        range(trace.num_tokens),
+        key=lambda place: (trace.text_ids[place] >= 0, len(trace.tokens[place])),
+    )
+
+
+def nearest_tokens(
+    bert: Model,
+    text_a: str,
+    text_b: str | None = None,
+    *,
+    position: int | None = None,
+    layer: int | None = None,
+    among: Sequence[str] | None = None,
+    k: int = 20,
+    on_fraction: Callable[[float], None] = lambda fraction: None,
+) -> Nearest:
+    """Return the tokens of other texts whose vectors at a layer are nearest to that of a token.
+
+    Args:
+        position: Of the token in the text or pair; by default the longest token.
+        layer: 0 is the embeddings' output; by default the last.
+        among: The texts that are searched; by default the sentences of the shipped treebank.
+        on_fraction: Called with the fraction done; may raise to stop.
+
+    ValueError as of `token_vectors`.
+    """
+    layer = bert.config.num_hidden_layers if layer is None else layer
+    texts = treebank_texts() if among is None else among
+    vectors = token_vectors(bert, texts, layer, on_fraction=on_fraction)
+    return nearest_to(bert.trace(text_a, text_b), vectors, layer, position, k)
+
+
+def treebank_texts() -> tuple[str, ...]:
+    """Return the distinct sentences of the shipped treebank."""
+    return tuple(dict.fromkeys(sentence.text for sentence in bundled_data().sentences))
+
+
+def nearest_to(
+    trace: Trace, among: TokenVectors, layer: int, position: int | None = None, k: int = 20
+) -> Nearest:
+    """Return the tokens nearest to one of a trace; see `nearest_tokens`."""
+    position = usual_token(trace) if position is None else position
+    own = trace.text_b if trace.text_ids[position] == 1 else trace.text_a
+    vector = trace.hidden_states[layer, position]
+    neighbours, mean = nearest(among, vector, k, without=own or "")
+    return Nearest(
+        trace.tokens[position], layer, tuple(neighbours), mean, len(among.tokens), among.notes
+    )
 
 
 def token_vectors(

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from bertcore import Bert
 from bertcore.analysis.space.nearest import nearest, token_vectors
-from tests.support.opened import ok, page_of, said, with_results
+from tests.support.opened import charts, numbers, ok, page_of, said, with_results
 
 TEXT = "The river bank was steep."
 LINES = ["he went to the bank .", "the river was wet |||the dog sat", TEXT]
@@ -24,6 +24,11 @@ def opened(checkpoint: str, monkeypatch: pytest.MonkeyPatch, **query: str) -> Ap
     return with_results(app.run())
 
 
+def num_rows(app: AppTest) -> int:
+    (figure,) = charts(app)
+    return len(figure["layout"]["yaxis"]["ticktext"])
+
+
 def test_the_neighbours_are_the_cores_and_the_python_gives_them(
     bert: Bert, checkpoint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -31,25 +36,25 @@ def test_the_neighbours_are_the_cores_and_the_python_gives_them(
     texts = [LINES[0], "the river was wet", "the dog sat", TEXT]
     vector = bert.trace(TEXT).hidden_states[1, 3]
     found, mean = nearest(token_vectors(bert, texts, 1), vector, 20, without=TEXT)
-    shown = app.dataframe[0].value
-    np.testing.assert_allclose(shown["cosine"], [each.cosine for each in found], atol=1e-6)
-    assert shown["token"].tolist() == [each.text[each.start : each.end] for each in found]
+    (figure,) = charts(app)
+    np.testing.assert_allclose(numbers(figure["data"][0]["x"]), [each.cosine for each in found])
+    named = figure["layout"]["yaxis"]["ticktext"][0]
+    assert f"«{found[0].text[found[0].start : found[0].end]}»" in named
     assert f"mean cosine is {mean:.2f}" in said(app)
-    code = app.code[0].value
     names: dict[str, Any] = {}
-    exec(compile(code.replace("\nnearest(", "\nprinted = nearest("), "shown", "exec"), names)
-    assert [each.text for each in names["printed"][0]] == [each.text for each in found]
+    exec(compile(app.code[0].value, "shown", "exec"), names)
+    assert list(names["result"].neighbours) == found
 
 
 def test_our_sentences_are_read_in_the_background(
     checkpoint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = ok(opened(checkpoint, monkeypatch))
-    assert len(app.dataframe[0].value) == 20
+    assert num_rows(app) == 20
     assert "Tokens of the same text are left out" in said(app)
     assert app.selectbox(key="map_token").value == 2  # "river", of the longest
     app = ok(app.selectbox(key="map_token").set_value(0).run())  # [CLS]
-    assert len(app.dataframe[0].value) == 20
+    assert num_rows(app) == 20
 
 
 @pytest.mark.parametrize("text", ["<img src=x> [a](http://x)", "和平 שלום 🕊️", "[MASK]", "\u200b"])
@@ -57,7 +62,7 @@ def test_any_text_has_neighbours(
     checkpoint: str, monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:
     query = {"text_a": text, "map_among": "pasted", "map_token": "99", "map_layer": "-4"}
-    assert len(ok(opened(checkpoint, monkeypatch, **query)).dataframe[0].value)
+    assert num_rows(ok(opened(checkpoint, monkeypatch, **query)))
 
 
 def test_a_list_of_the_same_text_alone_is_told(

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import ast
 import time
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from app.layer_map import view as map_view
-from app.shell.cache import bert_key
+from app.layer_map.controls import UNITS
 from bertcore import load
 from bertcore.analysis.space import projection
 from bertcore.analysis.space.sense_sets import SETS
-from bertcore.configs.maps import TsneSettings, UmapSettings
+from bertcore.configs.maps import TsneSettings
 from tests.support.exhaustive import spread
 from tests.support.opened import charts, numbers, ok, page_of, said, with_results
 
@@ -36,8 +36,8 @@ def num_points(figure: dict) -> int:
 
 
 def test_a_link_to_pca_draws_the_pca_map_of_the_sentence(page: AppTest) -> None:
-    app = ok(page.run())
-    travel, overview, true = charts(app)
+    page.query_params["map_overview"] = "1"
+    travel, true, overview = charts(ok(page.run()))
     assert num_points(travel) == 10
     assert set(names(travel)) == {
         "the",
@@ -54,10 +54,10 @@ def test_a_link_to_pca_draws_the_pca_map_of_the_sentence(page: AppTest) -> None:
     assert [trace["name"] for trace in true["data"]] == [
         "trustworthiness",
         "continuity",
-        "shared neighbours (of 4)",
+        "shared neighbours",
         "variance shown",
     ]
-    assert app.session_state["map_layer"] == 2
+    assert page.session_state["map_layer"] == 2
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_few_and_strange_tokens(page: AppTest, text: str, dims: str, space: str)
 
 @pytest.mark.parametrize(
     ("colour", "unit"),
-    spread(["word", "token", "segment", "sentence", "position"], list(map_view.UNITS)),
+    spread(["word", "token", "segment", "sentence", "position"], list(UNITS)),
 )
 def test_every_kind_of_point_and_colour(page: AppTest, unit: str, colour: str) -> None:
     page.query_params.update({"map_unit": unit, "map_colour": colour, "map_word": "bank"})
@@ -94,10 +94,11 @@ def test_a_words_senses_with_one_click(page: AppTest) -> None:
     app = ok(page.run())
     app.segmented_control(key="map_source").set_value("senses").run()
     ok(app)
-    travel, _, parted, *_ = charts(app)
+    travel, parted, *_ = charts(app)
     assert names(travel) == ["money", "river"]
     assert num_points(travel) == len(SETS["bank"])
-    assert parted["data"][0]["name"].startswith("neighbours with the same label")
+    assert parted["data"][0]["name"] == "neighbours with the same label"
+    assert "5 nearest neighbours in other sentences" in said(app)
     app.pills(key="map_set").set_value("spring").run()
     assert names(charts(ok(app))[0]) == ["season", "water", "coil"]
     app.segmented_control(key="map_source").set_value("sentence").run()
@@ -183,14 +184,6 @@ def test_a_link_brings_back_the_view(page: AppTest) -> None:
     assert charts(ok(AppTest.run(page)))
 
 
-def test_the_geometry_of_a_words_senses(page: AppTest) -> None:
-    page.query_params.update({"map_view": "geometry", "map_source": "senses"})
-    page.query_params.update({"map_unit": "tokens"})
-    app = ok(page.run())
-    titles = [figure["layout"].get("title", {}).get("text") for figure in charts(app)]
-    assert titles == ["How alike are the vectors?", ""]
-
-
 def test_the_cosine_of_two_tokens_by_layer(page: AppTest, checkpoint: str) -> None:
     text = "The river bank was steep."
     page.query_params.update({"text_b": "", "map_view": "geometry"})
@@ -203,28 +196,17 @@ def test_the_cosine_of_two_tokens_by_layer(page: AppTest, checkpoint: str) -> No
     drawn = next(c for c in charts(app) if "these two" in [t.get("name") for t in c["data"]])
     (curve,) = [trace for trace in drawn["data"] if trace.get("name") == "these two"]
     np.testing.assert_allclose(numbers(curve["y"]), wanted, atol=1e-5)
-    assert "*the* and *bank*" in said(app)
-    assert "Both are in one text" in said(app)
-    assert "Compare with the dotted line" in said(app)
-    # What the page shows as Python prints the same numbers.
-    code = next(code.value for code in app.code if "cosines(" in code.value)
-    found: dict = {}
-    exec(code.replace("\ncosines(", "\nprinted = cosines("), found)
-    np.testing.assert_allclose(found["printed"][0], wanted, atol=1e-5)
-
-
-def two_of(page: AppTest, **choices: str) -> tuple[list[str], str]:
-    """Return the offered points, and the caption of the picture if there is one."""
-    page.query_params.update({"text_b": "", "map_view": "geometry", **choices})
-    app = ok(page.run())
-    (box,) = (one for one in app.multiselect if one.label == "Two of them")
-    return box.options, said(app).partition("The cosine of the vectors of ")[2]
+    assert "*These two* are *the* and *bank*. Both are in one text" in said(app)
 
 
 @pytest.mark.parametrize("unit", ["words", "mean", "cls"])
 def test_two_of_several_sentences_have_names_of_their_own(page: AppTest, unit: str) -> None:
     page.session_state["_my_sentences"] = "The river bank\nthe river bank\nA river"
-    offered, caption = two_of(page, map_source="pasted", map_unit=unit, map_two=["0", "1"])
+    page.query_params.update({"map_view": "geometry", "map_source": "pasted", "map_unit": unit})
+    page.query_params["map_two"] = ["0", "1"]
+    app = ok(page.run())
+    (offered,) = (box.options for box in app.multiselect if box.label == "Two of them")
+    caption = said(app)
     assert len(set(offered)) == len(offered)
     if unit == "words":
         assert offered[:4] == [f"{w}, sentence 1" for w in ("the 1", "river 2", "bank 3")] + [
@@ -239,18 +221,10 @@ def test_two_of_several_sentences_have_names_of_their_own(page: AppTest, unit: s
 
 
 def test_of_a_link_with_three_points_the_first_two_are_drawn(page: AppTest) -> None:
-    _, caption = two_of(page, map_two=["0", "2", "1"])
-    assert "*the* and *bank*" in caption
+    page.query_params.update({"text_b": "", "map_view": "geometry", "map_two": ["0", "2", "1"]})
+    assert "*the* and *bank*" in said(ok(page.run()))
     assert page.session_state["map_two"] == [0, 2]
     ok(page.run())
-
-
-def test_two_points_without_a_mean_of_any_two_are_beside_none(page: AppTest) -> None:
-    _, caption = two_of(page, text_a="a a a", map_two=["0", "1"])
-    assert caption.startswith("*a* and *a* after each layer. Both are in one text")
-    assert "Compare" not in caption
-    drawn = next(c for c in charts(page) if "these two" in [t.get("name") for t in c["data"]])
-    assert "any two" not in [trace.get("name") for trace in drawn["data"]]
 
 
 @pytest.mark.parametrize("text", ["a", "a b", "a a a", "<img src=x>"])
@@ -311,22 +285,22 @@ def with_map(app: AppTest, axis: str) -> AppTest:
 
 @pytest.mark.slow
 def test_tsne_replaces_the_pca_map(page: AppTest, checkpoint: str) -> None:
-    expected = TsneSettings(perplexity=4.0, max_iter=300, seed=3)
-    asked = {"umap_perplexity": "4", "umap_max_iter": "300", "umap_seed": "3"}
+    expected = TsneSettings(perplexity=4.0, seed=3)
+    asked = {"umap_perplexity": "4", "umap_seed": "3"}
     page.query_params.update({"map_method": "tsne", **asked})
     app = with_map(ok(page.run()), "t-SNE axis 1")
     widgets = {slider.label for slider in app.slider}
     assert "perplexity" in widgets
     assert "min_dist" not in widgets
-    code = next(code.value for code in app.code if "map_layers" in code.value)
-    assert f"tsne={expected!r}" in code
-    scope: dict[str, object] = {}
+    code = next(code.value for code in app.code if "map_points" in code.value)
+    assert f"settings={expected!r}" in code
+    scope: dict[str, Any] = {}
     exec(code, scope)
-    vectors = scope["table"].vectors  # type: ignore[attr-defined]
-    same = map_view.map_layers(vectors, method="tsne", tsne=expected)
-    np.testing.assert_array_equal(scope["layer_map"].coordinates, same.coordinates)  # type: ignore[attr-defined]
-    names_of_curves = [trace["name"] for trace in charts(app)[2]["data"]]
-    assert names_of_curves == ["trustworthiness", "continuity", "shared neighbours (of 4)"]
+    vectors = scope["result"].table.vectors
+    same = projection.map_layers(vectors, method="tsne", tsne=expected)
+    np.testing.assert_array_equal(scope["result"].layer_map.coordinates, same.coordinates)
+    names_of_curves = [trace["name"] for trace in charts(app)[1]["data"]]
+    assert names_of_curves == ["trustworthiness", "continuity", "shared neighbours"]
 
 
 def test_tsne_of_few_points_each_by_itself_lowers_the_perplexity(page: AppTest) -> None:
@@ -335,19 +309,25 @@ def test_tsne_of_few_points_each_by_itself_lowers_the_perplexity(page: AppTest) 
     assert "The perplexity is 3 instead of 30" in said(app)
 
 
-@pytest.mark.parametrize("unit", ["tokens", "words", "word", "mean"])
-def test_the_python_shown_computes_the_picture(checkpoint: str, unit: str) -> None:
-    word = "Bank" if unit == "word" else ""
-    sentences = tuple(map_view.Sentence(f"the bank was {word}'", None, "x") for word in "abcd")
-    points = map_view.Points(bert_key(checkpoint), sentences, unit, word, True)
-    view = map_view.View(3, "pca", "separate", False, UmapSettings(seed=7))
-    code = map_view.code_of(points, view)
-    ast.parse(code)
-    scope: dict[str, object] = {}
-    exec(code, scope)
-    vectors = points.table.vectors
-    expected = map_view.map_layers(vectors, dims=3, space="separate", level_layers=False)
-    np.testing.assert_allclose(scope["layer_map"].coordinates, expected.coordinates, atol=1e-5)
+@pytest.mark.parametrize("num_sentences", [4, 70])
+def test_the_python_of_the_list_gives_its_points(
+    page: AppTest,
+    num_sentences: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lines = [f"the *bank* was {number}'\tx" for number in range(num_sentences)]
+    page.session_state["_my_sentences"] = "\n".join(lines)
+    page.query_params.update({"map_source": "pasted", "map_unit": "word", "map_dims": "3"})
+    app = ok(with_results(page.run()))
+    monkeypatch.chdir(tmp_path)
+    Path("sentences.txt").write_text("\n".join(lines))
+    scope: dict[str, Any] = {}
+    exec(app.code[0].value, scope)
+    drawn = {tuple(point) for point in scope["result"].layer_map.coordinates[-1].tolist()}
+    assert len(scope["result"].table) == num_sentences
+    assert len(drawn) == len({tuple(p) for p in scope["result"].table.vectors[-1].tolist()})
+    assert num_points(charts(app)[0]) == num_sentences
 
 
 def test_pieces_of_one_word_are_no_word_twice(page: AppTest) -> None:

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.layer_map import probe
+from app.layer_map.page import PROBE_FILE
+from app.layer_map.views import PROBES
 from app.shell import uploads
 from bertcore import Bert
 from bertcore.probes import ProbeSettings, read_probe_data, run_probes
@@ -41,18 +42,19 @@ def test_the_scores_are_the_cores_and_the_python_gives_them(
     settings = ProbeSettings(max_sentences=300)
     report = run_probes(bert, read_probe_data(Path("a.conllu"), "dep"), settings)
     (chart,) = app.get("plotly_chart")
-    real, control, by_word = json.loads(chart.proto.spec)["data"]
+    real, control, by_word, majority = json.loads(chart.proto.spec)["data"]
     scores = [layer.accuracy.value for layer in report.layers]
     assert numbers(real["y"]).tolist() == pytest.approx(scores)
     highs = numbers(real["y"]) + numbers(real["error_y"]["array"])
     assert highs.tolist() == pytest.approx([layer.accuracy.high for layer in report.layers])
     assert numbers(control["y"])[1] == pytest.approx(report.layers[1].control.value)
     assert numbers(by_word["y"]).tolist() == pytest.approx([report.by_word.value] * 3)
+    assert numbers(majority["y"]).tolist() == pytest.approx([report.majority.value] * 3)
     assert "60 sentences: 36 for training, 12 for selection, 12 for testing" in said(app)
     names: dict[str, Any] = {}
     exec(compile(app.code[0].value, "shown", "exec"), names)
-    assert names["report"] == report
-    table = probe.PROBES.data(report)
+    assert names["result"] == report
+    table = PROBES.table(report)
     assert len(table) == 3
     assert table["selectivity_low"].tolist() == [r.selectivity.low for r in report.layers]
 
@@ -105,4 +107,4 @@ def test_files_that_cannot_be_probed_are_told_in_a_sentence(
 
 def test_a_file_that_is_too_large() -> None:
     with pytest.raises(ValueError, match="bertscope probe --data"):
-        uploads.write_copy("a.conllu", conllu(40).encode(), 1000, probe.FILE.instead)
+        uploads.write_copy("a.conllu", conllu(40).encode(), 1000, PROBE_FILE.instead)

@@ -1,31 +1,26 @@
 """The layer map's figures from real small tables; no browser."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from app.layer_map import geometry, maps
-from app.layer_map.maps import (
+from app.layer_map import map_figures
+from app.layer_map.map_figures import (
     COLOUR_BY,
     MAX_GROUPS,
     MAX_OVERVIEW,
-    Mapped,
-    PointMarks,
     colouring,
-    coordinates_table,
     display_places,
     hover_texts,
     label_places,
-    point_labels,
+    overview,
+    travel,
 )
-from app.layer_map.view import measure
-from app.plots.charts import Chart
-from app.plots.figure import Figure
-from app.shell.picture import Picture
+from app.layer_map.views import coordinates_table
 from bertcore.analysis.shared.collect import VectorTable, collect_sentences, collect_tokens
-from bertcore.analysis.space.map_quality import map_faithfulness, separation
-from bertcore.analysis.space.projection import LayerMap, map_layers
+from bertcore.analysis.space.points import PointMap, map_table
 from bertcore.data.texts import Sentence
 from tests.support.exhaustive import spread
 from tests.support.tiny import tiny_bert
@@ -42,22 +37,8 @@ def pair() -> VectorTable:
     return table_of(Sentence("The river bank was steep.", "It had rained fishing dogs.", "a"))
 
 
-def marks_of(table: VectorTable, by: str = "word", word: str = "") -> PointMarks:
-    highlighted = np.array([bool(word) and w == word for w in table.words])
-    return PointMarks(colouring(table, by), hover_texts(table), point_labels(table), highlighted)
-
-
-def travel(layer_map: LayerMap, marks: PointMarks, *, layer: int) -> Figure:
-    return maps.travel(Mapped(pair(), layer_map, marks), layer=layer)
-
-
-def overview(layer_map: LayerMap, marks: PointMarks, *, columns: int = 5) -> Figure:
-    return maps.overview(Mapped(pair(), layer_map, marks), columns=columns)
-
-
-def chart_of(picture: Picture) -> Chart:
-    assert picture.chart is not None
-    return picture.chart
+def mapped(table: VectorTable | None = None, **layout: object) -> PointMap:
+    return map_table(pair() if table is None else table, **layout)  # type: ignore[arg-type]
 
 
 def drawn(fig: object) -> int:
@@ -67,13 +48,12 @@ def drawn(fig: object) -> int:
 
 @pytest.mark.parametrize(("word", "by", "dims"), spread(["", "bank"], COLOUR_BY, [2, 3]))
 def test_each_frame_has_each_layers_points_where_they_lie(dims: int, by: str, word: str) -> None:
-    table = pair()
-    layer_map = map_layers(table.vectors, dims=dims)
-    fig = travel(layer_map, marks_of(table, by, word), layer=1)
+    points = mapped(dims=dims)
+    fig = travel(points, colour=by, find=word, layer=1)
     picture = fig.plotly()
     json.loads(fig.to_json())
-    assert drawn(fig) == len(table)
-    places = display_places(layer_map)
+    assert drawn(fig) == len(points.table)
+    places = display_places(points.layer_map)
     frames = {frame.name: frame for frame in picture.frames}
     for layer in range(len(places)):
         frame = frames[str(layer)]
@@ -98,28 +78,28 @@ def test_each_frame_has_each_layers_points_where_they_lie(dims: int, by: str, wo
 
 def test_playing_goes_through_frames_that_exist() -> None:
     for dims in (2, 3):
-        layer_map = map_layers(pair().vectors, dims=dims)
-        picture = travel(layer_map, marks_of(pair()), layer=0).plotly()
+        picture = travel(mapped(dims=dims), layer=0).plotly()
         names = {frame.name for frame in picture.frames}
         play = picture.layout.updatemenus[0].buttons[0]
         assert set(play.args[0]) == names
         assert play.args[0][0] == "0"
         assert play.args[0][-1] == "2"
-        assert len(names) == (3 if dims == 2 else 3 + 2 * (maps.TWEENS - 1))
+        assert len(names) == (3 if dims == 2 else 3 + 2 * (map_figures.TWEENS - 1))
 
 
 def test_axes_hold_all_points_of_all_layers() -> None:
     for space in ("joint", "separate"):
-        layer_map = map_layers(pair().vectors, space=space)
-        picture = travel(layer_map, marks_of(pair()), layer=0).plotly()
-        places = display_places(layer_map)
+        points = mapped(space=space)
+        picture = travel(points, layer=0).plotly()
+        places = display_places(points.layer_map)
         assert picture.layout.xaxis.range[1] > np.abs(places[..., 0]).max()
         assert picture.layout.yaxis.range[0] < -np.abs(places[..., 1]).max()
         assert picture.layout.yaxis.scaleanchor == "x"  # a distance is one in every direction
 
 
 def test_separate_maps_are_drawn_at_one_size() -> None:
-    layer_map = map_layers(pair().vectors * np.array([1, 10, 100])[:, None, None], space="separate")
+    longer = pair().vectors * np.array([1, 10, 100], np.float32)[:, None, None]
+    layer_map = mapped(replace(pair(), vectors=longer), space="separate").layer_map
     size = np.sqrt((display_places(layer_map) ** 2).sum(-1).mean(1))
     np.testing.assert_allclose(size, 1, atol=1e-5)
 
@@ -130,32 +110,32 @@ def test_separate_maps_are_drawn_at_one_size() -> None:
 def test_few_points_are_drawn(num_points: int, dims: int, space: str) -> None:
     table = table_of(Sentence("the"))
     table = table.select(np.arange(len(table)) < num_points)
-    layer_map = map_layers(table.vectors, dims=dims, space=space)
-    fig = travel(layer_map, marks_of(table), layer=9)
+    points = mapped(table, dims=dims, space=space)
+    fig = travel(points, layer=9)
     assert drawn(fig) == len(table)
     reaches = (
         [fig.plotly().layout.xaxis.range] if dims == 2 else [fig.plotly().layout.scene.xaxis.range]
     )
     assert all(low < high for low, high in reaches)
-    json.loads(overview(layer_map, marks_of(table)).to_json())
+    json.loads(overview(points).to_json())
 
 
 def test_points_with_nan_are_gaps() -> None:
     table = pair()
     vectors = table.vectors.copy()
     vectors[1, 3] = np.nan
-    fig = travel(map_layers(vectors), marks_of(table), layer=0)
+    fig = travel(mapped(replace(table, vectors=vectors)), layer=0)
     assert sum(x is None for trace in fig.plotly().data for x in trace.x) == 1
     assert "NaN" not in fig.to_json()
 
 
 def test_highlighted_points_get_a_ring_a_path_and_stand_out() -> None:
     table = pair()
-    layer_map = map_layers(table.vectors)
-    fig = travel(layer_map, marks_of(table, word="bank"), layer=2)
+    points = mapped(table)
+    fig = travel(points, find="bank", layer=2)
     paths = [trace for trace in fig.plotly().data if trace.mode == "lines"]
     assert [len(trace.x) for trace in paths] == [3]
-    bank = display_places(layer_map)[:, table.words.index("bank"), 0]
+    bank = display_places(points.layer_map)[:, table.words.index("bank"), 0]
     np.testing.assert_allclose(paths[0].x, bank, rtol=1e-3)
     assert fig.plotly().data[-1].marker.symbol == "circle-open"
     opacities = {
@@ -163,20 +143,18 @@ def test_highlighted_points_get_a_ring_a_path_and_stand_out() -> None:
     }
     assert len(opacities) == 2
     # Maps of their own have no common plane that a path could lie in.
-    apart = travel(
-        map_layers(table.vectors, space="separate"), marks_of(table, word="bank"), layer=2
-    )
+    apart = travel(mapped(table, space="separate"), find="bank", layer=2)
     assert not [trace for trace in apart.plotly().data if trace.mode == "lines"]
 
 
 def test_names_are_written_for_few_points_only() -> None:
-    few = travel(map_layers(pair().vectors), marks_of(pair()), layer=0)
+    few = travel(mapped(), layer=0)
     assert "bank" in [text for trace in few.plotly().data for text in trace.text or ()]
     table = table_of(*[Sentence(f"the river bank was {i}") for i in range(20)])
-    layer_map = map_layers(table.vectors)
-    many = travel(layer_map, marks_of(table), layer=0)
+    points = mapped(table)
+    many = travel(points, layer=0)
     assert not any(text for trace in many.plotly().data for text in trace.text or ())
-    searched = travel(layer_map, marks_of(table, word="7"), layer=0)
+    searched = travel(points, find="7", layer=0)
     assert [t for trace in searched.plotly().data for t in trace.text or () if t] == ["7"]
 
 
@@ -196,10 +174,8 @@ def test_hostile_text_is_escaped_wherever_plotly_reads_html() -> None:
     table = table_of(Sentence(HOSTILE, "<b>B</b>", "<i>label</i>"))
     sentences = collect_sentences(BERT, table.sentences)
     for points in (table, sentences):
-        layer_map = map_layers(points.vectors)
         for by in COLOUR_BY:
-            marks = marks_of(points, by)
-            for fig in (travel(layer_map, marks, layer=0), overview(layer_map, marks)):
+            for fig in (travel(mapped(points), colour=by), overview(mapped(points), colour=by)):
                 for trace in fig.plotly().data:
                     shown = [trace.name or "", *(trace.text or ()), *(trace.hovertext or ())]
                     plain = " ".join(shown).replace("<b>", "").replace("</b>", "")
@@ -237,11 +213,11 @@ def test_the_commonest_groups_have_colours_and_the_rest_is_counted() -> None:
 
 def test_the_table_has_a_row_for_each_point_and_layer() -> None:
     table = pair()
-    layer_map: LayerMap = map_layers(table.vectors, dims=3)
-    rows = coordinates_table(Mapped(table, layer_map, marks_of(table)))
+    points = mapped(table, dims=3)
+    rows = coordinates_table(points)
     assert len(rows) == 3 * len(table)
     row = rows[(rows.layer == 2) & (rows.token == "bank")].iloc[0]
-    place = layer_map.coordinates[2, table.tokens.index("bank")]
+    place = points.layer_map.coordinates[2, table.tokens.index("bank")]
     np.testing.assert_allclose(row[["x", "y", "z"]].to_numpy(float), place)
     assert (row.sentence, row.label, row.text) == (1, "a", "The river bank was steep.")
 
@@ -249,7 +225,7 @@ def test_the_table_has_a_row_for_each_point_and_layer() -> None:
 def test_frames_of_the_overview_stay_apart() -> None:
     """Room that Plotly makes by itself widens frames over their neighbours in a narrow window."""
     table = pair()
-    fig = overview(map_layers(table.vectors, dims=2), marks_of(table))
+    fig = overview(mapped(table))
     axes = [*fig.plotly().select_xaxes(), *fig.plotly().select_yaxes()]
     assert len(axes) == 2 * len(table.vectors)
     assert not any(axis.automargin for axis in axes)
@@ -257,8 +233,7 @@ def test_frames_of_the_overview_stay_apart() -> None:
 
 
 def test_rows_of_the_overview_leave_room_for_their_names() -> None:
-    table = pair()
-    fig = overview(map_layers(table.vectors, dims=2), marks_of(table), columns=2)
+    fig = overview(mapped(), columns=2)
     height = fig.height - 30 - 8
     upper, lower = (fig.domain(row, 1)[1] for row in (1, 2))
     assert (upper[0] - lower[1]) * height > 30
@@ -266,48 +241,7 @@ def test_rows_of_the_overview_leave_room_for_their_names() -> None:
 
 def test_overview_draws_each_layer_once_and_bounds_its_points() -> None:
     table = table_of(*[Sentence("the river bank was steep and old")] * 100)
-    layer_map = map_layers(table.vectors)
-    fig = overview(layer_map, marks_of(table, "position"))
+    fig = overview(mapped(table), colour="position")
     assert [a.text for a in fig.plotly().layout.annotations] == ["embeddings", "layer 1", "layer 2"]
     assert len(table) > MAX_OVERVIEW
     assert [len(trace.x) for trace in fig.plotly().data] == [MAX_OVERVIEW] * 3
-
-
-def test_curves_draw_the_measures() -> None:
-    sentences = [Sentence("the river bank", None, "a"), Sentence("the old bank", None, "b")] * 3
-    table = table_of(*sentences)
-    layer_map = map_layers(table.vectors)
-    parted = separation(table.vectors, table.labels)
-    assert parted is not None
-    fig = chart_of(geometry.SEPARATION).figure(parted, k=parted.k, chance=parted.chance)
-    assert fig.plotly().data[0].name == f"neighbours with the same label (of {parted.k})"
-    np.testing.assert_allclose(fig.plotly().data[0].y, parted.purity)
-    np.testing.assert_allclose(fig.plotly().data[1].y, parted.silhouette)
-    assert fig.plotly().layout.shapes[0].y0 == parted.chance
-    true = map_faithfulness(table.vectors, layer_map.coordinates)
-    quality = geometry.Quality(range(3), true, layer_map.explained)
-    fig = geometry.QUALITY.figure(quality)
-    np.testing.assert_allclose(fig.plotly().data[1].y, true.continuity)
-    np.testing.assert_allclose(fig.plotly().data[3].y, layer_map.explained.sum(1))
-    rows = geometry.QUALITY.table(quality)
-    assert list(rows.columns) == "layer trustworthiness continuity overlap variance_shown".split()
-    assert len(rows) == 3
-
-
-def test_the_charts_of_the_geometry_draw_its_measures() -> None:
-    sentences = [Sentence(f"the river bank was {word}") for word in "old new wet dry".split()]
-    table = table_of(*sentences)
-    measured = measure((0, 2, 4), table.vectors, table.words)
-    found = measured.geometry
-    cosines = chart_of(geometry.COSINES).figure(measured).plotly().data
-    assert list(cosines[0].x) == [0, 2, 4]
-    for curve, values in zip(
-        cosines, (found.any_pair, found.same_word, found.corrected), strict=True
-    ):
-        np.testing.assert_allclose(np.array(curve.y, dtype=float), values)
-    heat = geometry._similarity_map(measured).plotly().data[0]
-    assert measured.similarity is not None
-    np.testing.assert_allclose(heat.z, measured.similarity.debiased)
-    assert list(heat.x) == ["0", "2", "4"]
-    assert len(geometry._similarity_table(measured)) == 9
-    assert geometry._table(measured)["layer"].tolist() == [0, 2, 4]
