@@ -223,13 +223,13 @@ def layer_norm(numbers: NormNumbers) -> Figure:
 def left_out_table(result: LeaveOneOut) -> pd.DataFrame:
     """Return a row for each summand left out, layer (0: embeddings) and token."""
     columns = {"position": range(len(result.tokens)), "token": result.tokens}
-    tables = [
-        cell_table({"layer": range(len(cosines))}, columns, cosine=cosines).assign(
-            left_out=f"without {name}"
-        )
-        for name, cosines in result.cosines.items()
-    ]
-    return pd.concat(tables, ignore_index=True)
+    tables = []
+    for name, cosines in result.cosines.items():
+        states = layer_names(len(cosines))
+        rows = {"left_out": name, "layer": range(len(states)), "state": states}
+        tables.append(cell_table(rows, columns, cosine=cosines))
+    table = pd.concat(tables, ignore_index=True)
+    return table.assign(row=[f"no {row.left_out}, {row.state}" for row in table.itertuples()])
 
 
 # ---- positions ----
@@ -483,17 +483,11 @@ LEAVE_ONE_OUT = View(
     of=leave_one_out,
     table=left_out_table,
     chart=Grid(
-        row="layer",
+        row="row",
         column="position",
-        names=(
-            lambda table: [
-                layer_names(table["layer"].max() + 1)[layer] for layer in table["layer"]
-            ],
-            "token",
-        ),
+        names=("row", "token"),
         value="cosine",
         form=".2f",
-        by="left_out",
         title="cosine",
     ),
     needs=frozenset({"parts"}),
