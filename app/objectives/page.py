@@ -14,16 +14,16 @@ from bertcore.analysis.objectives.answers import (
 )
 from bertcore.analysis.objectives.demo import ObjectiveExample
 from bertcore.analysis.words.continuation import continue_text
+from bertcore.analysis.words.documents import DOCUMENTS
 from bertcore.checkpoints.source import TOYS, read_toy
 from bertcore.configs.data import MASKED_LM_PROB
 from bertcore.objectives import OBJECTIVES, Objective
 from bertcore.objectives.attention_masks import DIRECTIONS, Direction
 
-from ..epoch_masks.epochs import show_epochs
+from ..epoch_masks import EPOCHS
 from ..plots import plain
 from ..plots.source_tables import links, markdown_table
 from ..shell import LAST_SEED, Field, computed, draw_again, frame, offer, one_of, show, sidebar
-from ..sources.documents import DOCUMENTS
 from . import PAGE, drawing
 from .views import COUNTS, EQUAL_TIME, EXAMPLE, LOOKS, OVERVIEW, shares_of, who_looks
 
@@ -129,9 +129,9 @@ def show_one(page: frame.Page, entry: Objective, seed: int, above: DeltaGenerato
             show_example(page, entry, example, arguments)
             show_counts(page, entry, choice)
             if entry.name == "masked-words" and "mlm" in page.bert.capabilities:
-                st.subheader("Static and dynamic masks", anchor=False)
+                st.subheader(EPOCHS.question, anchor=False)
                 text = f"{page.text_a} {page.text_b or ''}"
-                show_epochs(page, text, seed=seed, share=share or MASKED_LM_PROB)
+                show(EPOCHS, page, text, seed, share or MASKED_LM_PROB)
     st.subheader("The loss", anchor=False)
     st.latex(entry.formula)
     st.caption(entry.symbols)

@@ -15,7 +15,7 @@ from ..plots.charts import label_curve, label_table
 from ..plots.diagram import BODY, QUIET, READ, add_box, add_text, lay_out
 from ..plots.source_tables import contrasts, links, markdown_table
 from ..shell import Field, Picture, frame, one_of, open_page
-from ..shell.links import TOKENS_VIEW
+from ..shell.links import PHASES_OPEN, TOKENS_VIEW
 from . import PAGE
 
 SETUP = "from bertcore.papers import read_papers\n"
@@ -302,6 +302,7 @@ def show_ways(literature: Literature) -> None:
     st.markdown(markdown_table(head, rows))
     label = "Pretraining beside fine-tuning, computed: Training example"
     if st.button(label, type="tertiary", icon=":material/arrow_forward:"):
+        PHASES_OPEN.put(True)
         open_page("training_example")
 
 

@@ -15,6 +15,7 @@ from .state import MAX_URL_CHARACTERS, Field
 
 _SCRIPTS = Path(__file__).resolve().parents[2] / "pages"
 
+PHASES_OPEN = Field("example_phases", False)  # on Training example
 TOKENS_VIEW = Field("tokens_view", "Three embeddings", url="view")
 TOKEN = Field("token", 1)  # the token that Tokens & embeddings takes apart
 

@@ -1,29 +1,28 @@
 """Training example: a document, a pair, hidden pieces, guesses and losses."""
 
 import math
-from operator import attrgetter
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import streamlit as st
 
-from bertcore.analysis.compare.weight_drift import WeightDrift, step_drift
-from bertcore.analysis.words.training_example import (
-    StepEffect,
-    TrainingExample,
-    one_step,
-    training_example,
-)
+from bertcore.analysis.words.documents import DOCUMENTS
+from bertcore.analysis.words.training_example import TrainingExample
 
-from ..epoch_masks.epochs import show_epochs
 from ..plots import own_markdown, plain
-from ..plots.before_after import AnswerRows, answer_bars, answer_table
-from ..plots.drift import drift_grid, drift_table, other_bars, other_table
-from ..shell import LAST_SEED, Field, Picture, draw_again, frame, one_of
-from ..sources.documents import DOCUMENTS
+from ..shell import (
+    LAST_SEED,
+    Field,
+    computed,
+    draw_again,
+    frame,
+    is_available,
+    offer,
+    one_of,
+    show,
+)
+from ..shell.links import PHASES_OPEN
 from . import PAGE, drawing
-from .phases import show_phases
+from .views import EPOCHS, EXAMPLE, MOVED, MOVED_OTHERS, ONE_STEP, PHASES
 
 PERCENTAGES = (15, 30, 50)
 ACTIONS = {
@@ -45,128 +44,66 @@ DOCUMENT = Field("document", DOCUMENTS[0].text)
 SEED = Field("example_seed", 3)
 PERCENTAGE = Field("example_share", 15, PERCENTAGES)
 STEP = Field("example_step", False)
+EPOCHS_OPEN = Field("example_epochs", False)
 SHARES = Field("example_actions", "80/10/10", tuple(ACTIONS))
-
-
-def _table(example: TrainingExample) -> pd.DataFrame:
-    """Return a row for each token."""
-    guesses = {
-        guess.position: (guess.became, guess.best[0][0], guess.probability, guess.loss)
-        for guess in example.guesses
-    }
-    no_guess = ("", "", float("nan"), float("nan"))
-    tokens = zip(example.tokens, example.segment_ids, example.input_tokens, strict=True)
-    rows = [(place, *token, *guesses.get(place, no_guess)) for place, token in enumerate(tokens)]
-    names = ["position", "token", "segment", "input", "became", "guess", "p_right", "loss"]
-    return pd.DataFrame(rows, columns=names)
-
-
-EXAMPLE = Picture(
-    name="training-example",
-    needs=frozenset({"mlm"}),
-    table=_table,
-    how=(
-        "What one example goes through, from top to bottom. Only the chosen places have a guess "
-        "and a cost; a guess is green if it is the right piece. A cost of 0.69 means p = 50%, one "
-        "of 2.3 p = 10%. BERT sees {num_tokens} tokens here and learns from {num_chosen} of them."
-    ),
-    code="""
-from bertcore.analysis import training_example
-
-example = training_example(
-    bert, {text!r}, {others!r},
-    seed={seed}, masked_lm_prob={masked_lm_prob}, actions={actions},
-)
-example.guesses, example.mlm_loss, example.nsp_loss, example.loss
-""",
-)
-
-
-ONE_STEP = Picture(
-    name="one-step",
-    figure=answer_bars,
-    table=answer_table,
-    how=(
-        "The probability of each right answer, before and after one step of Adam at BERT's peak "
-        "learning rate, 0.0001, on this example alone. A real step averages the gradients of 256 "
-        "examples, so no single one is learned so fast."
-    ),
-    code="""
-from bertcore.analysis import one_step
-
-effect = one_step(bert, example)
-effect.probabilities, effect.loss
-""",
-)
-_DRIFT = """
-from bertcore.analysis import step_drift
-
-drift = step_drift(bert, example)
-"""
-MOVED = Picture(
-    name="step-layers",
-    figure=drift_grid,
-    table=drift_table,
-    how=(
-        "How far the step moved each matrix of each layer, with its bias, in percent of its "
-        "length. Adam's first step moves every weight by the learning rate, whatever the size of "
-        "its gradient: what has small weights moves furthest."
-    ),
-    code=_DRIFT + "drift.layers\n",
-)
-MOVED_OTHERS = Picture(
-    name="step-others",
-    figure=other_bars,
-    table=other_table,
-    how=(
-        "The same outside the layers. Every row of the token table moves, since each piece is a "
-        "wrong answer at each chosen place; of the position table, the rows that the example has."
-    ),
-    code=_DRIFT + "drift.others\n",
-)
 
 
 def draw() -> None:
     """Draw the page."""
     page = frame.begin(PAGE)
     with frame.guard():
-        _show(page)
+        show_example(page)
 
 
-def _show(page: frame.Page) -> None:
-    if not EXAMPLE.is_available(page):
+def show_example(page: frame.Page) -> None:
+    """Draw everything about one draw from a document."""
+    if not is_available(EXAMPLE, page):
         return
-    text, seed, share, actions = _choose()
+    text, seed, share, actions = choose()
     if not text.strip():
         st.info("The document is empty. Write some sentences, or choose another document.")
         return
-    _note_unknown(page, text)
-    others = tuple(one.text for one in DOCUMENTS if one.text != text)
-    drawn: dict[str, Any] = {"seed": seed, "masked_lm_prob": share, "actions": ACTIONS[actions]}
-    example = page.compute(training_example, text, others, **drawn)
+    note_unknown(page, text)
+    masking = (seed, share, ACTIONS[actions])
+    drawn = (text, (), *masking)
+    example = computed(EXAMPLE, page, *drawn)
     message = drawing.message(example, page.marks.mask)
     drawing.COMPONENT(key="training_example", data=message)
-    values = {"text": text, "others": others, **drawn}
-    EXAMPLE.offer(
-        page,
-        example,
-        record=example,
-        num_tokens=len(example.tokens),
-        num_chosen=len(example.guesses),
-        **values,
-    )
-    _show_losses(example, page.bert.config.vocab_size)
-    _show_step(page, example, EXAMPLE.python(page, None, **values))
-    _show_fates(page, actions)
-    st.header("Masks over 20 epochs", anchor=False)
-    with frame.guard():
-        show_epochs(page, text, seed=seed, share=share, actions=ACTIONS[actions])
-    st.header("Pretraining, then fine-tuning", anchor=False)
-    with frame.guard():
-        show_phases(text, others, drawn)
+    offer(EXAMPLE, page, example, *drawn, with_json=True)
+    show_losses(example, page.bert.config.vocab_size)
+    show_fates(page, actions)
+    if "parts" in page.bert.capabilities:
+        show_step(page, drawn)
+    show_epochs(page, text, *masking)
+    show_phases(drawn)
 
 
-def _note_unknown(page: frame.Page, text: str) -> None:
+@frame.closed(ONE_STEP.question, STEP)
+def show_step(page: frame.Page, drawn: tuple[Any, ...]) -> None:
+    """Draw what one optimizer step on this example does to the answers to it, and to the weights.
+
+    Args:
+        drawn: Arguments of `training_example`, as below.
+    """
+    show(ONE_STEP, page, *drawn)
+    st.subheader(MOVED.question, anchor=False)
+    show(MOVED, page, *drawn)
+    show(MOVED_OTHERS, page, *drawn)
+
+
+@frame.closed(EPOCHS.question, EPOCHS_OPEN)
+def show_epochs(page: frame.Page, *drawn: Any) -> None:
+    """Draw static and dynamic masks of the document."""
+    show(EPOCHS, page, *drawn)
+
+
+@frame.closed(PHASES.question, PHASES_OPEN)
+def show_phases(drawn: tuple[Any, ...]) -> None:
+    """Draw the shipped pretrained checkpoint on the example, beside one that began as its copy."""
+    show(PHASES, None, *drawn)
+
+
+def note_unknown(page: frame.Page, text: str) -> None:
     """Warn if the vocabulary has no pieces for most of the document."""
     tokenizer = page.bert.tokenizer
     (ids,) = tokenizer.encode_ids([text])
@@ -178,7 +115,7 @@ def _note_unknown(page: frame.Page, text: str) -> None:
         )
 
 
-def _choose() -> tuple[str, int, float, str]:
+def choose() -> tuple[str, int, float, str]:
     """Draw the document and the draw; return text, seed, share and the name of the actions."""
     row = st.container(horizontal=True, vertical_alignment="bottom")
     text = row.text_area("Document", key=DOCUMENT.key(), height=90, max_chars=5000)
@@ -198,7 +135,7 @@ def _choose() -> tuple[str, int, float, str]:
     percentage = one_of("Chosen", names, PERCENTAGE, where=row, with_label=True)
     actions = one_of(
         "Of these, masked / kept / random",
-        {name: name for name in ACTIONS},
+        list(ACTIONS),
         SHARES,
         where=row,
         with_label=True,
@@ -206,7 +143,7 @@ def _choose() -> tuple[str, int, float, str]:
     return text, SEED.value, percentage / 100, actions
 
 
-def _show_losses(example: TrainingExample, size: int) -> None:
+def show_losses(example: TrainingExample, size: int) -> None:
     """Draw the two losses as formulas, with their numbers to add up; `size` is V."""
     st.header("The loss", anchor=False)
     costs = [f"{guess.loss:.3f}" for guess in example.guesses]
@@ -236,59 +173,7 @@ def _show_losses(example: TrainingExample, size: int) -> None:
     )
 
 
-def _show_step(page: frame.Page, example: TrainingExample, setup: str) -> None:
-    """Draw what one optimizer step on this example does to the answers to it.
-
-    Args:
-        setup: Python that draws the example.
-    """
-    if "parts" not in page.bert.capabilities:
-        return
-    st.header("One step", anchor=False)
-    if not st.toggle("Train on this example once", key=STEP.key()):
-        return
-    effect = page.compute(one_step, example)
-    st.markdown(
-        f"The loss goes from **{example.loss:.3f}** to **{effect.loss:.3f}** nats. The app's "
-        "network is unchanged: a copy was trained."
-    )
-    drawn = {"names": ("before", "after"), "kind": "word"}
-    ONE_STEP.show(page, _answers(example, effect), drawn=drawn, setup=setup)
-    st.subheader("What the step moved", anchor=False)
-    drift = page.compute(step_drift, example)
-    st.markdown(_moved(drift, is_pair_judged=example.pair_logits is not None))
-    MOVED.show(page, drift, setup=setup)
-    MOVED_OTHERS.show(page, drift, setup=setup)
-
-
-def _moved(drift: WeightDrift, *, is_pair_judged: bool) -> str:
-    """Return how many weights a step moved, and why, as Markdown."""
-    parts = [*drift.layers.values(), *drift.others.values()]
-    moved, total = (sum(map(attrgetter(name), parts)) for name in ("num_changed", "num_weights"))
-    num_moved = sum(part.num_changed > 0 for part in parts)
-    told = f"**{moved:,}** of {total:,} weights moved, in {num_moved} of {len(parts)} parts."
-    if not is_pair_judged or num_moved < len(parts):
-        return told
-    return (
-        f"{told} The loss is the sum of both objectives, so that one gradient reaches every part: "
-        "that of the words alone would miss the pooler and the head of the pair, that of the pair "
-        "alone the head of the words."
-    )
-
-
-def _answers(example: TrainingExample, effect: StepEffect) -> AnswerRows:
-    """Return the probability of each right answer before and after a step."""
-    names = [f"{guess.token} ({guess.position})" for guess in example.guesses]
-    before = [guess.probability for guess in example.guesses]
-    after = list(effect.probabilities)
-    if example.pair_probabilities is not None and effect.pair_probability is not None:
-        names.append("B is random" if example.is_random else "B follows A")
-        before.append(example.pair_probabilities[int(example.is_random)])
-        after.append(effect.pair_probability)
-    return AnswerRows(tuple(names), (np.array(before), np.array(after)))
-
-
-def _show_fates(page: frame.Page, actions: str) -> None:
+def show_fates(page: frame.Page, actions: str) -> None:
     """State what each of the three fates is for."""
     st.header("Why three fates?", anchor=False)
     rows = [

@@ -15,10 +15,11 @@ if TYPE_CHECKING:
         pretraining_decisions,
     )
     from bertcore.analysis.compare.minimal_pair import aligned_attention, compare_pair
+    from bertcore.analysis.compare.phases import two_phases
     from bertcore.analysis.compare.steering import find_direction, steer
     from bertcore.analysis.compare.task_shift import compare_task
     from bertcore.analysis.compare.texts import compare_texts
-    from bertcore.analysis.compare.weight_drift import step_drift, weight_drift
+    from bertcore.analysis.compare.weight_drift import step_drift, train_once, weight_drift
     from bertcore.analysis.heads.attention import (
         all_neurons,
         attention_map,
@@ -95,7 +96,7 @@ if TYPE_CHECKING:
         score_written,
         write_with_masks,
     )
-    from bertcore.analysis.words.epoch_masks import corrupt, epoch_masks
+    from bertcore.analysis.words.epoch_masks import both_masks, corrupt, epoch_masks
     from bertcore.analysis.words.head_steps import masked_word_steps, pooler_steps
     from bertcore.analysis.words.leakage import leakage, paths_back
     from bertcore.analysis.words.lens import layer_predictions, word_trajectories

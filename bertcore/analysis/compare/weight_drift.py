@@ -2,15 +2,24 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from bertcore.analysis.words.training_example import TrainingExample, network_after
+from bertcore.analysis.words.training_example import (
+    StepEffect,
+    TrainingExample,
+    network_after,
+    one_step,
+    training_example,
+)
+from bertcore.configs.data import MASKED_LM_PROB
 from bertcore.model import Model
 from bertcore.network import Encoder
+from bertcore.objectives.row import ACTIONS, Actions
 
 LAYER_KINDS = {
     "attention.query": "query",
@@ -126,6 +135,33 @@ def weight_drift(first: Model, second: Model) -> WeightDrift:
 def step_drift(bert: Model, example: TrainingExample) -> WeightDrift:
     """Return how far one step on an example moves the weights; ValueError as `network_after`."""
     return _drift(bert.module, network_after(bert, example), None)
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedOnce:
+    """One optimizer step on one training example."""
+
+    example: TrainingExample
+    effect: StepEffect
+    drift: WeightDrift
+
+
+def train_once(
+    bert: Model,
+    text: str,
+    others: Sequence[str] = (),
+    *,
+    seed: int = 0,
+    masked_lm_prob: float = MASKED_LM_PROB,
+    actions: Actions = ACTIONS,
+) -> TrainedOnce:
+    """Return what one step on a training example changes; the network of `bert` stays.
+
+    Arguments as of `training_example`. ValueError as `training_example` and `network_after`.
+    """
+    options: dict[str, Any] = {"masked_lm_prob": masked_lm_prob, "actions": actions}
+    example = training_example(bert, text, others, seed=seed, **options)
+    return TrainedOnce(example, one_step(bert, example), step_drift(bert, example))
 
 
 @torch.no_grad()

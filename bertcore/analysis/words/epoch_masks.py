@@ -1,6 +1,7 @@
 """The tokens of a text hidden in one draw, and in each epoch: static or dynamic masking."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -161,6 +162,32 @@ def epoch_masks(
         dupe_factor,
         len(first),
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BothMasks:
+    """The masks of one row in both ways."""
+
+    static: EpochMasks
+    dynamic: EpochMasks
+    mask: str
+    """How the vocabulary writes [MASK]."""
+
+
+def both_masks(
+    bert: Model,
+    text: str,
+    *,
+    seed: int = 0,
+    masked_lm_prob: float = MASKED_LM_PROB,
+    actions: Actions = ACTIONS,
+) -> BothMasks:
+    """Return static masks and dynamic ones of a text; arguments and errors as of `epoch_masks`."""
+    options: dict[str, Any] = {"masked_lm_prob": masked_lm_prob, "actions": actions}
+    static, dynamic = (
+        epoch_masks(bert, text, dupe_factor=copies, seed=seed, **options) for copies in (COPIES, 0)
+    )
+    return BothMasks(static, dynamic, bert.tokenizer.mask_token)
 
 
 def _first_row(batches: Batches, steps: range, first: NDArray[np.int64]) -> Batch:

@@ -9,6 +9,7 @@ import torch
 import torch.nn.functional as F
 
 from bertcore.analysis.shared.inputs import require_finite_logits
+from bertcore.analysis.words.documents import DOCUMENTS
 from bertcore.analysis.words.predictions import predict_masks
 from bertcore.analysis.words.surprise import example_mask
 from bertcore.configs.data import MASKED_LM_PROB
@@ -116,7 +117,7 @@ class TrainingExample:
 def training_example(
     bert: Model,
     text: str,
-    others: Sequence[str],
+    others: Sequence[str] = (),
     *,
     seed: int = 0,
     masked_lm_prob: float = MASKED_LM_PROB,
@@ -129,7 +130,7 @@ def training_example(
         bert: A checkpoint with a masked-word head; without a next-sentence head the pair is not
             judged.
         text: The document; its paragraphs are separated by line breaks.
-        others: Documents for a random B, at least one.
+        others: Documents for a random B; () takes those of `DOCUMENTS`.
         seed: Fixes where the document is split, the coin, the random B and the hidden tokens.
         masked_lm_prob: Share of the tokens that are hidden, 0 < p < 1.
         actions: Shares of [MASK], kept and random among them.
@@ -143,6 +144,7 @@ def training_example(
     bert.require("mlm")
     check_actions(actions)
     tokenizer = bert.tokenizer
+    others = others or [document.text for document in DOCUMENTS if document.text != text]
     documents = [_sentences(bert, document) for document in (text, *others)]
     if not documents[0]:
         raise ValueError("the text has no word. Write at least one sentence; three are better.")

@@ -11,11 +11,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.plots import percent
-from app.sources.documents import DOCUMENTS
 from app.training_example.drawing import message
 from bertcore import load
 from bertcore.analysis.attribution import answer, task_input
 from bertcore.analysis.compare.weight_drift import relative_change, step_drift, weight_drift
+from bertcore.analysis.words.documents import DOCUMENTS
 from bertcore.analysis.words.epoch_masks import epoch_masks
 from bertcore.analysis.words.training_example import (
     TrainingExample,
@@ -44,8 +44,14 @@ def page(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
 
 
 def example_of(folder: Path, text: str = TEXT, **options: Any) -> TrainingExample:
-    others = [one.text for one in DOCUMENTS if one.text != text]
-    return training_example(load(folder, device="cpu"), text, others, **options)
+    return training_example(load(folder, device="cpu"), text, **options)
+
+
+def shown_python(app: AppTest, name: str) -> Any:
+    """Return the result of the Python shown that calls a function."""
+    names: dict[str, Any] = {}
+    exec(next(block.value for block in app.code if f"{name}(" in block.value), names)
+    return names["result"]
 
 
 def formulas(app: AppTest) -> str:
@@ -62,10 +68,7 @@ def test_the_losses_are_the_cores(page: AppTest, folder: Path) -> None:
     for guess in found.guesses[:7]:
         assert f"{guess.loss:.3f}" in shown
     assert f"sees {len(found.tokens)} tokens here and learns from {len(found.guesses)}" in said(app)
-    names: dict[str, Any] = {}
-    code = next(c.value for c in app.code if "example.guesses" in c.value)
-    exec(code, names)  # what the visitor would run
-    assert names["example"].loss == pytest.approx(found.loss)
+    assert shown_python(app, "training_example").loss == pytest.approx(found.loss)
     sent = message(found, "[MASK]")
     assert sent["mlm_loss"] == found.mlm_loss
     assert [guess["token"] for guess in sent["guesses"]] == [g.token for g in found.guesses]
@@ -106,9 +109,7 @@ def test_one_step_is_the_cores(page: AppTest, folder: Path) -> None:
     assert list(numbers(bars[0]["x"])) == pytest.approx(before, abs=1e-6)
     after = [*effect.probabilities, effect.pair_probability]
     assert list(numbers(bars[1]["x"])) == pytest.approx(after, abs=1e-5)
-    names: dict[str, Any] = {}
-    exec(next(c.value for c in app.code if "one_step(" in c.value), names)
-    assert names["effect"].loss == pytest.approx(effect.loss, abs=1e-4)
+    assert shown_python(app, "train_once").effect.loss == pytest.approx(effect.loss, abs=1e-4)
     drift = step_drift(load(folder, device="cpu"), found)
     grid = numbers(named_charts(app, "step")["layers"][0]["z"])
     kinds = [kind for layer, kind in drift.layers if layer == 0]
@@ -122,10 +123,10 @@ def test_one_step_is_the_cores(page: AppTest, folder: Path) -> None:
 
 def test_both_phases_are_the_shipped_ones(page: AppTest) -> None:
     """Whatever is open: the answers and the drift of default and sentiment."""
+    page.query_params["example_phases"] = "1"
     app = ok(page.run())
     bert, tuned = load("default", device="cpu"), load("sentiment", device="cpu")
-    others = [one.text for one in DOCUMENTS]
-    found = training_example(bert, TEXT, others, seed=3)
+    found = training_example(bert, TEXT, seed=3)
     drift = weight_drift(bert, tuned)
     chart = next(c for c in charts(app) if "Pretraining" in str(c["layout"].get("annotations")))
     texts = [note["text"] for note in chart["layout"]["annotations"]]
@@ -146,6 +147,7 @@ def test_both_phases_are_the_shipped_ones(page: AppTest) -> None:
 
 def test_masks_over_epochs_are_the_cores(page: AppTest, folder: Path) -> None:
     page.query_params |= {"example_seed": "8", "example_share": "30", "example_actions": "0/20/80"}
+    page.query_params["example_epochs"] = "1"
     app = ok(page.run())
     drawn = named_charts(app, "epoch")["masks"]
     bert = load(folder, device="cpu")
@@ -155,10 +157,9 @@ def test_masks_over_epochs_are_the_cores(page: AppTest, folder: Path) -> None:
         assert 1 not in found.fates  # no [MASK]
         assert (numbers(chart["z"]) == found.fates).all()
         assert f"{found.num_never}" in said(app)
-    names: dict[str, Any] = {}
-    exec(next(c.value for c in app.code if "epoch_masks(" in c.value), names)
-    assert names["static"].num_masks == 10
-    assert 1 not in names["static"].fates
+    result = shown_python(app, "both_masks")
+    assert result.static.num_masks == 10
+    assert 1 not in result.static.fates
 
 
 def test_without_a_next_sentence_head_the_pair_is_not_judged(

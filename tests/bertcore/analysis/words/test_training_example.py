@@ -113,7 +113,6 @@ def test_actions_and_guesses(bert: Bert) -> None:
     [
         ("", OTHERS, {}, "the text has no word"),
         (" \n ", OTHERS, {}, "the text has no word"),
-        (TEXT, (), {}, "no other document"),
         (TEXT, (" ",), {}, "no other document"),
         (TEXT, OTHERS, {"masked_lm_prob": 0.0}, "above 0, below 1"),
         (TEXT, OTHERS, {"masked_lm_prob": 1.0}, "above 0, below 1"),

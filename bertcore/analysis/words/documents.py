@@ -1,4 +1,4 @@
-"""Short documents of our own, to start with and for random sentences B."""
+"""Short documents of our own, for training examples and their random sentences B."""
 
 from typing import NamedTuple
 

@@ -1,1 +1,0 @@
-"""Static and dynamic masks over the epochs of a run, a picture of two pages."""
