@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,8 +14,7 @@ from bertcore.checkpoints.source import DEFAULT
 from bertcore.configs import Columns, DataConfig, FinetuneConfig, OptimizerConfig, TrainConfig
 from bertcore.finetuning import make_settings, start_experiment
 from bertcore.loading import load_bert
-from bertcore.pretraining import Progress, start_run, train_tokenizer
-from bertcore.pretraining.objectives import objective_named
+from bertcore.pretraining import Progress, start_run
 from bertcore.tasks import TaskModel, open_task_model
 from bertcore.tokenizer import Tokenizer
 
@@ -111,31 +110,24 @@ def pretrain(
     ValueError if a setting or a text cannot be used, or `out` is not empty.
     """
     texts = [Path(path) for path in ([corpus] if isinstance(corpus, str | Path) else corpus)]
-    data = DataConfig() if data is None else data
-    if start_from is not None:
-        shape, tokenizer = start_from.config, start_from.tokenizer
-        train = replace(train, start="checkpoint")
-    if tokenizer is None:
-        objective = objective_named(data.objective)
-        size = VOCABULARY if shape is None else shape.vocab_size
-        learned = train_tokenizer(texts, vocab_size=size - objective.num_added_tokens)
-        tokenizer = objective.tokenizer(learned)
-    if shape is None:
+    if shape is None and start_from is None:
+        size = VOCABULARY if tokenizer is None else tokenizer.vocab_size
+        pad = 0 if tokenizer is None else tokenizer.pad_id
         shape = shape_of(
             "bert",
-            vocab_size=tokenizer.vocab_size,
+            vocab_size=size,
             num_hidden_layers=LAYERS,
             hidden_size=WIDTH,
-            pad_token_id=tokenizer.pad_id,
+            pad_token_id=pad,
         )
     run = start_run(
         Path(out),
         corpus=texts,
         valid=Path(valid),
-        tokenizer=tokenizer,
-        shape=shape,
+        tokenizer=tokenizer if start_from is None else None,
+        shape=shape if start_from is None else None,
         train_config=train,
-        data_config=data,
+        data_config=DataConfig() if data is None else data,
         optimizer_config=OptimizerConfig() if optimizer is None else optimizer,
         start_from=start_from,
         command=f"bertcore.pretrain({str(texts[0])!r}, {str(valid)!r}, out={str(out)!r})",

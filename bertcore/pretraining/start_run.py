@@ -1,11 +1,12 @@
 """Start a pretraining run from text files, and resume an interrupted one."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from bertcore.pretraining.data.corpus import (
     read_sentences,
     record_corpus,
     silent,
+    train_tokenizer,
 )
 from bertcore.pretraining.distillation import (
     Teacher,
@@ -37,10 +39,10 @@ from bertcore.pretraining.distillation import (
     keep_teacher,
     kept_teacher,
 )
-from bertcore.pretraining.objectives import objective_named
+from bertcore.pretraining.objectives import Objective, objective_named
 from bertcore.pretraining.run import Pretraining, check_settings
 from bertcore.pretraining.starting_weights import check_start, keep_start, kept_start
-from bertcore.tokenizer import Tokenizer, open_wordpiece
+from bertcore.tokenizer import SPECIAL_TOKENS, Tokenizer, open_wordpiece
 from bertcore.training.processes import launched_rank
 from bertcore.training.provenance import (
     check_files,
@@ -54,6 +56,8 @@ from bertcore.training.provenance import (
 )
 from bertcore.training.run_folder import RunFolder
 from bertcore.training.run_lock import lock_run
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 def check_inputs(
@@ -80,8 +84,9 @@ def start_run(
     *,
     corpus: Sequence[Path],
     valid: Path,
-    tokenizer: Tokenizer,
-    shape: BertConfig,
+    tokenizer: Tokenizer | None = None,
+    vocabulary: Mapping[str, Any] = NOTHING,
+    shape: BertConfig | None = None,
     train_config: TrainConfig,
     data_config: DataConfig,
     optimizer_config: OptimizerConfig,
@@ -96,9 +101,11 @@ def start_run(
         folder: New or empty.
         corpus: Training text files.
         valid: Held-out text file.
-        tokenizer: Copied into the run.
-        start_from: The checkpoint to start from if `train_config.start` is "checkpoint"; copied
-            into the run.
+        tokenizer: Copied into the run. None: that of `start_from`, or one that is learned from
+            `corpus`, with as many pieces as the shape has.
+        vocabulary: How it is learned: further arguments of `train_tokenizer`.
+        shape: None: that of `start_from`.
+        start_from: The checkpoint to start from; copied into the run.
         teacher: A teacher that the network learns from besides the text; copied into the run.
         command: The typed command, for the run's config.json.
         on_stage: Called with the stage of the preparation and its fraction.
@@ -106,13 +113,22 @@ def start_run(
     ValueError if the folder is not empty, a file cannot be read, or settings do not fit. OSError if
     a file cannot be opened or written.
     """
+    if start_from is not None:
+        tokenizer, shape = tokenizer or start_from.tokenizer, shape or start_from.config
+        train_config = replace(train_config, start="checkpoint")
+    assert shape is not None, "a new network has a shape"
     check_settings(shape, train_config, data_config)
-    objective_named(data_config.objective).check_tokenizer(tokenizer, data_config)
+    objective = objective_named(data_config.objective)
+    # A tokenizer still to be learned will have the objective's own tokens, as this empty one has.
+    known = tokenizer or objective.tokenizer(Tokenizer(SPECIAL_TOKENS))
+    objective.check_tokenizer(known, data_config)
     if start_from is not None:
         check_start(start_from)
     if teacher is not None:
-        check_teacher(teacher, tokenizer, shape, data_config)
+        check_teacher(teacher, known, shape, data_config)
     check_inputs(folder, corpus, valid, rows=data_config.rows)
+    if tokenizer is None:
+        tokenizer = _learn_tokenizer(corpus, shape.vocab_size, objective, vocabulary, on_stage)
     run = _run_folder(folder)
     with run.building() as partial:
         tokenizer.save(partial.data / "tokenizer")
@@ -159,6 +175,27 @@ def start_run(
             }
         )
     return pretraining
+
+
+def _learn_tokenizer(
+    corpus: Sequence[Path],
+    size: int,
+    objective: Objective,
+    vocabulary: Mapping[str, Any],
+    on_stage: OnStage,
+) -> Tokenizer:
+    """Learn the vocabulary; its size includes the objective's own tokens."""
+    added = objective.num_added_tokens
+    try:
+        learned = train_tokenizer(corpus, vocab_size=size - added, on_stage=on_stage, **vocabulary)
+    except ValueError as error:
+        if not added:
+            raise
+        raise ValueError(
+            f"{error} The objective {objective.name!r} takes {added} of the {size} pieces for "
+            "tokens of its own; these numbers are for the rest."
+        ) from error
+    return objective.tokenizer(learned)
 
 
 def _pack_texts(

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Option
@@ -26,11 +26,8 @@ from bertscope.cli.options import (
 from bertscope.cli.progress import how_to_resume, live_run, stages
 
 if TYPE_CHECKING:
-    from bertcore import Bert, BertConfig
+    from bertcore import Bert
     from bertcore.pretraining import Pretraining
-    from bertcore.pretraining.data.corpus import OnStage
-    from bertcore.pretraining.distillation import Teacher
-    from bertcore.tokenizer import Tokenizer
     from bertcore.training.loop import Progress
 
 _SCORES = {
@@ -112,19 +109,6 @@ RECIPE = settings_of_configs(CONFIGS, without="layer_phase")
 _VOCABULARY = field_names(Texts) - {"corpus", "valid"}
 
 
-class Plan(NamedTuple):
-    """The checked settings and opened checkpoints of a run."""
-
-    shape: BertConfig
-    tokenizer: Tokenizer | None
-    """None: it is learned from the corpus."""
-    train: TrainConfig
-    data: DataConfig
-    optimizer: OptimizerConfig
-    start_from: Bert | None
-    teacher: Teacher | None
-
-
 @config_options(
     (Texts, "corpus valid tokenizer vocab_size"),
     (Shape, "layers hidden heads"),
@@ -188,32 +172,13 @@ def pretrain(
             "takes --corpus FILE to train on and --valid FILE to score on, or continues with "
             "--resume."
         )
-    from bertcore.pretraining import check_inputs, start_run
     from bertcore.training.processes import launched_rank, wait_for_file
 
-    assert texts.valid is not None
-    plan = _plan(texts, sources, settings)
     if launched_rank() > 0:  # of several processes, the main one prepares the folder
         wait_for_file(out / "config.json")
         resume_in(out)
         return
-    check_inputs(out, texts.corpus, texts.valid, rows=plan.data.rows)
-    with stages() as on_stage:
-        run = start_run(
-            out,
-            corpus=texts.corpus,
-            valid=texts.valid,
-            tokenizer=plan.tokenizer or _learn_tokenizer(texts, plan.data, on_stage),
-            shape=plan.shape,
-            train_config=plan.train,
-            data_config=plan.data,
-            optimizer_config=plan.optimizer,
-            start_from=plan.start_from,
-            teacher=plan.teacher,
-            command=shlex.join(["bertscope", *sys.argv[1:]]),
-            on_stage=on_stage,
-        )
-    train(run)
+    train(_start(out, texts, sources, settings))
 
 
 def _refuse_without_effect(
@@ -267,20 +232,17 @@ def _refuse_without_effect(
     )
 
 
-def _plan(texts: Texts, sources: Sources, settings: dict[str, Any]) -> Plan:
-    """Check the settings and open checkpoints and tokenizer, before the text is read."""
+def _start(out: Path, texts: Texts, sources: Sources, settings: dict[str, Any]) -> Pretraining:
+    """Open checkpoints and tokenizer, and start the run; settings are checked first."""
     from bertcore.architecture.config import shape_of
-    from bertcore.pretraining import check_settings
+    from bertcore.pretraining import start_run
     from bertcore.pretraining.distillation import Teacher
     from bertcore.pretraining.objectives import check_has_teacher, objective_named
-    from bertcore.pretraining.starting_weights import check_start
-    from bertcore.tokenizer import SPECIAL_TOKENS, Tokenizer, open_wordpiece
+    from bertcore.tokenizer import open_wordpiece
 
     data_values, train_values = chosen(DataConfig, settings), chosen(TrainConfig, settings)
     # Built once before the number of masks is known: it rejects an unknown objective.
     objective = objective_named(DataConfig(**data_values).objective)
-    if sources.teacher is not None:
-        check_has_teacher(objective)
     if sources.checkpoint is not None:
         objective.check_goes_on()
     if not objective.is_ours:
@@ -288,22 +250,20 @@ def _plan(texts: Texts, sources: Sources, settings: dict[str, Any]) -> Plan:
     make_optimizer: Callable[..., OptimizerConfig] = OptimizerConfig
     losses = None
     if sources.teacher is not None:
+        check_has_teacher(objective)
         losses = DistillConfig(**chosen(DistillConfig, settings))
         make_optimizer = OptimizerConfig.distilbert
         train_values["compile"] = "off"
-    if sources.teacher is not None or sources.checkpoint is not None:
-        train_values["start"] = "checkpoint"
     train_config = TrainConfig(**train_values)
     optimizer_config = make_optimizer(**chosen(OptimizerConfig, settings))
     start_from, teacher = _open_checkpoints(sources)
-    tokenizer: Tokenizer | None
+    tokenizer = None
+    if start_from is None and texts.tokenizer:
+        tokenizer = objective.tokenizer(open_wordpiece(texts.tokenizer))
     if start_from is not None:
-        tokenizer, shape = start_from.tokenizer, start_from.config
+        shape = start_from.config
     else:
         size = Shape(**chosen(Shape, settings))
-        tokenizer = None
-        if texts.tokenizer:
-            tokenizer = objective.tokenizer(open_wordpiece(texts.tokenizer))
         shape = shape_of(
             size.family,
             vocab_size=tokenizer.vocab_size if tokenizer else texts.vocab_size,
@@ -314,49 +274,28 @@ def _plan(texts: Texts, sources: Sources, settings: dict[str, Any]) -> Plan:
         )
     if "nsp" not in shape.family.heads:
         data_values.setdefault("objective", "mlm")
-    data_config = DataConfig.for_length(**data_values)
-    check_settings(shape, train_config, data_config)
-    # A tokenizer still to be learned will have the objective's own tokens, as this empty one has.
-    known = tokenizer or objective.tokenizer(Tokenizer(SPECIAL_TOKENS))
-    objective.check_tokenizer(known, data_config)
-    if start_from is not None:
-        check_start(start_from)
-    return Plan(
-        shape=shape,
-        tokenizer=tokenizer,
-        train=train_config,
-        data=data_config,
-        optimizer=optimizer_config,
-        start_from=start_from,
-        teacher=None if teacher is None or losses is None else Teacher(teacher, losses),
-    )
-
-
-def _learn_tokenizer(texts: Texts, data: DataConfig, on_stage: OnStage) -> Tokenizer:
-    """Learn the vocabulary; its size includes the objective's own tokens."""
-    from bertcore.pretraining import train_tokenizer
-    from bertcore.pretraining.objectives import objective_named
-
-    objective = objective_named(data.objective)
-    added = objective.num_added_tokens
-    try:
-        tokenizer = train_tokenizer(
-            texts.corpus,
-            vocab_size=texts.vocab_size - added,
-            do_lower_case=texts.uncased,
-            strip_accents=texts.strip_accents,
-            tokenize_chinese_chars=texts.tokenize_chinese_chars,
-            alphabet=texts.alphabet,
+    assert texts.valid is not None
+    with stages() as on_stage:
+        return start_run(
+            out,
+            corpus=texts.corpus,
+            valid=texts.valid,
+            tokenizer=tokenizer,
+            vocabulary={
+                "do_lower_case": texts.uncased,
+                "strip_accents": texts.strip_accents,
+                "tokenize_chinese_chars": texts.tokenize_chinese_chars,
+                "alphabet": texts.alphabet,
+            },
+            shape=shape,
+            train_config=train_config,
+            data_config=DataConfig.for_length(**data_values),
+            optimizer_config=optimizer_config,
+            start_from=start_from,
+            teacher=None if teacher is None or losses is None else Teacher(teacher, losses),
+            command=shlex.join(["bertscope", *sys.argv[1:]]),
             on_stage=on_stage,
         )
-    except ValueError as error:
-        if not added:
-            raise
-        raise ValueError(
-            f"{error} The objective {objective.name!r} takes {added} pieces of --vocab-size "
-            f"{texts.vocab_size} for tokens of its own; these numbers are for the rest."
-        ) from error
-    return objective.tokenizer(tokenizer)
 
 
 def _open_checkpoints(sources: Sources) -> tuple[Bert | None, Bert | None]:
