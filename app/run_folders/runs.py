@@ -1,32 +1,121 @@
-"""The runs in a folder: the state, progress and scores of each."""
+"""The runs in a folder: the state, progress and scores of each, whole or not."""
 
 import json
 import math
 import re
+import socket
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from bertcore.checkpoints.folder import is_checkpoint
-from bertcore.pretraining import RunFolder
+from bertcore.finetuning.label_curve import CURVE_FILE, LabelCurve, read_label_curve
+from bertcore.finetuning.settings import (
+    BEST_FOLDER,
+    METRICS_FILE,
+    RESULT_FILE,
+    RUNS_FOLDER,
+    SETTINGS_FILE,
+    run_name,
+)
+from bertcore.finetuning.state import ERRORS_FILE, DevErrors, read_dev_errors
+from bertcore.training.run_folder import read_lines
 from bertcore.training.run_lock import lock_holder
 
 from ..access import training
 from ..shell import cache
-from . import finetune_runs, process, queue
-from .run import Line, Run, before_the_folder, metrics_of, state_of, worker
+from . import process, queue
 
-_DAMAGES = (
-    OSError,
-    RuntimeError,
-    ValueError,
-    LookupError,
-    TypeError,
-    AttributeError,
-    ArithmeticError,
-)
-"""What reading a damaged folder raises."""
 MAX_RUNS = 200  # most runs of a folder that are listed, the newest
+Line = Mapping[str, Any]
+STATES: dict[str, tuple[str, Literal["green", "blue", "orange", "red"], str]] = {
+    "running": ("running", "green", ":material/play_circle:"),
+    "preparing": ("preparing", "blue", ":material/hourglass_top:"),
+    "stopped": ("stopped", "orange", ":material/pause_circle:"),
+    "finished": ("finished", "blue", ":material/check_circle:"),
+    "damaged": ("damaged", "red", ":material/error:"),
+    "not started": ("did not start", "red", ":material/error:"),
+}
+"""Words, colour and icon of each state."""
+NEVER_BEGAN = "its process ended before it had begun, or its folder was deleted"
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One learning rate and seed of a fine-tuning."""
+
+    path: Path
+    fraction_done: float
+    """0 to 1."""
+    epoch: float
+    lines: Sequence[Line]
+    """Lines of its metrics."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run, read from its folder."""
+
+    path: Path
+    state: str
+    """A key of STATES."""
+    detail: str = ""
+    """What went wrong, or on which other machine it runs."""
+    step: int = 0
+    fraction_done: float = 0.0
+    """0 to 1."""
+    seconds: float = 0.0
+    """Time spent training; 0 if it is not known, as of a series."""
+    num_tokens: int = 0
+    scores: Line | None = None
+    """The last line with held-out scores."""
+    config: Mapping[str, Any] = field(default_factory=dict)
+    pid: int | None = None
+    """The process on this machine that trains or prepares it."""
+    kind: process.Kind = "pretrain"
+    """The command that makes it."""
+    num_examples: int = 0
+    """Examples that a fine-tuning learns from; 0 if not known."""
+    trials: tuple[Trial, ...] = ()
+    """Learning rates and seeds of a fine-tuning run, in the order in which they are tried."""
+    curve: LabelCurve | None = None
+    """The scores of a series by number of labels."""
+
+    @property
+    def name(self) -> str:
+        """The folder's name."""
+        return self.path.name
+
+    @property
+    def is_active(self) -> bool:
+        """Whether a process is active on it."""
+        return self.state in ("running", "preparing")
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Time to its end at the pace so far; None if that is not known."""
+        if not 0 < self.fraction_done <= 1:
+            return None
+        return self.seconds * (1 - self.fraction_done) / self.fraction_done
+
+    @property
+    def current_trial(self) -> Trial:
+        """The trial of a fine-tuning that is being made, or the last one made."""
+        begun = [trial for trial in self.trials if trial.lines]
+        return begun[-1] if begun else self.trials[0]
+
+    @property
+    def checkpoint(self) -> Path | None:
+        """The best one of a fine-tuning so far: its own, or that of the trial in work; or None."""
+        if is_checkpoint(self.path):
+            return self.path
+        best = self.current_trial.path / BEST_FOLDER
+        return best if is_checkpoint(best) else None
+
+
+class NoRoomError(ValueError):
+    """Too many runs are active, or waited for."""
 
 
 def default_folder() -> Path:
@@ -35,32 +124,28 @@ def default_folder() -> Path:
     return here if here.is_dir() else Path.home() / "bertscope" / "runs"
 
 
-def is_any_run(path: Path) -> bool:
-    """Return whether a folder is that of a run of any kind."""
-    return is_run(path) or finetune_runs.is_run(path) or finetune_runs.is_series(path)
-
-
-def list_runs(folder: Path) -> list[Run]:
-    """Return the pretraining runs in a folder, the newest first.
-
-    OSError if the folder is there and cannot be read.
-    """
-    return [run for run in _list(folder, is_run) if run.kind == "pretrain"]
+def kind_of(folder: Path) -> process.Kind | None:
+    """Return the kind of run, whole or not, that a folder holds; None if it is none."""
+    if (folder / SETTINGS_FILE).is_file():
+        return "finetune"
+    if (folder / CURVE_FILE).is_file():
+        return "label-curve"
+    if any((folder / name).exists() for name in ("metrics.jsonl", "checkpoints")):
+        return "pretrain"
+    # A checkpoint beside the runs has a config.json as well.
+    has_config = (folder / "config.json").exists() and not is_checkpoint(folder)
+    return "pretrain" if has_config else None
 
 
 def all_runs(folder: Path) -> list[Run]:
-    """Return the runs in a folder, fine-tunings too, the newest first.
+    """Return the runs in a folder, the newest first.
 
     OSError if the folder is there and cannot be read.
     """
-    return _list(folder, is_any_run)
-
-
-def _list(folder: Path, is_wanted: Callable[[Path], bool]) -> list[Run]:
     if not folder.is_dir():
         return []
     entries = {path.name: path for path in folder.iterdir()}
-    names = {name for name, path in entries.items() if is_wanted(path)}
+    names = {name for name, path in entries.items() if path.is_dir() and kind_of(path)}
     names |= {
         match[1]
         for name in entries
@@ -70,10 +155,6 @@ def _list(folder: Path, is_wanted: Callable[[Path], bool]) -> list[Run]:
     names = {name for name in names if training.shows(folder / name)}
     ordered = sorted(names, key=lambda name: _started(folder, name), reverse=True)
     return [read_run(folder / name) for name in ordered[:MAX_RUNS]]
-
-
-class NoRoomError(ValueError):
-    """Too many runs are active, or waited for."""
 
 
 def check_room(runs: Sequence[Run]) -> None:
@@ -96,41 +177,44 @@ def check_room(runs: Sequence[Run]) -> None:
         )
 
 
-def is_run(path: Path) -> bool:
-    """Return whether a folder is that of a pretraining run, complete or not."""
-    if not path.is_dir() or (path / "finetune.json").exists():
-        return False
-    if any((path / name).exists() for name in ("metrics.jsonl", "checkpoints")):
-        return True
-    # A checkpoint beside the runs has a config.json as well.
-    return (path / "config.json").exists() and not is_checkpoint(path)
-
-
 def read_run(path: Path) -> Run:
     """Return a run read from its folder; never raises for the folder's content."""
-    kinds: dict[process.Kind, tuple[Callable[[Path], bool], Callable[[Path], Run]]] = {
-        "finetune": (finetune_runs.is_run, finetune_runs.read_run),
-        "label-curve": (finetune_runs.is_series, finetune_runs.read_series),
-        "pretrain": (is_run, _read_pretraining),
+    kind = kind_of(path)
+    if kind is None:
+        return _before_the_folder(path)
+    readers: Mapping[process.Kind, Callable[[Path], Run]] = {
+        "finetune": _read_finetuning,
+        "label-curve": _read_series,
+        "pretrain": _read_pretraining,
     }
-    for kind, (is_of_kind, read) in kinds.items():
-        if is_of_kind(path):
-            try:
-                return read(path)
-            except _DAMAGES as error:
-                return Run(path, "damaged", " ".join(str(error).split()), kind=kind)
-    return before_the_folder(path)
+    try:
+        return readers[kind](path)
+    except Exception as error:  # a damaged file may raise anything
+        return Run(path, "damaged", " ".join(str(error).split()), kind=kind)
+
+
+def metrics(folder: Path) -> Sequence[Line]:
+    """Return the lines of metrics in a folder, without a last line cut by a kill."""
+    return cache.of_file(read_lines, folder / METRICS_FILE)
+
+
+def dev_errors(trial: Trial) -> DevErrors | None:
+    """Return the wrong dev examples of the last evaluation; None if none were kept."""
+    try:
+        return cache.of_file(read_dev_errors, trial.path / ERRORS_FILE)
+    except (OSError, ValueError):  # of an older version, or before the first evaluation
+        return None
 
 
 def _read_pretraining(path: Path) -> Run:
-    config = cache.of_file(_read_config, path / "config.json")
-    holder = worker(path, path)  # first: what it writes before it ends is then read
+    config = cache.of_file(_settings, path / "config.json", "train")
+    working = _worker(path, path)  # first: what it writes before it ends is then read
     lines = metrics(path)
     trained = next((line for line in reversed(lines) if "loss" in line), {})
     seconds, step = float(trained.get("seconds", 0.0)), int(trained.get("step", 0))
-    fraction_done = _fraction_done(config, step, seconds)
+    fraction_done = _fraction_done(config["train"], step, seconds)
     held_out = {"valid_mlm_loss", "valid_loss"}  # all but BERT's own objectives have the second
-    state, detail = state_of(path, holder, is_done=fraction_done >= 1)
+    state, detail = _state_of(path, working, is_done=fraction_done >= 1)
     failed = next((line["diverged"] for line in reversed(lines) if "diverged" in line), None)
     return Run(
         path,
@@ -142,34 +226,72 @@ def _read_pretraining(path: Path) -> Run:
         num_tokens=int(trained.get("num_tokens", 0)),
         scores=next((line for line in reversed(lines) if held_out & line.keys()), None),
         config=config,
-        pid=holder.pid,
+        pid=working[0],
     )
 
 
-def metrics(path: Path) -> Sequence[Line]:
-    """Return the lines of a run's metrics, without a last line cut by a kill."""
-    return metrics_of(path / "metrics.jsonl")
+def _read_finetuning(path: Path) -> Run:
+    wanted = ("task", "config", "learning_rates", "seeds")
+    settings = cache.of_file(_settings, path / SETTINGS_FILE, *wanted)
+    epochs = int(settings["config"]["epochs"])
+    working = _worker(path, path)  # first: what it writes before it ends is then read
+    trials = tuple(
+        _read_trial(path / RUNS_FOLDER / run_name(rate, seed), epochs)
+        for rate in settings["learning_rates"]
+        for seed in settings["seeds"]
+    )
+    lines = [line for trial in trials for line in trial.lines]
+    last = [trial.lines[-1] for trial in trials if trial.lines]
+    is_done = all((trial.path / RESULT_FILE).is_file() for trial in trials)
+    return Run(
+        path,
+        *_state_of(path, working, is_done=is_done),
+        step=sum(line["step"] for line in last),
+        fraction_done=sum(trial.fraction_done for trial in trials) / len(trials),
+        seconds=sum(float(line.get("seconds", 0)) for line in last),
+        scores=next((line for line in reversed(lines) if "dev_loss" in line), None),
+        config=settings,
+        pid=working[0],
+        kind="finetune",
+        num_examples=int(settings.get("data", {}).get("num_train", 0)),
+        trials=trials,
+    )
 
 
-def checkpoints(path: Path) -> list[Path]:
-    """Return the checkpoints of a run, the oldest first."""
-    return RunFolder(path).checkpoints()
+def _read_trial(path: Path, epochs: int) -> Trial:
+    lines = metrics(path)
+    epoch = float(lines[-1].get("epoch", 0)) if lines else 0.0
+    is_done = (path / RESULT_FILE).is_file()
+    return Trial(path, 1.0 if is_done else min(1.0, epoch / epochs), epoch, lines)
 
 
-def best_checkpoint(path: Path) -> Path | None:
-    """Return the checkpoint with the lowest held-out loss; None if none was scored."""
-    return RunFolder(path).best_checkpoint()
+def _read_series(path: Path) -> Run:
+    curve = cache.of_file(_read_curve, path / CURVE_FILE)
+    working = _worker(path, path)
+    fraction_done = len(curve.points) / curve.num_planned
+    return Run(
+        path,
+        *_state_of(path, working, is_done=fraction_done >= 1),
+        step=sum(point.num_steps for point in curve.points),
+        fraction_done=fraction_done,
+        pid=working[0],
+        kind="label-curve",
+        curve=curve,
+    )
 
 
-def _read_config(path: Path) -> dict[str, Any]:
-    config = json.loads(path.read_text(encoding="utf-8"))
-    if not isinstance(config, dict) or not isinstance(config.get("train"), dict):
+def _read_curve(path: Path) -> LabelCurve:
+    return read_label_curve(path.parent)
+
+
+def _settings(path: Path, *wanted: str) -> dict[str, Any]:
+    settings = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(settings, dict) or not {*wanted} <= settings.keys():
         raise ValueError(f"{str(path)!r} does not contain the settings of a run")
-    return config
+    return settings
 
 
-def _fraction_done(config: Mapping[str, Any], step: int, seconds: float) -> float:
-    train = config["train"]
+def _fraction_done(train: Mapping[str, Any], step: int, seconds: float) -> float:
     if train.get("steps") is not None:
         return min(1.0, step / float(train["steps"]))
     fraction_done = seconds / (60 * float(train["minutes"]))
@@ -178,8 +300,58 @@ def _fraction_done(config: Mapping[str, Any], step: int, seconds: float) -> floa
     return min(1.0, fraction_done)
 
 
+def _before_the_folder(path: Path) -> Run:
+    """Return a run whose folder does not exist yet, was never made, or was deleted."""
+    pid, name = _worker(path, path.with_name(f".{path.name}.partial"))
+    kind = process.kind_of(path)
+    if name:
+        return Run(path, "preparing", "", pid=pid, kind=kind)
+    reason = why_stopped(path, can_resume=False) or NEVER_BEGAN
+    return Run(path, "not started", reason, kind=kind)
+
+
+def _worker(run: Path, locked: Path) -> tuple[int | None, str]:
+    """Return the process that works on a run, if it is on this machine, and its name; "" for none.
+
+    Args:
+        run: The run's folder.
+        locked: The folder whose lock it holds: that, or the hidden one that is being filled.
+    """
+    holder = lock_holder(locked)
+    if holder is not None:
+        is_here = holder.pid and holder.host == socket.gethostname()
+        return holder.pid if is_here else None, str(holder)
+    # In its first seconds, and without locks, only the server that started it knows of it.
+    child = process.pid_of(run)
+    return child, "" if child is None else f"process {child}"
+
+
+def _state_of(run: Path, working: tuple[int | None, str], *, is_done: bool) -> tuple[str, str]:
+    """Return the state of a run that has a folder, and its detail."""
+    pid, name = working
+    if name:
+        return "running", "" if pid else f"by {name}"
+    return ("finished", "") if is_done else ("stopped", why_stopped(run))
+
+
+def why_stopped(run: Path, *, can_resume: bool = True) -> str:
+    """Return why a run's process ended before the run's end; "" if it was asked to, or unknown.
+
+    Args:
+        can_resume: Whether something was saved.
+    """
+    said = process.last_error(run)
+    if said or process.has_saved(run):
+        return said
+    killed = process.how_killed(run)
+    what_next = "What was saved is kept: resume the run."
+    if not can_resume:
+        what_next = "Nothing was saved: start another run."
+    return killed and f"{killed} {what_next}"
+
+
 def _started(folder: Path, name: str) -> float:
-    began = ("finetune.json", "label_curve.json", "config.json")
+    began = (SETTINGS_FILE, CURVE_FILE, "config.json")
     for path in (*(folder / name / file for file in began), folder / f"{name}.log", folder / name):
         try:
             return path.stat().st_mtime

@@ -5,8 +5,9 @@ from pathlib import Path
 
 from bertcore.finetuning.settings import EPOCHS_FOLDER, RUNS_FOLDER, SETTINGS_FILE
 from bertcore.finetuning.state import kept_epochs
+from bertcore.pretraining import RunFolder
 
-from .runs import checkpoints, list_runs
+from .runs import all_runs
 
 
 def of_runs(folder: Path) -> dict[str, list[Path]]:
@@ -20,7 +21,11 @@ def of_runs(folder: Path) -> dict[str, list[Path]]:
 
     OSError if the folder exists but cannot be read.
     """
-    by_run = {run.name: checkpoints(run.path) for run in list_runs(folder)}
+    by_run = {
+        run.name: RunFolder(run.path).checkpoints()
+        for run in all_runs(folder)
+        if run.kind == "pretrain"
+    }
     if folder.is_dir():
         by_run = {name: paths for name, paths in by_run.items() if paths} | kept_epochs(folder)
     return {name: paths for name, paths in by_run.items() if len(paths) > 1}

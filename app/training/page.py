@@ -14,8 +14,7 @@ from ..layer_watch.layer_watch import layer_watch
 from ..plots import theme
 from ..run_folders import process
 from ..run_folders.folder_choice import choose_folder
-from ..run_folders.run import Run
-from ..run_folders.runs import all_runs, default_folder, is_any_run, read_run
+from ..run_folders.runs import Run, all_runs, default_folder, kind_of, read_run
 from ..shell import cache, caption, computed, frame, one_of, show
 from ..shell.links import RUN
 from . import PAGE, finetune_form, form
@@ -74,7 +73,7 @@ def draw() -> None:
     with frame.guard(stop=True):
         folder = choose_folder(row, default_folder(), HELP_FOLDER)
         if folder is not None:
-            if not policy().is_closed and is_any_run(folder):
+            if not policy().is_closed and kind_of(folder):
                 folder, own = folder.parent, folder.name
             runs = all_runs(folder)
     if not runs and not any(field.is_chosen for field in (VIEW, KIND, *OF_FORM)):

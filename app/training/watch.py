@@ -12,14 +12,12 @@ from streamlit.delta_generator import DeltaGenerator
 from bertcore.analysis.runs import metric_of
 from bertcore.base.durations import duration
 from bertcore.finetuning.run import rank
+from bertcore.pretraining import RunFolder
 
 from ..access import checkpoints, places, training
 from ..plots import METRIC_NAMES, plain
 from ..run_folders import process
-from ..run_folders.finetune_runs import checkpoint_of, current_trial, dev_errors
-from ..run_folders.run import STATES, Run, Trial
-from ..run_folders.runs import all_runs, best_checkpoint, check_room, metrics
-from ..run_folders.runs import checkpoints as saved
+from ..run_folders.runs import STATES, Run, Trial, all_runs, check_room, dev_errors, metrics
 from ..shell import frame, open_page, show, sidebar
 from ..shell.links import COMPARED_WITH, SUGGESTED
 from ..shell.render_signal import arrival
@@ -208,7 +206,7 @@ def _show_fine_tuning(run: Run) -> None:
     _show_trial_numbers(run, trial)
     left, right = st.container(key="finetuning").columns(2, gap="medium")
     with left:
-        _show_curves(run.path, trial.name)
+        _show_curves(run.path, trial.path.name)
     with right:
         _show_wrong(run, trial)
 
@@ -278,13 +276,14 @@ def _show_row(run: Run, first: tuple[str, str], *others: tuple[str, str]) -> Non
 
 
 def _show_checkpoints(path: Path) -> None:
-    folders = saved(path)
+    run = RunFolder(path)
+    folders = run.checkpoints()
     st.header("Checkpoints of the run", anchor=False)
     if not folders:
         st.caption("No checkpoint is saved yet.")
         return
     st.caption(HOW_CHECKPOINTS)
-    best = best_checkpoint(path)
+    best = run.best_checkpoint()
     for folder in reversed(folders):
         row = st.container(horizontal=True, vertical_alignment="center")
         source = checkpoints.name_of(folder)
@@ -319,7 +318,7 @@ def _show_openers(run: Run, row: DeltaGenerator) -> None:
     page = st.session_state.pop(_OPENING, None)
     if page is not None:
         open_page(page)
-    checkpoint = None if run.is_active or not run.trials else checkpoint_of(run)
+    checkpoint = None if run.is_active or not run.trials else run.checkpoint
     if checkpoint is None:
         return
     source = checkpoints.name_of(checkpoint)
@@ -345,18 +344,18 @@ def _open_on(source: str, page: str) -> None:
 
 def _choose_trial(run: Run) -> Trial:
     """Draw the choice of a learning rate and seed, if several are tried."""
-    current = current_trial(run)
+    current = run.current_trial
     if len(run.trials) == 1:
         return current
-    names = [trial.name for trial in run.trials]
+    names = [trial.path.name for trial in run.trials]
     name = st.selectbox(
         "Learning rate and seed",
         names,
-        index=names.index(current.name),
+        index=names.index(current.path.name),
         key=f"trial_{run.name}",
         width=260,
     )
-    return next(trial for trial in run.trials if trial.name == name)
+    return next(trial for trial in run.trials if trial.path.name == name)
 
 
 def _show_trial_numbers(run: Run, trial: Trial) -> None:

@@ -63,7 +63,8 @@ def test_steps_and_epochs_are_offered(tmp_path: Path) -> None:
     assert list(saved_checkpoints.of_runs(sst2 / "runs" / RUN)) == [RUN]
     assert saved_checkpoints.of_runs(tmp_path / "none") == {}
     # A fine-tuning is no pretraining run, and so not a damaged one.
-    assert {run.name for run in training_runs.list_runs(tmp_path)} == {"mine", "short"}
+    runs = {run.name: run.kind for run in training_runs.all_runs(tmp_path)}
+    assert {name for name, kind in runs.items() if kind == "pretrain"} == {"mine", "short"}
 
 
 def test_where_a_checkpoint_comes_from(tmp_path: Path) -> None:
