@@ -247,14 +247,17 @@ def public_module(function: Callable[..., Any]) -> str:
     return function.__module__
 
 
+def views_of(page: str) -> dict[str, View[Any]]:
+    """Return the views of the page in a folder of the app, by name."""
+    if not (Path(__file__).parent / page / "views.py").is_file():
+        return {}
+    module = import_module(f".{page}.views", __package__)
+    declared = (value for value in vars(module).values() if isinstance(value, View))
+    return {view.name: view for view in declared}
+
+
 def all_views() -> dict[str, View[Any]]:
     """Return the views of all pages, by name, in the order of the menu."""
     from .navigation import PAGES
 
-    folder = Path(__file__).parent
-    views: dict[str, View[Any]] = {}
-    for page in PAGES:
-        if (folder / page / "views.py").is_file():
-            module = import_module(f".{page}.views", __package__)
-            views |= {view.name: view for view in vars(module).values() if isinstance(view, View)}
-    return views
+    return {name: view for page in PAGES for name, view in views_of(page).items()}

@@ -1,4 +1,4 @@
-"""Write the tables of options (docs/command-line.md) and of settings of recipes (docs/training.md).
+"""Write the tables of options (command-line.md), of settings (training.md) and of views (app.md).
 
 python docs/make_options.py
 """
@@ -12,6 +12,8 @@ from typing import Any
 
 import typer
 
+from app.navigation import PAGES
+from app.view import views_of
 from bertcore.configs import DistillConfig
 from bertscope.cli import finetune, pretrain
 from bertscope.cli.main import build_app
@@ -51,6 +53,16 @@ def settings() -> str:
     return "\n".join(lines)
 
 
+def views() -> str:
+    """Return each page with its purpose, and the questions and names of its views."""
+    lines = ["| Page | What it answers, and the name of each view |", "|---|---|"]
+    for folder, page in PAGES.items():
+        told = [page.purpose]
+        told += [f"{view.question} `{view.name}`" for view in views_of(folder).values()]
+        lines.append(f"| **{page.title}** | {' '.join(told)} |")
+    return "\n".join(lines)
+
+
 def _default(value: Any) -> str:
     if value is MISSING or value is None or value == ():
         return ""
@@ -60,12 +72,12 @@ def _default(value: Any) -> str:
 
 def with_tables(page: str) -> str:
     """Return a page with its tables made anew."""
-    for name, make in (("options", options), ("settings", settings)):
+    for name, make in (("options", options), ("settings", settings), ("views", views)):
         block = rf"(<!-- {name} -->\n).*?(\n<!-- end -->)"
         page = re.sub(block, lambda m, make=make: m[1] + make() + m[2], page, flags=re.S)  # type: ignore[misc]
     return page
 
 
 if __name__ == "__main__":
-    for path in (DOCS / "command-line.md", DOCS / "training.md"):
+    for path in (DOCS / "command-line.md", DOCS / "training.md", DOCS / "app.md"):
         path.write_text(with_tables(path.read_text(encoding="utf-8")), encoding="utf-8")
