@@ -6,7 +6,6 @@ from typing import NoReturn
 import numpy as np
 import streamlit as st
 
-from bertcore.analysis.compare.before_after import WordShift
 from bertcore.lessons.answer import Found, Kind, NotShownError
 from bertcore.lessons.lesson import Judgement, Lesson, Step, Verdict, drawn_row, filled, judge, tell
 from bertcore.lessons.typed_number import asks_percent, typed_number
@@ -14,7 +13,7 @@ from bertcore.model import Model
 
 from ..navigation import PAGES
 from ..plots import plain
-from ..plots.before_after import pair_bars
+from ..plots.before_after import AnswerRows, pair_bars
 from ..shell import cache, fetch, frame, sidebar
 from ..shell.links import (
     HEADS,
@@ -270,7 +269,7 @@ def _show_rows(found: Found, chosen: str) -> None:
     )
     tokens = tuple(option.text for option in found.options)
     names = (words("yours"), words("models"))
-    fig = pair_bars([WordShift(0, tokens, mine, model, 0.0)], [""], names)
+    fig = pair_bars([AnswerRows(tokens, (mine, model))], [""], names)
     # Room for the numbers behind the longest bar, in a column as narrow as the guide's.
     fig.update_xaxes(range=[0, 3 * float(max(mine.max(), model.max()))])
     plotly_chart(

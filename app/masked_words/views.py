@@ -13,7 +13,7 @@ from bertcore.analysis.words.predictions import MaskPredictions, predict_masks, 
 from bertcore.analysis.words.surprise import Surprise, surprise
 
 from ..plots import Figure, percent, records, shorten, theme, token_flow
-from ..plots.charts import Bars, Boxes, Grid, box_bars, layer_names, lines
+from ..plots.charts import Bars, Boxes, Grid, box_bars, layer_names, lines, state_names
 from ..view import View
 
 CERTAIN_BITS = 12  # bits at the end of the surprise scale: one in 4,096
@@ -183,12 +183,6 @@ def rank_curves(path: Trajectories, *, accent: str | None = None) -> Figure:
     )
     fig.update_layout(hovermode="x unified", showlegend=True)
     return fig
-
-
-def state_names(frame: pd.DataFrame) -> list[str]:
-    """Return the name of the hidden state in the column `layer`, for each row."""
-    names = layer_names(int(frame["layer"].max()) + 1)
-    return [names[layer] for layer in frame["layer"]]
 
 
 def rank_names(frame: pd.DataFrame) -> list[str]:

@@ -1,20 +1,24 @@
 """Two runs side by side: words, answers, next sentence, a grid of heads, with their tables."""
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from bertcore.analysis.compare.before_after import WordShift
+from bertcore.model import NextSentence
 
 from . import theme
 from .cell_table import cell_table, tabulate
+from .charts import Chart
 from .figure import Figure, Shades, subplots
 from .formats import label_name, percent, shorten, signed
 
+NOTHING: Mapping[int, str] = MappingProxyType({})
 BEFORE, AFTER = theme.SPECIAL, theme.SEGMENT_A
 WORD_HEIGHT, TITLE_HEIGHT = 32, 34
 """Pixels of a pair of bars, and of the title above those of a mask."""
@@ -33,25 +37,41 @@ def difference(before: float, after: float) -> str:
     return f"{'+' if points > 0 else '−'}{text}"
 
 
-def word_bars(
-    shifts: Sequence[WordShift],
-    originals: Sequence[str | None],
-    names: tuple[str, str] = ("before", "after"),
-    mask: str = "[MASK]",
-) -> Figure:
-    """Draw the best words of each mask before (grey) and after (blue) as pairs of bars.
+@dataclass(frozen=True, slots=True)
+class AnswerRows:
+    """Some answers at one place, with both probabilities."""
 
-    Args:
-        originals: The tokens that were hidden there, or None.
-        names: Names of the two runs.
-        mask: The checkpoint's mask token.
-    """
-    titles = [_title(s, o, mask) for s, o in zip(shifts, originals, strict=True)]
-    return pair_bars(shifts, titles, names)
+    names: tuple[str, ...]
+    """[R]"""
+    values: tuple[NDArray[np.float64], NDArray[np.float64]]
+    """Of the first and the second, each [R]; NaN if a checkpoint has no such answer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pairs(Chart):
+    """Probabilities of two runs as pairs of bars, the first grey, the second blue."""
+
+    name: str = "piece"
+    runs: tuple[str, str] = ("before", "after")
+    """Names of the runs; the numbers are the columns "p_" and these."""
+    by: Sequence[str] = ()
+    """Columns whose values are plots, one below the other."""
+    title: Callable[[pd.DataFrame], str] = lambda rows: ""
+    """Rows of a plot -> its title, in Plotly's HTML."""
+
+    def _draw(self, frame: pd.DataFrame) -> Figure:
+        groups = [rows for _, rows in frame.groupby([*self.by], sort=False)] if self.by else [frame]
+        titles = [self.title(rows) for rows in groups]
+        before, after = (f"p_{run}" for run in self.runs)
+        answers = [
+            AnswerRows(tuple(rows[self.name]), (rows[before].to_numpy(), rows[after].to_numpy()))
+            for rows in groups
+        ]
+        return pair_bars(answers, titles, self.runs)
 
 
 def pair_bars(
-    shifts: Sequence[WordShift],
+    answers: Sequence[AnswerRows],
     titles: Sequence[str],
     names: tuple[str, str],
     ends: Sequence[NDArray[np.floating]] | None = None,
@@ -59,33 +79,34 @@ def pair_bars(
     """Draw probabilities before (grey) and after (blue) as pairs of bars.
 
     Args:
-        shifts: One for each answer.
+        answers: For each plot.
         titles: Title of each, with a little HTML.
         names: Names of the two runs.
         ends: Of each answer, where the numbers behind its bars begin at the earliest; None: at the
             bars' ends.
     """
-    counts = [len(shift.words) for shift in shifts]
-    height = WORD_HEIGHT * sum(counts) + TITLE_HEIGHT * len(shifts)
+    counts = [len(rows.names) for rows in answers]
+    above = TITLE_HEIGHT if any(titles) else 0
+    height = WORD_HEIGHT * sum(counts) + above * len(answers)
     fig = subplots(
-        len(shifts),
+        len(answers),
         1,
         subplot_titles=titles,
         row_heights=counts,
-        vertical_spacing=TITLE_HEIGHT / height if len(shifts) > 1 else 0,
+        vertical_spacing=above / height if len(answers) > 1 else 0,
     )
-    for row, shift in enumerate(shifts, 1):
+    for row, rows in enumerate(answers, 1):
         text = [
             f"  {percent(float(p))} → <b>{percent(float(q))}</b>  {difference(p, q)}"
-            for p, q in zip(shift.before, shift.after, strict=True)
+            for p, q in zip(*rows.values, strict=True)
         ]
-        labels = [theme.escape(shorten(word, 24)) for word in shift.words]
-        values, hover = (shift.before, shift.after), " {name}: %{x:.4%}"
+        labels = [theme.escape(shorten(word, 24)) for word in rows.names]
         end = None if ends is None else ends[row - 1]
-        add_pairs(fig, values, labels, text, names, hover, row=row, end=end)
-    highest = max(float(np.maximum(s.before, s.after).max()) for s in shifts)
+        hover = " {name}: %{x:.4%}"
+        add_pairs(fig, rows.values, labels, text, names, hover, row=row, end=end)
+    highest = max(float(np.max(rows.values)) for rows in answers)
     # Room for the numbers at the end of the longest bar.
-    lay_out_pairs(fig, height + 30, TITLE_HEIGHT + 26, [0, max(highest, 1e-6) * 1.75])
+    lay_out_pairs(fig, height + 30, above + 26, [0, max(highest, 1e-6) * 1.75])
     fig.update_annotations(font_size=13, x=0, xanchor="left", align="left")
     return fig
 
@@ -149,59 +170,51 @@ def lay_out_pairs(fig: Figure, height: int, top: int, x_range: Sequence[float]) 
     fig.update_xaxes(visible=False, range=x_range)
 
 
-def _title(shift: WordShift, original: str | None, mask: str) -> str:
-    was = "" if original is None else f", was <b>{theme.escape(shorten(original, 24))}</b>"
-    return f"{theme.escape(mask)} at {shift.position}{was}: KL {shift.divergence:.3g} nats"
+def mask_pairs(*runs: str) -> Pairs:
+    """Return the chart of the best words of two runs of these names, at each mask."""
+    return Pairs(runs=(runs[0], runs[1]), by=("position",), title=_mask_title)
 
 
-def word_table(shifts: Sequence[WordShift]) -> pd.DataFrame:
-    """Return a row for each mask and word."""
+def _mask_title(words: pd.DataFrame) -> str:
+    first = words.iloc[0]
+    was = f", was <b>{theme.escape(shorten(first.hidden, 24))}</b>" if first.hidden else ""
+    return f"{theme.escape(first['mask'])} at {first.position}{was}: KL {first.kl_nats:.3g} nats"
+
+
+def word_table(
+    shifts: Sequence[WordShift],
+    mask: str,
+    hidden: Mapping[int, str] = NOTHING,
+    runs: Sequence[str] = ("before", "after"),
+) -> pd.DataFrame:
+    """Return a row for each mask and word.
+
+    Args:
+        mask: The checkpoint's mask token.
+        hidden: Position -> the token that was hidden there, where it is known.
+        runs: Names of the two runs.
+    """
+    if not shifts:
+        raise ValueError("there is no mask that both runs have, so there are no words to compare.")
     rows = (
-        (s.position, word, float(p), float(q))
+        (s.position, mask, hidden.get(s.position, ""), s.divergence, word, p, q, 100 * (q - p))
         for s in shifts
-        for word, p, q in zip(s.words, s.before, s.after, strict=True)
+        for word, p, q in zip(s.words, s.before.tolist(), s.after.tolist(), strict=True)
     )
-    return tabulate("position piece p_before p_after", rows)
+    names = "position mask hidden kl_nats piece p_{} p_{} difference_points".format(*runs)
+    return tabulate(names, rows)
 
 
-def next_bars(is_next: Sequence[float], names: tuple[str, str] = ("before", "after")) -> Figure:
-    """Draw the probability that B follows A in two runs of these names, two bars of length 1."""
-    rows = list(names)
-    fig = Figure()
-    for values, name, colour in (
-        (list(is_next), "B follows A", theme.SEGMENT_A),
-        ([1 - p for p in is_next], "B is a random text", theme.SEGMENT_B),
-    ):
-        fig.add(
-            "bar",
-            x=values,
-            y=rows,
-            orientation="h",
-            name=name,
-            marker={"color": colour, "line_width": 0, "cornerradius": 4},
-            hovertemplate=f"%{{y}}, {name}: %{{x:.3%}}<extra></extra>",
-        )
-    change = f"  ({difference(*is_next)})"
-    for row, p in zip(rows, is_next, strict=True):
-        text = f"<b>{percent(p)}</b> {row}{change if row == names[1] else ''}"
-        fig.add_annotation(
-            x=0, y=row, yshift=19, text=text, xanchor="left", showarrow=False, font_size=13
-        )
-    theme.plot_layout(fig, "", "", "", 150)
-    fig.update_layout(
-        barmode="stack",
-        bargap=0.62,
-        margin={"l": 0, "r": 0, "t": 24, "b": 0},
-        legend={"x": 1, "xanchor": "right", "y": 1, "yanchor": "bottom", "traceorder": "normal"},
-    )
-    fig.update_xaxes(range=[0, 1], visible=False, fixedrange=True)
-    fig.update_yaxes(autorange="reversed", visible=False, fixedrange=True)
-    return fig
-
-
-def next_table(is_next: Sequence[float]) -> pd.DataFrame:
-    """Return the next-sentence probability before and after."""
-    return pd.DataFrame({"run": ["before", "after"], "p_is_next": list(is_next)})
+def next_table(
+    first: NextSentence | None,
+    second: NextSentence | None,
+    runs: Sequence[str] = ("before", "after"),
+) -> pd.DataFrame:
+    """Return the next-sentence answers of two runs."""
+    if first is None or second is None:
+        raise ValueError("there is no sentence B, so there is no next-sentence answer.")
+    rows = [("B follows A", first.is_next, second.is_next)]
+    return tabulate("answer p_{} p_{}".format(*runs), rows)
 
 
 def attention_grid(change: NDArray[np.float32], off: Collection[tuple[int, int]] = ()) -> Figure:
@@ -277,16 +290,6 @@ def thinned(numbers: Sequence[int]) -> list[int]:
 
 COLOURS = (BEFORE, AFTER)  # of the first and the second checkpoint, in every picture of the page
 _ROW = 34
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerRows:
-    """Some answers at one place, with both probabilities."""
-
-    names: tuple[str, ...]
-    """[R]"""
-    values: tuple[NDArray[np.float64], NDArray[np.float64]]
-    """Of the first and the second, each [R]; NaN if a checkpoint has no such answer."""
 
 
 def answer_bars(rows: AnswerRows, names: tuple[str, str], kind: str) -> Figure:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from . import theme, token_flow
-from .cells import add_clicks, cell_text
+from .cells import add_clicks, cell_text, numbered
 from .figure import Figure, Properties, Shades, bar, error_bars, scatter, subplots, with_interval
 from .formats import exactly, percent, shorten
 
@@ -245,11 +245,17 @@ class Grid(Chart):
     """Ends of the colour scale; those of the numbers if not given."""
     order: Sequence[object] = ()
     """Of rows and columns, if not as they occur."""
+    most: int = 0
+    """Most columns that are drawn, and rows of the same keys: those with the largest numbers; 0 for
+    all."""
     opened: tuple[object, object] | None = None
     """Row and column of the framed cell, which makes the cells clickable: a click gives
     "row.column"."""
 
     def _draw(self, frame: pd.DataFrame) -> Figure:
+        sizes = frame[self.value].abs().groupby(frame[self.column]).max()
+        if self.most and len(sizes) > self.most:
+            return self._of_largest(frame, sizes)
         groups = [*frame.groupby(self.by, sort=False)] if self.by else [("", frame)]
         values = frame[self.value].to_numpy(np.float64)
         low, high = self.bounds or (np.nanmin(values, initial=1e9), np.nanmax(values, initial=-1e9))
@@ -266,6 +272,16 @@ class Grid(Chart):
             self._add(fig, part, str(name), shades, place)
         fig.update_yaxes(title_text=self.titles[0], col=1)
         return fig
+
+    def _of_largest(self, frame: pd.DataFrame, sizes: pd.Series) -> Figure:
+        """Draw the columns with the largest numbers, and say so below them."""
+        largest = {*sizes.nlargest(self.most).index}
+        part = frame[frame[self.column].isin(largest)]
+        if {*frame[self.row]} == {*frame[self.column]}:
+            part = part[part[self.row].isin(largest)]
+        below = f"{self.titles[1]}, " if self.titles[1] else ""
+        below += f"{self.most} of {len(sizes)}: those that differ most"
+        return replace(self, most=0, titles=(self.titles[0], below))._draw(part)
 
     def _add(self, fig: Figure, part: pd.DataFrame, name: str, shades: Shades, place: int) -> None:
         at = {"row": 1, "col": place} if self.by else {}
@@ -303,6 +319,7 @@ class Grid(Chart):
         by_row = [text[i : i + num_columns] for i in range(0, len(text), num_columns)]
         # "~" leaves out zeros at the end: 50% and not 50.0%.
         bar = theme.bar_above(self.title, tickformat=f"{self.form[:-1]}~{self.form[-1]}")
+        size = 13 if num_columns < 8 else 10
         is_written = (bool(self.text) or num_columns <= MOST_WRITTEN) and not self.by
         fig.heat(
             matrix,
@@ -311,10 +328,11 @@ class Grid(Chart):
             gap=2 if num_columns <= MOST_NAMES else 0,
             colorbar=bar if place == 1 else None,
             customdata=[hover[i : i + num_columns] for i in range(0, len(hover), num_columns)],
+            **(numbered(matrix, by_row, size, shades) if is_written and not self.text else {}),
             **at,
         )
-        if is_written:
-            fig.add_trace(cell_text(matrix, by_row, 13 if num_columns < 8 else 10, shades))
+        if is_written and self.text:
+            fig.add_trace(cell_text(matrix, by_row, size, shades))
         if self.opened is not None:
             clicked = [f"{down}.{across}" for down in keys[0] for across in keys[1]]
             opened = (keys[0].index(self.opened[0]), keys[1].index(self.opened[1]))
@@ -524,6 +542,12 @@ def layer_names(num_states: int) -> list[str]:
     ['embeddings', 'layer 1', 'layer 2']
     """
     return ["embeddings", *(f"layer {i}" for i in range(1, num_states))]
+
+
+def state_names(frame: pd.DataFrame) -> list[str]:
+    """Return the name of the hidden state in the column `layer`, for each row."""
+    names = layer_names(int(frame["layer"].max()) + 1)
+    return [names[layer] for layer in frame["layer"]]
 
 
 def label_table(scores: Iterable[tuple[str, int, float]]) -> pd.DataFrame:

@@ -8,20 +8,20 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from bertcore.analysis.compare.before_after import WordShift
 from bertcore.analysis.compare.task_shift import TaskShift
 
 from ..plots import Figure, cell_table, plain, shorten, shorten_middle, theme
 from ..plots.before_after import (
     AFTER,
     BEFORE,
+    AnswerRows,
+    Pairs,
     attention_grid,
     divergence_table,
-    next_bars,
+    mask_pairs,
     next_table,
     pair_bars,
     thinned,
-    word_bars,
     word_table,
 )
 from ..shell import Picture, cache, frame
@@ -88,7 +88,7 @@ def task_table(task: TaskShift) -> pd.DataFrame:
     return cell_table({"answer": task.names, "position": positions}, choices, **values)
 
 
-def _shift(task: TaskShift, answer: int) -> WordShift:
+def _shift(task: TaskShift, answer: int) -> AnswerRows:
     before, after = task.before[answer], task.after[answer]
     count = TOP_CHOICES[task.kind]
     best = [np.argsort(-values, kind="stable")[:count].tolist() for values in (before, after)]
@@ -96,9 +96,7 @@ def _shift(task: TaskShift, answer: int) -> WordShift:
     words = [task.choices[i] for i in ids]
     if task.kind == "span":  # the same token may be there twice
         words = [f"{shorten(word, 18)} ({i})" for word, i in zip(words, ids, strict=True)]
-    divergence = float(task.divergence[answer])
-    position = task.positions[answer] if task.positions else 0
-    return WordShift(position, tuple(words), before[ids], after[ids], divergence)
+    return AnswerRows(tuple(words), (before[ids], after[ids]))
 
 
 def _title(task: TaskShift, answer: int) -> str:
@@ -137,8 +135,7 @@ def _score_bars(scores: Sequence[float]) -> Figure:
 
 WORDS = Picture(
     name="what-if-words",
-    figure=word_bars,
-    table=word_table,
+    chart=mask_pairs(*NAMES),
     how=(
         "The best words before (grey) and after (blue) at each \\[MASK\\]: the five best of both "
         "runs. The number after the probabilities is the difference in percentage points. KL "
@@ -148,11 +145,10 @@ WORDS = Picture(
 )
 NEXT_SENTENCE = Picture(
     name="what-if-next-sentence",
-    figure=next_bars,
-    table=next_table,
+    chart=Pairs(name="answer"),
     how=(
-        "The next-sentence head's probability that B follows A (blue) and that it is a random text "
-        "(orange), before and after; in brackets the difference in percentage points."
+        "The next-sentence head's probability that B follows A, before (grey) and after (blue), "
+        "and the difference in percentage points."
     ),
     code=RUNS_CODE,
 )
@@ -200,13 +196,10 @@ def show_answers(page: frame.Page, case: Case) -> EffectOfChanges:
     is_tuned = _show_task(page, case, compared)
     code: dict[str, Any] = {"masked": case.masked, "changes": case.changes}
     if runs.shifts:
-        tokens = page.trace.tokens
-        hidden = [tokens[s.position] if s.position in case.masked else None for s in runs.shifts]
-        drawn = {"originals": hidden, "mask": page.marks.mask}
-        WORDS.show(page, runs.shifts, drawn=drawn, **code)
-    if runs.next_before is not None and runs.next_after is not None:
-        is_next = (runs.next_before.is_next, runs.next_after.is_next)
-        NEXT_SENTENCE.show(page, is_next, **code)
+        hidden = {position: page.trace.tokens[position] for position in case.masked}
+        WORDS.show(page, word_table(runs.shifts, page.marks.mask, hidden), **code)
+    if runs.next_before is not None:
+        NEXT_SENTENCE.show(page, next_table(runs.next_before, runs.next_after), **code)
     if not runs.shifts and not is_tuned and "mlm" not in page.bert.capabilities:
         st.warning(NO_MASKED_WORDS)
     elif not runs.shifts and not is_tuned and runs.next_before is None:

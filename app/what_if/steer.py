@@ -9,7 +9,6 @@ import pandas as pd
 import streamlit as st
 
 from bertcore import Model
-from bertcore.analysis.compare.before_after import WordShift
 from bertcore.analysis.compare.steering import (
     MAX_STRENGTH,
     NUM_RANDOM,
@@ -21,7 +20,7 @@ from bertcore.analysis.compare.steering import (
 from bertcore.analysis.shared.inputs import masked_encoding
 
 from ..plots import Figure, error_bars, tabulate, theme
-from ..plots.before_after import pair_bars
+from ..plots.before_after import AnswerRows, pair_bars
 from ..shell import Compute, Field, Picture, cache, frame
 from ..task_model.model import readable_task_head
 from .changes import Case
@@ -70,12 +69,9 @@ def steered_answers(
 def steer_bars(answers: Sequence[SteeredAnswer]) -> Figure:
     """Draw pairs of bars, and the random directions as an interval on each pair."""
     titles = [_title(answer) for answer in answers]
-    shifts = [
-        WordShift(a.position, a.choices, a.before, a.after, a.divergence)  # type: ignore[arg-type]
-        for a in answers
-    ]
+    rows = [AnswerRows(answer.choices, (answer.before, answer.after)) for answer in answers]
     ends = [answer.random.max(0) for answer in answers]
-    fig = pair_bars(shifts, titles, _NAMES, ends)
+    fig = pair_bars(rows, titles, _NAMES, ends)
     for row, answer in enumerate(answers, 1):
         mean, low, high = (of(answer.random, axis=0) for of in (np.mean, np.min, np.max))
         fig.add(

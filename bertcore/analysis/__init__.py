@@ -14,7 +14,11 @@ if TYPE_CHECKING:
         open_decisions,
         pretraining_decisions,
     )
-    from bertcore.analysis.compare.minimal_pair import aligned_attention, compare_pair
+    from bertcore.analysis.compare.minimal_pair import (
+        aligned_attention,
+        aligned_likelihoods,
+        compare_pair,
+    )
     from bertcore.analysis.compare.phases import two_phases
     from bertcore.analysis.compare.steering import find_direction, steer
     from bertcore.analysis.compare.task_shift import compare_task
@@ -62,6 +66,7 @@ if TYPE_CHECKING:
         patch,
         patch_pair,
         patch_pairs,
+        patch_versions,
         word_answer,
     )
     from bertcore.analysis.runs import formed_head, read_curves, replay

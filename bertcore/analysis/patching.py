@@ -28,7 +28,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bertcore.analysis.compare.minimal_pair import align
+from bertcore.analysis.compare.minimal_pair import Text, align, versions
 from bertcore.analysis.shared.inputs import (
     mask_positions,
     masked_encoding,
@@ -56,10 +56,9 @@ LEAST_DIFFERENCE = 1.0
 REGIONS = ("before", "what differs", "between", "the mask", "after")
 """Regions of a text: tokens before both the differing tokens and the mask; the differing tokens;
 tokens between any of them and the mask; the mask; the rest."""
+MOST_PLACES = 128
+"""Most places that `patch_versions` patches; the work grows with their square."""
 BUNDLED = Path(__file__).parent / "data" / "subject_number.tsv"
-
-Text = tuple[str, str | None]
-"""Text A and text B."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,6 +329,62 @@ def patch(
             done += len(chunk) * (depth - state)
             on_fraction(done / total)
     return Patched(direction, ends[0], ends[1], values)
+
+
+@dataclass(frozen=True, slots=True)
+class VersionsPatched:
+    """What was patched, and the answers."""
+
+    pair: PatchPair
+    word: str
+    other: str
+    """The words whose logits are subtracted."""
+    hidden: int | None
+    """Token of the first version that is hidden in both; None if both have a [MASK]."""
+    patched: Patched
+
+
+def patch_versions(
+    model: Model,
+    text_a: str,
+    text_b: str,
+    sentences_b: tuple[str, str] | None = None,
+    direction: Direction = "denoising",
+    word: str | None = None,
+    other: str | None = None,
+    *,
+    on_fraction: OnFraction = lambda fraction: None,
+) -> VersionsPatched:
+    """Patch every state of two versions of a text; see `patch`.
+
+    Without a [MASK] in both, the token is hidden that tells them apart most.
+
+    Args:
+        text_a, text_b: The first version and the second.
+        sentences_b: Sentence B of each, if they are pairs.
+        word, other: Whose logits are subtracted; None for the default of `word_answer`.
+
+    ValueError as `patch_pair`, `word_answer` and `patch`, or if the versions are too long.
+    """
+    model.require("parts")
+    first, second = versions(text_a, text_b, sentences_b)
+    pair, hidden = patch_pair(model, first, second), None
+    if len(pair.columns) > MOST_PLACES:
+        raise ValueError(
+            f"the versions have {len(pair.columns)} places, and each takes a run of its own: at "
+            f"most {MOST_PLACES} are patched here. Shorten the texts."
+        )
+    if not common_masks(model, pair):
+        hidden = telling_token(model, pair)
+        if hidden is None:
+            raise ValueError(
+                "the versions have no token in common that could be hidden. Write "
+                f"{model.tokenizer.mask_token} at the same place in both."
+            )
+        pair = patch_pair(model, first, second, hide=hidden)
+    answer = word_answer(model, pair, word, other)
+    patched = patch(model, pair, answer, direction, on_fraction=on_fraction)
+    return VersionsPatched(pair, answer.word, answer.other, hidden, patched)
 
 
 def _states(model: Model, network: Network, encoding: Encoding) -> Tensor:

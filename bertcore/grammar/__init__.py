@@ -11,6 +11,7 @@ from bertcore.grammar.exam import (
     accuracies,
     bundled_pairs,
     read_pairs,
+    score_bundled_pairs,
     score_pairs,
 )
 from bertcore.likelihood import (

@@ -209,6 +209,18 @@ def score_pairs(
         ]
 
 
+def score_bundled_pairs(
+    bert: Model, *, on_fraction: Callable[[float], None] | None = None
+) -> tuple[PairScore, ...]:
+    """Return the scores of our pairs that fit the checkpoint; ValueError if none does."""
+    bad_rows = BadRows(skip=True)
+    parts = score_pairs(bert, bundled_pairs().pairs, bad_rows=bad_rows, progress=on_fraction)
+    scores = tuple(score for part in parts for score in part)
+    if not scores:
+        raise ValueError(f"no pair can be scored. {bad_rows.first}")
+    return scores
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupAccuracy:
     """The accuracy on one group of pairs. Ties count as wrong."""

@@ -127,7 +127,7 @@ def how_to_read(bert: Model, module: str, picture: str, **values: object) -> str
     """Return how to read one of the app's pictures, with the checkpoint's special tokens.
 
     Args:
-        module, picture: Where the `Picture` is, such as "app.minimal_pair.answers", "CHANGED".
+        module, picture: Where the `Picture` is, such as "app.what_if.answers", "WORDS".
         values: Fill the braces of the text.
     """
     marks = app_module("app.plots.special_tokens").marks_of(bert.tokenizer)

@@ -5,7 +5,14 @@ from types import MappingProxyType
 from typing import Any
 
 from bertcore import Model, Trace
-from bertscope.notebook.notebook_view import NotebookView, app_module, make_view, opening
+from bertscope.notebook.notebook_view import (
+    Drawn,
+    NotebookView,
+    app_module,
+    make_view,
+    opening,
+    show_figures,
+)
 
 HEIGHT = 420
 """Pixels of a picture that does not say its own."""
@@ -81,3 +88,26 @@ def draw(
     return make_view(
         title or view.question, parts, bert, typed, code, height or HEIGHT, how=how, table=table
     )
+
+
+def draw_views(
+    title: str,
+    bert: Model,
+    asked: Sequence[tuple[Any, Sequence[str], Mapping[str, Any]]],
+    typed: Mapping[str, str],
+) -> NotebookView:
+    """Return several views of a checkpoint as one HTML file, each under its question.
+
+    Args:
+        asked: Each view, its texts, and the options of its function.
+        typed: What was typed, by its name.
+    """
+    special = app_module("app.plots.special_tokens")
+    marks, drawn = special.marks_of(bert.tokenizer), []
+    code = [opening(bert, ())]
+    for view, texts, options in asked:
+        result = view.compute(bert, texts, **options)
+        how = special.filled_markdown(view.how, marks, **view.fills(result))
+        drawn.append(Drawn(view.question, view.draw(result), how))
+        code.append(view.python(view.bind(texts, options), None))
+    return show_figures(title, drawn, bert, typed, "".join(dict.fromkeys(code)))

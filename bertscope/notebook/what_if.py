@@ -51,14 +51,13 @@ def show_what_if(
         drawn.append(Drawn("The task", answers.TASK.figure(task), how))
     if comparison.shifts:
         # What was hidden is named; a mask that was typed hides nothing that is known.
-        originals = [
-            trace.tokens[shift.position] if shift.position in masked else None
-            for shift in comparison.shifts
-        ]
-        fig = figures.word_bars(comparison.shifts, originals, mask=bert.tokenizer.mask_token or "")
+        hidden = {position: trace.tokens[position] for position in masked}
+        table = figures.word_table(comparison.shifts, bert.tokenizer.mask_token or "", hidden)
+        fig = answers.WORDS.chart.draw(table)
         drawn.append(Drawn("Words", fig, how_to_read(bert, _ANSWERS, "WORDS")))
     if comparison.next_before is not None and comparison.next_after is not None:
-        fig = figures.next_bars((comparison.next_before.is_next, comparison.next_after.is_next))
+        table = figures.next_table(comparison.next_before, comparison.next_after)
+        fig = answers.NEXT_SENTENCE.chart.draw(table)
         how = how_to_read(bert, _ANSWERS, "NEXT_SENTENCE")
         drawn.append(Drawn("Next sentence", fig, how))
     fig = answers.hidden_bars(comparison.hidden_change, before.tokens)

@@ -28,7 +28,7 @@ from tests.support.tiny_families import make
 from tests.support.tiny_others import make_other
 
 HOSTILE = '</script><img src=x onerror=alert(1)> {braces} "q" \\ the [MASK] bank'
-TEXTS = (HOSTILE, "it's 'quoted' \u202e\"\"\"", "=1+1;@x")
+TEXTS = (HOSTILE, "it's 'quoted' \u202e\"\"\" the [MASK] bank", "=1+1;@x")
 MADE: dict[str, Callable[[Path], object]] = {
     "bert": lambda folder: tiny_bert().save(folder),
     "bert without heads": lambda folder: tiny_bert(heads=frozenset()).save(folder),
@@ -49,10 +49,17 @@ SAMPLES: dict[str, Any] = {
     "words": ("bank",),
     "objective": "masked-words",
     "among": TEXTS,
+    "sentences_b": (TEXTS[2], "it's"),
     "pairs": tuple(itertools.permutations(TEXTS, 2)),
 }
 """Arguments that a visitor chooses, by name."""
-PUBLIC = {"bertcore", "bertcore.analysis", "bertcore.bias", "bertcore.model"}
+PUBLIC = {
+    "bertcore",
+    "bertcore.analysis",
+    "bertcore.bias",
+    "bertcore.grammar",
+    "bertcore.model",
+}
 """Packages that the Python of views imports from."""
 NEEDS_FILES = {
     "rotations",
@@ -120,6 +127,7 @@ def test_a_view_draws_or_the_model_says_why_not(
         return
     try:
         result = view.compute(bert, texts, **options)
+        table = view.table(result)
     except ValueError:  # such as a text without a mask
         assert signature != "bert"
         return
@@ -127,7 +135,6 @@ def test_a_view_draws_or_the_model_says_why_not(
         fig = view.draw(result)
         assert int(fig.height or 0) > 0
         assert "<img" not in str(fig.plotly().to_plotly_json())
-    table = view.table(result)
     content = data_file(view.name, table).content
     if isinstance(table, pd.DataFrame):
         rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"))))
@@ -158,12 +165,7 @@ def test_the_python_of_a_view_gives_its_numbers(
     exec(compile(python, view.name, "exec"), names)
     if view.name not in VARIES:
         assert to_json(names["result"]) == to_json(result)
-    assert public_module(view.of) in {
-        "bertcore",
-        "bertcore.analysis",
-        "bertcore.bias",
-        "bertcore.model",
-    }
+    assert public_module(view.of) in PUBLIC
 
 
 def test_the_file_of_a_view_opens_without_a_network(

@@ -34,9 +34,9 @@ def test_versions_are_compared_and_linked(visit: Visit, new_visit: Callable[...,
     expect(strip.get_by_text("woman", exact=True)).to_be_visible()
     expect(strip.get_by_title("no token here")).to_have_count(1)
     before = shown_map(visit)
-    chosen = visit.page.get_by_role("button", name=" bits").first
-    layer, head = (chosen.text_content() or "").partition(":")[0].strip().split(".")
-    chosen.click()
+    layer, head = "0", "1"
+    heads = visit.picture("figure_minimal-pair-heads")
+    heads.locator(".scatterlayer .point").nth(1).click(force=True)
     visit.wait_for_query("pair_head", head)
     visit.check()
     opened = shown_map(visit)

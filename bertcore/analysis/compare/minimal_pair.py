@@ -1,6 +1,6 @@
 """Minimal pairs: two versions of a text, aligned token by token, and BERT's answers to both."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import NamedTuple
@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from bertcore.analysis.compare.before_after import (
     WordShift,
@@ -18,9 +17,13 @@ from bertcore.analysis.compare.before_after import (
     next_sentence_of,
     word_shifts,
 )
+from bertcore.likelihood import reads_from_left, token_log_likelihoods
 from bertcore.model import Model, NextSentence
 from bertcore.tokenizer import Encoding
 from bertcore.trace import Trace
+
+Text = tuple[str, str | None]
+"""Text A and text B."""
 
 
 class Column(NamedTuple):
@@ -33,12 +36,37 @@ class Column(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class MinimalPair:
-    """Two versions of a text, compared over the N columns of their alignment."""
+class Alignment:
+    """The tokens of two versions, over the N columns of their alignment."""
 
+    tokens_first: tuple[str, ...]
+    tokens_second: tuple[str, ...]
     columns: tuple[Column, ...]
     changed: tuple[bool, ...]
     """Whether the column's tokens differ or one of them is missing, [N]."""
+
+    @classmethod
+    def of(cls, first: Trace, second: Trace) -> "Alignment":
+        """Return the alignment of two runs; see `align`."""
+        columns = align(first, second)
+        changed = (
+            i is None or j is None or first.input_ids[i] != second.input_ids[j] for i, j in columns
+        )
+        return cls(tuple(first.tokens), tuple(second.tokens), columns, tuple(changed))
+
+    @property
+    def common(self) -> list[int]:
+        """The columns of tokens that both versions have."""
+        return [n for n, column in enumerate(self.columns) if None not in column]
+
+
+@dataclass(frozen=True, slots=True)
+class MinimalPair:
+    """Two versions of a text, compared over the N columns of their alignment."""
+
+    alignment: Alignment
+    mask: str
+    """The checkpoint's mask token; empty if it has none."""
     shifts: tuple[WordShift, ...]
     """One for each [MASK] that both have; `position` is that in the first version."""
     next_first: NextSentence | None
@@ -51,43 +79,53 @@ class MinimalPair:
     have, in bits, [L, H]; a token that a version does not have gets no attention there."""
 
 
+def versions(text_a: str, text_b: str, sentences_b: tuple[str, str] | None) -> list[Text]:
+    """Return the texts of both versions, each a single text or a pair."""
+    firsts, seconds = (text_a, text_b), sentences_b or (None, None)
+    return list(zip(firsts, seconds, strict=True))
+
+
 @torch.no_grad()
-def compare_pair(bert: Model, first: Trace, second: Trace, top_k: int = 5) -> MinimalPair:
-    """Compare two versions of a text, run through the same checkpoint.
+def compare_pair(
+    bert: Model,
+    text_a: str,
+    text_b: str,
+    sentences_b: tuple[str, str] | None = None,
+    top_k: int = 5,
+) -> MinimalPair:
+    """Compare two versions of a text.
 
     Args:
-        bert: The model of both traces; its heads read the last hidden states.
-        first, second: Two single texts, or two pairs.
+        text_a, text_b: The first version and the second.
+        sentences_b: Sentence B of each, if they are pairs.
         top_k: Number of best words of each version at each [MASK], at least 1.
 
-    ValueError if one is a pair and the other is not, or a run holds NaN.
+    ValueError if a run holds NaN.
     """
-    if (first.text_b is None) != (second.text_b is None):
-        raise ValueError(
-            "one version is a pair and the other a single text. Give two pairs or two single texts."
-        )
+    first, second = (bert.trace(*text) for text in versions(text_a, text_b, sentences_b))
     for trace in (first, second):
         check_finite(trace)
-    columns = align(first, second)
-    both = [(n, i, j) for n, (i, j) in enumerate(columns) if i is not None and j is not None]
-    masks = [(i, j) for _, i, j in both if first.input_ids[i] == bert.tokenizer.mask_id]
-    masks = [(i, j) for i, j in masks if second.input_ids[j] == bert.tokenizer.mask_id]
-    places = [n for n, _, _ in both]
-    change = np.full((len(first.hidden_states), len(columns)), np.nan, dtype=np.float32)
-    change[:, places] = cosine_change(
-        first.hidden_states[:, [i for _, i, _ in both]],
-        second.hidden_states[:, [j for _, _, j in both]],
+    alignment = Alignment.of(first, second)
+    both = [alignment.columns[n] for n in alignment.common]
+    left, right = [i for i, _ in both if i is not None], [j for _, j in both if j is not None]
+    mask_id = bert.tokenizer.mask_id
+    masks = [
+        (i, j)
+        for i, j in zip(left, right, strict=True)
+        if first.input_ids[i] == second.input_ids[j] == mask_id
+    ]
+    change = np.full((len(first.hidden_states), len(alignment.columns)), np.nan, dtype=np.float32)
+    change[:, alignment.common] = cosine_change(
+        first.hidden_states[:, left], second.hidden_states[:, right]
     ).numpy()
     return MinimalPair(
-        columns=columns,
-        changed=tuple(
-            i is None or j is None or first.input_ids[i] != second.input_ids[j] for i, j in columns
-        ),
+        alignment=alignment,
+        mask=bert.tokenizer.mask_token or "",
         shifts=word_shifts(bert, first, second, masks, top_k),
         next_first=next_sentence_of(bert, first),
         next_second=next_sentence_of(bert, second),
         hidden_change=change,
-        attention_change=_attention_change(first, second, columns, places),
+        attention_change=_attention_change(first, second, alignment.columns, alignment.common),
     )
 
 
@@ -125,32 +163,96 @@ def _keys(trace: Trace | Encoding) -> list[tuple[int, int]]:
     return keys
 
 
+@dataclass(frozen=True, slots=True)
+class AlignedAttention:
+    """The attention of a head, or the mean of a layer, in two versions."""
+
+    alignment: Alignment
+    layer: int
+    head: int | None
+    """None: the mean of the layer's heads."""
+    first: NDArray[np.float32]
+    """Over the columns, row = query token, [N, N]; NaN in rows and columns of tokens that the
+    version does not have. Rows sum to 1 without them."""
+    second: NDArray[np.float32]
+
+
 @torch.no_grad()
 def aligned_attention(
-    first: Trace, second: Trace, columns: Sequence[Column], layer: int, head: int | None = None
-) -> tuple[Tensor, Tensor]:
-    """Return the attention of both versions over the columns; second - first is the difference.
+    bert: Model,
+    text_a: str,
+    text_b: str,
+    sentences_b: tuple[str, str] | None = None,
+    layer: int | None = None,
+    head: int | None = None,
+) -> AlignedAttention:
+    """Return the attention of two versions over the columns of their alignment.
 
     Args:
-        columns: From `align`, N of them.
-        layer: 0 to L-1.
-        head: 0 to H-1, or None for the mean of the layer's heads.
-
-    Returns:
-        Two float32 tensors [N, N], row = query token; NaN in rows and columns of tokens
-        that a version does not have. Rows sum to 1 without them.
+        text_a, text_b, sentences_b: As for `compare_pair`.
+        layer: 0 to L-1; None: the last.
+        head: 0 to H-1; None: the mean of the layer's heads.
     """
+    traces = [bert.trace(*text) for text in versions(text_a, text_b, sentences_b)]
+    alignment = Alignment.of(*traces)
+    layer = len(traces[0].attentions) - 1 if layer is None else layer
+    size = len(alignment.columns)
     aligned = []
-    for side, trace in enumerate((first, second)):
+    for side, trace in enumerate(traces):
         maps = trace.attentions[layer].float()
         weights = maps.mean(0) if head is None else maps[head]
-        there = [n for n, column in enumerate(columns) if column[side] is not None]
-        positions = [column[side] for column in columns if column[side] is not None]
-        out = torch.full((len(columns), len(columns)), torch.nan)
-        at = torch.tensor(there)
-        out[at[:, None], at] = weights[positions][:, positions]
-        aligned.append(out)
-    return aligned[0], aligned[1]
+        there = torch.tensor([n for n, at in enumerate(alignment.columns) if at[side] is not None])
+        positions = [at[side] for at in alignment.columns if at[side] is not None]
+        out = torch.full((size, size), torch.nan)
+        out[there[:, None], there] = weights[positions][:, positions]
+        aligned.append(out.numpy())
+    return AlignedAttention(alignment, layer, head, *aligned)
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedLikelihoods:
+    """The log-probability of each token of two versions, in nats."""
+
+    alignment: Alignment
+    first: NDArray[np.float64]
+    """By column, [N]; NaN where the version has no such token, or an added one."""
+    second: NDArray[np.float64]
+    reads_from_left: bool
+    """Whether each token is predicted from those before it; else it is hidden, with the pieces
+    after it in its word."""
+
+    @property
+    def sums(self) -> tuple[float, float]:
+        """The scores of the versions."""
+        return float(np.nansum(self.first)), float(np.nansum(self.second))
+
+
+def aligned_likelihoods(
+    bert: Model,
+    text_a: str,
+    text_b: str,
+    sentences_b: tuple[str, str] | None = None,
+    *,
+    on_fraction: Callable[[float], None] = lambda fraction: None,
+) -> AlignedLikelihoods:
+    """Return how probable each token of two versions is; see `token_log_likelihoods`.
+
+    Args:
+        text_a, text_b, sentences_b: As for `compare_pair`.
+        on_fraction: Called with the fraction done.
+    """
+    texts = versions(text_a, text_b, sentences_b)
+    alignment = Alignment.of(*(bert.trace(*text) for text in texts))
+    aligned = []
+    for side, text in enumerate(texts):
+
+        def report(fraction: float, before: int = side) -> None:
+            on_fraction((before + fraction) / 2)
+
+        scores = token_log_likelihoods(bert, *text, progress=report)
+        places = [column[side] for column in alignment.columns]
+        aligned.append(np.array([np.nan if at is None else scores[at] for at in places]))
+    return AlignedLikelihoods(alignment, *aligned, reads_from_left(bert))
 
 
 def _attention_change(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,207 +10,288 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.minimal_pair import compared as minimal_pair
-from app.minimal_pair.compared import MOST_DRAWN
-from bertcore import Bert
-from bertcore.analysis.compare.minimal_pair import align, aligned_attention, compare_pair
+from app.minimal_pair import page as minimal_pair
+from app.plots import plain
+from app.plots.formats import signed
+from bertcore import Bert, load
+from bertcore.analysis import aligned_attention, aligned_likelihoods, compare_pair, patch_versions
+from bertcore.analysis import patching as core_patching
 from bertcore.analysis.words.training_example import example_version
+from bertcore.checkpoints.source import SHIPPED
+from bertcore.grammar import PairFile, accuracies, bundled_pairs, exam, score_bundled_pairs
 from bertcore.network import ALL_HEADS
-from tests.support.opened import button, named_charts, numbers, ok, page_of, said
-from tests.support.tiny import tiny_bert
+from tests.support.opened import (
+    button,
+    complaints,
+    finish_jobs,
+    named_charts,
+    numbers,
+    ok,
+    page_of,
+    said,
+    with_results,
+)
+from tests.support.tiny import tiny_bert, tiny_config
+from tests.support.tiny_others import make_other
 
 A, B = "the cat [MASK] on the mat", "it had rained"
 OTHER = "the dogs [MASK] not on the mat"
+SCORED = {"text_a": "the dogs had rained", "text_b": "", "other_a": "the dog had not rained"}
+PATCHED = {"text_a": "the cat [MASK] on the mat", "other_a": "the dog [MASK] in the mat"}
+
+Opened = Callable[..., AppTest]
 
 
 @pytest.fixture
-def page(checkpoint: str, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", checkpoint)
-    texts = {"text_a": A, "text_b": B, "other_a": OTHER}
-    return page_of("minimal_pair", seconds=120, pair_attention="1", **texts)
+def opened(checkpoint: str, monkeypatch: pytest.MonkeyPatch) -> Opened:
+    def page(folder: str | Path = checkpoint, **query: str) -> AppTest:
+        monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(folder))
+        texts = {"text_a": A, "text_b": B, "other_a": OTHER}
+        return page_of("minimal_pair", seconds=120, **{**texts, **query}).run()
+
+    return page
 
 
 def charts(app: AppTest) -> dict[str, Any]:
-    return named_charts(app, "minimal-pair")
+    return named_charts(ok(app), "minimal-pair")
 
 
-def tokens(app: AppTest) -> str:
-    return next(e.proto.body for e in app.get("html") if "aligned" in e.proto.body)
+def cells(app: AppTest, name: str) -> np.ndarray:
+    return numbers(charts(app)[name][0]["z"])
 
 
-def test_every_picture_is_the_cores(page: AppTest, bert: Bert) -> None:
-    app = ok(page.run())
-    found = charts(app)
-    first, second = bert.trace(A, B), bert.trace(OTHER, B)
-    true = compare_pair(bert, first, second)
-    names = ["words", "next-sentence", "vectors", "attention", "heads"]
-    assert list(found) == names
-    one, two = aligned_attention(first, second, true.columns, 1)
-    drawn = numbers(found["attention"][0]["z"])
-    np.testing.assert_allclose(drawn, 100 * (two - one).numpy(), atol=1e-4)
-    np.testing.assert_allclose(numbers(found["vectors"][0]["z"]), true.hidden_change, atol=1e-6)
-    np.testing.assert_allclose(numbers(found["heads"][0]["z"]), true.attention_change, atol=1e-6)
-    assert true.next_first is not None
-    assert true.next_second is not None
-    answers = [true.next_first.is_next, true.next_second.is_next]
-    assert list(numbers(found["next-sentence"][0]["x"])) == pytest.approx(answers, abs=1e-6)
-    assert list(numbers(found["words"][0]["x"])) == pytest.approx(true.shifts[0].before, abs=1e-6)
-    assert list(numbers(found["words"][1]["x"])) == pytest.approx(true.shifts[0].after, abs=1e-6)
-    shown = tokens(app)
-    for token in ("cat", "dog", "##s", "not"):
-        assert f">{token}</bdi>" in shown
-    assert shown.count('title="no token here"') == sum(None in c for c in true.columns) == 2
+def test_every_picture_is_the_cores(opened: Opened, bert: Bert) -> None:
+    app = opened(pair_attention="1")
+    drawn = charts(app)
+    assert list(drawn) == ["words", "next-sentence", "vectors", "heads", "attention"]
+    wanted = compare_pair(bert, A, OTHER, (B, B))
+    change = wanted.attention_change
+    layer, head = map(int, np.unravel_index(change.argmax(), change.shape))
+    attention = aligned_attention(bert, A, OTHER, (B, B), layer, head)
+    difference = attention.second - attention.first
+    np.testing.assert_allclose(cells(app, "attention"), difference, atol=1e-6)
+    np.testing.assert_allclose(cells(app, "vectors"), wanted.hidden_change, atol=1e-6)
+    np.testing.assert_allclose(cells(app, "heads"), change, atol=1e-6)
+    assert wanted.next_first is not None
+    assert wanted.next_second is not None
+    answers = [numbers(bar["x"]) for bar in drawn["next-sentence"][:2]]
+    is_next = [[wanted.next_first.is_next], [wanted.next_second.is_next]]
+    np.testing.assert_allclose(answers, is_next, atol=1e-6)
+    (shift,) = wanted.shifts
+    for bar, p in zip(drawn["words"], (shift.before, shift.after), strict=False):
+        np.testing.assert_allclose(numbers(bar["x"]), p, atol=1e-6)
+    strip = next(e.proto.body for e in app.get("html") if "aligned" in e.proto.body)
+    assert all(f">{token}</bdi>" in strip for token in ("cat", "dog", "##s", "not"))
+    gaps = sum(None in column for column in wanted.alignment.columns)
+    assert strip.count('title="no token here"') == gaps == 2
 
 
-def test_the_python_shown_gives_the_same(page: AppTest, bert: Bert) -> None:
-    page.query_params["pair_layer"] = "0"
-    page.query_params["pair_head"] = "2"
-    app = ok(page.run())
-    code = max((c.value for c in app.code), key=len)
-    names: dict[str, Any] = {}
-    exec(code, names)  # what the visitor would run
-    first, second = bert.trace(A, B), bert.trace(OTHER, B)
-    one, two = aligned_attention(first, second, align(first, second), 0, 2)
-    np.testing.assert_allclose(names["difference"], two - one, atol=1e-6)
-    drawn = numbers(charts(app)["attention"][0]["z"])
-    np.testing.assert_allclose(drawn, 100 * (two - one).numpy(), atol=1e-4)
+def test_a_head_is_chosen(opened: Opened, bert: Bert) -> None:
+    app = ok(opened(pair_layer="0", pair_head="2"))
+    app = ok(app.selectbox(key="pair_head").set_value(1).run())
+    attention = aligned_attention(bert, A, OTHER, (B, B), 0, 1)
+    difference = attention.second - attention.first
+    np.testing.assert_allclose(cells(app, "attention"), difference, atol=1e-6)
 
 
-def test_a_head_is_opened_from_the_list(page: AppTest) -> None:
-    app = ok(page.run())
-    first = next(b for b in app.button if b.label.endswith(" bits"))
-    layer, head = map(int, first.label.partition(":")[0].split("."))
-    app = ok(first.click().run())
-    assert (app.selectbox(key="pair_layer").value, app.selectbox(key="pair_head").value) == (
-        layer,
-        head,
-    )
-
-
-def test_swapping_negates_what_is_drawn(page: AppTest) -> None:
-    app = ok(page.run())
-    before = numbers(charts(app)["attention"][0]["z"])
+def test_swapping_the_versions(opened: Opened) -> None:
+    app = ok(opened())
+    before = cells(app, "vectors")
     app = ok(button(app, "Swap versions").click().run())
-    assert app.session_state["text_a"] == OTHER
-    assert app.session_state["other_a"] == A
-    after = numbers(charts(app)["attention"][0]["z"])
-    np.testing.assert_allclose(after, -before, atol=1e-5)
+    assert (app.session_state["text_a"], app.session_state["other_a"]) == (OTHER, A)
+    assert (app.session_state["text_b"], app.session_state["other_b"]) == (B, "")
+    np.testing.assert_allclose(cells(app, "vectors"), before, atol=1e-6)
 
 
 @pytest.mark.parametrize("other", ["", "  \n"])
 def test_without_a_second_version_an_example_is_shown(
-    page: AppTest, bert: Bert, other: str
+    opened: Opened, bert: Bert, other: str
 ) -> None:
-    page.query_params["other_a"] = other
-    app = ok(page.run())
+    app = ok(opened(other_a=other))
     version = example_version(bert, A, B)
     assert version is not None
     assert f"{version.replacement} in place of {version.original}" in said(app).replace("*", "")
-    assert {"attention", "heads", "vectors"} <= set(charts(app))
+    assert "vectors" in charts(app)
     app = ok(button(app, "Edit it").click().run())
     assert app.session_state["other_a"] == version.text
     assert app.session_state["other_b"] == version.text_pair
 
 
-def test_the_same_text_says_so_and_draws_nothing(page: AppTest) -> None:
-    page.query_params["other_a"] = A
-    app = ok(page.run())
+def test_the_same_text_says_so_and_draws_nothing(opened: Opened) -> None:
+    app = ok(opened(other_a=A))
     assert "The two versions are the same" in said(app)
     assert not charts(app)
     app = ok(button(app, "Copy the first version").click().run())
     assert (app.session_state["other_a"], app.session_state["other_b"]) == (A, B)
     app = ok(app.text_area(key="other_a").set_value(A.replace("cat", "dog")).run())
-    assert set(charts(app)) >= {"attention", "heads", "vectors"}
+    assert "vectors" in charts(app)
 
 
-def test_of_a_long_pair_the_tokens_that_change_most_are_drawn(page: AppTest, bert: Bert) -> None:
-    words = ["the", "river", "bank", "was", "steep", "and", "it", "had"] * 6
-    long = " ".join(words)
-    other = " ".join([*words[:40], "dog", *words[41:]])
-    page.query_params.update({"text_a": long, "text_b": B, "other_a": other})
-    app = ok(page.run())
-    first, second = bert.trace(long, B), bert.trace(other, B)
-    true = compare_pair(bert, first, second)
-    total = len(true.columns)
-    assert total > MOST_DRAWN
-    assert f"{MOST_DRAWN} of {total} tokens" in said(app)
-    found = charts(app)
-    vectors = numbers(found["vectors"][0]["z"])
-    assert vectors.shape[1] == MOST_DRAWN
-    change = np.nan_to_num(true.hidden_change).max(0)
-    assert vectors.max() == pytest.approx(change.max(), abs=1e-6)
-    left = np.sort(change)[: total - MOST_DRAWN]
-    assert np.nanmax(vectors, axis=0).min() >= left.max() - 1e-6
-    names = next(c.proto.spec for c in app.get("plotly_chart") if "vectors" in c.proto.id)
-    assert "the → dog · 41" in json.dumps(json.loads(names), ensure_ascii=False)
-    app = ok(app.toggle(key="pair_all").set_value(True).run())
-    assert numbers(charts(app)["attention"][0]["z"]).shape == (total, total)
-    assert "tokens are drawn" not in said(app)
-
-
-def test_only_b_may_differ(page: AppTest, bert: Bert) -> None:
-    page.query_params["other_a"] = ""
-    page.query_params["other_b"] = "he bought milk"
-    app = ok(page.run())
-    first, second = bert.next_sentence(A, B), bert.next_sentence(A, "he bought milk")
-    drawn = list(numbers(charts(app)["next-sentence"][0]["x"]))
-    assert drawn == pytest.approx([first.is_next, second.is_next], abs=1e-6)
+def test_only_b_may_differ(opened: Opened, bert: Bert) -> None:
+    app = opened(other_a="", other_b="he bought milk")
+    wanted = [[bert.next_sentence(A, b).is_next] for b in (B, "he bought milk")]
+    bars = [numbers(bar["x"]) for bar in charts(app)["next-sentence"][:2]]
+    np.testing.assert_allclose(bars, wanted, atol=1e-6)
 
 
 @pytest.mark.parametrize("example", minimal_pair.EXAMPLES, ids=lambda e: e.title)
-def test_examples(page: AppTest, example: minimal_pair.Example) -> None:
-    page.query_params["other_b"] = "he bought milk"
-    app = ok(page.run())
-    app = ok(button(app, example.title).click().run())
-    assert (app.session_state["text_a"], app.session_state["text_b"]) == (
-        example.first,
-        example.text_b,
-    )
-    assert app.session_state["other_a"] == example.second
+def test_examples(opened: Opened, example: minimal_pair.Example) -> None:
+    app = ok(button(ok(opened(other_b="he bought milk")), example.title).click().run())
+    boxes = [app.session_state[name] for name in ("text_a", "text_b", "other_a")]
+    assert boxes == [example.first, example.text_b, example.second]
     names = set(charts(app))
-    assert {"attention", "heads", "vectors"} <= names
     assert ("words" in names) == ("[MASK]" in example.first)
     assert ("next-sentence" in names) == bool(example.text_b)
 
 
-def test_a_newcomer_finds_a_version(page: AppTest) -> None:
-    for name in ("text_a", "text_b", "other_a"):
-        del page.query_params[name]
-    app = ok(page.run())
-    assert app.session_state["other_a"] == minimal_pair.NEWCOMERS_VERSION
-    assert {"next-sentence", "attention", "heads", "vectors"} <= set(charts(app))
-    app = ok(app.text_area(key="other_a").set_value("").run())
-    assert "since there is no second version yet" in said(app)
-
-
 def test_a_checkpoint_without_heads_shows_what_differs_inside(
-    page: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    opened: Opened, tmp_path: Path
 ) -> None:
-    bare = tiny_bert(heads=ALL_HEADS - {"mlm", "nsp"}).save(tmp_path / "bare")
-    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(bare))
-    app = ok(page.run())
+    app = opened(tiny_bert(heads=ALL_HEADS - {"mlm", "nsp"}).save(tmp_path), pair_many="1")
     assert "no masked-word (MLM) head" in said(app)
-    assert list(charts(app)) == ["vectors", "attention", "heads"]
+    assert list(charts(app)) == ["vectors"]
 
 
-def test_the_newcomers_version_goes_with_its_text(
-    checkpoint: str, monkeypatch: pytest.MonkeyPatch
+# ---- which version is more probable ----
+
+
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_the_more_probable_version(
+    opened: Opened, bert: Bert, tmp_path: Path, *, is_causal: bool
 ) -> None:
-    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", checkpoint)
-    app = ok(page_of("minimal_pair", seconds=120).run())
-    assert app.text_area(key="other_a").value == minimal_pair.NEWCOMERS_VERSION
-    app.text_area(key="text_a").set_value("the cat sat on the mat")
-    app = ok(app.run())
-    assert app.text_area(key="other_a").value == ""
+    if is_causal:
+        bert = tiny_bert(tiny_config(is_decoder=True), heads=frozenset({"mlm"}))
+    app = opened(bert.save(tmp_path), **SCORED)
+    both = aligned_likelihoods(bert, SCORED["text_a"], SCORED["other_a"])
+    first, second = both.sums
+    text, ahead = said(app), "first" if first > second else "second"
+    comparison = "is more probable" if is_causal else "scores higher"
+    assert f"The {ahead} version {comparison} by {abs(first - second):.2f} nats" in text
+    assert f"−{-first:.2f} and −{-second:.2f}" in text
+    assert ("from those before it" in text) == is_causal
+    drawn = cells(app, "likelihood")
+    np.testing.assert_allclose(np.nansum(drawn[:2], 1), both.sums, atol=1e-4)
+    np.testing.assert_allclose(drawn[2], drawn[0] - drawn[1], atol=1e-5)
+    # dogs is "dog" and "##s" here: the second version lacks one, and the first lacks "not"
+    assert np.isnan(drawn[:2]).sum(1).tolist() == [1, 1]
+    assert "no question" not in text
 
 
-def test_nothing_is_computed_for_a_closed_heading(
-    page: AppTest, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"text_a": "the dog had [MASK]"},
+        {"other_a": "the dog had [MASK]"},
+        {"text_b": "it had rained"},
+    ],
+)
+def test_it_is_not_shown_beside_another_question(opened: Opened, query: dict[str, str]) -> None:
+    assert "likelihood" not in charts(opened(**{**SCORED, **query}))
+
+
+def test_a_long_text_waits_in_line(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(minimal_pair, "AT_ONCE", 3)
+    app = ok(opened(**SCORED))
+    finish_jobs()
+    assert "likelihood" in charts(app.run())
+
+
+@pytest.mark.skipif(
+    not (SHIPPED["default"] / "model.safetensors").is_file(), reason="it is not here"
+)
+def test_the_example_of_agreement_says_what_the_shipped_checkpoint_does() -> None:
+    bert = load(SHIPPED["default"], device="cpu")
+    example = next(each for each in minimal_pair.EXAMPLES if each.title == "Agreement")
+    lengths = {bert.trace(text).num_tokens for text in (example.first, example.second)}
+    assert len(lengths) == 1
+
+    def best(text: str) -> str:
+        return bert.fill_mask(text, top_k=1)[0][0][0]
+
+    assert [best(text) for text in (example.first, example.second)] == ["was", "were"]
+    quoted = "The books that the man found [MASK] old."
+    assert plain("[MASK]").join(quoted.split("[MASK]")) in example.note
+    (plural, likely), (singular, nearly) = bert.fill_mask(quoted, top_k=2)[0]
+    assert (plural, singular) == ("were", "was")
+    assert likely < 1.5 * nearly
+
+
+# ---- which states carry the difference ----
+
+
+def patched(opened: Opened, **query: str) -> AppTest:
+    return with_results(opened(**{"text_b": "", "pair_states": "1", **query}))
+
+
+@pytest.mark.parametrize("words", [(), ("sat", "runs")])
+@pytest.mark.parametrize(
+    ("direction", "told"),
+    [("denoising", "bring the answer back"), ("noising", "lost without it")],
+)
+def test_the_map_is_the_cores(
+    opened: Opened, bert: Bert, direction: Any, told: str, words: Any
 ) -> None:
-    del page.query_params["pair_attention"]
-    app = ok(page.run())
-    assert set(charts(app)) == {"words", "next-sentence", "vectors"}
-    app.session_state["pair_attention"] = True  # as a click does
-    app = ok(app.run())
-    assert set(charts(app)) >= {"attention", "heads"}
-    assert app.query_params["pair_attention"] == "1"
+    typed = dict(zip(("patch_word", "patch_other_word"), words, strict=False))
+    app = ok(patched(opened, **PATCHED, patch_direction=direction, **typed))
+    wanted = patch_versions(bert, *PATCHED.values(), None, direction, *words)
+    np.testing.assert_allclose(cells(app, "patching"), wanted.patched.shares, atol=1e-5)
+    assert f"{signed(wanted.patched.first)} in the first version" in said(app)
+    assert f"{wanted.word} − {wanted.other}" in said(app)
+    assert told in said(app)
+
+
+def test_without_a_mask_a_token_is_hidden(opened: Opened, bert: Bert) -> None:
+    texts = ("the cat sat on the mat", "the dog sat in the mat")
+    app = ok(patched(opened, text_a=texts[0], other_a=texts[1]))
+    wanted = patch_versions(bert, *texts)
+    assert wanted.hidden is not None
+    np.testing.assert_allclose(cells(app, "patching"), wanted.patched.shares, atol=1e-5)
+    assert "is hidden in both versions" in said(app)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "query", "sentence"),
+    [
+        (*PATCHED.values(), {"patch_word": "zebra"}, "'zebra' is not a single piece"),
+        ("cat", "dog", {}, "no token in common"),
+        ("the cat [MASK] " * 6, "the dog [MASK] " * 6, {}, "at most 12 are patched here"),
+    ],
+)
+def test_versions_that_cannot_be_patched(
+    opened: Opened,
+    first: str,
+    second: str,
+    query: dict[str, str],
+    sentence: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(core_patching, "MOST_PLACES", 12)
+    assert sentence in complaints(patched(opened, text_a=first, other_a=second, **query))
+
+
+def test_versions_of_unequal_length_are_told(opened: Opened) -> None:
+    app = patched(opened, text_a="the old cat [MASK] on it", other_a="the dogs [MASK] it")
+    assert "The versions have" in said(app)
+    assert cells(app, "patching").size
+
+
+def test_another_architecture_says_why_not(opened: Opened, tmp_path: Path) -> None:
+    make_other("DebertaV2ForMaskedLM", tmp_path)
+    app = opened(tmp_path, text_a="The dog sat.", text_b="", other_a="The cat.", pair_states="1")
+    assert "read through transformers" in said(app)
+    assert "patching" not in charts(app)
+
+
+# ---- many pairs ----
+
+
+def test_many_pairs(opened: Opened, bert: Bert, monkeypatch: pytest.MonkeyPatch) -> None:
+    ours = bundled_pairs()
+    few = PairFile(ours.pairs[:40:4], ours.columns)
+    monkeypatch.setattr(exam, "bundled_pairs", lambda: few)
+    app = with_results(opened(pair_many="1"))
+    everything, *groups = accuracies(score_bundled_pairs(bert), few.columns)
+    assert f"**{everything.accuracy:.1%}**" in said(app)
+    (dots,) = charts(app)["many"]
+    wanted = sorted((g.accuracy for g in groups if g.column == "phenomenon"), reverse=True)
+    np.testing.assert_allclose(numbers(dots["x"]), wanted)

@@ -62,7 +62,7 @@ def test_similar_ones_stand_together_when_asked(page: AppTest, bert: Bert) -> No
     page.query_params[SIMILAR_ORDER.name] = TOGETHER
     app = ok(page.run())
     order = similar_together(similarities(bert, ALL).values)
-    maps = [chart["layout"] for chart in charts(app) if len(chart["data"]) == 3]
+    maps = [chart["layout"] for chart in charts(app) if len(chart["data"]) == 2]
     (ticks,) = [layout["xaxis"]["ticktext"] for layout in maps if "shapes" in layout]
     assert ticks == [str(place + 1) for place in order]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -56,7 +58,9 @@ def test_what_is_no_drawing_is_left_out(text: str) -> None:
 
 
 def test_words_are_drawn_before_and_after_and_never_as_html() -> None:
-    fig = figures.word_bars([shift(), shift(("a", "b"))], ["river", None])
+    other = replace(shift(("a", "b")), position=5)
+    table = figures.word_table([shift(), other], "[MASK]", {3: "river"})
+    fig = figures.mask_pairs("before", "after").draw(table)
     before, after, labels = fig.plotly().data[:3]
     assert (list(before.x), list(after.x)) == ([0.5, 0.25], pytest.approx([0.2, 0.4]))
     assert [before.name, after.name] == ["before", "after"]
@@ -66,15 +70,8 @@ def test_words_are_drawn_before_and_after_and_never_as_html() -> None:
     titles = [annotation.text for annotation in fig.plotly().layout.annotations]
     assert titles == [
         "[MASK] at 3, was <b>river</b>: KL 0.125 nats",
-        "[MASK] at 3: KL 0.125 nats",
+        "[MASK] at 5: KL 0.125 nats",
     ]
-
-
-def test_the_answer_shows_both_runs() -> None:
-    fig = figures.next_bars([0.9, 0.6])
-    assert list(fig.plotly().data[0].x) == [0.9, 0.6]
-    assert list(fig.plotly().data[1].x) == pytest.approx([0.1, 0.4])
-    assert "−30.0" in fig.plotly().layout.annotations[1].text
 
 
 def test_layers_show_mean_and_most(found: BeforeAfter) -> None:
@@ -101,8 +98,9 @@ def test_effects_below_and_above_zero_have_two_colours() -> None:
 
 
 def test_the_tables_have_a_row_for_each_number(found: BeforeAfter) -> None:
-    assert len(figures.word_table(found.shifts)) == 2
-    assert list(figures.next_table([0.9, 0.6])["p_is_next"]) == [0.9, 0.6]
+    assert len(figures.word_table(found.shifts, "[MASK]")) == 2
+    answers = figures.next_table(found.next_before, found.next_after)
+    assert answers[["p_before", "p_after"]].values.tolist() == [[0.9, 0.6]]
     hidden = hidden_table(found.hidden_change, ["[CLS]", "the"])
     assert len(hidden) == 4
     assert hidden["one_minus_cosine"].iloc[3] == pytest.approx(0.3)

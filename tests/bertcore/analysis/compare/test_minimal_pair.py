@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import torch
@@ -12,9 +10,16 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cosine, jensenshannon
 
 from bertcore import Bert, Trace
-from bertcore.analysis.compare.minimal_pair import Column, align, aligned_attention, compare_pair
+from bertcore.analysis.compare.minimal_pair import (
+    Column,
+    align,
+    aligned_attention,
+    aligned_likelihoods,
+    compare_pair,
+)
+from bertcore.grammar import MinimalPair, score_pairs
 from bertcore.network import ALL_HEADS
-from tests.support.tiny import tiny_bert
+from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
 
 FIRST, SECOND = "the cat [MASK] on the mat", "the dogs [MASK] not on the mat ."
 B = "it had rained"
@@ -25,8 +30,8 @@ def bert() -> Bert:
     return tiny_bert()
 
 
-def pair(bert: Bert, first: str = FIRST, second: str = SECOND) -> tuple[Trace, Trace]:
-    return bert.trace(first, B), bert.trace(second, B)
+def pair(bert: Bert) -> tuple[Trace, Trace]:
+    return bert.trace(FIRST, B), bert.trace(SECOND, B)
 
 
 def aligned(bert: Bert, first: str, second: str) -> str:
@@ -95,28 +100,27 @@ def _shared() -> Bert:
 
 
 def test_identical_texts_give_zeros_everywhere(bert: Bert) -> None:
-    first, second = pair(bert, FIRST, FIRST)
-    found = compare_pair(bert, first, second)
-    assert not any(found.changed)
+    found = compare_pair(bert, FIRST, FIRST, (B, B))
+    assert not any(found.alignment.changed)
     assert (found.hidden_change == 0).all()
     assert (found.attention_change == 0).all()
     assert found.next_first == found.next_second
     for shift in found.shifts:
         assert (shift.before == shift.after).all()
         assert shift.divergence == 0
-    one, other = aligned_attention(first, second, found.columns, 1)
-    assert bool((other - one == 0).all())
+    attention = aligned_attention(bert, FIRST, FIRST, (B, B), 1)
+    assert (attention.second - attention.first == 0).all()
 
 
 def test_swapping_the_versions_negates_the_difference(bert: Bert) -> None:
-    first, second = pair(bert)
-    there, back = compare_pair(bert, first, second), compare_pair(bert, second, first)
-    assert back.columns == tuple(Column(j, i) for i, j in there.columns)
-    assert back.changed == there.changed
+    there = compare_pair(bert, FIRST, SECOND, (B, B))
+    back = compare_pair(bert, SECOND, FIRST, (B, B))
+    assert back.alignment.columns == tuple(Column(j, i) for i, j in there.alignment.columns)
+    assert back.alignment.changed == there.alignment.changed
     for head in (None, 0, 3):
-        one, other = aligned_attention(first, second, there.columns, 1, head)
-        two, three = aligned_attention(second, first, back.columns, 1, head)
-        torch.testing.assert_close(three - two, -(other - one), rtol=0, atol=0, equal_nan=True)
+        one = aligned_attention(bert, FIRST, SECOND, (B, B), 1, head)
+        other = aligned_attention(bert, SECOND, FIRST, (B, B), 1, head)
+        np.testing.assert_array_equal(other.second - other.first, -(one.second - one.first))
     np.testing.assert_array_equal(there.hidden_change, back.hidden_change)
     np.testing.assert_allclose(there.attention_change, back.attention_change, atol=1e-7)
     assert (there.next_first, there.next_second) == (back.next_second, back.next_first)
@@ -126,8 +130,7 @@ def test_swapping_the_versions_negates_the_difference(bert: Bert) -> None:
 
 
 def test_words_and_next_sentence_are_those_of_the_public_api(bert: Bert) -> None:
-    first, second = pair(bert)
-    found = compare_pair(bert, first, second, top_k=3)
+    found = compare_pair(bert, FIRST, SECOND, (B, B), top_k=3)
     (shift,) = found.shifts
     assert shift.position == 3
     before = dict(bert.fill_mask(FIRST, B, top_k=200)[0])
@@ -146,63 +149,76 @@ def test_words_and_next_sentence_are_those_of_the_public_api(bert: Bert) -> None
 
 def test_vectors_and_attention_of_aligned_tokens(bert: Bert) -> None:
     first, second = pair(bert)
-    found = compare_pair(bert, first, second)
-    assert found.columns[2:6] == (Column(2, 2), Column(None, 3), Column(3, 4), Column(None, 5))
-    assert found.changed[:6] == (False, False, True, True, False, True)
-    for n, (i, j) in enumerate(found.columns):
+    found = compare_pair(bert, FIRST, SECOND, (B, B))
+    columns = found.alignment.columns
+    assert columns[2:6] == (Column(2, 2), Column(None, 3), Column(3, 4), Column(None, 5))
+    assert found.alignment.changed[:6] == (False, False, True, True, False, True)
+    for n, (i, j) in enumerate(columns):
         if i is None or j is None:
             assert np.isnan(found.hidden_change[:, n]).all()
             continue
         for layer in range(3):
             expected = cosine(first.hidden_states[layer, i], second.hidden_states[layer, j])
             assert found.hidden_change[layer, n] == pytest.approx(expected, abs=1e-5)
-    both = [n for n, (i, j) in enumerate(found.columns) if i is not None and j is not None]
+    both = [n for n, (i, j) in enumerate(columns) if i is not None and j is not None]
     for layer in range(2):
         for head in range(4):
-            one, other = aligned_attention(first, second, found.columns, layer, head)
-            for n, (i, j) in enumerate(found.columns):
-                for m, (k, l) in enumerate(found.columns):  # noqa: E741
+            attention = aligned_attention(bert, FIRST, SECOND, (B, B), layer, head)
+            one, other = attention.first, attention.second
+            for n, (i, j) in enumerate(columns):
+                for m, (k, l) in enumerate(columns):  # noqa: E741
                     if i is not None and k is not None:
                         assert float(one[n, m]) == float(first.attentions[layer, head, i, k])
                     else:
-                        assert bool(one[n, m].isnan())
+                        assert np.isnan(one[n, m])
                     if j is not None and l is not None:
                         assert float(other[n, m]) == float(second.attentions[layer, head, j, l])
-            rows = one[both].nan_to_num(0), other[both].nan_to_num(0)
-            expected = np.mean(jensenshannon(*(r.numpy() for r in rows), base=2, axis=-1) ** 2)
+            rows = np.nan_to_num(one[both]), np.nan_to_num(other[both])
+            expected = np.mean(jensenshannon(*rows, base=2, axis=-1) ** 2)
             assert found.attention_change[layer, head] == pytest.approx(expected, abs=1e-5)
 
 
 def test_the_mean_of_a_layer_is_that_of_its_heads(bert: Bert) -> None:
-    first, second = pair(bert)
-    columns = align(first, second)
-    heads = torch.stack([aligned_attention(first, second, columns, 0, h)[1] for h in range(4)])
-    mean = aligned_attention(first, second, columns, 0)[1]
-    torch.testing.assert_close(mean, heads.mean(0), equal_nan=True)
+    each, mean = (
+        [aligned_attention(bert, FIRST, SECOND, None, 0, head).second for head in heads]
+        for heads in (range(4), [None])
+    )
+    np.testing.assert_allclose(mean[0], np.mean(each, 0), atol=1e-6)
 
 
 def test_single_texts_and_a_checkpoint_without_heads(bert: Bert) -> None:
-    found = compare_pair(bert, bert.trace(FIRST), bert.trace(SECOND))
+    found = compare_pair(bert, FIRST, SECOND)
     assert found.next_first is found.next_second is None
     assert len(found.shifts) == 1
     bare = tiny_bert(heads=ALL_HEADS - {"mlm", "nsp"})
-    found = compare_pair(bare, bare.trace(FIRST, B), bare.trace(SECOND, B))
+    found = compare_pair(bare, FIRST, SECOND, (B, B))
     assert found.shifts == ()
     assert found.next_first is found.next_second is None
     assert np.nanmax(found.hidden_change) > 0
 
 
 def test_a_mask_that_only_one_has_is_not_read(bert: Bert) -> None:
-    found = compare_pair(bert, bert.trace("the [MASK] sat"), bert.trace("the cat sat"))
-    assert found.shifts == ()
+    assert compare_pair(bert, "the [MASK] sat", "the cat sat").shifts == ()
 
 
-def test_what_cannot_be_compared_is_refused(bert: Bert) -> None:
-    single, both = bert.trace("the"), bert.trace("the", B)
-    with pytest.raises(ValueError, match="one version is a pair"):
-        compare_pair(bert, single, both)
-    states = single.hidden_states.clone()
-    states[-1, 0, 0] = torch.nan
-    broken = replace(single, activations=replace(single.activations, hidden_states=states))
+def test_damaged_weights_cannot_be_compared() -> None:
+    broken = tiny_bert()
+    with torch.no_grad():
+        next(broken.module.parameters())[:] = torch.nan
     with pytest.raises(ValueError, match="contain NaN or infinity"):
-        compare_pair(bert, single, broken)
+        compare_pair(broken, "the", "cat")
+
+
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_likelihoods_sum_to_the_exams_scores(bert: Bert, *, is_causal: bool) -> None:
+    if is_causal:
+        config = tiny_config(is_decoder=True)
+        bert = Bert(tiny_network(config, heads=frozenset({"mlm"})), tiny_tokenizer())
+    texts, fractions = ("the dogs had rained", "the dog had not rained"), list[float]()
+    both = aligned_likelihoods(bert, *texts, on_fraction=fractions.append)
+    (score,) = next(score_pairs(bert, [MinimalPair(*texts, (), 1)]))
+    assert both.sums == pytest.approx((score.good, score.bad), abs=1e-5)
+    assert both.reads_from_left == is_causal
+    for scores, text in zip((both.first, both.second), texts, strict=True):
+        assert np.isfinite(scores).sum() == bert.trace(text).num_tokens - 2  # not [CLS] and [SEP]
+    assert is_causal or fractions[-1] == 1
