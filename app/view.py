@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar, get_args
 
 import pandas as pd
 
-from bertcore import Model
+from bertcore import Model, load
 from bertcore.architecture.families import Capability
 
 from .html_file import chart as file_chart
@@ -30,6 +30,8 @@ T = TypeVar("T")
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 REPORTS = ("on_fraction", "progress")
 """Parameters to which a function reports the fraction done: one that has them is slow."""
+SECOND = "second"
+"""Parameter for another checkpoint."""
 _WIDTH = 88  # letters of a line of Python; a longer call has one argument a line
 
 
@@ -53,7 +55,8 @@ class View(Generic[T]):
     """What it answers: the heading of its section."""
     of: Callable[..., T]
     """Function of the core. If it begins with a `Model`, a `Trace`, or both in this order, those
-    are the page's checkpoint and the trace of its text; the others are given to `show`."""
+    are the page's checkpoint and the trace of its text; the others are given to `show`. One called
+    `second` is another checkpoint: an opened one, or for `bertscope show` its source."""
     how: str
     """How to read it, in Markdown; BERT's special tokens become the checkpoint's own. Braces are
     filled by `fills`; a literal brace is doubled."""
@@ -149,6 +152,8 @@ class View(Generic[T]):
     def compute(self, bert: Model, texts: Sequence[str], **options: Any) -> T:
         """Return the result for typed texts; errors are those of `bind` and of the function."""
         bound = self.bind(texts, options)
+        if isinstance(bound.get(SECOND), str):
+            bound[SECOND] = load(bound[SECOND], device=str(bert.device))
         trace = bert.trace(*texts[:2]) if "trace" in self.takes else None
         given = {"bert": bert, "trace": trace}
         return self.of(*(given[name] for name in self.takes), **bound)
@@ -159,7 +164,7 @@ class View(Generic[T]):
         texts: tuple[str, str | None] | None,
         spelled: Mapping[str, str] = NOTHING,
     ) -> str:
-        """Return the call as Python that follows the lines that define `bert` and `trace`.
+        """Return the call as Python that follows the lines that define `bert`, `trace`, `second`.
 
         Args:
             arguments: Those behind what it `takes`, in their order or by name.
@@ -167,9 +172,11 @@ class View(Generic[T]):
             spelled: Python of arguments that is not their `repr`, by name.
         """
         written: list[str] = []
-        by_order = {*itertools.takewhile(_TEXTS.__contains__, self.parameters)}
-        is_named = isinstance(arguments, Mapping)
-        given = arguments if is_named else dict(zip(self.parameters, arguments, strict=False))
+        by_order = {*itertools.takewhile((SECOND, *_TEXTS).__contains__, self.parameters)}
+        if isinstance(arguments, Mapping):
+            given = {name: arguments[name] for name in self.parameters if name in arguments}
+        else:
+            given = dict(zip(self.parameters, arguments, strict=False))
         for name, value in given.items():
             python = spelled.get(name) or _written(name, value, texts)
             written.append(python if name in by_order else f"{name}={python}")
@@ -219,6 +226,8 @@ def _typed(
 
 
 def _written(name: str, value: object, texts: tuple[str, str | None] | None) -> str:
+    if name == SECOND:
+        return SECOND
     if name in _TEXTS and isinstance(value, str):
         for of, text in zip(("text_a", "text_b"), texts or (), strict=False):
             if value == text:

@@ -1,129 +1,74 @@
 """Compare: two checkpoints on the same text, such as before and after fine-tuning."""
 
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from bertcore.analysis.compare.checkpoints import limits
+from bertcore.analysis.compare.checkpoints import (
+    NO_QUESTION,
+    ComparedAnswers,
+    HeadInBoth,
+    limits,
+)
+from bertcore.analysis.compare.decision import KINDS, NO_YES
 from bertcore.analysis.compare.weight_drift import WeightDrift, part_of
+from bertcore.analysis.heads.attention import attention_map
+from bertcore.interventions import parse_head
 
 from ..access import checkpoints
 from ..access.policy import policy
-from ..plots import plain
-from ..plots.drift import MEASURES, drift_grid, drift_table, other_bars, other_table
+from ..canvas.heat_map import heat_map
+from ..canvas.shared.session import keep_options, kept_options, last_revision
+from ..plots import label_name, marks_of, own_markdown, plain, shorten, theme
+from ..plots.drift import MEASURES
 from ..run_folders import saved_checkpoints
 from ..run_folders.folder_choice import choose_folder
 from ..run_folders.runs import default_folder
-from ..shell import Field, Picture, cache, consent, frame, one_of, sidebar
+from ..shell import (
+    Compute,
+    Field,
+    cache,
+    caption,
+    computed,
+    consent,
+    frame,
+    offer,
+    one_of,
+    show,
+    sidebar,
+)
 from ..shell.links import COMPARED_WITH, RUN, SUGGESTED
+from ..sources import head_texts
 from . import PAGE
-from .answers import show_answers
-from .case import Case, in_order, open_both, opening_code, put_second
-from .heads import VIEW, show_heads
-from .layers import show_layers
 from .sides import (
+    Case,
     Side,
     began_with,
     choices,
+    in_order,
     open_other,
     shown_name,
     shown_names,
     sides,
     suggested,
 )
+from .views import ANSWERS, CKA, CKA_DIAGONAL, HEADS, LAYERS, ONE_HEAD, OTHERS, WEIGHTS
 
+QUESTION = Field("compare_question", "")
+PLACE = Field("compare_place", 0)
+ANSWER = Field("compare_answer", "")
+MOST_CHANGED = "best"  # stands for the head that differs most
+HEAD = Field("compare_head", MOST_CHANGED)
+MAP_OPTIONS = Field("compare_map", "")  # view options of the two heat maps
 MEASURE = Field("compare_measure", "relative", tuple(MEASURES))
-NOT_FINITE = (
-    "NaN or infinity in {count}: {names}. Such a drift is not a number, and its cell is empty."
-)
-OTHER_SHAPES = (
-    "Not compared, since their shapes differ: {count}, such as {example} ({first} and {second})."
-)
-_CODE = """
-from bertcore.analysis import weight_drift
-
-drift = weight_drift(first, second)
-drift.layers, drift.others, drift.tensors
-"""
-WEIGHTS = Picture(
-    name="compare-weights",
-    figure=drift_grid,
-    table=drift_table,
-    how=(
-        "How far each matrix, with its bias, moved from the first to the second. Relative change: "
-        "the Frobenius norm of the difference divided by that of the first; 10% is a tenth of its "
-        "length. 1 − cosine: how far its direction turned, regardless of length. Fine-tuning moves "
-        "the matrices of a small BERT by about 3 to 20%; between unrelated networks the change is "
-        "over 100% and 1 − cosine is near 1."
-    ),
-    code=_CODE,
-)
-OTHERS = Picture(
-    name="compare-others",
-    figure=other_bars,
-    table=other_table,
-    how=(
-        "The same measure for the parts outside the encoder's layers: embeddings, pooler, and the "
-        "heads that both have. For parts of all zeros or NaN, this is written instead of a bar."
-    ),
-    code=_CODE,
-)
-
-
-def show_weights(case: Case) -> None:
-    """Draw the drift of all weights."""
-    drift = case.drift
-    setup = opening_code(case)
-    picture = st.container()
-    measure = one_of("Measure", MEASURES, MEASURE)
-    with picture:
-        if drift.layers:
-            drawn = {"measure": measure}
-            WEIGHTS.show(None, drift, drawn=drawn, setup=setup, with_caption=False)
-        else:
-            st.info("No layer has matrices of the same shape in both, so no drift can be drawn.")
-    WEIGHTS.caption()
-    if drift.others:
-        st.header("Outside the layers", anchor=False)
-        OTHERS.show(None, drift, drawn={"measure": measure}, setup=setup)
-    _note_left_out(case, drift)
-
-
-def _note_left_out(case: Case, drift: WeightDrift) -> None:
-    """State which tensors are not numbers, missing, or of other shapes."""
-    if drift.not_finite:
-        names = ", ".join(plain(name) for name in drift.not_finite[:3])
-        count = len(drift.not_finite)
-        names += f" and {count - 3} more" if count > 3 else ""
-        st.error(NOT_FINITE.format(count=_tensors(count), names=names))
-    for name, tensors in zip(case.names, (drift.only_first, drift.only_second), strict=True):
-        if tensors:
-            parts = dict.fromkeys(_part_words(tensor) for tensor in tensors)
-            st.caption(f"Only {plain(name)} has: {plain(_listed(list(parts)))}.")
-    if drift.mis_shaped:
-        example, (one, two) = next(iter(drift.mis_shaped.items()))
-        st.caption(
-            OTHER_SHAPES.format(
-                count=_tensors(len(drift.mis_shaped)),
-                example=plain(example),
-                first=" x ".join(map(str, one)),
-                second=" x ".join(map(str, two)),
-            )
-        )
-
-
-def _tensors(count: int) -> str:
-    return "1 tensor" if count == 1 else f"{count:,} tensors"
-
-
-def _part_words(tensor: str) -> str:
-    layer, part = part_of(tensor)
-    return part if layer is None else f"layer {layer}"
-
-
-def _listed(parts: list[str]) -> str:
-    return ", ".join(parts[:8]) + (f" and {len(parts) - 8} more" if len(parts) > 8 else "")
-
+PLACE_NAMES = {"word": "Mask", "span": "Start or end", "labels": "Label"}
 
 HELP = (
     "The sidebar's checkpoint is the first of the two, unless it is compared with the one that its "
@@ -151,6 +96,18 @@ NO_RUNS = (
     "their folder; with `keep_epochs = true` in its recipe, `bertscope finetune` keeps the "
     "checkpoint of each epoch."
 )
+
+
+def open_both(first: str, second: str) -> None:
+    """Open a checkpoint on all pages, and another beside it on this one."""
+    sidebar.choose(first)
+    put_second(second)
+
+
+def put_second(source: str) -> None:
+    """Make a source the second checkpoint, as the visitor's own choice."""
+    consent.allow(source)
+    COMPARED_WITH.put(source)
 
 
 def choose(page: frame.Page) -> tuple[Side, Side]:
@@ -249,24 +206,345 @@ def _choose_saved(key: cache.BertKey) -> None:
     )
 
 
-VIEWS = {
+NO_WORD = "The text has no word to tag. Write one in sentence A."
+BORROWED_HEAD = (
+    "**{borrower} has no head for this question.** Its encoder is read here with the head of "
+    "{owner}: what that head would answer if only the encoder were different. So the difference "
+    "is what the encoder learned."
+)
+OTHER_ANSWERS = (
+    "The two choose from different answers, so bars are side by side only where the names match."
+)
+NUMBERED_LABELS = (
+    "Both use numbers as labels. Bars with the same number are side by side, but only whoever "
+    "trained the two knows whether it means the same in both."
+)
+NEEDS_B = (
+    "{name} was fine-tuned on pairs, but here is only one text, so its answer means little. Write "
+    "the second text (for a question: the text to search) as sentence B."
+)
+HOW_TAGS = (
+    "A tagger learns the tag of a word at its first piece. Its output on pieces that continue a "
+    "word (##) is not used."
+)
+
+
+def given(result: Any) -> Callable[..., Any]:
+    """Return what `show` computes with where the page has the result."""
+    return lambda *_, **__: result
+
+
+def show_answers(case: Case) -> None:
+    """Draw answers and layers of one question."""
+    unread = (side.decisions.no_task for side in case.sides if side.has_head)
+    for reason in dict.fromkeys(filter(None, unread)):
+        st.info(plain(_sentence(reason)))
+    if not case.comparison.answers:
+        st.info(own_markdown(_sentence(NO_QUESTION), marks_of(case.first.bert.tokenizer)) + ".")
+        return
+    st.header(ANSWERS.question, anchor=False)
+    picture = st.container()
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    kinds = [question.kind for question, _, _ in case.comparison.answers]
+    kind: str = row.selectbox(
+        "Question",
+        kinds,
+        format_func=KINDS.__getitem__,
+        key=QUESTION.key(default=kinds[0], options=kinds),
+        width=250,
+    )
+    places = [shorten(place.name, 30) for place in case.comparison.places(kind)]
+    if not places:
+        st.info(NO_WORD)
+        return
+    place = 0
+    if len(places) > 1:
+        numbers = list(range(len(places)))
+        label, key = PLACE_NAMES.get(kind, "Token"), PLACE.key(options=numbers)
+        place = row.selectbox(label, numbers, format_func=places.__getitem__, key=key, width=170)
+    compared = case.comparison.compared(kind, place, choose_answer(case, kind, place, row))
+    arguments = (case.second, *case.texts, kind, place, compared.followed)
+    options: dict[str, Any] = {
+        "drawn": {"names": case.names},
+        "setup": case.setup,
+        "compute": given(compared),
+        "with_caption": False,
+    }
+    with picture:
+        show(ANSWERS, case.page, *arguments, **options)
+    caption(ANSWERS, compared)
+    _note_heads(case, kind)
+    if kind == "tag":
+        _show_tags(case)
+    st.header(LAYERS.question, anchor=False)
+    show(LAYERS, case.page, *arguments, **options)
+    _note_settled(case, compared)
+    caption(LAYERS, compared)
+
+
+def choose_answer(case: Case, kind: str, place: int, row: DeltaGenerator) -> str:
+    """Draw the choice of the answer that is followed; "" for the usual one."""
+    if kind == "score":
+        return ""
+    usual = case.comparison.compared(kind, place)
+    named = label_name if kind == "class" else str
+    names = NO_YES if kind == "labels" else [row.answer for row in usual.rows]
+    options = ["", *dict.fromkeys([usual.followed, *names])]
+    answer: str = row.selectbox(
+        "Follow the answer",
+        options,
+        format_func=lambda name: named(name) if name else f"the final one: {named(usual.followed)}",
+        key=ANSWER.key(options=options),
+        width=240,
+    )
+    return answer
+
+
+def _note_heads(case: Case, kind: str) -> None:
+    """State whose head is read, and what one of the two lacks."""
+    question, both = case.comparison.asked(kind)
+    if question.borrower is not None:
+        borrower, owner = case.names[question.borrower], case.names[1 - question.borrower]
+        st.info(BORROWED_HEAD.format(borrower=plain(borrower), owner=plain(owner)))
+    elif None in both:
+        lacking = case.sides[both.index(None)]
+        reason = lacking.decisions.no_task if kind != "next" else ""
+        st.info(
+            f"**{plain(lacking.name)} does not answer this question.** {plain(_sentence(reason))}"
+        )
+    elif not question.same_answers and kind not in ("span", "labels"):
+        st.caption(OTHER_ANSWERS)
+    elif kind == "class" and all(
+        name.removeprefix("LABEL_").isdecimal() for side in both if side for name in side.names
+    ):
+        st.caption(NUMBERED_LABELS)
+    if case.page.text_b is None and kind in ("class", "labels", "span"):
+        for side in case.sides:
+            if side.wants_pair:
+                st.warning(NEEDS_B.format(name=plain(side.name)))
+
+
+def _sentence(reason: str) -> str:
+    return reason[:1].upper() + reason[1:]
+
+
+def _note_settled(case: Case, compared: ComparedAnswers) -> None:
+    """State what each decides, and from which layer on."""
+    parts = []
+    for which, name in zip(("first", "second"), case.names, strict=True):
+        layers = [row for row in compared.layers if row.checkpoint == which]
+        if not layers or layers[-1].settled is None:
+            continue
+        final, since, last = layers[-1].answer[:40], layers[-1].settled, layers[-1].layer
+        decision = plain(label_name(final) if compared.kind == "class" else final)
+        if compared.kind == "labels":
+            decision = f"{plain(label_name(compared.place))}: {decision}"
+        when = "only after the last layer" if since == last else f"from layer {since} of {last} on"
+        parts.append(f"**{plain(name)}** decides **{decision}** {when}")
+    if parts:
+        st.markdown("; ".join(parts) + ".")
+
+
+def _show_tags(case: Case) -> None:
+    """Draw the tags of all tokens as a table, those that differ first."""
+    _, both = case.comparison.asked("tag")
+    places = case.comparison.places("tag")
+    table = pd.DataFrame({"token": [shorten(place.name, 30) for place in places]})
+    for which, side in enumerate(both):
+        at = [place.both[which] for place in places]
+        table[f"tag_{which}"] = None if side is None else np.array(side.final)[at]
+        table[f"p_{which}"] = None if side is None else side.probabilities[-1, at].max(-1)
+    is_same = (table["tag_0"] == table["tag_1"]) | (None in both)
+    table = table.loc[is_same.sort_values(kind="stable").index]
+    percentage = st.column_config.NumberColumn("probability", format="percent")
+    columns: dict[str, Any] = {f"tag_{which}": name for which, name in enumerate(case.names)}
+    columns |= {"p_0": percentage, "p_1": percentage}
+    height = min(38 + 35 * len(table), 360)
+    st.dataframe(table, hide_index=True, height=height, column_config=columns)
+    st.caption(HOW_TAGS)
+
+
+NO_HEADS = (
+    "The two have different numbers of layers or heads, so no head of one corresponds to a head of "
+    "the other. *Layers over many texts* can still compare their layers."
+)
+MERGED_WORDS = (
+    "The two tokenize this text differently, so words are compared: vectors as the mean over a "
+    "word's pieces, attention and attribution as their sum."
+)
+
+
+def show_heads(case: Case) -> None:
+    """Draw the grid of heads and the open head of both."""
+    change = case.comparison.divergence
+    if change is None:
+        st.info(NO_HEADS)
+        return
+    names = [f"{layer}.{head}" for layer, head in np.ndindex(*change.shape)]
+    HEAD.key(options=[MOST_CHANGED, *names])
+    most_changed = names[int(np.nan_to_num(change).argmax())]
+    layer, head = parse_head(most_changed if HEAD.value == MOST_CHANGED else HEAD.value)
+    st.header(HEADS.question, anchor=False)
+    show(
+        HEADS,
+        case.page,
+        case.second,
+        *case.texts,
+        drawn={"opened": (layer, head)},
+        setup=case.setup,
+        compute=given(change),
+        on_select=HEAD.put,
+    )
+    if not case.comparison.units.are_tokens:
+        st.caption(MERGED_WORDS)
+    bits = float(change[layer, head])
+    st.header(f"Layer {layer} head {head} in both: {bits:.3f} bits apart", anchor=False)
+    row = st.container(horizontal=True, key="compare_maps")
+    traces = case.traces
+    both = HeadInBoth.of(traces, layer, head)
+    for which, name, trace in zip(("first", "second"), case.names, traces, strict=True):
+        key, title = f"compare_map_{which}", f"{name}: layer {layer} head {head}"
+        shown = replace(attention_map(trace, [layer], [head]), title=title)
+        options, revision = kept_options(MAP_OPTIONS, heat_map), last_revision(key)
+        with row.container():
+            heat_map.COMPONENT(
+                heat_map.message(shown, revision, options),
+                key=key,
+                selection=_open_head,
+                look=partial(keep_options, MAP_OPTIONS, heat_map),
+            )
+    arguments = (case.second, *case.texts, layer, head)
+    offer(ONE_HEAD, case.page, both, *arguments, setup=case.setup)
+
+
+def _open_head(chosen: heat_map.Selection) -> None:
+    """Open the head that was chosen in a map; a mean of several has no place on this page."""
+    if chosen["layers"] and chosen["heads"]:
+        HEAD.put(f"{chosen['layers'][-1]}.{chosen['heads'][-1]}")
+
+
+NOT_FINITE = (
+    "NaN or infinity in {count}: {names}. Such a drift is not a number, and its cell is empty."
+)
+OTHER_SHAPES = (
+    "Not compared, since their shapes differ: {count}, such as {example} ({first} and {second})."
+)
+
+
+def show_weights(case: Case) -> None:
+    """Draw the drift of all weights."""
+    drift = computed(WEIGHTS, case.page, case.second)
+    st.header(WEIGHTS.question, anchor=False)
+    picture = st.container()
+    drawn = {"measure": one_of("Measure", MEASURES, MEASURE)}
+    with picture:
+        if drift.layers:
+            show(WEIGHTS, case.page, case.second, drawn=drawn, setup=case.setup, with_caption=False)
+        else:
+            st.info("No layer has matrices of the same shape in both, so no drift can be drawn.")
+    caption(WEIGHTS, drift)
+    if drift.others:
+        st.header(OTHERS.question, anchor=False)
+        show(OTHERS, case.page, case.second, drawn=drawn, setup=case.setup)
+    _note_left_out(case, drift)
+
+
+def _note_left_out(case: Case, drift: WeightDrift) -> None:
+    """State which tensors are not numbers, missing, or of other shapes."""
+    if drift.not_finite:
+        names = _listed([plain(name) for name in drift.not_finite], 3)
+        st.error(NOT_FINITE.format(count=_tensors(len(drift.not_finite)), names=names))
+    for name, tensors in zip(case.names, (drift.only_first, drift.only_second), strict=True):
+        if tensors:
+            places = dict.fromkeys(map(part_of, tensors))
+            parts = [part if layer is None else f"layer {layer}" for layer, part in places]
+            st.caption(f"Only {plain(name)} has: {plain(_listed([*dict.fromkeys(parts)], 8))}.")
+    if drift.mis_shaped:
+        example, shapes = next(iter(drift.mis_shaped.items()))
+        first, second = (" x ".join(map(str, shape)) for shape in shapes)
+        count = _tensors(len(drift.mis_shaped))
+        values = {"count": count, "example": plain(example), "first": first, "second": second}
+        st.caption(OTHER_SHAPES.format(**values))
+
+
+def _tensors(count: int) -> str:
+    return "1 tensor" if count == 1 else f"{count:,} tensors"
+
+
+def _listed(names: list[str], most: int) -> str:
+    rest = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + rest
+
+
+TEXTS_SETUP = """
+from pathlib import Path
+
+from bertcore.analysis import HeadTexts, bundled_sentences, bundled_trees, read_texts
+from bertcore.data import read_sentence_list
+
+"""
+FEW_EXAMPLES = (
+    "Only {examples} {what} for vectors of {width} numbers: plain CKA is too high with so few. "
+    "Give more text; the table has the debiased estimate too."
+)
+
+
+def show_layers(case: Case) -> None:
+    """Draw the similarity of layers over many texts."""
+    source = head_texts.choose()
+    if source is None:
+        return
+    arguments = case.second, tuple(source.texts.sentences)
+    compute = Compute(name="compare", stopped="The comparison was stopped.")
+    compared = computed(CKA, case.page, *arguments, compute=compute)
+    if compared.num_left_out:
+        st.caption(
+            f"{compared.num_left_out:,} texts are left out: at most {compared.num_sentences:,} "
+            "are compared."
+        )
+    if compared.num_cut:
+        st.caption(
+            f"{compared.num_cut:,} texts are longer than a checkpoint can read and were cut."
+        )
+    options: dict[str, Any] = {
+        "setup": f"{case.setup}{TEXTS_SETUP}{source.code}",
+        "spelled": {"sentences": "texts.sentences"},
+        "compute": given(compared),
+        "with_caption": False,
+    }
+    titles = tuple(f"layer of {theme.escape(name)}" for name in case.names)
+    st.header(CKA.question, anchor=False)
+    pair = st.container(horizontal=True, key="compare_cka_pair")
+    with pair.container():
+        show(CKA, case.page, *arguments, drawn={"titles": titles}, **options)
+    height = CKA.draw(compared).height
+    with pair.container():
+        show(CKA_DIAGONAL, case.page, *arguments, drawn={"height": height}, **options)
+    similarity = compared.similarity
+    if similarity.num_examples < 2 * similarity.width:
+        st.warning(FEW_EXAMPLES.format(**CKA.fills(compared), width=similarity.width))
+    caption(CKA, compared)
+
+
+SECTIONS = {
     "answers": ("Answers", show_answers),
     "heads": ("Heads", show_heads),
     "weights": ("Weights", show_weights),
     "texts": ("Layers over many texts", show_layers),
 }
+VIEW = Field("compare_view", "answers")
 
 
 @frame.fragment
-def show(case: Case) -> None:
-    """Draw the chosen view; runs alone when a choice changes."""
-    view = one_of("View", {name: title for name, (title, _) in VIEWS.items()}, VIEW)
+def show_section(case: Case) -> None:
+    """Draw the chosen section; runs alone when a choice changes."""
+    name = one_of("View", {name: title for name, (title, _) in SECTIONS.items()}, VIEW)
     with frame.guard():
-        VIEWS[view][1](case)
+        SECTIONS[name][1](case)
 
 
 def draw() -> None:
     """Draw the page."""
     page = frame.begin(PAGE)
     first, second = choose(page)
-    show(Case(first, second, page.text_a, page.text_b))
+    show_section(Case(replace(page, bert_key=first.key, has_text=False), first, second))

@@ -1,4 +1,4 @@
-"""The second checkpoint of Compare: which one, its opening, and both as sides of the page."""
+"""The two checkpoints of Compare: which ones, their opening, and what was computed of both."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -9,7 +9,8 @@ import streamlit as st
 
 from bertcore import Model, Trace
 from bertcore.analysis.compare import checkpoints as core
-from bertcore.analysis.compare.decision import Decisions, open_decisions, pretraining_decisions
+from bertcore.analysis.compare.checkpoints import Question, TextComparison
+from bertcore.analysis.compare.decision import Decisions, open_decisions
 from bertcore.checkpoints.adapter import adapter_settings
 from bertcore.checkpoints.source import CAUSAL, DEFAULT, SHIPPED, base_source, is_remote
 from bertcore.loading import untrained
@@ -20,6 +21,8 @@ from ..plots import shorten
 from ..run_folders import saved_checkpoints
 from ..shell import cache, capabilities, frame, sidebar
 from ..shell.links import SUGGESTED
+from ..task_model import model as inspection
+from ..task_model.task_views import view_of
 
 EXAMPLE = "sentiment"
 """The fine-tuned checkpoint that the default one is compared with if nothing is chosen."""
@@ -41,6 +44,11 @@ class Side(NamedTuple):
         """The opened checkpoint, or the untrained network."""
         return cache.call(untrained, self.key) if self.is_untrained else cache.opened(self.key)
 
+    @property
+    def stands_for(self) -> Model:
+        """What functions get for it; see `cache.computed`."""
+        return self.bert
+
     def trace(self, text_a: str, text_b: str | None) -> Trace:
         """Return the run of a text or pair, with [MASK] as this checkpoint writes it."""
         text_a = core.with_mask_of(self.bert, text_a)
@@ -53,6 +61,79 @@ class Side(NamedTuple):
     def decisions(self) -> Decisions:
         """The questions that it can answer."""
         return cache.call(_decisions, self.key, self)
+
+    @property
+    def has_head(self) -> bool:
+        """Whether it has a head for a task."""
+        return not self.is_untrained and inspection.has_head(self.bert)
+
+    @property
+    def wants_pair(self) -> bool:
+        """Whether it was fine-tuned on pairs of texts, or on questions and texts."""
+        try:
+            return self.has_head and bool(view_of(inspection.model(self.key).task).needs_b)
+        except (ValueError, RuntimeError):  # a head that cannot be read; Inspect says why
+            return False
+
+
+class Case(NamedTuple):
+    """Two checkpoints and a text; small and hashable."""
+
+    page: frame.Page
+    """With the first checkpoint. Its Python has no trace."""
+    first: Side
+    second: Side
+
+    @property
+    def texts(self) -> tuple[str, str | None]:
+        """The text, and the second one or None."""
+        return self.page.texts
+
+    @property
+    def sides(self) -> tuple[Side, Side]:
+        """Both checkpoints."""
+        return self.first, self.second
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Names of both."""
+        return self.first.name, self.second.name
+
+    @property
+    def setup(self) -> str:
+        """Python that opens the second."""
+        if self.second.is_untrained:
+            return "second = bertcore.untrained(bert)\n"
+        return f"second = bertcore.load({self.second.key.source!r})\n"
+
+    @property
+    def traces(self) -> tuple[Trace, Trace]:
+        """The runs of the text through both."""
+        return self.first.trace(*self.texts), self.second.trace(*self.texts)
+
+    @property
+    @cache.once
+    def comparison(self) -> TextComparison:
+        """The comparison on the text; ValueError if a run contains NaN."""
+        first, second = self.sides
+        return core.compare_text(first.bert, second.bert, self.traces, _questions(first, second))
+
+
+@cache.once
+def _questions(first: Side, second: Side) -> tuple[Question, ...]:
+    return core.questions(first.bert, second.bert, (first.decisions, second.decisions))
+
+
+def in_order(current: Side, other: Side, chosen: str) -> tuple[Side, Side]:
+    """Return both in the order of the page: before a training, then after.
+
+    Args:
+        current: The sidebar's checkpoint; the first unless its training began with the other.
+        other: The one that it is compared with.
+        chosen: A source, UNTRAINED or SUGGESTED.
+    """
+    is_origin = chosen == SUGGESTED and began_with(current.key) == other.key.source
+    return (other, current) if is_origin and not other.is_untrained else (current, other)
 
 
 def sides(page: frame.Page, chosen: str) -> tuple[Side, Side]:
@@ -135,10 +216,7 @@ def _untrained_trace(bert: Model, side: Side, text_a: str, text_b: str | None) -
 
 
 def _decisions(bert: Model, side: Side) -> Decisions:
-    if side.is_untrained:
-        reason = "an untrained network has no task head."
-        return Decisions(pretraining_decisions(side.bert), reason)
-    return open_decisions(bert, side.key.place)
+    return open_decisions(side.bert)
 
 
 NO_UNTRAINED = (

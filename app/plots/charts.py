@@ -340,13 +340,19 @@ class Grid(Chart):
         for update, called in ((fig.update_yaxes, names[0]), (fig.update_xaxes, names[1])):
             ticks = range(0, len(called), -(-len(called) // MOST_NAMES))
             update(tickvals=list(ticks), ticktext=[called[i] for i in ticks], showgrid=False, **at)
-        longest = max(map(len, names[1]), default=0)
+        is_turned = max(map(len, names[1]), default=0) * num_columns > 90
+        title = f"{theme.escape(name)}{self.titles[1]}"
         fig.update_xaxes(
-            title_text=f"{theme.escape(name)}{self.titles[1]}",
+            title_text=title if is_turned or self.by else "",
             range=[-0.5, num_columns - 0.5],
-            tickangle=-60 if longest * num_columns > 90 else 0,
+            tickangle=-60 if is_turned else 0,
             **at,
         )
+        if title and not is_turned and not self.by:
+            # When a window changes its width, Plotly sets an axis title among the numbers.
+            below: Properties = {"x": 0.5, "y": 0, "xref": "paper", "yref": "paper", "yshift": -36}
+            fig.add_annotation(text=title, showarrow=False, yanchor="top", **below)
+            fig.update_layout(margin_b=60)
         fig.update_yaxes(range=[shape[0] - 0.5, -0.5], showticklabels=place == 1, **at)
 
 

@@ -7,7 +7,14 @@ from bertcore.base.public import deferred
 if TYPE_CHECKING:
     from bertcore.analysis import attribution
     from bertcore.analysis.compare.before_after import compare_runs
-    from bertcore.analysis.compare.checkpoints import compare_text, questions, with_mask_of
+    from bertcore.analysis.compare.checkpoints import (
+        compare_answers,
+        compare_heads,
+        compare_text,
+        head_in_both,
+        questions,
+        run_both,
+    )
     from bertcore.analysis.compare.cka import layer_similarity
     from bertcore.analysis.compare.decision import (
         Decisions,
@@ -22,7 +29,7 @@ if TYPE_CHECKING:
     from bertcore.analysis.compare.phases import two_phases
     from bertcore.analysis.compare.steering import find_direction, steer
     from bertcore.analysis.compare.task_shift import compare_task
-    from bertcore.analysis.compare.texts import compare_texts
+    from bertcore.analysis.compare.texts import compare_layers
     from bertcore.analysis.compare.weight_drift import step_drift, train_once, weight_drift
     from bertcore.analysis.heads.attention import (
         all_neurons,

@@ -33,7 +33,7 @@ def show(
     Args:
         name: The view, such as masked-words.
         texts: A text, a pair, or several sentences.
-        settings: An option of the view, such as top_k=3; may be repeated.
+        settings: An option of the view, such as top_k=3, or second=CHECKPOINT; may be repeated.
         csv: Write all rows to this file.
         html: Write the picture with its numbers to this file, which needs no network.
 

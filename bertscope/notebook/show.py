@@ -34,7 +34,8 @@ def show(name: str, of: Model | Trace, *texts: str, **options: Any) -> NotebookV
         name: Such as "masked-words".
         of: The checkpoint; or a trace, for a view of a trace.
         texts: What is shown: a text, a pair, or several sentences.
-        options: Further arguments of the view's function, such as `top_k=3`.
+        options: Further arguments of the view's function, such as `top_k=3`; `second=` is another
+            opened checkpoint, or its source.
 
     ValueError if there is no such view, a text or option is missing or not known, or the checkpoint
     cannot have it.
@@ -76,6 +77,8 @@ def draw(
     is_traced = "trace" in view.takes
     if opened is None:
         opened = opening(bert, texts if is_traced else ()) if view.takes else ""
+        if (second := options.get("second")) is not None:
+            opened += f"second = bertcore.load({getattr(second, 'name', second)!r})\n"
     bound = view.bind(() if is_traced else texts, options)
     code = opened + view.python(bound, None)
     names = ("Text A", "Text B") if len(texts) < 3 else [f"Text {n + 1}" for n in range(len(texts))]

@@ -51,6 +51,7 @@ SAMPLES: dict[str, Any] = {
     "among": TEXTS,
     "sentences_b": (TEXTS[2], "it's"),
     "pairs": tuple(itertools.permutations(TEXTS, 2)),
+    "second": tiny_bert(seed=1),
 }
 """Arguments that a visitor chooses, by name."""
 PUBLIC = {
@@ -160,7 +161,7 @@ def test_the_python_of_a_view_gives_its_numbers(
         result = view.compute(bert, texts, **options)
     bound = view.bind(texts, options)
     pair = (texts[0], texts[1]) if len(texts) == 2 else None
-    names: dict[str, Any] = {"bert": bert, "trace": bert.trace(*(texts or TEXTS)[:2])}
+    names: dict[str, Any] = {"bert": bert, "trace": bert.trace(*(texts or TEXTS)[:2]), **options}
     python = view.python(bound, pair)
     exec(compile(python, view.name, "exec"), names)
     if view.name not in VARIES:

@@ -134,14 +134,17 @@ class Decisions:
         return next((decision for decision in self.available if decision.kind == kind), None)
 
 
-def open_decisions(bert: Model, source: str | Path) -> Decisions:
+def open_decisions(bert: Model, source: str | Path | None = None) -> Decisions:
     """Return the decisions of a checkpoint.
 
     Args:
         bert: The opened checkpoint, whose pooler and pretraining heads are used.
-        source: Where it was opened from; the task head is read from there.
+        source: Where the task head is read from, if not from where it was opened.
     """
-    task, reason = _task_decision(bert, source)
+    if source is None and bert.report is None:
+        reason = "a network that was not opened from files has no task head."
+        return Decisions(pretraining_decisions(bert), reason)
+    task, reason = _task_decision(bert, source or bert.name)
     return Decisions((*task, *pretraining_decisions(bert)), reason)
 
 

@@ -23,11 +23,9 @@ from bertcore.analysis.attribution import (
 )
 from bertcore.analysis.compare.checkpoints import compare_text, questions
 from bertcore.analysis.compare.decision import open_decisions
-from bertcore.analysis.compare.texts import NO_LABEL, compare_texts
 from bertcore.bert import Bert
 from bertcore.configs import Columns
 from bertcore.data.examples import LabelsExample
-from bertcore.data.texts import Sentence
 from bertcore.evaluation.metrics import label_set_metrics
 from bertcore.finetuning import resume_experiment, start_experiment
 from bertcore.finetuning.settings import make_settings
@@ -418,13 +416,3 @@ def test_two_checkpoints_are_compared_label_by_label(tmp_path: Path) -> None:
         np.testing.assert_allclose(side.probabilities[-1, :, 1], given, atol=1e-5)
         np.testing.assert_allclose(side.probabilities.sum(-1), 1, atol=1e-6)
         assert side.final == ["yes" if p > 0.5 else "no" for p in given]
-    sentences = [Sentence(text), Sentence("the film was bad", "a good house")]
-    same = (decisions[0], decisions[0])
-    many = compare_texts(first, first, sentences, questions(first, first, same))
-    told = [one for one in many.answers if one.kind == "labels"]
-    assert [one.distance for one in told] == [0, 0]
-    given_labels = [n for n, said in zip(LABELS, sides[0].final, strict=True) if said == "yes"]
-    assert told[0].answers == (", ".join(given_labels) or NO_LABEL,) * 2
-    assert told[0].probabilities[0] == pytest.approx(
-        float(sides[0].probabilities[-1].max(-1).min())
-    )

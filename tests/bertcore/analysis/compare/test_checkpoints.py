@@ -12,7 +12,13 @@ import transformers
 
 from bertcore import Bert, Tokenizer, load
 from bertcore.analysis.compare.checkpoints import (
+    MOST_ANSWERS,
+    AnswerRow,
+    _rows,
+    compare_answers,
+    compare_heads,
     compare_text,
+    head_in_both,
     limits,
     questions,
     with_mask_of,
@@ -20,12 +26,12 @@ from bertcore.analysis.compare.checkpoints import (
 from bertcore.analysis.compare.decision import (
     NEXT_LABELS,
     Decisions,
+    LayerDecisions,
     layer_decisions,
     open_decisions,
-    pretraining_decisions,
     settling_layer,
 )
-from bertcore.analysis.compare.texts import compare_texts
+from bertcore.analysis.compare.texts import compare_layers
 from bertcore.analysis.compare.weight_drift import weight_drift
 from bertcore.data.texts import Sentence
 from bertcore.loading.untrained import untrained
@@ -178,10 +184,79 @@ def test_the_same_twice_differs_nowhere(folders: dict[str, Path]) -> None:
     assert left is not None
     assert right is not None
     np.testing.assert_array_equal(left.logits, right.logits)
-    many = compare_texts(first, second, [Sentence(A, B), Sentence(A)], asked)
+    many = compare_layers(first, second, [Sentence(A, B), A])
     assert (np.diagonal(many.similarity.plain) == 1).all()
-    assert [(answer.distance, answer.is_changed) for answer in many.answers] == [(0, False)] * 2
     assert limits(first, second) == []
+
+
+def test_answers_at_one_place_are_those_of_the_text(folders: dict[str, Path]) -> None:
+    (first, one), (second, two) = opened(folders["start"]), opened(folders["classify"])
+    traces = (first.trace(MASKED, B), second.trace(MASKED, B))
+    found = compare_text(first, second, traces, questions(first, second, (one, two)))
+    _, left, right = next(answers for answers in found.answers if answers[0].kind == "word")
+    assert left is not None
+    assert right is not None
+    compared = compare_answers(first, second, MASKED, B, question="word", place=1)
+    assert compared == found.compared("word", 1)
+    last = np.stack([side.probabilities[-1, 1] for side in (left, right)])
+    pieces = [left.names.index(row.answer) for row in compared.rows]
+    assert len(compared.rows) == MOST_ANSWERS
+    np.testing.assert_array_equal(
+        [(row.first, row.second) for row in compared.rows], last.T[pieces]
+    )
+    assert last.max(0)[pieces].tolist() == sorted(last.max(0)[pieces], reverse=True)
+    assert {*np.argsort(-last, axis=1, kind="stable")[:, :4].ravel()} <= {*pieces}
+    assert compared.followed == left.final[1]  # whose head it is
+    for side, which in ((left, "first"), (right, "second")):
+        curve = [row.p_followed for row in compared.layers if row.checkpoint == which]
+        word = side.names.index(compared.followed)
+        np.testing.assert_array_equal(curve, side.probabilities[:, 1, word])
+    assert compare_answers(first, second, A, answer="neutral").followed == "neutral"
+    for options, words in (
+        ({"question": "word"}, "there is no question 'word'"),
+        ({"place": 1}, "there is no place 1"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            compare_answers(first, second, A, **options)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="neither checkpoint has a question"):
+        compare_answers(first, first, A)
+    heads = compare_heads(first, second, MASKED, B)
+    np.testing.assert_array_equal(heads, found.divergence)
+    both = head_in_both(first, second, MASKED, B, layer=1, head=2)
+    np.testing.assert_array_equal(both.weights[1], traces[1].attentions[1, 2].numpy())
+
+
+def sides(*both: dict[str, float] | None) -> tuple[LayerDecisions | None, ...]:
+    """Return answers of two sides at one layer and place, with these probabilities."""
+    made: list[LayerDecisions | None] = []
+    for named in both:
+        row = np.array([*(named or {}).values()], np.float32)[None, None]
+        shared = {"logits": row, "probabilities": row, "settled": (0,), "labels": ()}
+        made.append(
+            LayerDecisions(
+                kind="word", names=tuple(named), places=(1,), answers=row.argmax(-1), **shared
+            )
+            if named
+            else None
+        )
+    return tuple(made)
+
+
+def test_half_of_the_answers_are_each_sides_own_however_unsure_it_is() -> None:
+    nan = np.nan
+    sure, unsure = (
+        {letter: top - 0.01 * place for place, letter in enumerate(letters)}
+        for letters, top in (("abcdef", 0.5), ("uvwxyz", 0.06))
+    )
+    rows = _rows(sides(sure, unsure), (0, 0))  # type: ignore[arg-type]
+    assert [row.answer for row in rows] == [*"abcduvwx"]
+    np.testing.assert_allclose([rows[0].second, rows[4].first], nan)
+    few = _rows(sides({"a": 0.7, "b": 0.3}, {"b": 0.6, "a": 0.4}), (0, 0))  # type: ignore[arg-type]
+    assert [row.answer for row in few] == ["a", "b"]
+    np.testing.assert_allclose([few[1].first, few[1].second], [0.3, 0.6], rtol=1e-6)
+    (alone,) = _rows(sides({"a": 1.0}, None), (0, 0))  # type: ignore[arg-type]
+    assert alone == AnswerRow("a", 1.0, alone.second)
+    assert np.isnan(alone.second)
 
 
 def other_shape() -> Bert:
@@ -210,12 +285,12 @@ def test_other_shapes_are_told_and_the_rest_is_compared(folders: dict[str, Path]
     with pytest.raises(ValueError, match="reads vectors of 32 numbers, but these have 24"):
         layer_decisions(one.available[0], traces[1], first.device)
     sentences = [Sentence(A, B), Sentence(B), Sentence("the cat runs"), Sentence(MASKED)]
-    many = compare_texts(first, second, sentences, asked)
+    many = compare_layers(first, second, sentences)
     assert many.similarity.plain.shape == (3, 4)
     assert np.isfinite(many.similarity.plain).all()
     assert not many.are_tokens
-    assert many.answers[0].answers[1] == ""
-    assert not many.answers[0].is_changed
+    with pytest.raises(ValueError, match="the two have different numbers"):
+        compare_heads(first, second, A, B)
 
 
 @pytest.mark.parametrize("name", ["DebertaV2ForMaskedLM", "T5ForConditionalGeneration"])
@@ -231,8 +306,7 @@ def test_other_architectures_are_compared_by_their_layers(name: str, tmp_path: P
     assert not drift.layers
     assert drift.only_first
     sentences = [Sentence(A), Sentence(B), Sentence("the cat runs and the dog sat")]
-    asked = questions(first, second, (Decisions(pretraining_decisions(first)), decisions))
-    many = compare_texts(first, second, sentences, asked)
+    many = compare_layers(first, second, sentences)
     assert not many.are_tokens
     assert np.isfinite(many.similarity.plain).all()
     assert many.similarity.plain.shape[1] == second.config.num_hidden_layers + 1
@@ -241,23 +315,20 @@ def test_other_architectures_are_compared_by_their_layers(name: str, tmp_path: P
 
 
 def test_many_texts_are_all_compared(folders: dict[str, Path]) -> None:
-    (first, one), (second, two) = opened(folders["start"]), opened(folders["classify"])
-    asked = questions(first, second, (one, two))
+    first, second = (load(folders[name], device="cpu") for name in ("start", "classify"))
     sentences = [Sentence(A), Sentence(B, A), Sentence("a dog runs, the cat not")]
     shares: list[float] = []
-    many = compare_texts(
-        first, second, sentences, asked, progress=lambda share, stage: shares.append(share)
+    many = compare_layers(
+        first, second, sentences, progress=lambda share, stage: shares.append(share)
     )
     assert shares == pytest.approx([1 / 3, 2 / 3, 1])
     counted = [first.trace(s.text, s.text_pair).text_ids for s in sentences]
     assert many.similarity.num_examples == sum(t >= 0 for ids in counted for t in ids)
-    kinds = [(answer.sentence.text, answer.kind) for answer in many.answers]
-    assert kinds == [(A, "class"), (B, "class"), (B, "next"), (sentences[2].text, "class")]
-    left_out = compare_texts(first, second, sentences * 200, asked, max_examples=300)
+    left_out = compare_layers(first, second, sentences * 200, max_examples=300)
     assert left_out.num_left_out == 100
     assert left_out.similarity.num_examples == 500  # at least one of each text
-    with pytest.raises(ValueError, match="no text to compare on"):
-        compare_texts(first, second, [], asked)
+    with pytest.raises(ValueError, match="there is no text"):
+        compare_layers(first, second, [])
 
 
 def test_nan_is_a_sentence(folders: dict[str, Path]) -> None:
@@ -269,7 +340,7 @@ def test_nan_is_a_sentence(folders: dict[str, Path]) -> None:
     with pytest.raises(ValueError, match="contain NaN or infinity"):
         compare_text(first, second, traces, asked)
     with pytest.raises(ValueError, match="contain NaN or infinity"):
-        compare_texts(first, second, [Sentence(A)], asked)
+        compare_layers(first, second, [A])
 
 
 def test_masks_are_written_as_each_reads_them() -> None:
