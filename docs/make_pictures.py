@@ -189,7 +189,7 @@ def relations(visit: Visit) -> None:
     """The list of all relations."""
     visit.open("heads", heads_list="to_dependent")
     heads_page(visit)
-    title = visit.page.get_by_role("heading", name="The best head for each job")
+    title = visit.page.get_by_role("heading", name="Which head is best at each job?")
     save(visit, "heads-list", [title, visit.page.locator(".st-key-heads_table")])
 
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from app.canvas.overview.overview import NAMES
-from app.heads.grid import OPEN_EXAMPLE
 from app.heads.names import QUESTIONS
+from app.heads.page import OPEN_EXAMPLE
 from app.navigation import PAGES
 from tests.support.what_opens import ROWS
 
@@ -140,7 +140,7 @@ def test_the_guide_names_what_the_app_shows() -> None:
         f"**{OPEN_EXAMPLE}**",
         f"*{NAMES['to_previous'].label}* in **Measure**",
         "**Find a head that attends to …**",
-        "**The best head for each job**",
+        "**Which head is best at each job?**",
         "**Upload a file**",
     )
     for name in shown:

@@ -6,9 +6,9 @@ from bertcore.analysis.heads.report import HeadReport
 from bertcore.analysis.heads.statistics import BROAD, STANDS_OUT
 
 from ..plots import plain
-from .grid_figures import NOT_A_NUMBER, uncertainty
 from .names import HABITS, OTHER_MEASURES, RELATIONS, NamedMeasure
 
+NOT_A_NUMBER = "not a number: no sentence has it, or the weights contain NaN"
 ENDS = {
     "obj": ("a verb", "its direct object"),
     "iobj": ("a verb", "its indirect object"),
@@ -145,3 +145,39 @@ def is_habit(measured: NamedMeasure, mean: float, uniform: float) -> bool:
     if measured.name == "evenness":
         return mean >= BROAD
     return mean - uniform >= STANDS_OUT * (1 - uniform)
+
+
+def interval_text(measured: NamedMeasure, report: HeadReport, layer: int, head: int) -> str:
+    """Return a value with its interval and number of cases, in words."""
+    mean = float(measured.values(report).mean[layer, head])
+    if math.isnan(mean):
+        return NOT_A_NUMBER
+    return f"{_written(measured, mean)} ({uncertainty(measured, report, layer, head)})"
+
+
+def uncertainty(measured: NamedMeasure, report: HeadReport, layer: int, head: int) -> str:
+    """Return the interval of a value and its number of cases, in words."""
+    _, low, high = (float(part[layer, head]) for part in measured.values(report))
+    count = count_text(measured, report)
+    if math.isnan(low):
+        return f"{count}: too few for an interval"
+    return f"95%: {_written(measured, low)} to {_written(measured, high)}; {count}"
+
+
+def count_text(measured: NamedMeasure, report: HeadReport) -> str:
+    """Return the number of sentences or cases, in words."""
+    number = measured.count(report)
+    return f"{number:,} {'case' if measured.direction else 'sentence'}{'s' * (number != 1)}"
+
+
+def _written(measured: NamedMeasure, value: float) -> str:
+    return f"{value:.1%}" if measured.is_fraction else f"{value:.2f}"
+
+
+def cell_meaning(report: HeadReport, measured: NamedMeasure) -> str:
+    """Return what the number in a cell is, for the caption."""
+    count = count_text(measured, report)
+    if measured.direction:
+        return f"how often it is right in {count}, in percent"
+    unit = "percent" if measured.is_fraction else measured.title.split(", in ")[1]
+    return f"the mean over {count}, in {unit}"

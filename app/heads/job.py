@@ -1,18 +1,21 @@
 """Background measurement of all heads: its progress, and a way to stop it."""
 
+from typing import Any
+
 from bertcore import Model
 from bertcore.analysis.heads.report import HeadReport, report_heads
 
 from ..shell import Compute, Progress, frame
 from ..sources.head_texts import HeadTextSource
 
-REPORT_CODE = """
+_SETUP = """
 from pathlib import Path
-from bertcore.analysis import HeadTexts, bundled_sentences, bundled_trees, read_texts, report_heads
+from bertcore.analysis import HeadTexts, bundled_sentences, bundled_trees, read_texts
 from bertcore.data import read_sentence_list
 
-{chosen}report = report_heads(bert, texts, trees)
-"""
+{chosen}"""
+TEXTS = ("texts", "trees")
+"""Names that the Python shown gives to what is measured."""
 
 FEW_SENTENCES = 200
 """Up to this many sentences take about a second: the page waits, so that no progress bar
@@ -35,6 +38,15 @@ def _report(bert: Model, chosen: HeadTextSource, *, progress: Progress) -> HeadR
     return report_heads(bert, chosen.texts, chosen.trees, progress=progress)
 
 
-def setup_code(page: frame.Page, chosen: HeadTextSource) -> str:
-    """Return Python that makes `report`; the code of each picture follows it."""
-    return page.setup_code + REPORT_CODE.format(chosen=chosen.code)
+def setup_code(chosen: HeadTextSource) -> str:
+    """Return Python that makes `texts` and `trees`."""
+    return _SETUP.format(chosen=chosen.code)
+
+
+def shown(chosen: HeadTextSource, report: HeadReport) -> dict[str, Any]:
+    """Return what `show` needs to draw views of a report that is computed already."""
+    return {
+        "compute": lambda *_: report,
+        "setup": setup_code(chosen),
+        "spelled": {name: name for name in TEXTS},
+    }

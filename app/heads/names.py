@@ -132,6 +132,19 @@ def relation_title(relation: str) -> str:
     return f"{relation}: {meaning}" if meaning else relation
 
 
+FEW_CASES = 5  # relations with fewer cases are left out of a list unless asked for
+
+
+def listed(
+    report: HeadReport, direction: str = "", *, least: int = FEW_CASES
+) -> list[NamedMeasure]:
+    """Return the habits that were measured, or the relations with at least so many cases."""
+    if not direction:
+        return [measured for measured in map(NamedMeasure, HABITS) if measured.count(report)]
+    relations = (NamedMeasure(name, direction) for name in report.scores.relations)
+    return [measured for measured in relations if measured.count(report) >= least]
+
+
 def all_measured(report: HeadReport) -> dict[str, NamedMeasure]:
     """Return all that was measured and has a value, by key: habits, other measures, relations."""
     measures = [NamedMeasure(name) for name in (*HABITS, *OTHER_MEASURES)]

@@ -25,7 +25,7 @@ def show_heads(
 
     ValueError if there is no such measure or head.
     """
-    grids, answers = app_module("app.heads.grid_figures"), app_module("app.heads.answer")
+    views, answers = app_module("app.heads.views"), app_module("app.heads.answer")
     names = app_module("app.heads.names")
     known = names.all_measured(report)
     measured = names.NamedMeasure(measure, direction)
@@ -45,15 +45,14 @@ def show_heads(
             )
     special_tokens = app_module("app.plots.special_tokens")
     marks = special_tokens.marks_of(bert.tokenizer)
-    grid = grids.head_grid(report, measured, opened=opened, marks=marks)
+    grid = views.GRID.draw(report, measured=measured, opened=opened, marks=marks)
     drawn = [Drawn("", grid, "")]
     if opened is not None:
-        bars = grids.head_bars(report, *opened, marks=marks)
+        bars = views.BARS.draw(report, head=opened, marks=marks)
         sentences = answers.sentences(report, measured, opened, is_best=opened == best)
         caption = special_tokens.own_markdown(sentences, marks)
         drawn = [Drawn("", grid, caption), Drawn("", bars, "")]
-    grid_part = app_module("app.heads.grid")
-    number = grid_part.cell_meaning(report, measured)
-    how = grid_part.GRID.reading_of(marks, number=number, opening="")
+    number = answers.cell_meaning(report, measured)
+    how = special_tokens.filled_markdown(views.GRID.how, marks, number=number, opening="")
     drawn[-1] = drawn[-1]._replace(caption=how)
     return show_figures("Heads", drawn, bert, {}, "")

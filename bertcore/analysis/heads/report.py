@@ -1,11 +1,17 @@
 """The report on all heads: measures and syntax, in one pass over the texts."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bertcore.analysis.heads.statistics import HeadStatistics, MeasureSurvey
 from bertcore.analysis.heads.stream import Survey, run_surveys
 from bertcore.analysis.heads.syntax import SyntaxScores, SyntaxSurvey
-from bertcore.analysis.heads.texts import HeadTexts
+from bertcore.analysis.heads.texts import (
+    HeadTexts,
+    bundled_sentences,
+    bundled_trees,
+    split_pairs,
+)
 from bertcore.analysis.shared.collect import Progress
 from bertcore.evaluation.intervals import RESAMPLES
 from bertcore.model import Model
@@ -23,8 +29,8 @@ class HeadReport:
 
 def report_heads(
     bert: Model,
-    texts: HeadTexts,
-    trees: HeadTexts,
+    texts: HeadTexts | Sequence[str] = (),
+    trees: HeadTexts | None = None,
     *,
     num_resamples: int = RESAMPLES,
     seed: int = 0,
@@ -33,13 +39,17 @@ def report_heads(
     """Measure every head.
 
     Args:
-        texts: Sentences for the measures.
-        trees: Sentences with their trees, for the relations; may be `texts`.
+        texts: Sentences for the measures; the shipped ones if there are none.
+        trees: Sentences with their trees, for the relations; may be `texts`. The shipped ones if
+            not given.
         num_resamples, seed: For the intervals.
         progress: Called with the fraction done; an exception in it ends the work.
 
     ValueError if there is no sentence or no tree, or too few resamples.
     """
+    if not isinstance(texts, HeadTexts):
+        texts = HeadTexts(split_pairs(texts), ()) if texts else bundled_sentences()
+    trees = bundled_trees() if trees is None else trees
     if not trees.trees:
         raise ValueError("there is no tree. Give sentences in CoNLL-U, or use the shipped ones.")
     measures = MeasureSurvey(len(texts.sentences), bert.config)

@@ -18,6 +18,7 @@ from torch import Tensor
 from bertcore.analysis.heads.measures import MEASURES, is_mark
 from bertcore.analysis.heads.statistics import MeasureSurvey
 from bertcore.analysis.heads.stream import run_surveys
+from bertcore.analysis.heads.texts import bundled_sentences, split_pairs
 from bertcore.analysis.mixing.norm_weighted import passed_on
 from bertcore.analysis.shared.inputs import require_finite
 from bertcore.bert import Bert, with_parts
@@ -106,17 +107,17 @@ class Sink:
 @torch.inference_mode()
 def find_sinks(
     bert: Model,
-    sentences: Sequence[Sentence],
+    sentences: Sequence[Sentence | str] = (),
     *,
     on_fraction: Callable[[float], None] | None = None,
 ) -> tuple[Sink, ...]:
     """Return the sinks of all heads that have one, layer by layer.
 
     Args:
-        sentences: At least one; the first MAX_TEXTS are measured.
+        sentences: The first MAX_TEXTS are measured; the shipped ones if there are none.
         on_fraction: Called with the fraction done; an exception in it ends the work.
 
-    ValueError if there is no sentence, the network's parts cannot be read, or states are NaN or
+    ValueError if the network's parts cannot be read, or states are NaN or
     infinite.
 
     Source: Fesser et al. 2026, "A Unifying View of Attention Sinks", arXiv 2606.08105: sinks that
@@ -125,7 +126,12 @@ def find_sinks(
         would count as a broadcast, and the test by value zeroing (Mohebbi et al. 2023, section 3).
     """
     parts = with_parts(bert)
-    texts = sentences[:MAX_TEXTS]
+    given = sentences or bundled_sentences().sentences
+    texts = [
+        sentence
+        for text in given[:MAX_TEXTS]
+        for sentence in ((text,) if isinstance(text, Sentence) else split_pairs([text]))
+    ]
     survey = MeasureSurvey(len(texts), bert.config)
     run_surveys(bert, texts, [survey])
     entropies = torch.from_numpy(survey.values[..., MEASURES.index("entropy")])

@@ -7,10 +7,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from app.heads.answer import ends, place_name, sentences
-from app.heads.grid import cell_meaning
-from app.heads.grid_figures import head_bars
+from app.heads.answer import cell_meaning, ends, place_name, sentences
 from app.heads.names import HABITS, QUESTIONS, NamedMeasure, all_measured
+from app.heads.views import head_bars
 from bertcore.analysis.heads.report import HeadReport, report_heads
 from bertcore.analysis.heads.texts import HeadTexts, bundled_trees, of_trees, split_pairs
 from tests.support.tiny import tiny_bert, tiny_config
@@ -96,7 +95,7 @@ def test_cells_are_explained_with_the_sentences_that_have_the_measure(report: He
 
 
 def test_bars_are_fractions_of_the_attention_alone(report: HeadReport) -> None:
-    bars, uniform = head_bars(report, 0, 1).traces
+    bars, uniform = head_bars(report, (0, 1)).traces
     shown = [name for name in HABITS if name != "evenness" and NamedMeasure(name).count(report)]
     assert list(bars["y"]) == list(uniform["y"]) == [HABITS[name] for name in reversed(shown)]
 

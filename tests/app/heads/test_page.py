@@ -221,7 +221,10 @@ def test_the_python_shown_computes_the_numbers(page: AppTest, own: HeadReport) -
     for code in codes:
         scope: dict[str, object] = {}
         exec(code, scope)
-        found = scope["report"]
+        found = scope["result"]
+        if "find_sinks" in code:
+            assert found == ()
+            continue
         assert isinstance(found, HeadReport)
         np.testing.assert_array_equal(found.statistics.means.mean, own.statistics.means.mean)
 

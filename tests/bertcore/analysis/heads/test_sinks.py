@@ -8,6 +8,7 @@ import torch
 
 from bertcore.analysis.heads import sinks as module
 from bertcore.analysis.heads.sinks import SINKS, Sink, find_sinks, sink_tokens
+from bertcore.analysis.heads.texts import bundled_sentences
 from bertcore.data.texts import Sentence
 from tests.support.tiny import bert_with_sink, tiny_bert
 
@@ -153,6 +154,8 @@ def test_weights_that_are_no_numbers_are_refused(
         find_sinks(bert, TEXTS[:1])
 
 
-def test_no_sentence_is_refused() -> None:
-    with pytest.raises(ValueError, match="sentence"):
-        find_sinks(tiny_bert(), [])
+def test_the_shipped_sentences_are_read_if_there_are_none() -> None:
+    bert = bert_with_sink("idle")
+    assert find_sinks(bert) == find_sinks(bert, bundled_sentences().sentences)
+    with pytest.raises(ValueError, match="there is no sentence"):
+        find_sinks(bert, [" "])
