@@ -1,12 +1,11 @@
 """BERT at a glance: the whole network on one text, from the characters to the predictions."""
 
-import numpy as np
+from dataclasses import replace
+
 import streamlit as st
 
-from ..html_file.chart import Data
-from ..html_file.document import ScriptedPicture
 from ..navigation import PAGES
-from ..shell import Field, Picture, frame, open_page
+from ..shell import Field, cache, computed, frame, offer, open_page
 from ..shell.links import (
     ATTENTION_VIEW,
     HEADS,
@@ -24,9 +23,10 @@ from ..shell.links import (
 )
 from ..walk import drawing
 from ..walk.drawing import OpenedPart
-from ..walk.steps import signs, walk
-from ..walk.summary import MISSING, Glance, summarize
+from ..walk.steps import walk
+from ..walk.summary import Glance, masks_of, reduced
 from . import PAGE
+from .views import GLANCE
 
 PAGE_OF_PART = {
     "text": "tokens",
@@ -43,41 +43,6 @@ STEP = Field("step", 0)
 _OPENED = "_glance_opened"
 
 
-def _arrays(glance: Glance) -> Data:
-    vectors = np.where(glance.bands == MISSING, np.nan, glance.bands.astype(np.float32))
-    scales = np.array([column.scale for column in glance.columns], np.float32)
-    return {
-        "tokens": np.array(glance.trace.tokens),
-        "rows": np.array(glance.rows),
-        "vectors": vectors / 127 * scales[:, None, None],
-        "columns": np.array([f"{column.kind} {column.layer}" for column in glance.columns]),
-    }
-
-
-GLANCE = Picture(
-    name="glance",
-    table=_arrays,
-    how=(
-        "From left to right: the text, its word pieces, three embeddings and their sum, then "
-        "layer after layer. Each row is a token. The cells of a vector are means of neighbouring "
-        "dimensions: blue above zero, orange below, strongest where the column is largest. A "
-        "line runs from a token that is read to the token that reads it; its weight is the mean "
-        "over the layer's heads. Each token reads along at most three lines, from 8% on; the "
-        "framed token along at most eight, in pink, from 3% on; none is below 1.5 divided by the "
-        "number of tokens. The small squares above are the heads, one each: row reads column. "
-        "{signs}Attention shows where information is taken from, not why BERT answers as it does."
-    ),
-    code="""
-from bertcore.analysis import masked_encoding
-
-drawn = bert.trace(trace.text_a, trace.text_b, encoding={encoding})
-drawn.embeddings.token, drawn.embeddings.segment, drawn.embeddings.position  # [T, E] each
-drawn.hidden_states       # [L+1, T, D]: the input of layer 0, then each layer's output
-drawn.attentions.mean(1)  # [L, T, T]: row reads column, mean of the heads
-""",
-)
-
-
 @frame.fragment
 def show(page: frame.Page, first_step: int) -> None:
     """Draw the network; runs alone when another step is chosen.
@@ -86,10 +51,10 @@ def show(page: frame.Page, first_step: int) -> None:
         first_step: The step that was open when the page was drawn.
     """
     bert = page.bert
-    is_hidden = "mask" in bert.capabilities
     allowed = [place for place, text in enumerate(page.encoding.text_ids) if text >= 0]
-    masked = tuple(place for place in MASKED.value if place in allowed) if is_hidden else ()
-    glance: Glance = page.compute(summarize, *page.texts, masked)
+    masked = tuple(place for place in MASKED.value if place in allowed)
+    page = replace(page, masked=page.compute(masks_of, *page.texts, masked))
+    glance = cache.computed(reduced, page.bert_key, page.reading, masked)
     steps = walk(bert, glance, page.marks)
     STEP.key(low=0, high=len(steps) - 1)
     first_step = max(0, min(first_step, len(steps) - 1))
@@ -106,17 +71,8 @@ def show(page: frame.Page, first_step: int) -> None:
     if page_name is not None:
         open_page(page_name)
 
-    def part() -> ScriptedPicture:
-        return drawing.COMPONENT.part(drawing.message(bert, glance, steps, STEP.value))
-
-    texts = "trace.text_a, trace.text_b"
-    masks = tuple(
-        prediction.position for prediction in glance.predictions if prediction.original is not None
-    )
-    encoding = f"masked_encoding(bert, {texts}, {masks})" if masks else f"bert.tokenize({texts})"
-    GLANCE.offer(
-        page, glance, title="BERT at a glance", part=part, encoding=encoding, signs=signs(bert)
-    )
+    drawn = {"message": drawing.message(bert, glance, steps, STEP.value)}
+    offer(GLANCE, page, computed(GLANCE, page), drawn=drawn, title="BERT at a glance")
 
 
 def _choose(opened: OpenedPart, glance: Glance) -> None:

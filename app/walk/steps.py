@@ -199,19 +199,6 @@ def names_of_parts(bert: Model, glance: Glance) -> dict[str, str]:
     }
 
 
-def signs(bert: Model) -> str:
-    """Return what the sign of the sum means, for the caption; empty if none is drawn."""
-    if "parts" not in bert.capabilities:
-        return ""
-    what = "*add & norm*"
-    if isinstance(bert.config, ModernBertConfig):
-        what = "*add*, and each block normalises what it reads"
-    return (
-        f"⊕ is {what}; between two of them each token passes through the feed-forward network by "
-        "itself. "
-    )
-
-
 def _attention(bert: Model, glance: Glance) -> Step:
     num_heads = glance.heads.codes.shape[1]
     heads = "one head lets" if num_heads == 1 else f"each of {num_heads} heads lets"

@@ -105,23 +105,39 @@ class Glance:
         return sum(prediction.original is not None for prediction in self.predictions)
 
 
-def summarize(bert: Model, text_a: str, text_b: str | None, masked: tuple[int, ...]) -> Glance:
-    """Run a text and reduce it to what is drawn.
-
-    If nothing is hidden, a word is, so that there is something to predict.
+def masks_of(
+    bert: Model, text_a: str, text_b: str | None, masked: tuple[int, ...]
+) -> tuple[int, ...]:
+    """Return the positions that are hidden: a word's if nothing is, so that one is predicted.
 
     Args:
         masked: Positions that the visitor hid.
     """
-    can_hide = {"mlm", "mask"} <= bert.capabilities
-    hidden: tuple[int, ...] = ()
+    if not {"mlm", "mask"} <= bert.capabilities:
+        return ()
     plain = bert.tokenize(text_a, text_b)
     is_asked = bool(masked) or bert.tokenizer.mask_id in plain.input_ids
-    if can_hide and not is_asked and any(text >= 0 for text in plain.text_ids):
-        hidden = (example_mask(bert, text_a, text_b),)
-    masks = (*masked, *hidden) if can_hide else ()
-    encoding = masked_encoding(bert, text_a, text_b, masks) if masks else plain
-    trace = bert.trace(text_a, text_b, encoding=encoding)
+    if is_asked or not any(text >= 0 for text in plain.text_ids):
+        return masked
+    return (example_mask(bert, text_a, text_b),)
+
+
+def summarize(bert: Model, text_a: str, text_b: str | None, masked: tuple[int, ...]) -> Glance:
+    """Run a text, with `masks_of` it hidden, and reduce it to what is drawn."""
+    masks = masks_of(bert, text_a, text_b, masked)
+    encoding = masked_encoding(bert, text_a, text_b, masks) if masks else None
+    return reduced(bert, bert.trace(text_a, text_b, encoding=encoding), masked)
+
+
+def reduced(bert: Model, trace: Trace, masked: tuple[int, ...] = ()) -> Glance:
+    """Reduce a trace to what is drawn.
+
+    Args:
+        masked: Positions that the visitor hid.
+    """
+    plain = bert.tokenize(trace.text_a, trace.text_b)
+    pairs = enumerate(zip(plain.input_ids, trace.input_ids, strict=True))
+    masks = tuple(place for place, (written, read) in pairs if written != read)
     predictions = _predictions(bert, trace, masks)
     rows = rows_to_draw(trace, keep=[prediction.position for prediction in predictions])
     columns, bands = vector_columns(bert, trace, rows)
@@ -129,8 +145,8 @@ def summarize(bert: Model, text_a: str, text_b: str | None, masked: tuple[int, .
     attentions = trace.attentions.float()
     return Glance(
         trace=replace(trace, activations=None),  # type: ignore[arg-type]  # 100 MB for nothing
-        num_characters=len(text_a) + len(text_b or ""),
-        hidden=hidden,
+        num_characters=len(trace.text_a) + len(trace.text_b or ""),
+        hidden=tuple(place for place in masks if place not in masked),
         rows=rows,
         words=text_words(trace),
         columns=columns,

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     )
     from bertcore.analysis.health.checkpoint_doctor import examine
     from bertcore.analysis.health.parameters import count_parameters
-    from bertcore.analysis.mixing.layer_parts import layer_parts
+    from bertcore.analysis.mixing.layer_parts import layer_parts, passage
     from bertcore.analysis.mixing.neurons import allowed_keys, head_neurons
     from bertcore.analysis.mixing.norm_weighted import summed_norms, weighted_norms
     from bertcore.analysis.mixing.rollout import attention_rollout, normalize_rows

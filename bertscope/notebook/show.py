@@ -1,5 +1,6 @@
 """A view of the app in a notebook, by its name."""
 
+import inspect
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -87,6 +88,8 @@ def draw(
     if view.part is None:
         table = chart.table_of(view.table(result))
         height = height or int(view.draw(result, **drawn).height or HEIGHT)
+    elif "bert" in inspect.signature(view.part).parameters:
+        drawn = {"bert": bert, **drawn}
     parts = [view.picture(result, **drawn)]
     return make_view(
         title or view.question, parts, bert, typed, code, height or HEIGHT, how=how, table=table

@@ -232,3 +232,19 @@ def attention_outputs(model: Model, hidden_states: Tensor) -> Tensor:
         for layer, state in zip(bert.module.layers, inputs, strict=True)
     ]
     return torch.stack(halves).float().cpu()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Passage:
+    """What becomes of a text of T tokens on its way through a model."""
+
+    trace: Trace
+    """Embeddings, hidden states and attention."""
+    after_attention: Tensor | None
+    """The state between a layer's two halves, [L, T, D]; None if the layers cannot be read."""
+
+
+def passage(bert: Model, trace: Trace) -> Passage:
+    """Return what becomes of a text between its embeddings and the last layer."""
+    can_read = "parts" in bert.capabilities
+    return Passage(trace, attention_outputs(bert, trace.hidden_states) if can_read else None)

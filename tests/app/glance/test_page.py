@@ -32,5 +32,5 @@ def test_the_python_runs_the_input_that_is_drawn(
     names: dict[str, Any] = {}
     exec(app.code[0].value, names)
     drawn = summarize(bert, A, B, ()).trace
-    assert names["drawn"].tokens == drawn.tokens
+    assert names["result"].trace.tokens == drawn.tokens
     assert ("[MASK]" in drawn.tokens) == (not is_causal)
