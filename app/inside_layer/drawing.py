@@ -1,99 +1,46 @@
 """The drawing, a component: its rows, vectors with what is read from them, and its messages."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from bertcore import Model, Trace
-from bertcore.analysis.mixing.layer_parts import layer_parts
+from bertcore.analysis.mixing.layer_stages import LayerStages
+from bertcore.analysis.words.head_steps import PoolerSteps, WordSteps
+from bertcore.analysis.words.logit_attribution import LogitAttribution, PartKind
+from bertcore.analysis.words.token_in_layer import TokenInLayer
 
 from ..canvas.shared import transport
 from ..component import Component
 from ..plots import theme
 from ..plots.vector_strips import mean_bands, rows_to_draw
-from .run import AskedWord, Run
-
-STAGES = ("Vector so far", "Attention writes", "Add & norm", "Feed-forward writes", "Add & norm")
-MODERN_STAGES = ("Vector so far", "Attention writes", "Add", "Feed-forward writes", "Add")
-LAST_MODERN_STAGES = (*MODERN_STAGES[:-1], "Add & final norm")
-
-
-@dataclass(frozen=True, slots=True)
-class AllTokens:
-    """The numbers drawn for R of T tokens in S stages."""
-
-    stages: tuple[str, ...]
-    """[S]"""
-    rows: list[int]
-    """Positions that are drawn, [R]."""
-    bands: NDArray[np.float32]
-    """Means of neighbouring dimensions, [S, R, NUM_BANDS]."""
-    norms: NDArray[np.float32]
-    """[S, R]"""
-    cosines: NDArray[np.float32]
-    """Cosines with the vector so far, [S, R]."""
-    firing: list[int]
-    """Neurons above zero, [R]."""
-    num_neurons: int
-
-
-def all_tokens(bert: Model, run: Run, layer: int, position: int) -> AllTokens:
-    """Return what a layer does at every token.
-
-    Args:
-        position: A token that is always drawn.
-    """
-    trace = run.trace
-    parts = layer_parts(bert, trace, layer)
-    rows = rows_to_draw(trace, keep=[position])
-    vectors = [
-        part[rows]
-        for part in (
-            parts.hidden,
-            parts.attention_output,
-            parts.attention_state,
-            parts.feed_forward_output,
-            parts.output,
-        )
-    ]
-    stages = STAGES
-    if parts.gates is not None:
-        is_last = layer + 1 == bert.config.num_hidden_layers
-        stages = LAST_MODERN_STAGES if is_last else MODERN_STAGES
-    return AllTokens(
-        stages=stages,
-        rows=rows,
-        bands=np.stack([mean_bands(vector) for vector in vectors]),
-        norms=torch.stack([vector.norm(dim=-1) for vector in vectors]).numpy(),
-        cosines=torch.stack(
-            [torch.cosine_similarity(vector, vectors[0], dim=-1) for vector in vectors]
-        ).numpy(),
-        firing=(parts.pre_activations[rows] > 0).sum(-1).tolist(),
-        num_neurons=parts.activations.shape[-1],
-    )
-
 
 COMPONENT = Component("bertscope_inside_layer", __file__)
-
-Row = dict[str, Any]  # A row of the drawing as JSON; `drawing.ts` knows the kinds
-
-
-class Prediction(NamedTuple):
-    """What the masked-word head would predict from a vector."""
-
-    words: list[str]
-    probabilities: list[float]
+NUM_SOURCES = 6
+"""Tokens that are shown for each head: those that it reads most."""
+RESIDUAL = "residual: the vector before the block is kept"
+ANSWERS = {"nsp": ("B follows A", "B is random"), "sop": ("in order", "exchanged")}
+COLOURS = {
+    "a": theme.SEGMENT_A,
+    "b": theme.SEGMENT_B,
+    "special": theme.SPECIAL,
+    "accent": theme.ACCENT,
+}
 
 
 @dataclass(slots=True)
 class Sheet:
     """Rows from top to bottom, and the vectors that they name by number."""
 
-    rows: list[Row] = field(default_factory=list)
+    name: str
+    """For screen readers."""
+    shares: LogitAttribution | None = None
+    """Those that rows show, if any."""
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    """As JSON; `model.ts` knows the kinds."""
     vectors: list[Tensor] = field(default_factory=list)
     """Each of its own width, float32."""
 
@@ -102,10 +49,9 @@ class Sheet:
         self.vectors.append(vector.float().contiguous())
         return len(self.vectors) - 1
 
-    def add(self, kind: str, title: str = "", note: str = "", **values: Any) -> Row:
+    def add(self, kind: str, title: str = "", note: str = "", **values: Any) -> None:
         """Add a row; those without a title belong to the stage above."""
         self.rows.append({"kind": kind, "title": title, "note": note, **values})
-        return self.rows[-1]
 
     def add_vector(
         self,
@@ -115,11 +61,9 @@ class Sheet:
         note: str = "",
         *,
         before: Tensor | None = None,
-        label: str = "",
-        said: Prediction | None = None,
-        share: float | None = None,
+        said: Sequence[tuple[str, float]] = (),
         **values: Any,
-    ) -> Row:
+    ) -> None:
         """Add the row of a vector.
 
         Args:
@@ -127,71 +71,201 @@ class Sheet:
             scale: Vectors of one scale share their colours.
             title, note: Title and note of the stage that begins here.
             before: The vector that it is compared with.
-            said: Words that the masked-word head would predict.
-            share: Share of the word's logit.
+            said: Words that the masked-word head would predict, with their probabilities.
             values: Further values of the row.
         """
-        cosine = None if before is None else float(torch.cosine_similarity(vector, before, dim=0))
-        return self.add(
+        words, probabilities = zip(*said, strict=True) if said else ((), ())
+        self.add(
             "vector",
             title,
             note,
-            label=label,
             vector=self.keep(vector),
             scale=scale,
             norm=float(vector.norm()),
-            cosine=cosine,
-            said=None if said is None else said._asdict(),
-            share=share,
+            cosine=None if before is None else float(torch.cosine_similarity(vector, before, 0)),
+            said={"words": words, "probabilities": probabilities} if said else None,
             **values,
         )
 
+    def message(self) -> bytes:
+        """Return what the drawing shows."""
+        header = {
+            "kind": "sheet",
+            "name": self.name,
+            "rows": self.rows,
+            "widths": [len(vector) for vector in self.vectors],
+            "word": None if self.shares is None else self.shares.word,
+            "against": None if self.shares is None else self.shares.against,
+            "colors": COLOURS,
+        }
+        flat = np.concatenate([vector.numpy() for vector in self.vectors])
+        return transport.pack(header, flat.astype(np.float32), theme.diverging_bytes())
 
-def sheet_message(sheet: Sheet, name: str, asked: AskedWord | None = None) -> bytes:
-    """Return what the drawing shows of a token.
+
+def activation_name(name: str) -> str:
+    """Return how an activation of config.json is shown."""
+    is_gelu = name.startswith("gelu") and name != "gelu_10"
+    return "GELU" if is_gelu else {"relu": "ReLU"}.get(name, name)
+
+
+def layer_sheet(token: TokenInLayer) -> Sheet:
+    """Return the rows of one token in one layer, in the order of computation."""
+    sheet = Sheet(f"{token.tokens[token.position]} in layer {token.layer}", token.shares)
+    parts, is_modern, said = token.parts, token.parts.gates is not None, token.predictions
+    hidden, state = parts.hidden[0], parts.attention_state[0]
+    came = f"output of layer {token.layer - 1}" if token.layer else "output of the embeddings"
+    words = said.get("hidden", ())
+    sheet.add_vector(hidden, "state", "Vector so far", came, said=words, residual="from")
+    if is_modern and token.layer:
+        note = "before the block: what attention reads"
+        sheet.add_vector(parts.attention_input[0], "normed", "LayerNorm", note, before=hidden)
+    _add_heads(sheet, token)
+    words = said.get("attention_state", ())
+    biases = _share(token, "attention_bias")
+    if is_modern:
+        values = {"before": hidden, "said": words, "residual": "to from", **biases}
+        sheet.add_vector(parts.attention_sum[0], "state", "Add", RESIDUAL, **values)
+        note = "before the block: what the neurons read"
+        sheet.add_vector(parts.feed_forward_input[0], "normed", "LayerNorm", note, before=state)
+    else:
+        values = {"before": hidden, "label": "sum", "residual": "to"}
+        sheet.add_vector(parts.attention_sum[0], "sum", "Add & norm", RESIDUAL, **values)
+        values = {"before": hidden, "label": "LayerNorm", "residual": "from", **biases}
+        sheet.add_vector(state, "state", said=words, **values)
+    _add_neurons(sheet, token)
+    summed, output = parts.feed_forward_sum[0], parts.output[0]
+    words, biases = said.get("output", ()), _share(token, "feed_forward_bias")
+    if is_modern and token.is_last:
+        sheet.add_vector(summed, "state", "Add", RESIDUAL, before=state, residual="to")
+        note = "what the heads read"
+        sheet.add_vector(output, "normed", "Final LayerNorm", note, before=state, said=words)
+    elif is_modern:
+        values = {"before": state, "said": words, "residual": "to", **biases}
+        sheet.add_vector(summed, "state", "Add", RESIDUAL, **values)
+    else:
+        values = {"before": state, "label": "sum", "residual": "to"}
+        sheet.add_vector(summed, "sum", "Add & norm", RESIDUAL, **values)
+        sheet.add_vector(output, "state", before=state, label="LayerNorm", said=words, **biases)
+    return sheet
+
+
+def _share(token: TokenInLayer, kind: PartKind) -> dict[str, Any]:
+    """Return the share of a kind in this layer as a value of a row; biases may have none."""
+    share = None if token.shares is None else token.shares.total(kind, layer=token.layer)
+    is_bias = kind.endswith("bias")
+    return {"share": share or None, "share_of": "biases"} if is_bias else {"share": share}
+
+
+def _add_heads(sheet: Sheet, token: TokenInLayer) -> None:
+    parts, shares = token.parts, token.shares
+    hidden = parts.hidden[0]
+    for head in range(len(parts.weights)):
+        weights = parts.weights[head, 0]
+        best = weights.topk(min(NUM_SOURCES, len(weights))).indices.tolist()
+        sheet.add_vector(
+            parts.head_outputs[head, 0],
+            "write",
+            "" if head else "Attention",
+            "" if head else "each head reads tokens and writes a vector",
+            before=hidden,
+            label=f"head {head}",
+            share=None if shares is None else shares.heads(token.layer)[head],
+            head=head,
+            query=sheet.keep(parts.queries[head, 0]),
+            mix=sheet.keep(parts.context[head, 0]),
+            sources=[
+                {
+                    "token": token.tokens[place],
+                    "position": place,
+                    "weight": float(weights[place]),
+                    "score": float(parts.scores[head, 0, place]),
+                    "key": sheet.keep(parts.keys[head, place]),
+                    "value": sheet.keep(parts.values[head, place]),
+                    "share": None
+                    if shares is None
+                    else float(shares.sources[token.layer, head, place]),
+                }
+                for place in best
+                if weights[place] != 0  # the others may be masked
+            ],
+        )
+    values = {"before": hidden, "label": "sum of heads", **_share(token, "head")}
+    sheet.add_vector(parts.attention_output[0], "write", **values)
+
+
+def _add_neurons(sheet: Sheet, token: TokenInLayer) -> None:
+    parts = token.parts
+    active, state = parts.activations[0], parts.attention_state[0]
+    firing = int((parts.pre_activations[0] > 0).sum())
+    name = activation_name(token.activation) + ("" if parts.gates is None else " times a gate")
+    sheet.add(
+        "neurons",
+        "Feed-forward",
+        f"{len(state):,} → {len(active):,} neurons, {name}",
+        label=f"{firing:,} of {len(active):,} fire",
+        vector=sheet.keep(active),
+        scale="neurons",
+        cards=[
+            {name: getattr(neuron, name) for name in ("neuron", "activation", "share", "words")}
+            for neuron in token.neurons
+        ],
+        ranked_by_share=token.shares is not None,
+    )
+    values = {"before": state, "label": "writes", **_share(token, "feed_forward")}
+    sheet.add_vector(parts.feed_forward_output[0], "write", **values)
+
+
+def word_sheet(steps: WordSteps) -> Sheet:
+    """Return the rows of the masked-word head at a token."""
+    sheet = Sheet(f"The masked-word head at {steps.token}")
+    sheet.add_vector(steps.state, "state", "Last state", "of the token")
+    widths = f"{len(steps.state):,} → {len(steps.dense):,} numbers"
+    sheet.add_vector(steps.dense, "dense", "Dense", f"a linear layer, {widths}")
+    name = activation_name(steps.activation_name)
+    below = "zero" if name == "ReLU" else "small"
+    note = f"negatives become {below}, positives stay"
+    sheet.add_vector(steps.activation, "dense", name, note)
+    sheet.add_vector(steps.norm, "norm", "LayerNorm", "compared with every word")
+    note = f"the token table, {len(steps.logits):,} words, and a bias for each"
+    sheet.add("logits", "Decoder", note, entries=[word._asdict() for word in steps.best])
+    return sheet
+
+
+def pooler_sheet(steps: PoolerSteps) -> Sheet:
+    """Return the rows of the pooler, and for a pair those of the head that reads it."""
+    sheet = Sheet("The pooler")
+    sheet.add_vector(steps.state, "state", "Last state", f"of {steps.token}")
+    sheet.add_vector(steps.dense, "dense", "Dense", "a linear layer")
+    sheet.add_vector(steps.pooled, "pooled", "tanh", "between −1 and 1: the pooled vector")
+    if steps.logits is not None and steps.is_pair:
+        title = "Next sentence" if steps.kind == "nsp" else "Sentence order"
+        probabilities = torch.softmax(steps.logits, -1).tolist()
+        rows = zip(ANSWERS[steps.kind], steps.logits.tolist(), probabilities, strict=True)
+        entries = [{"word": name, "logit": logit, "probability": p} for name, logit, p in rows]
+        sheet.add("pair", title, "two logits, then softmax", entries=entries)
+    return sheet
+
+
+def stages_message(stages: LayerStages, selected: int = 0) -> bytes:
+    """Return what the drawing shows of all tokens.
 
     Args:
-        sheet: The rows.
-        name: Name of the drawing, for screen readers.
-        asked: The words whose logits are split into shares; None if there are none.
+        selected: A token that is always drawn.
     """
-    widths = [len(vector) for vector in sheet.vectors]
-    header = {
-        "kind": "sheet",
-        "name": name,
-        "rows": sheet.rows,
-        "widths": widths,
-        "word": None if asked is None else asked.word,
-        "against": None if asked is None else asked.against,
-        "colors": _accents(),
-    }
-    flat = np.concatenate([vector.numpy() for vector in sheet.vectors])
-    return transport.pack(header, flat.astype(np.float32), theme.diverging_bytes())
-
-
-def all_message(stages: AllTokens, trace: Trace, selected: int) -> bytes:
-    """Return what the drawing shows of all tokens."""
+    rows = rows_to_draw(stages.text_ids, keep=[selected])
     header = {
         "kind": "all",
         "name": "All tokens in this layer",
         "stages": stages.stages,
-        "tokens": [trace.tokens[position] for position in stages.rows],
-        "positions": stages.rows,
-        "text_ids": [trace.text_ids[position] for position in stages.rows],
-        "num_tokens": trace.num_tokens,
-        "firing": stages.firing,
+        "tokens": [stages.tokens[row] for row in rows],
+        "positions": rows,
+        "text_ids": [stages.text_ids[row] for row in rows],
+        "num_tokens": len(stages.tokens),
+        "firing": [stages.firing[row] for row in rows],
         "num_neurons": stages.num_neurons,
         "selected": selected,
-        "colors": _accents(),
+        "colors": COLOURS,
     }
-    arrays = (stages.bands, stages.norms.astype(np.float32), stages.cosines.astype(np.float32))
-    return transport.pack(header, *arrays, theme.diverging_bytes())
-
-
-def _accents() -> dict[str, str]:
-    return {
-        "a": theme.SEGMENT_A,
-        "b": theme.SEGMENT_B,
-        "special": theme.SPECIAL,
-        "accent": theme.ACCENT,
-    }
+    bands = np.stack([mean_bands(vectors[rows]) for vectors in stages.vectors])
+    numbers = (of[:, rows].numpy().astype(np.float32) for of in (stages.norms, stages.cosines))
+    return transport.pack(header, bands, *numbers, theme.diverging_bytes())

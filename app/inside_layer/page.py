@@ -1,30 +1,48 @@
 """Inside a layer: what becomes of a token's vector, step by step, and which part wrote the word."""
 
-from functools import partial
+from dataclasses import replace
 from inspect import getsourcelines
 from typing import Any
 
-import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from bertcore import lowlevel
+from bertcore.analysis.shared.inputs import usual_position
 from bertcore.analysis.words.surprise import example_mask
 
-from ..html_file.chart import Data
 from ..plots import plain
-from ..shell import Field, Picture, capabilities, frame, one_of
-from ..shell.links import INSIDE_LAYER as LAYER
+from ..plots.vector_strips import MAX_ROWS
+from ..shell import (
+    Field,
+    capabilities,
+    caption,
+    computed,
+    frame,
+    is_available,
+    offer,
+    one_of,
+    show,
+)
+from ..shell.links import INSIDE_LAYER as LAYER_FIELD
 from ..shell.links import INSIDE_LAYER_TOKEN as TOKEN
 from ..shell.links import INSIDE_LAYER_VIEW as VIEW
 from ..shell.links import MASKED, ONE_TOKEN
-from ..token_strip.token_strip import token_strip, usual_token
-from . import PAGE, drawing
-from .drawing import AllTokens, Sheet, all_tokens
-from .one_token import activation_name, pair_sheet, token_sheet, word_sheet
-from .run import AskedWord, Run
-from .sandbox import show_sandbox
-from .who_wrote import choose_word, show_who_wrote
+from ..token_strip.token_strip import token_strip
+from . import PAGE
+from .drawing import COMPONENT, layer_sheet, pooler_sheet, stages_message, word_sheet
+from .views import (
+    ALL_TOKENS,
+    BY_PART,
+    LAYER,
+    MOST_LENGTH,
+    POOLER,
+    SOURCES,
+    STAIRCASE,
+    TOY_HEAD,
+    WORD_HEAD,
+    what_it_does,
+)
 
 ALL = "all"
 VIEWS = {ONE_TOKEN: "One token", ALL: "All tokens"}
@@ -41,129 +59,54 @@ STEPS = {
 }
 """Function of `bertcore.lowlevel` -> the step of this page that it computes."""
 STEP = Field("code_step", "attend", tuple(STEPS))
-
-
-def _arrays(sheet: Sheet) -> Data:
-    return {
-        f"{index:03d}": vector.numpy().astype(np.float32)
-        for index, vector in enumerate(sheet.vectors)
-    }
-
-
-def _all_arrays(stages: AllTokens) -> Data:
-    return {
-        "rows": np.array(stages.rows),
-        "bands": stages.bands,
-        "norms": stages.norms,
-        "cosines": stages.cosines,
-        "firing": np.array(stages.firing),
-    }
-
-
-LAYER_OF_TOKEN = Picture(
-    name="inside-layer",
-    table=_arrays,
-    needs=frozenset({"parts"}),
-    how=(
-        "One token passes through layer {layer}, from top to bottom. A strip is its vector, in "
-        "cells of neighbouring dimensions: blue above zero, orange below; strips of one kind share "
-        "a colour scale. Beside it are its length and its cosine with the vector before the block. "
-        "A **query** is compared with the **key** of every token that it may see; the scores "
-        "become weights, the weights mix the **values**, and the output projection turns the mix "
-        "into what the head writes. A neuron **fires** if its input is above zero{below}. {words}"
-    ),
-    code="""{run}
-from bertcore.analysis import layer_parts
-
-parts = layer_parts(bert, trace, {layer})
-parts.scores[:, {position}], parts.weights[:, {position}]           # [H, T] each
-parts.head_outputs[:, {position}].norm(dim=-1)             # what each head writes, [H]
-parts.attention_state[{position}]                          # [D]
-(parts.pre_activations[{position}] > 0).sum()              # neurons that fire
-parts.output[{position}]                                   # [D]
-""",
-)
-BELOW_ZERO = "; GELU of a negative input is small but not zero, so the others write a little too"
-WORDS_HOW = (
-    "The words are what the masked-word head would predict from the vector; it was trained on the "
-    "last layer only. Shares are of {sum}; neurons are ranked by their share, since those that "
-    "fire most do not always matter most. The words that a neuron raises mean little in a small "
-    "model."
-)
-ALL_TOKENS = Picture(
-    name="all-tokens-in-layer",
-    table=_all_arrays,
-    needs=frozenset({"parts"}),
-    how=(
-        "Each row is a token, each column a stage of layer {layer}. Below a strip are the length "
-        "of the vector and its cosine with the vector so far. On the right: how many of the "
-        "{num_neurons:,} neurons fire. Click a token to follow it."
-    ),
-    code="""{run}
-from bertcore.analysis import layer_parts
-
-parts = layer_parts(bert, trace, {layer})
-parts.attention_output.norm(dim=-1), parts.feed_forward_output.norm(dim=-1)   # [T] each
-""",
-)
-WORD_HEAD = Picture(
-    name="masked-word-head",
-    table=_arrays,
-    needs=frozenset({"mlm"}),
-    how=(
-        "The output vector of the last layer passes through a linear layer, the activation and a "
-        "LayerNorm. The result is compared with the embedding of every word of the vocabulary: the "
-        "dot product plus the word's bias is its logit, and softmax turns the logits into "
-        "probabilities."
-    ),
-    code="""{run}
-from bertcore.analysis import masked_word_steps
-
-steps = masked_word_steps(bert, trace, {position})
-steps.dense, steps.activation, steps.norm          # [E] each
-steps.products + steps.biases                      # the logits, [V]
-""",
-)
-POOLER = Picture(
-    name="pooler",
-    table=_arrays,
-    needs=frozenset({"pooler"}),
-    how=(
-        "The pooler reads only the first token: a linear layer and tanh. A head for sentence pairs "
-        "reads the pooled vector, and so do fine-tuned classifiers."
-    ),
-    code="""{run}
-from bertcore.analysis import pooler_steps
-
-steps = pooler_steps(bert, trace)
-steps.dense, steps.pooled, steps.logits
-""",
-)
+NO_WORD = ""
+WORD = Field("layer_word", NO_WORD)  # empty for the most probable
+AGAINST = Field("layer_against", NO_WORD)  # empty for no other word
+BY_PART_OPEN = Field("who_by_part", False)
+SOURCES_OPEN = Field("who_from_tokens", False)
+WORD_HEAD_OPEN = Field("word_head", False)
+POOLER_OPEN = Field("pooler", False)
+TOY_OPEN = Field("toy", False)
+ANGLE = Field("toy_angle", 30)
+LENGTH = Field("toy_length", 2.0)
 
 
 @frame.fragment
-def show(page: frame.Page) -> None:
-    """Draw the page below the sentence box; runs alone when a choice changes."""
-    run, position = _choose_token(page)
+def show_layer(page: frame.Page) -> None:
+    """Draw all about the text; runs alone when a choice changes."""
+    page, position = choose_token(page)
     layers = list(range(page.bert.config.num_hidden_layers))
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     upper = 2 * len(layers) // 3
-    layer = one_of("Layer", layers, LAYER, default=upper, where=row, with_label=True)
+    layer = one_of("Layer", layers, LAYER_FIELD, default=upper, where=row, with_label=True)
     view = one_of("Show", VIEWS, VIEW, where=row, with_label=True)
-    _offer_hiding(page, run, position, row)
+    offer_hiding(page, position, row)
     if view == ALL:
-        _show_all(page, run, layer, position)
+        show_all(page, layer, position)
         return
-    asked = choose_word(page, run, position, row)
-    _show_token(page, run, layer, asked)
-    _show_heads(page, run, asked)
-    _show_code(page)
-    if asked.word is not None:
-        show_who_wrote(page, run, asked)
+    word, against = choose_word(page, position, row)
+    asked = (position, word, against)
+    token = computed(LAYER, page, layer, *asked)
+    COMPONENT(layer_sheet(token).message(), key="layer_drawing")
+    offer(LAYER, page, token, layer, *asked, title=f"Layer {layer}")
+    show_code(page)
+    if word is not None:
+        other = "" if against is None else f", not “{plain(against)}”"
+        st.header(f"Which parts wrote “{plain(word)}”{other}?", anchor=False)
+        show(STAIRCASE, page, *asked)
+        show_by_part(page, *asked)
+        show_sources(page, *asked)
+        show_word_head(page, position)
+    else:
+        capabilities.note(page, "mlm")
+    if "pooler" in page.bert.capabilities:
+        show_pooler(page)
+    else:
+        capabilities.note(page, "pooler")
 
 
-def _choose_token(page: frame.Page) -> tuple[Run, int]:
-    """Draw the strip; return the run, with its hidden tokens, and the chosen token."""
+def choose_token(page: frame.Page) -> tuple[frame.Page, int]:
+    """Draw the strip; return the page with its hidden tokens, and the chosen token."""
     bert, trace = page.bert, page.trace
     can_hide = {"mlm", "mask"} <= bert.capabilities
     allowed = [place for place, text in enumerate(trace.text_ids) if text >= 0]
@@ -171,117 +114,103 @@ def _choose_token(page: frame.Page) -> tuple[Run, int]:
     is_asked = bool(masked) or bert.tokenizer.mask_id in trace.input_ids
     if can_hide and allowed and not is_asked:
         masked = [page.compute(example_mask, *page.texts)]
-    run = Run(page.bert_key, page.text_a, page.text_b, tuple(masked))
+    page = replace(page, masked=tuple(masked))
     TOKEN.key(low=-1, high=trace.num_tokens - 1)
-    position = TOKEN.value
-    if position < 0:
-        position = usual_token(run.trace, bert.tokenizer.mask_id)
+    position = TOKEN.value if TOKEN.value >= 0 else usual_position(bert, page.trace)
     token_strip(trace, key="layer_strip", selected=position, on_pick=TOKEN.put, marked=masked)
-    return run, position
+    return page, position
 
 
-def _offer_hiding(page: frame.Page, run: Run, position: int, where: DeltaGenerator) -> None:
+def offer_hiding(page: frame.Page, position: int, where: DeltaGenerator) -> None:
     """Draw a button that hides the chosen token, or shows it if others are hidden too."""
-    bert, trace = page.bert, page.trace
-    if not {"mlm", "mask"} <= bert.capabilities or trace.text_ids[position] < 0:
+    bert, is_hidden = page.bert, position in page.masked
+    if not {"mlm", "mask"} <= bert.capabilities or page.trace.text_ids[position] < 0:
         return
-    is_hidden = position in run.masked
-    if trace.input_ids[position] == bert.tokenizer.mask_id or (is_hidden and len(run.masked) == 1):
+    is_mask = page.trace.input_ids[position] == bert.tokenizer.mask_id
+    if is_mask and (not is_hidden or len(page.masked) == 1):
         return
     where.button(
         "Show it" if is_hidden else "Hide it",
         icon=":material/visibility:" if is_hidden else ":material/ink_eraser:",
-        on_click=lambda: MASKED.put(sorted({*run.masked} ^ {position})),
+        on_click=lambda: MASKED.put(sorted({*page.masked} ^ {position})),
         help="A hidden token is replaced by the mask token, on every page.",
     )
 
 
-def _show_token(page: frame.Page, run: Run, layer: int, asked: AskedWord) -> None:
-    words = "" if asked.word is None else WORDS_HOW.format(sum=asked.sum)
-    has_gelu = activation_name(page.bert.config.hidden_act) == "GELU"
-    _show_sheet(
-        page,
-        LAYER_OF_TOKEN,
-        page.compute(token_sheet, run, layer, asked),
-        key="layer_drawing",
-        name=f"{run.trace.tokens[asked.position]} in layer {layer}",
-        title=f"Layer {layer}",
-        asked=asked,
-        layer=layer,
-        position=asked.position,
-        run=run.python,
-        words=words,
-        below=BELOW_ZERO if has_gelu else "",
+def choose_word(
+    page: frame.Page, position: int, where: DeltaGenerator
+) -> tuple[str | None, str | None]:
+    """Draw the choice among the most probable words; return the word, and the one to compare.
+
+    Without a masked-word head there is no word.
+    """
+    if "mlm" not in page.bert.capabilities:
+        return None, None
+    words = [best.word for best in computed(WORD_HEAD, page, position).best]
+    word = where.selectbox(
+        "Word",
+        words,
+        key=WORD.key(default=words[0], options=words),
+        width=150,
+        help="The word whose logit is split into shares. The first is BERT's prediction.",
     )
+    others = [NO_WORD, *(other for other in words if other != word)]
+    against = where.selectbox(
+        "Compared with",
+        others,
+        format_func=lambda name: name or "no other word",
+        key=AGAINST.key(options=others),
+        width=170,
+        help="The shares are then of the difference between the two logits. What raises all words "
+        "equally cancels out.",
+    )
+    return word, against or None
 
 
-def _show_sheet(
-    page: frame.Page,
-    picture: Picture,
-    sheet: Sheet,
-    *,
-    key: str,
-    name: str,
-    title: str,
-    asked: AskedWord | None = None,
-    **values: Any,
-) -> None:
-    """Draw a sheet and its downloads; `values` fill the picture's caption and Python."""
-    message = drawing.sheet_message(sheet, name, asked)
-    drawing.COMPONENT(message, key=key)
-    part = partial(drawing.COMPONENT.part, message)
-    picture.offer(page, sheet, title=title, part=part, **values)
-
-
-def _show_all(page: frame.Page, run: Run, layer: int, position: int) -> None:
-    stages = page.compute(all_tokens, run, layer, position)
-    message = drawing.all_message(stages, run.trace, position)
+def show_all(page: frame.Page, layer: int, position: int) -> None:
+    """Draw all tokens in a layer."""
 
     def follow(token: int) -> None:
         TOKEN.put(token)
         VIEW.put(ONE_TOKEN)
 
-    drawing.COMPONENT(message, key="layer_all", picked=follow)
-    if len(stages.rows) < run.trace.num_tokens:
-        st.caption(f"{len(stages.rows)} of {run.trace.num_tokens} tokens are drawn.")
-    ALL_TOKENS.offer(
-        page,
-        stages,
-        title=f"All tokens in layer {layer}",
-        part=partial(drawing.COMPONENT.part, message),
-        layer=layer,
-        num_neurons=stages.num_neurons,
-        run=run.python,
-    )
+    stages = computed(ALL_TOKENS, page, layer)
+    COMPONENT(stages_message(stages, position), key="layer_all", picked=follow)
+    if len(stages.tokens) > MAX_ROWS:
+        st.caption(f"{MAX_ROWS} of {len(stages.tokens)} tokens are drawn.")
+    drawn, title = {"selected": position}, f"All tokens in layer {layer}"
+    offer(ALL_TOKENS, page, stages, layer, drawn=drawn, title=title)
 
 
-def _show_heads(page: frame.Page, run: Run, asked: AskedWord) -> None:
-    """Draw what reads the last layer: the masked-word head and the pooler."""
-    st.header("After the last layer", anchor=False)
-    token = run.trace.tokens[asked.position]
-    if "mlm" in page.bert.capabilities:
-        st.subheader(f"The masked-word head at {plain(token)}", anchor=False)
-        _show_sheet(
-            page,
-            WORD_HEAD,
-            page.compute(word_sheet, run, asked),
-            key="word_head",
-            name=f"The masked-word head at {token}",
-            title="The masked-word head",
-            run=run.python,
-            position=asked.position,
-        )
-    else:
-        capabilities.note(page, "mlm")
-    if "pooler" in page.bert.capabilities:
-        st.subheader("The pooler", anchor=False)
-        sheet, title = page.compute(pair_sheet, run), "The pooler"
-        _show_sheet(page, POOLER, sheet, key="pooler", name=title, title=title, run=run.python)
-    else:
-        capabilities.note(page, "pooler")
+@frame.closed(BY_PART.question, BY_PART_OPEN)
+def show_by_part(page: frame.Page, *asked: Any) -> None:
+    """Draw the share of each head and block."""
+    show(BY_PART, page, *asked, drawn={"is_dark": page.is_dark})
 
 
-def _show_code(page: frame.Page) -> None:
+@frame.closed(SOURCES.question, SOURCES_OPEN)
+def show_sources(page: frame.Page, *asked: Any) -> None:
+    """Draw what the heads took from each token."""
+    show(SOURCES, page, *asked, drawn={"is_dark": page.is_dark})
+
+
+@frame.closed(WORD_HEAD.question, WORD_HEAD_OPEN)
+def show_word_head(page: frame.Page, position: int) -> None:
+    """Draw the masked-word head at the token."""
+    steps = computed(WORD_HEAD, page, position)
+    COMPONENT(word_sheet(steps).message(), key="word_drawing")
+    offer(WORD_HEAD, page, steps, position)
+
+
+@frame.closed(POOLER.question, POOLER_OPEN)
+def show_pooler(page: frame.Page) -> None:
+    """Draw the pooler and the head that reads it."""
+    steps = computed(POOLER, page)
+    COMPONENT(pooler_sheet(steps).message(), key="pooler_drawing")
+    offer(POOLER, page, steps)
+
+
+def show_code(page: frame.Page) -> None:
     """Draw the lines that compute a step, if the checkpoint is what they read."""
     if page.bert.config.model_type != "bert" or page.bert.config.is_decoder:
         return
@@ -296,15 +225,23 @@ def _show_code(page: frame.Page) -> None:
         )
 
 
-@frame.fragment
-def sandbox(page: frame.Page) -> None:
-    """Draw the toy head; its sliders rerun only this."""
-    show_sandbox(page)
+@frame.closed(TOY_HEAD.question, TOY_OPEN, ANGLE, LENGTH)
+def show_toy_head() -> None:
+    """Draw the toy head and its two sliders."""
+    picture, row = st.container(), st.container(horizontal=True, key="toy_head")
+    row.slider("Direction of the query, in degrees", 0, 359, key=ANGLE.key(low=0, high=359))
+    length = LENGTH.key(low=0, high=MOST_LENGTH)
+    row.slider("Length of the query", 0.0, MOST_LENGTH, step=0.5, key=length)
+    with picture:
+        head = computed(TOY_HEAD, None, ANGLE.value, LENGTH.value)
+        st.markdown(what_it_does(head))
+        show(TOY_HEAD, None, ANGLE.value, LENGTH.value, with_caption=False)
+    caption(TOY_HEAD, head)
 
 
 def draw() -> None:
     """Draw the page."""
     page = frame.begin(PAGE)
-    if LAYER_OF_TOKEN.is_available(page):
-        show(page)
-        sandbox(page)
+    if is_available(LAYER, page):
+        show_layer(page)
+        show_toy_head()

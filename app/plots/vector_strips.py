@@ -7,22 +7,23 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bertcore import Trace
-
 MAX_ROWS = 128  # most tokens that are drawn; for longer inputs, the middle is folded
 NUM_BANDS = 16  # cells of a vector: each is the mean of D / 16 neighbouring dimensions
 
 
-def rows_to_draw(trace: Trace, *, keep: Sequence[int] = (), most: int = MAX_ROWS) -> list[int]:
+def rows_to_draw(
+    text_ids: Sequence[int], *, keep: Sequence[int] = (), most: int = MAX_ROWS
+) -> list[int]:
     """Return the positions that are drawn: all, or both ends and what must not be folded.
 
     Args:
+        text_ids: Of the tokens; below 0 for added ones.
         keep: Positions that are drawn in any case, such as masks; the first few of them.
     """
-    count = trace.num_tokens
+    count = len(text_ids)
     if count <= most:
         return list(range(count))
-    special = [place for place, text in enumerate(trace.text_ids) if text < 0]
+    special = [place for place, text in enumerate(text_ids) if text < 0]
     wanted = dict.fromkeys([*keep[: most // 4], *special[: most // 4]])
     for step in range(count):  # from both ends inwards, two from the front for one from the back
         if len(wanted) >= most:

@@ -139,7 +139,7 @@ def reduced(bert: Model, trace: Trace, masked: tuple[int, ...] = ()) -> Glance:
     pairs = enumerate(zip(plain.input_ids, trace.input_ids, strict=True))
     masks = tuple(place for place, (written, read) in pairs if written != read)
     predictions = _predictions(bert, trace, masks)
-    rows = rows_to_draw(trace, keep=[prediction.position for prediction in predictions])
+    rows = rows_to_draw(trace.text_ids, keep=[prediction.position for prediction in predictions])
     columns, bands = vector_columns(bert, trace, rows)
     twins = find_twins(trace)
     attentions = trace.attentions.float()

@@ -56,9 +56,11 @@ if TYPE_CHECKING:
     from bertcore.analysis.health.checkpoint_doctor import examine
     from bertcore.analysis.health.parameters import count_parameters
     from bertcore.analysis.mixing.layer_parts import layer_parts, passage
+    from bertcore.analysis.mixing.layer_stages import layer_stages
     from bertcore.analysis.mixing.neurons import allowed_keys, head_neurons
     from bertcore.analysis.mixing.norm_weighted import summed_norms, weighted_norms
     from bertcore.analysis.mixing.rollout import attention_rollout, normalize_rows
+    from bertcore.analysis.mixing.toy_head import toy_head
     from bertcore.analysis.mixing.value_zeroing import value_zeroing
     from bertcore.analysis.objectives.demo import (
         count_objective,
@@ -131,6 +133,7 @@ if TYPE_CHECKING:
     )
     from bertcore.analysis.words.sentence_similarity import shared_words, similarities
     from bertcore.analysis.words.surprise import surprise
+    from bertcore.analysis.words.token_in_layer import token_in_layer
     from bertcore.analysis.words.training_example import one_step, training_example
     from bertcore.analysis.words.vocabulary import (
         measure_sizes,

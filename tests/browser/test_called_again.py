@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
+import torch
 from playwright.sync_api import Page, expect
 
 from app.architectures import drawing as architectures
 from app.architectures import writing
 from app.bundle import Bundle, read_bundle
 from app.inside_layer import drawing as inside_layer
-from app.inside_layer.drawing import STAGES, AllTokens
 from app.layer_watch import layer_watch
 from app.objectives import drawing as objectives
 from app.shell import live_text
 from app.training_example import drawing as training_example
+from bertcore.analysis.mixing.layer_stages import STAGES, LayerStages
 from bertcore.objectives.table import OBJECTIVES
 from tests.support.browser import bare_view
 from tests.support.browser.bare_tab import Tab
@@ -192,17 +192,14 @@ def test_an_objective_keeps_the_focus(tab: Tab) -> None:
 
 def test_a_token_of_a_layer_keeps_the_focus(tab: Tab) -> None:
     trace = made_trace(["[CLS]", "river", "bank", "[SEP]"])
-    numbers = np.ones((5, 4), np.float32)
-    bands = np.ones((5, 4, 24), np.float32)
-    found = AllTokens(STAGES, [0, 1, 2, 3], bands, numbers, numbers, [0] * 4, 9)
+    texts = tuple(trace.tokens), tuple(trace.text_ids)
+    stages = LayerStages(0, *texts, STAGES, torch.ones(5, 4, 24), (0,) * 4, 9)
     page = tab.show(
-        View(
-            component_page(inside_layer.COMPONENT.bundle), inside_layer.all_message(found, trace, 1)
-        )
+        View(component_page(inside_layer.COMPONENT.bundle), inside_layer.stages_message(stages, 1))
     )
     page.get_by_role("button", name="bank").press("Enter")
     assert page.evaluate("window.reports.picked") == 2
-    page.evaluate(View("", inside_layer.all_message(found, trace, 2)).arrival)
+    page.evaluate(View("", inside_layer.stages_message(stages, 2)).arrival)
     page.evaluate("window.draw()")
     assert focused(page, "title") == "Follow bank (token 2)"
     assert focused(page, "aria-pressed") == "true"

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect
 
@@ -25,7 +26,6 @@ from app.canvas.overview import overview
 from app.html_file import chart
 from app.html_file.document import File, Report, ScriptedPicture, to_html
 from app.inside_layer import drawing as inside_layer
-from app.inside_layer.drawing import STAGES, AllTokens
 from app.plots import Figure, theme
 from bertcore import Trace
 from bertcore.analysis.heads.attention import (
@@ -35,6 +35,7 @@ from bertcore.analysis.heads.attention import (
     layer_attention,
     traced_steps,
 )
+from bertcore.analysis.mixing.layer_stages import STAGES, LayerStages
 from bertscope.notebook.notebook_view import NotebookView
 from tests.support.browser.bare_tab import HOSTILE, IMAGE
 from tests.support.browser.bare_view import made_trace
@@ -274,10 +275,10 @@ def test_a_figure_of_a_file_is_alive_and_has_its_table(opened: Opened) -> None:
 def strips_of(trace: Trace) -> ScriptedPicture:
     """Return all tokens of a layer, whose strips have other colours on dark ground."""
     places = list(range(trace.num_tokens))
-    bands = np.random.default_rng(0).normal(size=(5, len(places), 24)).astype(np.float32)
-    ones = np.ones((5, len(places)), np.float32)
-    found = AllTokens(STAGES, places, bands, ones, ones, places, 9)
-    return inside_layer.COMPONENT.part(inside_layer.all_message(found, trace, 1))
+    vectors = torch.randn(5, len(places), 24, generator=torch.Generator().manual_seed(0))
+    texts = tuple(trace.tokens), tuple(trace.text_ids)
+    stages = LayerStages(0, *texts, STAGES, vectors, tuple(places), 9)
+    return inside_layer.COMPONENT.part(inside_layer.stages_message(stages, 1))
 
 
 def figure_of(trace: Trace) -> ScriptedPicture:

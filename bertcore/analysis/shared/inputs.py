@@ -9,6 +9,7 @@ from torch import Tensor
 from bertcore.likelihood import LOGITS_PER_CHUNK, Row, padded_batches
 from bertcore.model import Model
 from bertcore.tokenizer import Encoding
+from bertcore.trace import Trace
 
 
 def require_finite(layers: Tensor, name: str) -> None:
@@ -95,6 +96,15 @@ def masked_encoding(
         input_ids[position] = bert.tokenizer.mask_id
         tokens[position] = bert.tokenizer.mask_token
     return dataclasses.replace(encoding, input_ids=input_ids, tokens=tokens)
+
+
+def usual_position(bert: Model, trace: Trace) -> int:
+    """Return the token to start from: the first [MASK], or else the last word of text A."""
+    if bert.tokenizer.mask_id in trace.input_ids:
+        return trace.input_ids.index(bert.tokenizer.mask_id)
+    of_text = zip(trace.tokens, trace.text_ids, strict=True)
+    words = [i for i, (t, text) in enumerate(of_text) if text == 0 and t.lstrip("#").isalnum()]
+    return words[-1] if words else 0
 
 
 @torch.inference_mode()

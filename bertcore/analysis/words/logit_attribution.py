@@ -30,7 +30,7 @@ from bertcore.analysis.mixing.layer_parts import (
     parts_of_rows,
     require_same_run,
 )
-from bertcore.analysis.shared.inputs import require_finite
+from bertcore.analysis.shared.inputs import require_finite, usual_position
 from bertcore.analysis.words.head_steps import require_token
 from bertcore.bert import with_parts
 from bertcore.model import Model
@@ -72,6 +72,8 @@ class PartContribution(NamedTuple):
 class LogitAttribution:
     """The shares of a word's logit at one token; natural units, float64."""
 
+    tokens: tuple[str, ...]
+    """Of the input, [T]."""
     position: int
     word_id: int
     word: str
@@ -112,7 +114,7 @@ class PushedWords(NamedTuple):
 def logit_attribution(
     bert: Model,
     trace: Trace,
-    position: int,
+    position: int | None = None,
     word: str | None = None,
     against: str | None = None,
 ) -> LogitAttribution:
@@ -120,7 +122,8 @@ def logit_attribution(
 
     Args:
         trace: A trace of any text or pair, without changes to heads, layers or attention.
-        position: The token at which the word is predicted, usually a mask.
+        position: The token at which the word is predicted; None for the first [MASK], or else the
+            last word of the text.
         word: One piece of the vocabulary; None for the most probable.
         against: Another piece: the shares are then those of the difference of the two logits, in
             which anything that raises all words alike cancels out.
@@ -129,6 +132,7 @@ def logit_attribution(
     layers of the architecture cannot be read, numbers are NaN or infinite, or the trace is of
     another checkpoint or a changed run.
     """
+    position = usual_position(bert, trace) if position is None else position
     run = _WordRun(bert, trace, position)
     word_id = run.best_word() if word is None else word_id_of(bert, word)
     read = run.readout(word_id, None if against is None else word_id_of(bert, against))
@@ -293,6 +297,7 @@ class HeldRun:
         """
         shares = self._shares(read)
         return LogitAttribution(
+            tokens=tuple(self.trace.tokens),
             position=self.position,
             word_id=number,
             word=name,

@@ -123,7 +123,7 @@ def test_long_inputs_are_folded_and_keep_both_ends_masks_and_separators(length: 
     )
     trace = bert.trace("river " * (length - 2))
     assert trace.num_tokens == length
-    rows = rows_to_draw(trace, keep=[length // 2])
+    rows = rows_to_draw(trace.text_ids, keep=[length // 2])
     assert rows == sorted(set(rows))
     assert len(rows) == min(length, 128)
     assert {0, 1, length // 2, length - 2, length - 1} <= {*rows}
