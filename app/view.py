@@ -19,6 +19,7 @@ import pandas as pd
 
 from bertcore import Model, load
 from bertcore.architecture.families import Capability
+from bertcore.tasks.model import TaskModel
 
 from .html_file import chart as file_chart
 from .html_file.chart import Data
@@ -54,9 +55,10 @@ class View(Generic[T]):
     question: str
     """What it answers: the heading of its section."""
     of: Callable[..., T]
-    """Function of the core. If it begins with a `Model`, a `Trace`, or both in this order, those
-    are the page's checkpoint and the trace of its text; the others are given to `show`. One called
-    `second` is another checkpoint: an opened one, or for `bertscope show` its source."""
+    """Function of the core. If it begins with a `Model`, a `Trace`, both in this order, or a
+    `TaskModel`, those are the page's checkpoint, the trace of its text, and the fine-tuned model;
+    the others are given to `show`. One called `second` is another checkpoint: an opened one, or for
+    `bertscope show` its source."""
     how: str
     """How to read it, in Markdown; BERT's special tokens become the checkpoint's own. Braces are
     filled by `fills`; a literal brace is doubled."""
@@ -104,7 +106,7 @@ class View(Generic[T]):
 
     @property
     def takes(self) -> tuple[str, ...]:
-        """What the function begins with: "bert", the checkpoint, "trace", or both."""
+        """What the function begins with: "bert", "trace" or both, or "model", the task model."""
         first = [*inspect.signature(self.of).parameters.values()][:2]
         names = tuple(map(_given, first))
         return names if names == ("bert", "trace") else tuple(filter(None, names[:1]))
@@ -149,9 +151,11 @@ class View(Generic[T]):
             raise ValueError(f"{self.name} needs {' and '.join(missing)}.")
         return bound
 
-    def compute(self, bert: Model, texts: Sequence[str], **options: Any) -> T:
+    def compute(self, bert: Model | TaskModel, texts: Sequence[str], **options: Any) -> T:
         """Return the result for typed texts; errors are those of `bind` and of the function."""
         bound = self.bind(texts, options)
+        if isinstance(bert, TaskModel):
+            return self.of(bert, **bound)
         if isinstance(bound.get(SECOND), str):
             bound[SECOND] = load(bound[SECOND], device=str(bert.device))
         trace = bert.trace(*texts[:2]) if "trace" in self.takes else None
@@ -164,7 +168,9 @@ class View(Generic[T]):
         texts: tuple[str, str | None] | None,
         spelled: Mapping[str, str] = NOTHING,
     ) -> str:
-        """Return the call as Python that follows the lines that define `bert`, `trace`, `second`.
+        """Return the call as Python that follows the lines that define what the view takes.
+
+        None, tuples and dataclasses are left out where they are the defaults.
 
         Args:
             arguments: Those behind what it `takes`, in their order or by name.
@@ -172,19 +178,23 @@ class View(Generic[T]):
             spelled: Python of arguments that is not their `repr`, by name.
         """
         written: list[str] = []
+        classes: list[type] = []
         by_order = {*itertools.takewhile((SECOND, *_TEXTS).__contains__, self.parameters)}
         if isinstance(arguments, Mapping):
             given = {name: arguments[name] for name in self.parameters if name in arguments}
         else:
             given = dict(zip(self.parameters, arguments, strict=False))
         for name, value in given.items():
+            is_plain = value is None or isinstance(value, tuple) or is_dataclass(value)
+            if is_plain and name not in spelled and value == self.parameters[name].default:
+                continue
             python = spelled.get(name) or _written(name, value, texts)
             written.append(python if name in by_order else f"{name}={python}")
+            classes += [] if name in spelled else _classes(value)
         if "." in self.of.__qualname__:
             function, imported = f"{self.takes[0]}.{self.of.__name__}", ""
         else:
             function = self.of.__name__
-            classes = _classes([value for name, value in given.items() if name not in spelled])
             exported: list[Callable[..., Any]] = [self.of, *classes]
             named = {each.__name__: each for each in exported}
             lines = (f"from {public_module(each)} import {name}" for name, each in named.items())
@@ -197,7 +207,7 @@ class View(Generic[T]):
         return f"{imported}\n{call}\n"
 
 
-_GIVEN = {"Trace": "trace", "Model": "bert", "Bert": "bert"}
+_GIVEN = {"Trace": "trace", "Model": "bert", "Bert": "bert", "TaskModel": "model"}
 """What a page gives for a parameter, by its annotation."""
 _TEXTS = ("text", "text_a", "text_b", "text_pair", "sentences", "texts")
 """Parameters for what a person types."""
@@ -217,7 +227,7 @@ def _typed(
     """Return what of the parameters the typed texts are; ValueError if there are too many."""
     several = next((of for of in ("sentences", "texts") if of in known), None)
     if several is not None:
-        return {several: tuple(texts)}
+        return {several: tuple(texts)} if texts else {}
     taken = [of for of in ("text", "text_a", "text_b", "text_pair") if of in known]
     most = len(taken) if most is None else most
     if len(texts) > most:

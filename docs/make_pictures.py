@@ -202,16 +202,16 @@ def overview(visit: Visit) -> None:
 
 def inspect_words(visit: Visit) -> None:
     """The answer to a review, its words in colours, and the faithfulness of each method."""
-    visit.open("inspect", checkpoint=CLASSIFIER, text_a=REVIEW)
-    for name in ("words", "faithfulness", "methods"):
+    visit.open("inspect", checkpoint=CLASSIFIER, text_a=REVIEW, inspect_faithful="1")
+    for name in ("words", "faithfulness"):
         visit.picture(f"figure_inspect-{name}")
     visit.settle()
     answer = visit.page.get_by_role("heading", name="The model says")
-    bars, words = (visit.page.locator(f".st-key-figure_inspect-{n}") for n in ("labels", "words"))
+    bars, words = (visit.page.locator(f".st-key-figure_inspect-{n}") for n in ("answer", "words"))
     method = visit.page.locator(".st-key-inspect_method")
     save(visit, "inspect-words", [answer, bars, words, method])
-    title = visit.page.get_by_role("heading", name="Which method is faithful to the model?")
-    save(visit, "inspect-faithfulness", [title, visit.page.locator(".st-key-inspect_true")])
+    faithfulness = visit.page.locator(".st-key-figure_inspect-faithfulness")
+    save(visit, "inspect-faithfulness", [faithfulness])
 
 
 def inspect_swaps(visit: Visit) -> None:
@@ -230,7 +230,7 @@ def inspect_swaps(visit: Visit) -> None:
 
 def inspect_file(visit: Visit) -> None:
     """What comes out of a labelled file."""
-    visit.open("inspect", checkpoint=CLASSIFIER, inspect_view="file")
+    visit.open("inspect", checkpoint=CLASSIFIER, inspect_view="file", inspect_weak="1")
     visit.page.get_by_role("button", name="Run the file").click()
     for name in ("confusion", "calibration", "slices"):
         visit.picture(f"figure_inspect-{name}")

@@ -22,7 +22,6 @@ from ..run_folders import saved_checkpoints
 from ..shell import cache, capabilities, frame, sidebar
 from ..shell.links import SUGGESTED
 from ..task_model import model as inspection
-from ..task_model.task_views import view_of
 
 EXAMPLE = "sentiment"
 """The fine-tuned checkpoint that the default one is compared with if nothing is chosen."""
@@ -71,7 +70,7 @@ class Side(NamedTuple):
     def wants_pair(self) -> bool:
         """Whether it was fine-tuned on pairs of texts, or on questions and texts."""
         try:
-            return self.has_head and bool(view_of(inspection.model(self.key).task).needs_b)
+            return self.has_head and (inspection.model(self.key).task.name in inspection.PAIR_TASKS)
         except (ValueError, RuntimeError):  # a head that cannot be read; Inspect says why
             return False
 

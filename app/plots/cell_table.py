@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from bertcore.tasks.judged import WrongAnswer
+
 
 def cell_table(
     rows: Mapping[str, Iterable[Any]],
@@ -60,3 +62,14 @@ def tabulate(columns: str, rows: Iterable[tuple[Any, ...]]) -> pd.DataFrame:
 def without_empty(table: pd.DataFrame, column: str) -> pd.DataFrame:
     """Return a table without a column that has no value at all."""
     return table.drop(columns=column) if table[column].isna().all() else table
+
+
+def wrong_answers(errors: Iterable[WrongAnswer], severity: str) -> pd.DataFrame:
+    """Return a row for each wrong answer; second texts only if there are any.
+
+    Args:
+        errors: The worst first.
+        severity: Name of the column of how bad each is.
+    """
+    columns = ("row", "true=gold", "predicted", f"{severity}=severity", "text")
+    return without_empty(records(errors, *columns, "second text=text_pair"), "second text")

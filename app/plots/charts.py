@@ -61,8 +61,8 @@ class Bars(Chart):
 
     value: str
     name: str
-    by: str
-    """Column whose values are the plots."""
+    by: str = ""
+    """Column whose values are the plots; one plot if not given."""
     accent: Column
     """Whether each bar stands out."""
     title: Callable[[pd.DataFrame], str] = lambda rows: ""
@@ -70,7 +70,7 @@ class Bars(Chart):
 
     def _draw(self, frame: pd.DataFrame) -> Figure:
         frame = frame.assign(accent=column(frame, self.accent))
-        groups = [rows for _, rows in frame.groupby(self.by, sort=False)]
+        groups = [rows for _, rows in frame.groupby(self.by, sort=False)] if self.by else [frame]
         columns, longest = min(ABREAST, len(groups)), max(map(len, groups))
         rows = -(-len(groups) // columns)
         height = rows * (24 * longest + 58)

@@ -24,6 +24,7 @@ import bertcore
 from bertcore import Model, Trace
 from bertcore.analysis.shared.inputs import masked_encoding
 from bertcore.checkpoints.source import SHIPPED
+from bertcore.tasks.model import TaskModel, open_task_model
 
 from ..access import checkpoints, visits
 from . import turns
@@ -58,6 +59,21 @@ class BertKey(NamedTuple):
     def stands_for(self) -> Model:
         """The opened checkpoint."""
         return opened(self)
+
+
+class TaskKey(NamedTuple):
+    """What identifies the fine-tuned model of a checkpoint; small and hashable."""
+
+    key: BertKey
+
+    @property
+    def stands_for(self) -> TaskModel:
+        """The model, which shares its encoder's tensors with the opened checkpoint.
+
+        ValueError if there is no head for a task. RuntimeError if its head is damaged.
+        """
+        allow_pickle = self.key.allow_pickle
+        return computed(open_task_model, self.key.place, bert=self.key, allow_pickle=allow_pickle)
 
 
 class Texts(NamedTuple):

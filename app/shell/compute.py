@@ -75,7 +75,8 @@ class Compute:
                 progress(fraction, stage)
 
             resolved = map(cache.resolved, args)
-            options: dict[str, Any] = {**kwargs, reports[0]: report}
+            options = {name: cache.resolved(value) for name, value in kwargs.items()}
+            options[reports[0]] = report
             return (function(*resolved, **options),)
 
         key = cache.result_key(function, args, kwargs)

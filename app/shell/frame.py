@@ -128,6 +128,11 @@ class Page:
             f"trace = bert.trace({texts}, encoding=hidden)\n"
         )
 
+    @property
+    def task_setup_code(self) -> str:
+        """Python that opens the fine-tuned model of the same checkpoint: `model`."""
+        return f"import bertcore\n\nmodel = bertcore.open_task({self.bert_key.source!r})\n"
+
 
 def begin(
     info: PageInfo,

@@ -17,7 +17,7 @@ from ..html_file.document import Scheme
 from ..plots import Figure
 from ..streamlit_internals import plotly_chart
 from ..view import NOTHING, View
-from . import capabilities, frame, hand_in, picture_files, sidebar
+from . import cache, capabilities, frame, hand_in, picture_files, sidebar
 from .compute import Compute
 
 T = TypeVar("T")
@@ -141,7 +141,11 @@ def computed(
     given: list[Any] = []
     if view.takes:
         assert page is not None
-        of_page = {"bert": page.bert_key, "trace": page.reading}
+        of_page = {
+            "bert": page.bert_key,
+            "trace": page.reading,
+            "model": cache.TaskKey(page.bert_key),
+        }
         given = [of_page[name] for name in view.takes]
     by_place, by_name = view.split(arguments)
     result: T = (compute or Compute())(view.of, *given, *by_place, **by_name)
@@ -158,6 +162,9 @@ def python_of(
     """Return the Python of a view, from the imports on."""
     texts = page.texts if page is not None and page.has_text else None
     opened = "" if page is None else page.setup_code
+    if "model" in view.takes:
+        assert page is not None
+        texts, opened = None, page.task_setup_code
     return opened + setup + view.python(arguments, texts, spelled)
 
 

@@ -27,7 +27,7 @@ from ..access.policy import policy
 from ..plots import plain, shorten_middle
 from ..run_folders import process
 from ..shell import Compute, Field, cache, frame, one_of, sidebar
-from ..task_model.file_choice import choose_label_map, show_notes
+from ..task_model.labelled_file import choose_label_map, show_notes
 from . import fields, tables
 from .new_run import choose_name, copied, copy_data, new_run, show_recipe, start_or_wait
 from .tables import Reading, TableFile

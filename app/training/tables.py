@@ -17,7 +17,7 @@ from ..access.policy import policy
 from ..plots import plain
 from ..shell import Field, Progress, UploadSource, cache, frame, uploads
 from ..shell.uploads import Copy
-from ..task_model.file_choice import MAX_MEGABYTES
+from ..task_model.labelled_file import MAX_MEGABYTES
 from .fields import OWN_FILE, UPLOAD
 
 HOW_FILES = (

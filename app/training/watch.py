@@ -16,12 +16,12 @@ from bertcore.pretraining import RunFolder
 
 from ..access import checkpoints, places, training
 from ..plots import METRIC_NAMES, plain
+from ..plots.cell_table import wrong_answers
 from ..run_folders import process
 from ..run_folders.runs import STATES, Run, Trial, all_runs, check_room, dev_errors, metrics
 from ..shell import frame, open_page, show, sidebar
 from ..shell.links import COMPARED_WITH, SUGGESTED
 from ..shell.render_signal import arrival
-from ..task_model.score_figures import error_table
 from .views import CURVES, LABELS
 
 T = TypeVar("T")
@@ -390,7 +390,7 @@ def _show_wrong(run: Run, trial: Trial) -> None:
     if task == "regress":
         which = f"The {len(wrong.errors)} scores that are farthest off"
     st.caption(f"{plain(which)} at step {wrong.step:,}, {severity.how}.")
-    table = error_table(wrong.errors, severity.column)
+    table = wrong_answers(wrong.errors, severity.column)
     form = "percent" if severity.is_fraction else "%.2f"
     text, number = st.column_config.TextColumn, st.column_config.NumberColumn
     st.dataframe(

@@ -55,7 +55,8 @@ def show(
     view, options = named_view(name), _options(settings or [])
     typed = texts or []
     view.bind(typed, options)  # before the checkpoint is opened, which takes longer
-    bert = bertcore.load(checkpoint, device=device)
+    opens = bertcore.open_task if "model" in view.takes else bertcore.load
+    bert = opens(checkpoint, device=device)
     result = view.compute(bert, typed, **options)
     data = view.table(result)
     if csv is not None:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import bertscope
 from bertcore import Model, Trace
+from bertcore.tasks import TaskModel
 from bertscope.app_root import find_app_root
 
 
@@ -78,7 +79,7 @@ def show_figures(
 def make_view(
     title: str,
     parts: Sequence[Any],
-    bert: Model | None,
+    bert: Model | TaskModel | None,
     texts: Mapping[str, str],
     code: str,
     height: int,
@@ -101,7 +102,7 @@ def make_view(
     facts = {}
     if bert is not None:
         facts["Checkpoint"] = bert.name
-        if bert.report is not None:
+        if isinstance(bert, Model) and bert.report is not None:
             facts["Fingerprint of the weights"] = bert.report.fingerprint
     report = document.Report(
         title=title,
@@ -141,13 +142,15 @@ def typed(trace: Trace, prefix: str = "") -> dict[str, str]:
     return {name: text for name, text in both.items() if text}
 
 
-def opening(bert: Model | None, texts: Sequence[str] = ()) -> str:
+def opening(bert: Model | TaskModel | None, texts: Sequence[str] = ()) -> str:
     """Return Python that opens the checkpoint and runs a text or pair, if there is one."""
+    if isinstance(bert, TaskModel):
+        return f"import bertcore\n\nmodel = bertcore.open_task({bert.name!r})\n"
     code = f"import bertcore\n\nbert = bertcore.load({source_of(bert)!r})\n"
     return code + (f"trace = bert.trace({', '.join(map(repr, texts))})\n" if texts else "")
 
 
-def source_of(bert: Model | None) -> str:
+def source_of(bert: Model | TaskModel | None) -> str:
     """Return the source that opens the checkpoint again, as far as known."""
     return "default" if bert is None else bert.name
 

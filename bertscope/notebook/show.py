@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 from bertcore import Model, Trace
+from bertcore.tasks import TaskModel
 from bertscope.notebook.notebook_view import (
     Drawn,
     NotebookView,
@@ -28,12 +29,12 @@ def named_view(name: str) -> Any:
     return views[name]
 
 
-def show(name: str, of: Model | Trace, *texts: str, **options: Any) -> NotebookView:
+def show(name: str, of: Model | TaskModel | Trace, *texts: str, **options: Any) -> NotebookView:
     """Show a view of the app; `bertscope show` lists their names.
 
     Args:
         name: Such as "masked-words".
-        of: The checkpoint; or a trace, for a view of a trace.
+        of: The checkpoint; or a fine-tuned model or a trace, for a view of one.
         texts: What is shown: a text, a pair, or several sentences.
         options: Further arguments of the view's function, such as `top_k=3`; `second=` is another
             opened checkpoint, or its source.
@@ -42,6 +43,9 @@ def show(name: str, of: Model | Trace, *texts: str, **options: Any) -> NotebookV
     cannot have it.
     """
     view = named_view(name)
+    if isinstance(of, TaskModel) != ("model" in view.takes):
+        opener = "bertcore.open_task" if "model" in view.takes else "bertcore.load"
+        raise ValueError(f"{name} needs the checkpoint as {opener} opens it.")
     if isinstance(of, Trace):
         if view.takes != ("trace",):
             raise ValueError(f"{name} needs the checkpoint; give it in place of the trace.")
@@ -55,7 +59,7 @@ def show(name: str, of: Model | Trace, *texts: str, **options: Any) -> NotebookV
 def draw(
     view: Any,
     result: Any,
-    bert: Model | None,
+    bert: Model | TaskModel | None,
     texts: Sequence[str],
     options: Mapping[str, Any],
     *,

@@ -246,7 +246,7 @@ HEADS = {
 }
 FAMILIES = ("distilbert", "roberta", "xlm-roberta", "electra", "albert", "modernbert")
 WITH_HEADS = [(family, head) for family in FAMILIES for head in HEADS]
-WHYS = {"words": 3, "layers": 1, "swaps": 0, "compare": None, "what_if": None}
+WHYS = {"words": 1, "layers": 1, "swaps": 0, "compare": None, "what_if": None}
 """What is shown of a head: on Inspect, with how many pictures besides the answer, or a page."""
 
 

@@ -9,6 +9,7 @@ import csv
 import io
 import itertools
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +23,28 @@ from app.plots.special_tokens import filled_markdown, marks_of
 from app.view import View, all_views, public_module
 from bertcore import Bert, Model
 from bertcore.base.json_data import to_json
+from bertcore.configs import Columns
+from bertcore.tasks import TASKS
+from bertcore.tasks.model import TaskModel
 from bertscope.notebook.show import draw
+from tests.support.finetuning_files import write_labelled
+from tests.support.rigged_models import random_model
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
 from tests.support.tiny_families import make
 from tests.support.tiny_others import make_other
 
 HOSTILE = '</script><img src=x onerror=alert(1)> {braces} "q" \\ the [MASK] bank'
 TEXTS = (HOSTILE, "it's 'quoted' \u202e\"\"\" the [MASK] bank", "=1+1;@x")
+FILES: dict[str, Path] = {}
+"""Labelled file of each task."""
+
+
+def save_task(task: str, folder: Path) -> None:
+    """Write a fine-tuned checkpoint with a labelled file beside it."""
+    random_model(task).save(folder)
+    FILES[task] = write_labelled(task, folder.parent)
+
+
 MADE: dict[str, Callable[[Path], object]] = {
     "bert": lambda folder: tiny_bert().save(folder),
     "bert without heads": lambda folder: tiny_bert(heads=frozenset()).save(folder),
@@ -39,6 +55,7 @@ MADE: dict[str, Callable[[Path], object]] = {
     "sentence order": lambda folder: make("AlbertForPreTraining", folder),
     "decoder": lambda folder: make_other("GPT2LMHeadModel", folder),
     "encoder and decoder": lambda folder: make_other("T5ForConditionalGeneration", folder),
+    **{task: partial(save_task, task) for task in TASKS},
 }
 """Checkpoints that differ in what they can: a view sees nothing else of a family."""
 SAMPLES: dict[str, Any] = {
@@ -52,11 +69,19 @@ SAMPLES: dict[str, Any] = {
     "sentences_b": (TEXTS[2], "it's"),
     "pairs": tuple(itertools.permutations(TEXTS, 2)),
     "second": tiny_bert(seed=1),
+    "max_forwards": 60,
 }
 """Arguments that a visitor chooses, by name."""
+OF_TASKS: dict[str, dict[str, Any]] = {
+    "choice": {"choices": TEXTS},
+    "multilabel": {"columns": Columns(label="Toxic,insult,threat")},
+    "tag": {"word": 2},
+}
+"""Those that differ for a fine-tuned model."""
 PUBLIC = {
     "bertcore",
     "bertcore.analysis",
+    "bertcore.analysis.attribution",
     "bertcore.bias",
     "bertcore.grammar",
     "bertcore.model",
@@ -77,27 +102,55 @@ VARIES = {"vocabulary-unigram"}
 VIEWS = {name: view for name, view in all_views().items() if name not in NEEDS_FILES}
 
 
-@pytest.fixture(scope="module")
-def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Model]:
-    opened: dict[str, Model] = {}
+def signatures(view: View[Any]) -> list[str]:
+    """Return the checkpoints that a view is drawn on."""
+    return [name for name in MADE if (name in TASKS) == ("model" in view.takes)]
 
-    def open_one(name: str) -> Model:
+
+@pytest.fixture(scope="module")
+def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Model | TaskModel]:
+    opened: dict[str, Model | TaskModel] = {}
+
+    def open_one(name: str) -> Model | TaskModel:
         if name not in opened:
             folder = tmp_path_factory.mktemp("signature") / "it's a 'checkpoint'"
             folder.mkdir()
             MADE[name](folder)
-            opened[name] = bertcore.load(folder, device="cpu")
+            opens = bertcore.open_task if name in TASKS else bertcore.load
+            opened[name] = opens(folder, device="cpu")
         return opened[name]
 
     return open_one
 
 
-def asked(view: View[Any]) -> tuple[tuple[str, ...], dict[str, Any]]:
+def asked(view: View[Any], signature: str) -> tuple[tuple[str, ...], dict[str, Any]]:
     """Return texts and options for a view: as many as it takes."""
     known = {*view.parameters}
     is_pair = "trace" in view.takes or bool({"text_b", "text_pair"} & known)
     count = 3 if {"sentences", "texts"} & known else 2 if is_pair else len({"text"} & known)
-    return TEXTS[:count], {name: value for name, value in SAMPLES.items() if name in known}
+    samples = SAMPLES | OF_TASKS.get(signature, {})
+    if signature in TASKS:
+        samples["path"] = str(FILES[signature])
+    texts = TEXTS[:1] if signature == "choice" and "choices" in known else TEXTS[:count]
+    return texts, {name: value for name, value in samples.items() if name in known}
+
+
+def drawn(
+    view: View[Any], checkpoints: Callable[[str], Model | TaskModel]
+) -> tuple[Model | TaskModel, tuple[str, ...], dict[str, Any], Any]:
+    """Return the first checkpoint that has a view, its texts and options, and the result."""
+    for signature in signatures(view):
+        bert = checkpoints(signature)
+        texts, options = asked(view, signature)
+        if isinstance(bert, Model) and view.needs - bert.capabilities:
+            continue
+        try:
+            result = view.compute(bert, texts, **options)
+            view.table(result)
+        except ValueError:
+            continue
+        return bert, texts, options, result
+    pytest.fail("no checkpoint has this view")
 
 
 @pytest.fixture(params=VIEWS)
@@ -112,24 +165,24 @@ def view(request: pytest.FixtureRequest) -> View[Any]:
             name,
             signature,
             # Those that report progress are slow: one checkpoint suffices every day.
-            marks=[pytest.mark.exhaustive] if view.is_slow and signature != "bert" else [],
+            marks=[pytest.mark.exhaustive] if view.is_slow and place else [],
         )
         for name, view in VIEWS.items()
-        for signature in MADE
+        for place, signature in enumerate(signatures(view))
     ],
 )
 def test_a_view_draws_or_the_model_says_why_not(
-    name: str, signature: str, checkpoints: Callable[[str], Model]
+    name: str, signature: str, checkpoints: Callable[[str], Model | TaskModel]
 ) -> None:
     view, bert = VIEWS[name], checkpoints(signature)
-    texts, options = asked(view)
-    if lacking := [what for what in view.needs if what not in bert.capabilities]:
-        assert all(bert.absent[what] for what in lacking)
+    texts, options = asked(view, signature)
+    if isinstance(bert, Model) and view.needs - bert.capabilities:
+        assert all(bert.absent[what] for what in view.needs - bert.capabilities)
         return
     try:
         result = view.compute(bert, texts, **options)
         table = view.table(result)
-    except ValueError:  # such as a text without a mask
+    except ValueError:  # such as a text without a mask, or a score without a confidence
         assert signature != "bert"
         return
     if view.is_drawn and view.part is None:
@@ -148,20 +201,14 @@ def test_a_view_draws_or_the_model_says_why_not(
 
 
 def test_the_python_of_a_view_gives_its_numbers(
-    view: View[Any], checkpoints: Callable[[str], Model]
+    view: View[Any], checkpoints: Callable[[str], Model | TaskModel]
 ) -> None:
-    bert = checkpoints("bert")
-    if view.needs - bert.capabilities:
-        bert = next(b for b in map(checkpoints, MADE) if not view.needs - b.capabilities)
-    texts, options = asked(view)
-    try:
-        result = view.compute(bert, texts, **options)
-    except ValueError:
-        bert = checkpoints("decoder")
-        result = view.compute(bert, texts, **options)
+    bert, texts, options, result = drawn(view, checkpoints)
     bound = view.bind(texts, options)
-    pair = (texts[0], texts[1]) if len(texts) == 2 else None
-    names: dict[str, Any] = {"bert": bert, "trace": bert.trace(*(texts or TEXTS)[:2]), **options}
+    pair, names = None, {"model": bert, **options}
+    if isinstance(bert, Model):
+        pair = (texts[0], texts[1]) if len(texts) == 2 else None
+        names = {"bert": bert, "trace": bert.trace(*(texts or TEXTS)[:2]), **options}
     python = view.python(bound, pair)
     exec(compile(python, view.name, "exec"), names)
     if view.name not in VARIES:
@@ -170,24 +217,15 @@ def test_the_python_of_a_view_gives_its_numbers(
 
 
 def test_the_file_of_a_view_opens_without_a_network(
-    view: View[Any], checkpoints: Callable[[str], Model]
+    view: View[Any], checkpoints: Callable[[str], Model | TaskModel]
 ) -> None:
     if not view.is_drawn:
         pytest.skip("its page alone draws it")
-    texts, options = asked(view)
-    for bert in map(checkpoints, MADE):
-        if view.needs - bert.capabilities:
-            continue
-        try:
-            result = view.compute(bert, texts, **options)
-        except ValueError:
-            continue
-        html = draw(view, result, bert, texts, options).html
-        assert "<img src=x" not in html
-        assert 'src="http' not in html
-        assert "Content-Security-Policy" in html
-        return
-    pytest.fail("no checkpoint has this view")
+    bert, texts, options, result = drawn(view, checkpoints)
+    html = draw(view, result, bert, texts, options).html
+    assert "<img src=x" not in html
+    assert 'src="http' not in html
+    assert "Content-Security-Policy" in html
 
 
 def test_names_and_questions() -> None:

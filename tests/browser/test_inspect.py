@@ -40,8 +40,9 @@ def test_a_text_is_explained_and_changed(
     visit: Visit, new_visit: Callable[..., Visit], folder: Path
 ) -> None:
     checkpoint = saved("classify", folder / "classifier")
-    visit.open("inspect", checkpoint=checkpoint, text_a=TEXT, inspect_why="words")
-    for name in ("labels", "words", "faithfulness", "methods"):
+    fields = {"inspect_why": "words", "inspect_faithful": "1", "inspect_agree": "1"}
+    visit.open("inspect", checkpoint=checkpoint, text_a=TEXT, **fields)
+    for name in ("answer", "words", "faithfulness", "methods"):
         visit.picture(f"figure_inspect-{name}")
     visit.page.get_by_role("radio", name="Occlusion").click()
     visit.wait_for_query("inspect_method", "erasure")
@@ -69,7 +70,7 @@ def test_a_file_is_run_and_a_row_opened(visit: Visit, folder: Path, tmp_path: Pa
     path = tmp_path / "labelled.csv"
     rows = [f"the {word} house,{('bad', 'good')[i % 2]}" for i, word in enumerate(WORDS * 9)]
     path.write_text("\n".join(["text,label", *rows]), encoding="utf-8")
-    visit.open("inspect", checkpoint=checkpoint, inspect_view="file")
+    visit.open("inspect", checkpoint=checkpoint, inspect_view="file", inspect_weak="1")
     visit.page.locator("input[type=file]").set_input_files(path)
     visit.page.get_by_role("button", name="Run the file").click()
     for name in ("confusion", "calibration", "slices"):
@@ -86,8 +87,7 @@ def test_a_file_is_run_and_a_row_opened(visit: Visit, folder: Path, tmp_path: Pa
     visit.check()
 
 
-PICTURES = {"classify": ("labels", "confusion"), "tag": ("tags", "confusion")}
-PICTURES |= {"multilabel": ("each-label", "label-scores")}
+PICTURES = {"classify": "confusion", "tag": "confusion", "multilabel": "label-scores"}
 
 
 @pytest.mark.parametrize("task", PICTURES)
@@ -98,7 +98,7 @@ def test_labels_and_files_that_want_to_harm(
     text = f"the film {IMAGE} was [b](javascript:window.__pwned=1)"
     for why, shown in (("words", text), ("swaps", f"film {IMAGE}")):
         visit.open("inspect", checkpoint=checkpoint, text_a=shown, inspect_why=why)
-        visit.picture(f"figure_inspect-{PICTURES[task][0]}").hover()
+        visit.picture("figure_inspect-answer").hover()
         visit.check()
         assert not visit.was_tricked()
     visit.page.get_by_role("radio", name="A labelled file").click()
@@ -111,6 +111,6 @@ def test_labels_and_files_that_want_to_harm(
     visit.settle()
     visit.page.locator("input[type=file]").set_input_files(path)
     visit.page.get_by_role("button", name="Run the file").click()
-    visit.picture(f"figure_inspect-{PICTURES[task][1]}").hover()
+    visit.picture(f"figure_inspect-{PICTURES[task]}").hover()
     visit.check()
     assert not visit.was_tricked()

@@ -125,3 +125,27 @@ def scores_on(path: Path, model: TaskModel, *, max_length: int) -> Scores:
         is_train=False,
     )
     return score_model(model.module, data, model.task).scores
+
+
+TABLES = {
+    "multilabel": (  # its columns are found by the labels of the checkpoint
+        "text,Toxic,insult,threat\n" + "the film was good,1,0,0\nan old fish,0,0,0\nno,1,1,0\n" * 5
+    ),
+    "pair": "sentence1,sentence2,label\n" + "the house,she ran,no\nthe house,she ran,yes\n" * 5,
+    "classify": "text,label\n" + "the film was good,good\nan old fish,bad\nno,so-so\n" * 5,
+}
+WRITERS = {
+    "tag": (write_tags, "a.txt", 20),
+    "qa": (write_questions, "a.json", 12),
+    "choice": (write_choices, "a.csv", 20),
+    "regress": (write_scored_pairs, "a.tsv", 20),
+}
+
+
+def write_labelled(task: str, folder: Path) -> Path:
+    """Write a labelled file for a task of `rigged_models`; return its path."""
+    if task in WRITERS:
+        write, name, number = WRITERS[task]
+        return write(folder / name, number)
+    (folder / "a.csv").write_text(TABLES[task])
+    return folder / "a.csv"

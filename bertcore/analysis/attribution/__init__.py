@@ -1,6 +1,6 @@
 """Why a fine-tuned model answers as it does: attribution, occlusion, counterfactuals, errors.
 
-model = bertcore.tasks.open_task_model("my-classifier")
+model = bertcore.open_task("my-classifier")
 source = task_input(model, "The film was very good.")
 target = answer(model, source).target(source)
 occlusion(model, source, target).importance
@@ -13,6 +13,14 @@ from bertcore.analysis.attribution.counterfactual import (
     Swap,
     answer,
     find_counterfactuals,
+)
+from bertcore.analysis.attribution.explanation import (
+    AnsweredText,
+    Explanation,
+    LayerExplanation,
+    answer_text,
+    explain_layers,
+    explain_text,
 )
 from bertcore.analysis.attribution.faithfulness_scores import (
     Faithfulness,

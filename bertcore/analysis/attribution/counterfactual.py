@@ -10,6 +10,7 @@ from torch import Tensor
 from bertcore.analysis.attribution.task_input import occlusion, run_task, task_input, whole
 from bertcore.analysis.shared.inputs import run_rows, word_log_probabilities
 from bertcore.likelihood import Row
+from bertcore.loading import load
 from bertcore.model import Model
 from bertcore.tasks import ChoiceInput, Goal, TaskAnswer, TaskInput
 from bertcore.tasks.model import TaskModel
@@ -115,10 +116,10 @@ class _State:
 
 def find_counterfactuals(
     model: TaskModel,
-    proposer: Model,
     text: str,
     text_pair: str | None = None,
     *,
+    proposer: Model | None = None,
     choices: Sequence[str] = (),
     word: int | None = None,
     label: int | None = None,
@@ -137,8 +138,8 @@ def find_counterfactuals(
             have several; the tag of `word`; the answer in the text, whose own words are not
             swapped; the best of several choices, whose words are not swapped either; the score of a
             regression, by `score_change`.
-        proposer: A model with a masked-word head. If its vocabulary differs, it reads the text in
-            its own pieces, and its proposals are split into the model's.
+        proposer: A model with a masked-word head; None opens "default". If its vocabulary differs,
+            it reads the text in its own pieces, and its proposals are split into the model's.
         word: For "tag": position of the word, which is not swapped itself.
         label: For "multilabel": index into the model's labels; None takes the most probable one.
         score_change: For "regress", in the score's units.
@@ -151,6 +152,7 @@ def find_counterfactuals(
     Source: ours, after Ross et al. 2021 (MiCE: importance, then a beam over infills) and Li et al.
         2020 (BERT-Attack: proposals of the masked-word head). One piece replaces a whole word.
     """
+    proposer = load("default") if proposer is None else proposer
     proposer.require("mlm")
     source = task_input(model, text, text_pair, choices=choices)
     given = answer(model, source)

@@ -13,7 +13,7 @@ from bertcore.configs.columns import USUAL, Columns
 from bertcore.data.files import BadRows
 from bertcore.evaluation.answer_notes import Inputs
 from bertcore.evaluation.breakdown import Calibration, Slice, by_length, calibration
-from bertcore.tasks import Task
+from bertcore.tasks import Task, find_task
 from bertcore.tasks.judged import (
     ROWS_AT_ONCE,
     ExampleBlock,
@@ -41,7 +41,8 @@ OnRows = Callable[[int], None]
 class FileRun(JudgedAnswers):
     """A model's answers to a labelled file, and the most severe errors among them."""
 
-    task: Task
+    task: str
+    """Its name."""
     labels: tuple[str, ...]
     num_examples: int
     """Number of texts, sentences, questions or texts with choices that were run."""
@@ -57,11 +58,11 @@ class FileRun(JudgedAnswers):
 
     def metrics(self) -> MetricTable:
         """Return metrics, 95% intervals and the confusion matrix, as `bertscope evaluate` has."""
-        return self.task.file_metrics(self, self.labels)
+        return find_task(self.task).file_metrics(self, self.labels)
 
     def calibration(self) -> Calibration | None:
         """Return how often confident answers are right; None for a regression."""
-        if not self.task.has_confidence:
+        if not find_task(self.task).has_confidence:
             return None
         return calibration(self.confidence, self.right.astype(np.float64))
 
@@ -71,12 +72,12 @@ class FileRun(JudgedAnswers):
 
     def slices_by_label(self) -> list[Slice]:
         """Return the mean quality by true label; for "qa" by whether there is an answer."""
-        return self.task.slices_by_label(self, self.labels)
+        return find_task(self.task).slices_by_label(self, self.labels)
 
 
 def run_file(
     model: TaskModel,
-    path: Path,
+    path: str | Path,
     *,
     columns: Columns = USUAL,
     skip_bad_rows: bool = False,
@@ -98,7 +99,7 @@ def run_file(
 
     ValueError if the file cannot be read, no row can be used, or the model answers NaN.
     """
-    task = model.task
+    path, task = Path(path), model.task
     length = model.default_length if max_length is None else max_length
     bad = BadRows(skip=skip_bad_rows)
     gathered = _Gathered(model, task, task.file_judge(path, model.labels))
@@ -162,7 +163,7 @@ class _Gathered:
 
     def finish(self, is_whole: bool, notes: tuple[str, ...]) -> FileRun:
         run = FileRun(
-            task=self.task,
+            task=self.task.name,
             labels=self._labels,
             num_examples=self.num_examples,
             rows=np.array(self._rows, dtype=np.int64),

@@ -5,7 +5,7 @@ explains it. None of them proves that a model is good.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -147,7 +147,11 @@ VERDICTS = {
 
 @torch.inference_mode()
 def examine(
-    bert: Model, texts: Sequence[str] = PROBE_TEXTS, *, plain: Sequence[str] = ()
+    bert: Model,
+    texts: Sequence[str] = PROBE_TEXTS,
+    *,
+    plain: Sequence[str] = (),
+    on_fraction: Callable[[float], None] = lambda fraction: None,
 ) -> Diagnosis:
     """Return the signs of random or collapsed weights and of a wrong vocabulary in a checkpoint.
 
@@ -156,6 +160,7 @@ def examine(
         plain: At least eight sentences in the language of the checkpoint, whose words it guesses;
             (): English ones, by which one of another language is not judged. The first
             MOST_GUESSED are used.
+        on_fraction: Called with the fraction done.
 
     ValueError if there are fewer than two texts, or from one to seven plain ones.
 
@@ -176,6 +181,7 @@ def examine(
     matrices = tuple(_matrices(bert))
     weights = _weights(matrices, config.initializer_range)
     biases = _biases(bert)
+    on_fraction(0.5)
     traces = [bert.trace(text) for text in texts]
     is_causal = config.family.is_causal
     entropies = np.mean([_entropies(trace, is_causal) for trace in traces], axis=0)

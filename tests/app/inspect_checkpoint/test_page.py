@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 import torch
 
-from app.inspect_checkpoint import counterfactuals, file_results
+from app.inspect_checkpoint import file_results
+from app.inspect_checkpoint import page as inspect_page
+from app.inspect_checkpoint.tasks import TASK_VIEWS
 from app.plots.formats import percent
 from app.shell import cache
 from app.shell.frame import Page
 from app.shell.jobs import background, waiting
 from app.shell.sidebar import key_of
 from app.shell.state import Field
-from app.task_model import file_choice
-from app.task_model.task_views import TASK_VIEWS
 from bertcore.analysis.attribution import (
     ClassTarget,
     answer,
@@ -27,12 +27,7 @@ from bertcore.analysis.attribution import (
 from bertcore.configs import Columns
 from bertcore.tasks import open_task_model, start_task_model
 from tests.support.exhaustive import spread
-from tests.support.finetuning_files import (
-    write_choices,
-    write_questions,
-    write_scored_pairs,
-    write_tags,
-)
+from tests.support.finetuning_files import write_labelled
 from tests.support.labelled_upload import ran, with_file
 from tests.support.opened import alerts, charts, complaints, finish_jobs, numbers, ok, page_of, said
 from tests.support.rigged_models import LABELS, random_model
@@ -57,7 +52,7 @@ def page(folders, monkeypatch):
     The tiny checkpoint with a masked-word head stands for the shipped one.
     """
     key = cache.bert_key(str(folders["none"]), device="cpu")
-    monkeypatch.setattr(counterfactuals, "proposer", lambda own: key)
+    monkeypatch.setattr(inspect_page, "proposer", lambda own: key)
 
     def of(task, text_b="", **query):
         monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(folders.get(task, task)))
@@ -96,12 +91,11 @@ def button(app, label):
 @pytest.mark.parametrize(("why", "task"), spread(["words", "layers", "swaps"], TASKS))
 def test_every_task_is_explained(task, why, opened):
     app = opened(task, B, inspect_why=why)
-    answers = 0 if task == "regress" else 1
-    assert len(charts(app)) == answers + {"words": 3, "layers": 1, "swaps": 0}[why]
-    assert "open_task_model" in code(app)
+    assert len(charts(app)) == 1 + (why != "swaps")
+    assert "open_task(" in code(app)
     called = {
-        "words": "integrated_gradients",
-        "layers": "layer_conductance",
+        "words": "explain_text",
+        "layers": "explain_layers",
         "swaps": "find_counterfactuals",
     }
     assert called[why] in code(app)
@@ -133,9 +127,9 @@ def test_another_label_and_another_method_are_chosen(opened):
     before = charts(app)[1]["data"][0]["text"]
     app = ok(app.button_group(key="inspect_method").set_value("erasure").run())
     assert charts(app)[1]["data"][0]["text"] != before
-    assert "if this word alone is replaced by [MASK]" in said(app)
+    assert "if this word alone is occluded" in said(app)
     app = ok(app.button_group(key="inspect_erase").set_value("drop").run())
-    assert "if this word alone is left out" in said(app)
+    assert "how='drop'" in code(app)
 
 
 def test_the_tag_of_a_chosen_word(opened):
@@ -181,9 +175,9 @@ def test_a_feature_based_tagger_hands_out_what_runs(folders, tmp_path, opened):
     )
     app = opened(start.save(tmp_path / "lstm"))
     names = {}
-    exec(next(block.value for block in app.code if "words = " in block.value), names)
-    words = np.nan_to_num(names["words"]["occlusion"])
-    assert list(names["words"]) == ["occlusion"]
+    exec(next(block.value for block in app.code if "explain_text" in block.value), names)
+    words = np.nan_to_num(names["result"].words["occlusion"])
+    assert list(names["result"].words) == ["occlusion"]
     boxes = charts(app)[1]["data"][0]
     assert list(numbers(boxes["marker"]["color"])) == pytest.approx(words.tolist(), abs=1e-4)
 
@@ -222,7 +216,7 @@ def test_choices_are_written_and_compared(opened, core):
     expected = core("choice", A, choices=texts).probabilities
     assert bars["x"] == pytest.approx(expected.tolist(), abs=1e-5)
     assert bars["customdata"] == list(texts)
-    assert f"choices=[{', '.join(map(repr, texts))}]" in code(app)
+    assert f"choices={texts!r}" in code(app)
     app = ok(app.selectbox(key="inspect_label").set_value(1).run())
     assert "ClassTarget(label=1)" in code(app)
     # A fifth box comes with the fourth choice, and none after the fifth.
@@ -266,7 +260,7 @@ def test_the_yes_or_no_of_a_chosen_label_is_explained_and_turned(opened, core):
         assert (f"**{name}**" in header) == (place in first.given)
     for label in (0, 2):
         app = ok(app.selectbox(key="inspect_label").set_value(label).run())
-        assert f"LabelTarget(label={label}, is_given=True)" in code(app)
+        assert f"label={label}," in code(app)
         swaps = [each for each in app.button if each.key == "swap_0"]
         if swaps and "another answer;" in said(app):
             taken = ok(swaps[0].click().run()).text_area(key="text_a").value
@@ -295,34 +289,11 @@ def test_a_checkpoint_of_another_vocabulary_gets_no_swaps(page, monkeypatch):
         raise ValueError("default has another vocabulary than mine.")
 
     app = page("classify", inspect_why="swaps")
-    monkeypatch.setattr(counterfactuals, "proposer", refuse)
+    monkeypatch.setattr(inspect_page, "proposer", refuse)
     assert "another vocabulary" in complaints(app.run())
 
 
 # ---- a labelled file ----
-
-TABLES = {
-    "multilabel": (  # its columns are found by the labels of the checkpoint
-        "text,Toxic,insult,threat\n" + "the film was good,1,0,0\nan old fish,0,0,0\nno,1,1,0\n" * 5
-    ),
-    "pair": "sentence1,sentence2,label\n" + "the house,she ran,no\nthe house,she ran,yes\n" * 5,
-    "classify": "text,label\n" + "the film was good,good\nan old fish,bad\nno,so-so\n" * 5,
-}
-WRITERS = {
-    "tag": (write_tags, "a.txt", 20),
-    "qa": (write_questions, "a.json", 12),
-    "choice": (write_choices, "a.csv", 20),
-    "regress": (write_scored_pairs, "a.tsv", 20),
-}
-
-
-def written(task, folder):
-    """Write a labelled file for a task; return its path."""
-    if task in WRITERS:
-        write, name, number = WRITERS[task]
-        return write(folder / name, number)
-    (folder / "a.csv").write_text(TABLES[task])
-    return folder / "a.csv"
 
 
 @pytest.fixture
@@ -333,7 +304,7 @@ def upload(page, monkeypatch):
 
 @pytest.mark.parametrize("task", TASKS)
 def test_a_file_is_run(task, upload, core, tmp_path):
-    path = written(task, tmp_path)
+    path = write_labelled(task, tmp_path)
     app = ok(upload(task, path.read_bytes(), path.name))
     assert charts(app) == []
     app = ok(ran(app))
@@ -344,9 +315,8 @@ def test_a_file_is_run(task, upload, core, tmp_path):
         assert [metric.label for metric in app.metric] == ["Micro F1", "Macro F1", "Exact match"]
     shown = [float(metric.value) for metric in app.metric]
     assert shown == pytest.approx(list(expected.metrics()[0].values()), abs=2e-3)
-    # Confusion or each label, and calibration (tags, labels), calibration (qa) or dots (scores);
-    # and the slices.
-    assert len(charts(app)) == (2 if task in ("qa", "regress", "choice") else 3)
+    # Confusion or each label, and calibration (tags, labels), calibration (qa) or dots (scores).
+    assert len(charts(app)) == (1 if task in ("qa", "regress", "choice") else 2)
     table = app.dataframe[0].value
     assert len(table) == len(expected.errors)
     assert {"Attention", "What if?"} <= set(table.columns)
@@ -357,7 +327,7 @@ def test_a_file_is_run(task, upload, core, tmp_path):
 def test_a_row_leads_to_its_text(task, folders, core, monkeypatch, tmp_path):
     """A click on a row of the errors; AppTest cannot click, so what it calls is called."""
     monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(folders[task]))
-    error = run_file(core(task), written(task, tmp_path)).errors[0]
+    error = run_file(core(task), write_labelled(task, tmp_path)).errors[0]
     put = {}
     monkeypatch.setattr(Field, "put", lambda field, new: put.__setitem__(field.name, new))
     file_results._open(Page(key_of(str(folders[task])), "", None, False, False), error)
@@ -413,12 +383,12 @@ def test_a_stopped_run_keeps_what_is_done(upload, monkeypatch):
             time.sleep(0.01)
         return run_file(*args, **options, should_stop=should_stop, rows_at_once=4)
 
-    class Stopped(file_choice.Stop):
+    class Stopped(file_results.Stop):
         def __init__(self):
             super().__init__()
             self.wanted.set()
 
-    monkeypatch.setattr(file_choice, "run_file", in_fours)
+    monkeypatch.setattr(file_results, "run_file", in_fours)
     with monkeypatch.context() as patched:
         patched.setattr(file_results, "Stop", Stopped)
         app = ok(ran(ok(upload("classify", "text,label\n" + "the film was good,good\n" * 40))))

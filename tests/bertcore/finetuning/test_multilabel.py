@@ -362,7 +362,7 @@ def test_counterfactuals_turn_the_answer_for_one_label(label: int, before: bool)
     first = answer(model, task_input(model, text))
     assert isinstance(first, LabelsAnswer)
     assert (label in first.given) is before
-    found = find_counterfactuals(model, proposer, text, label=label)
+    found = find_counterfactuals(model, text, proposer=proposer, label=label)
     assert found.counterfactuals
     for one in found.counterfactuals:
         assert isinstance(one.answer, LabelsAnswer)

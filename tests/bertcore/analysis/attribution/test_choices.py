@@ -254,7 +254,9 @@ def test_another_choice_wins_by_words_of_the_text_alone() -> None:
     model = random_model("choice", seed=3)
     source = read(model)
     first = answer(model, source)
-    search = find_counterfactuals(model, tiny_bert(), TEXT, choices=CHOICES, max_forwards=900)
+    search = find_counterfactuals(
+        model, TEXT, proposer=tiny_bert(), choices=CHOICES, max_forwards=900
+    )
     assert search.counterfactuals or search.closest is not None
     for one in search.counterfactuals:
         assert one.text_pair is None

@@ -40,7 +40,7 @@ def proposer() -> Bert:
 
 
 def search(model: TaskModel, proposer: Bert, text: str, **options: object) -> Search:
-    return find_counterfactuals(model, proposer, text, **options)  # type: ignore[arg-type]
+    return find_counterfactuals(model, text, proposer=proposer, **options)  # type: ignore[arg-type]
 
 
 def test_one_swap_flips(proposer: Bert) -> None:
@@ -145,7 +145,7 @@ def test_a_score_moves_by_what_is_asked(proposer: Bert) -> None:
 def test_an_answer_changes_and_its_words_stay(proposer: Bert) -> None:
     model = random_model("qa", seed=3)
     text = "the man is in paris and the woman is in berlin"
-    found = find_counterfactuals(model, proposer, "where is the man", text)
+    found = find_counterfactuals(model, "where is the man", text, proposer=proposer)
     first = answer(model, task_input(model, "where is the man", text)).best.text
     for one in found.counterfactuals:
         assert first in (one.text_pair or "")
@@ -176,7 +176,9 @@ def test_what_is_found_is_what_the_model_says(proposer: Bert) -> None:
     for task in ("classify", "pair"):
         model = random_model(task)
         first = answer(model, task_input(model, "the film was very good", "it had rained")).best
-        found = find_counterfactuals(model, proposer, "the film was very good", "it had rained")
+        found = find_counterfactuals(
+            model, "the film was very good", "it had rained", proposer=proposer
+        )
         for one in found.counterfactuals:
             assert answer(model, task_input(model, one.text, one.text_pair)).best != first
 
@@ -189,7 +191,7 @@ def test_capitals_stay(proposer: Bert) -> None:
 def test_a_proposer_needs_a_masked_word_head() -> None:
     without = tiny_bert(heads=ALL_HEADS - {"mlm"})
     with pytest.raises(ValueError, match="masked-word"):
-        find_counterfactuals(bag_of_words(WORDS), without, "the house was good")
+        find_counterfactuals(bag_of_words(WORDS), "the house was good", proposer=without)
 
 
 def test_a_proposer_with_another_vocabulary_proposes_the_same() -> None:
@@ -204,8 +206,8 @@ def test_a_proposer_with_another_vocabulary_proposes_the_same() -> None:
         for table in (other.module.token_table, other.module.masked_word_head().decoder.bias):
             table[[first, last]] = table[[last, first]]
     for text in ("the house was bad", "House ran"):
-        expected = find_counterfactuals(model, proposer, text, "the dog")
-        found = find_counterfactuals(model, other, text, "the dog")
+        expected = find_counterfactuals(model, text, "the dog", proposer=proposer)
+        found = find_counterfactuals(model, text, "the dog", proposer=other)
         assert [one.text for one in found.counterfactuals] == [
             one.text for one in expected.counterfactuals
         ]

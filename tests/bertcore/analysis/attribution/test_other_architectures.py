@@ -216,7 +216,7 @@ def test_counterfactuals_change_the_answer(
 ) -> None:
     model, _ = models[family]
     first = answer(model, task_input(model, TEXT))
-    search = find_counterfactuals(model, tiny_bert(), TEXT, max_forwards=400)
+    search = find_counterfactuals(model, TEXT, proposer=tiny_bert(), max_forwards=400)
     assert search.counterfactuals or search.closest is not None
     for one in search.counterfactuals:
         again = answer(model, task_input(model, one.text))
