@@ -35,7 +35,7 @@ from bertcore.architecture.config import bert_base, bert_mini
 from bertcore.tokenizer.growth import NUM_CANDIDATES, Growth, Pair
 
 from ..plots import Figure, cell_table, plain, records, subplots, tabulate, theme
-from ..plots.charts import Bars, Boxes, Grid, Intervals, layer_names
+from ..plots.charts import Bars, Grid, Intervals, layer_names
 from ..plots.token_flow import MAX_LABELS, axis_name, label_height, token_axis, token_frame
 from ..view import View
 
@@ -51,23 +51,6 @@ ORIGINS = {
     "sinusoidal": "Positions here are sines and cosines of fixed frequencies, not trained.",
 }
 """By `PositionSimilarity.kind`."""
-
-
-# ---- tokens ----
-
-
-def pieces_of_word(tokens: pd.DataFrame) -> "pd.Series[int]":
-    """Return the number of pieces of each token's word; 1 for special tokens."""
-    return tokens.groupby("word")["id"].transform("size").where(tokens["word"] >= 0, 1)
-
-
-def token_hover(tokens: pd.DataFrame) -> list[str]:
-    """Return the hover text of each token."""
-    return [
-        f"<b>{theme.escape(row.token)}</b><br>id {row.id}, position {row.position}, "
-        f"segment {row.segment}"
-        for row in tokens.itertuples()
-    ]
 
 
 # ---- the sum ----
@@ -433,14 +416,6 @@ STRIP = View(
     question="How is the text cut into tokens?",
     of=token_columns,
     table=pd.DataFrame,
-    chart=Boxes(
-        below=lambda tokens: tokens["id"].astype(str),
-        value=pieces_of_word,
-        high=4,
-        hover=token_hover,
-        scale_title="pieces of the word",
-        ticks={"tickvals": [1, 2, 3, 4], "ticktext": ["1", "2", "3", "4+"]},
-    ),
     how=(
         "Below each token is its id in the vocabulary. In BERT ## continues a word; in other "
         "tokenizers ▁ or Ġ stands for the space before one, and letters beyond English may be cut "

@@ -1,22 +1,21 @@
 """What the page shows: each view is a function of the core, a picture, and how to read it."""
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from bertcore.analysis.compare.phases import TwoPhases, two_phases
-from bertcore.analysis.compare.weight_drift import TrainedOnce, train_once
+from bertcore.analysis.compare.weight_drift import Drift, TrainedOnce, train_once
 from bertcore.analysis.words.training_example import TrainingExample, training_example
 
 from ..epoch_masks import EPOCHS as EPOCHS
 from ..plots import Figure, percent, records, shorten, tabulate, theme
-from ..plots.before_after import AnswerRows, answer_bars, answer_table
+from ..plots.charts import Grid, Intervals
 from ..plots.diagram import BODY, QUIET, READ, add_box, add_text, lay_out
-from ..plots.drift import drift_grid, drift_table, other_bars, other_table
 from ..view import View
 
 _LEFT, _RIGHT = (0.0, 0.47), (0.53, 1.0)
@@ -37,17 +36,33 @@ def example_table(example: TrainingExample) -> pd.DataFrame:
     return tabulate("position token segment input became guess p_right loss", rows)
 
 
-def step_answers(trained: TrainedOnce) -> AnswerRows:
-    """Return the probability of each right answer before and after a step."""
+def answers_table(trained: TrainedOnce) -> pd.DataFrame:
+    """Return a row for each right answer, before and after a step."""
     example, effect = trained.example, trained.effect
-    names = [f"{guess.token} ({guess.position})" for guess in example.guesses]
-    before = [guess.probability for guess in example.guesses]
-    after = list(effect.probabilities)
-    if example.pair_probabilities is not None and effect.pair_probability is not None:
-        names.append("B is random" if example.is_random else "B follows A")
-        before.append(example.pair_probabilities[int(example.is_random)])
-        after.append(effect.pair_probability)
-    return AnswerRows(tuple(names), (np.array(before), np.array(after)))
+    rows = [
+        (f"{guess.token} ({guess.position})", guess.probability, after)
+        for guess, after in zip(example.guesses, effect.probabilities, strict=True)
+    ]
+    if example.pair_probabilities is not None:
+        name = "B is random" if example.is_random else "B follows A"
+        before = example.pair_probabilities[int(example.is_random)]
+        rows.append((name, before, effect.pair_probability or 0.0))
+    table = tabulate("answer before after", rows)
+    return table.melt("answer", var_name="when", value_name="p")
+
+
+def changes(answers: pd.DataFrame) -> list[str]:
+    """Return both probabilities of each row's answer."""
+    both = answers.pivot(index="answer", columns="when", values="p").loc[answers["answer"]]
+    pairs = zip(both["before"], both["after"], strict=True)
+    return [f"{percent(before)} → {percent(after)}" for before, after in pairs]
+
+
+def drift_table(drifts: Mapping[Any, Drift], *keys: str) -> pd.DataFrame:
+    """Return a row for each part, with what `keys` name of it in front."""
+    names = pd.DataFrame([*drifts], columns=[*keys])
+    numbers = ("cosine", "norm_first", "norm_second", "num_weights", "num_changed")
+    return names.join(records(drifts.values(), "relative_change=relative", *numbers))
 
 
 def about_moved(trained: TrainedOnce) -> dict[str, object]:
@@ -187,8 +202,14 @@ ONE_STEP = View(
     name="one-step",
     question="What does one step on this example change?",
     of=train_once,
-    figure=lambda trained: answer_bars(step_answers(trained), ("before", "after"), "word"),
-    table=lambda trained: answer_table(step_answers(trained)),
+    table=answers_table,
+    chart=Intervals(
+        name="answer",
+        number=changes,
+        value="p",
+        by="when",
+        x_title="probability",
+    ),
     fills=lambda trained: {"before": trained.example.loss, "after": trained.effect.loss},
     needs=frozenset({"mlm", "parts"}),
     how=(
@@ -202,8 +223,15 @@ MOVED = View(
     name="step-layers",
     question="What did the step move?",
     of=train_once,
-    figure=lambda trained: drift_grid(trained.drift),
-    table=lambda trained: drift_table(trained.drift),
+    table=lambda trained: drift_table(trained.drift.layers, "layer", "part"),
+    chart=Grid(
+        row="layer",
+        column="part",
+        value="relative_change",
+        form=".2%",
+        title="relative change",
+        titles=("layer", ""),
+    ),
     fills=about_moved,
     needs=frozenset({"mlm", "parts"}),
     how=(
@@ -216,8 +244,15 @@ MOVED_OTHERS = View(
     name="step-others",
     question="What did the step move outside the layers?",
     of=train_once,
-    figure=lambda trained: other_bars(trained.drift),
-    table=lambda trained: other_table(trained.drift),
+    table=lambda trained: drift_table(trained.drift.others, "part"),
+    chart=Intervals(
+        name="part",
+        number=lambda parts: parts["relative_change"].map("{:.2%}".format),
+        value="relative_change",
+        is_fraction=False,
+        includes_zero=True,
+        x_title="relative change",
+    ),
     needs=frozenset({"mlm", "parts"}),
     how=(
         "The same outside the layers. Every row of the token table moves, since each piece is a "

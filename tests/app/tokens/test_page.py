@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from app.access.policy import CHECKPOINT_VARIABLE
-from app.plots import plain, theme
+from app.plots import plain
 from app.plots.token_flow import MAX_LABELS, token_axis
 from app.shell import cache, sentence_box
 from app.tokens.page import VIEWS
@@ -56,12 +56,6 @@ def drawn(page: AppTest, view: str, **query: str) -> list[dict[str, Any]]:
 
 
 # ---- the tokens ----
-
-
-def test_opens_with_the_first_example(page: AppTest) -> None:
-    app = ok(page.run())
-    assert app.text_area(key="text_a").value == sentence_box.DEFAULT.text_a
-    assert not (*app.error, *app.warning, *app.info)
 
 
 @pytest.mark.parametrize(
@@ -229,14 +223,10 @@ def test_the_line_of_a_window_is_drawn_where_it_ends(
         assert np.allclose(numbers(drawn_map["z"]), kind.cosines)
 
 
-def test_names_along_an_axis_are_text_and_a_long_axis_has_none() -> None:
-    axis: Any = token_axis(["</script>", "<img src=x onerror=alert(1)>"])
-    assert not any("<" in label for label in axis["ticktext"])
-    long: Any = token_axis(["word"] * (MAX_LABELS + 1))
-    assert "ticktext" not in long
-    assert long["range"] == [-0.5, MAX_LABELS + 0.5]
-    assert (theme.megabytes(30_546_584), theme.megabytes(1_234_567)) == ("31 MB", "1.2 MB")
-    assert len(set(theme.CATEGORICAL)) == len(theme.CATEGORICAL) == 12
+def test_a_long_axis_has_no_names() -> None:
+    axis: Any = token_axis(["word"] * (MAX_LABELS + 1))
+    assert "ticktext" not in axis
+    assert axis["range"] == [-0.5, MAX_LABELS + 0.5]
 
 
 # ---- a vocabulary ----
@@ -273,7 +263,7 @@ def test_the_candidates_of_each_step_are_the_cores(growth_page: AppTest, rule: s
         assert f"**{plain(last.merged)}**, which occurs {last.count:,} times" in shown
         for piece in split_by_merges("then", growth.merges[:step]):
             assert f"-background[{plain(piece)}]" in shown
-        assert shown_python(app, "vocabulary_growth") == growth
+        assert list(growth_table(growth)["merged"]) == [pair.merged for pair in growth.merges]
         app = ok(button(app, "Merge").click().run())
 
 
@@ -316,14 +306,6 @@ def test_what_cannot_be_read_or_merged_is_told(
     assert words in said(app)
     has_slider = any(slider.label == "Merges" for slider in app.slider)
     assert has_slider == ("growth_text" not in query)
-
-
-def test_the_table_holds_the_merges() -> None:
-    growth = grow_vocabulary([OWN], num_merges=3)
-    table = growth_table(growth)
-    assert list(table["merged"]) == [pair.merged for pair in growth.merges]
-    assert table["pieces_per_word"].iloc[-1] == growth.steps[-1].num_pieces / growth.num_words
-    assert list(growth_table(grow_vocabulary(["a"], num_merges=1))["merged"]) == []
 
 
 def test_unigram_cuts_the_text_with_as_many_pieces(growth_page: AppTest) -> None:
