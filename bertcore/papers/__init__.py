@@ -14,7 +14,7 @@ from bertcore.base.toml_tables import Between, from_table, parse_toml
 
 __all__ = (
     "Ablation Claim Contrast Fact GlueRow Literature Paper Source SquadRow "
-    "Variant Way parse_papers read_papers"
+    "Variant Way parse_papers read_ablation read_papers"
 ).split()
 
 FILE = Path(__file__).with_name("papers.toml")
@@ -259,3 +259,17 @@ def _without_a_score(
     for row in rows:
         if len(row.scores) != len(columns):
             yield f"{row.name} has {len(row.scores)} scores; expected {len(columns)}."
+
+
+def read_ablation(name: str = "objectives") -> Ablation:
+    """Return an ablation of the papers by its name.
+
+    ValueError if there is none of that name.
+
+    >>> read_ablation("masks").rows[0].name
+    '80/10/10'
+    """
+    names = [ablation.name for ablation in read_papers().ablations]
+    if name not in names:
+        raise ValueError(f"there is no ablation {name!r}; expected one of {', '.join(names)}.")
+    return read_papers().ablation(name)

@@ -83,7 +83,9 @@ PUBLIC = {
     "bertcore.analysis",
     "bertcore.analysis.attribution",
     "bertcore.bias",
+    "bertcore.finetuning",
     "bertcore.grammar",
+    "bertcore.papers",
     "bertcore.model",
 }
 """Packages that the Python of views imports from."""
