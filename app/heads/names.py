@@ -132,17 +132,15 @@ def relation_title(relation: str) -> str:
     return f"{relation}: {meaning}" if meaning else relation
 
 
-FEW_CASES = 5  # relations with fewer cases are left out of a list unless asked for
+FEW_CASES = 5  # relations with fewer cases are left out of a list
 
 
-def listed(
-    report: HeadReport, direction: str = "", *, least: int = FEW_CASES
-) -> list[NamedMeasure]:
-    """Return the habits that were measured, or the relations with at least so many cases."""
+def listed(report: HeadReport, direction: str = "") -> list[NamedMeasure]:
+    """Return the habits that were measured, or the relations with enough cases, commonest first."""
     if not direction:
         return [measured for measured in map(NamedMeasure, HABITS) if measured.count(report)]
     relations = (NamedMeasure(name, direction) for name in report.scores.relations)
-    return [measured for measured in relations if measured.count(report) >= least]
+    return [measured for measured in relations if measured.count(report) >= FEW_CASES]
 
 
 def all_measured(report: HeadReport) -> dict[str, NamedMeasure]:

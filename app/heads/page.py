@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from bertcore.analysis.heads.measures import MEASURES
 from bertcore.analysis.heads.report import HeadReport
@@ -49,15 +48,12 @@ HIGHEST = "best"  # instead of a head's name: the head with the highest value
 OPEN_EXAMPLE = "See it in a sentence"  # the link to a sentence on the page Attention
 COLUMNS = ("head", "sink", "kind", "attention", "norm", "effect", "constant", "one direction")
 LISTS = {"habits": "Habits", **DIRECTION_NAMES}
-ORDERS = {"common": "commonest", "gain": "most above the baseline", "value": "highest"}
 MAX_LETTERS = 90  # characters of an example that are shown around its words
 OWN_TREES = " of our own, which are short and simple; upload trees (.conllu) for a real test."
 
 MEASURE = Field("heads_measure", "to_previous")
 OPEN = Field("heads_open", HIGHEST)
 LIST = Field("heads_list", "habits", tuple(LISTS))
-ORDER = Field("heads_order", "common", tuple(ORDERS))
-RARE = Field("heads_rare", False)
 
 
 def show_grid(page: frame.Page, chosen: HeadTextSource, report: HeadReport) -> None:
@@ -161,36 +157,18 @@ def _answer(
 def show_ranked(page: frame.Page, chosen: HeadTextSource, report: HeadReport) -> None:
     """Draw the list and its controls."""
     st.header(BEST_HABITS.question, anchor=False)
-    row = st.container(horizontal=True, vertical_alignment="bottom")
-    kind = one_of("Jobs", LISTS, LIST, where=row)
+    kind = one_of("Jobs", LISTS, LIST)
     table, shared = st.container(key="heads_table"), job.shown(chosen, report)
     del shared["compute"]
     if kind == LIST.default:
         table.markdown(_ranked_rows(page, chosen, report, listed(report)))
         offer(BEST_HABITS, page, report, *job.TEXTS, **shared)
         return
-    table.markdown(_ranked_rows(page, chosen, report, _relations(row, report, kind)))
+    table.markdown(_ranked_rows(page, chosen, report, listed(report, kind)))
     whose = BEST_RELATIONS.fills(report)["whose"]
     if chosen.has_own_trees:
         whose = f"{OWN_TREES}{str(whose)[1:]}"
     offer(BEST_RELATIONS, page, report, *job.TEXTS, **shared, whose=whose)
-
-
-def _relations(row: DeltaGenerator, report: HeadReport, kind: str) -> list[NamedMeasure]:
-    order = row.selectbox(
-        "Order",
-        list(ORDERS),
-        format_func=ORDERS.__getitem__,
-        key=ORDER.key(),
-        width=200,
-    )
-    rare = row.toggle(f"Under {FEW_CASES} cases too", key=RARE.key())
-    rows = listed(report, kind, least=1 if rare else FEW_CASES)
-    if order == "value":
-        rows.sort(key=lambda m: -float(m.values(report).mean.max()))
-    elif order == "gain":
-        rows.sort(key=lambda m: m.baseline(report) - float(m.values(report).mean.max()))
-    return rows
 
 
 def _ranked_rows(
@@ -199,7 +177,7 @@ def _ranked_rows(
     """Return the list as a table in Markdown."""
     key, marks = page.bert_key, page.marks
     if not rows:
-        return "No relation has that many cases. Switch the rare ones on."
+        return f"No relation has {FEW_CASES} cases."
     is_habits = not rows[0].direction
     titles = ("attends to", "best head", "mean", "95%", "all alike", "for example")
     if not is_habits:

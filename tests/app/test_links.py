@@ -49,6 +49,8 @@ REMOVED_FIELDS = {
     "bias_erase_method": "direction",
     "bias_erase_text": "1",
     "bias_items": "1",
+    "heads_order": "value",
+    "heads_rare": "1",
 }
 """Fields and values that went in 0.3.0: a link with them opens without them."""
 OPENED = "masking several between pair_attention bias_near".split()

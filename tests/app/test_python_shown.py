@@ -52,7 +52,7 @@ VIEWS: dict[str, tuple[str, dict[str, str | list[str]], int]] = {
         },
         3,
     ),
-    "heads": ("heads", {"heads_open": "1.2"}, 4),
+    "heads": ("heads", {"heads_open": "1.2"}, 2),
     "masked words": ("masked_words", {"ranks": "1", "masking": "1", "surprise": "1"}, 4),
     "sentence pairs": ("sentence_pairs", {"between": "1", "several": "1"}, 3),
     "tokens": ("tokens", {}, 2),
