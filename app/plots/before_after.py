@@ -43,7 +43,7 @@ class AnswerRows:
 
     names: tuple[str, ...]
     """[R]"""
-    values: tuple[NDArray[np.float64], NDArray[np.float64]]
+    values: tuple[NDArray[np.floating], NDArray[np.floating]]
     """Of the first and the second, each [R]; NaN if a checkpoint has no such answer."""
 
 

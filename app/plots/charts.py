@@ -345,7 +345,8 @@ class Grid(Chart):
         fig.update_xaxes(
             title_text=title if is_turned or self.by else "",
             range=[-0.5, num_columns - 0.5],
-            tickangle=-60 if is_turned else 0,
+            # Plotly turns names that overlap in a narrow window.
+            tickangle=-60 if is_turned else 0 if title else None,
             **at,
         )
         if title and not is_turned and not self.by:

@@ -2,16 +2,14 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bertcore import BertConfig, Trace
-from bertcore.analysis.compare.before_after import BeforeAfter, compare_runs
-from bertcore.analysis.compare.task_shift import TaskShift, compare_task
 from bertcore.analysis.heads.importance import HeadImportance, rank_heads
 from bertcore.analysis.shared.inputs import masked_encoding, one_piece
 from bertcore.interventions import PATTERNS, Block, Cell, Changes, every_head, parse_head
 
-from ..shell import Field, cache
+from ..shell import Field, cache, frame
 from ..shell.links import HEADS_OFF, name_of
 from ..task_model.model import readable_task_head
 
@@ -41,6 +39,11 @@ class Case(NamedTuple):
     changes: Changes
 
     @property
+    def arguments(self) -> tuple[str, str | None, tuple[int, ...], Changes]:
+        """Those of the views, behind the checkpoint."""
+        return (self.text_a, self.text_b, self.masked, self.changes)
+
+    @property
     def before(self) -> Trace:
         """The run without changes."""
         return cache.computed(_run, self._replace(changes=Changes()))
@@ -56,14 +59,6 @@ class Question(NamedTuple):
     """The word that is followed there, as typed; empty: the best guess."""
     label: str = ""
     """The label of the task head that is followed; empty: the best guess."""
-
-
-class EffectOfChanges(NamedTuple):
-    """What the changes do."""
-
-    runs: BeforeAfter
-    task: TaskShift | None
-    """None if the checkpoint has no task head that can be read."""
 
 
 def keep_all(config: BertConfig, trace: Trace) -> None:
@@ -198,17 +193,17 @@ def parse_blocks(text: str) -> tuple[Block, ...]:
 # ---- runs with and without the changes ----
 
 
-def compare(case: Case, top_k: int) -> EffectOfChanges:
-    """Return what the changes do.
-
-    ValueError if the changes are not possible, or the weights contain NaN.
-    """
-    # Only the plain run is kept: the changed ones are many, and large for long texts.
-    bert, plain, changed = cache.opened(case.key), case.before, _run(case)
-    reader = readable_task_head(case.key)
-    runs = compare_runs(bert, plain, changed, top_k)
-    task = None if reader is None else compare_task(bert, reader, plain, changed)
-    return EffectOfChanges(runs, task)
+def about(page: frame.Page, case: Case) -> dict[str, Any]:
+    """Return the input and the changes that the numbers of a file belong to."""
+    report = page.bert.report
+    return {
+        "checkpoint": page.bert_key.source,
+        "fingerprint": None if report is None else report.fingerprint,
+        "text_a": case.text_a,
+        "text_b": case.text_b,
+        "masked": case.masked,
+        "changes": case.changes,
+    }
 
 
 def rank(question: Question, *, on_fraction: Callable[[float], None]) -> HeadImportance:

@@ -1,14 +1,32 @@
 """What if: parts of BERT switched off or changed, and what it answers then."""
 
+import numpy as np
 import streamlit as st
 
+from bertcore.analysis.compare.task_shift import TaskShift
+from bertcore.analysis.compare.what_if import EffectOfChanges
 from bertcore.interventions import Changes
 
-from ..shell import capabilities, frame
+from ..plots import plain, shorten_middle
+from ..shell import capabilities, frame, show
+from ..shell.show import offer_json
 from . import PAGE, changes, controls
-from .answers import show_answers, show_inside
 from .ranking import show_ranking
 from .steer import show_steer
+from .views import ATTENTION, HIDDEN, NEXT_SENTENCE, TASK, WORDS
+
+MOST_NAMED = 8  # most words with another tag that are named
+
+NO_CHANGES = "Nothing is changed yet: before and after are the same. Click a head, or"
+NO_QUESTION = (
+    "Nothing is hidden, and there is no pair that this checkpoint judges, so BERT has no question "
+    "to answer. Click a token above to hide it. Below is what changes inside."
+)
+NO_MASKED_WORDS = (
+    "This checkpoint has no masked-word (MLM) head, so no words can be compared. What changes "
+    "inside is below; to compare words, choose a pretrained checkpoint such as `default` in the "
+    "sidebar."
+)
 
 
 def chosen_case(page: frame.Page) -> changes.Case:
@@ -33,8 +51,68 @@ def choose_changes(page: frame.Page, case: changes.Case) -> None:
     )
 
 
+def show_answers(page: frame.Page, case: changes.Case) -> EffectOfChanges:
+    """Draw the answers of both runs: task, words, next sentence; return the comparison."""
+    effect = page.compute(WORDS.of, *case.arguments)
+    if not case.changes:
+        row = st.container(horizontal=True, vertical_alignment="center")
+        row.markdown(NO_CHANGES)
+        layer = page.bert.config.num_hidden_layers // 2
+        args = ([layer],)
+        row.button(f"Skip layer {layer}", on_click=changes.LAYERS_SKIPPED.put, args=args)
+    runs, task = effect.runs, effect.task
+    if effect.task_problem:
+        st.warning(plain(frame.sentence_of(ValueError(effect.task_problem))))
+    elif task is not None and task.names:
+        show(TASK, page, *case.arguments)
+        if task.kind == "tags":
+            list_changed_tags(task)
+    if runs.shifts:
+        show(WORDS, page, *case.arguments)
+    if runs.next_before is not None:
+        show(NEXT_SENTENCE, page, *case.arguments)
+    if runs.shifts or task is not None or effect.task_problem:
+        return effect
+    if "mlm" not in page.bert.capabilities:
+        st.warning(NO_MASKED_WORDS)
+    elif runs.next_before is None:
+        st.info(NO_QUESTION)
+    return effect
+
+
+def list_changed_tags(task: TaskShift) -> None:
+    """Name the words that get another tag."""
+    changed = task.changed()
+    if not changed:
+        st.markdown(f"Each of the {len(task.names)} words keeps its tag.")
+        return
+
+    def tag(values: np.ndarray) -> str:
+        return plain(shorten_middle(task.choices[int(values.argmax())], 20))
+
+    named = [
+        f"**{plain(shorten_middle(task.names[i], 20))}** ({task.positions[i]}): "
+        f"{tag(task.before[i])} → {tag(task.after[i])}"
+        for i in changed[:MOST_NAMED]
+    ]
+    more = f"; and {len(changed) - MOST_NAMED} more" if len(changed) > MOST_NAMED else ""
+    st.markdown(
+        f"{len(changed)} of {len(task.names)} words get another tag: {'; '.join(named)}{more}."
+    )
+
+
+def show_inside(page: frame.Page, case: changes.Case, effect: EffectOfChanges) -> None:
+    """Draw how much each layer's vectors and each head's attention changed; offer all as JSON."""
+    for view in (HIDDEN, ATTENTION):
+        st.header(view.question, anchor=False)
+        show(view, page, *case.arguments)
+    row = st.container(horizontal=True, vertical_alignment="center", gap="small")
+    row.caption("Everything above, before and after, in one file:")
+    offer_json(row, "what-if", {**changes.about(page, case), "found": effect})
+
+
 @frame.fragment
-def show(page: frame.Page) -> None:
+def show_page(page: frame.Page) -> None:
     """Draw the page below the sentence box; runs alone when a choice changes."""
     with st.container(key="what_if"):
         case = chosen_case(page)
@@ -57,4 +135,4 @@ def draw() -> None:
     """Draw the page."""
     page = frame.begin(PAGE)
     capabilities.needs(page, "parts")
-    show(page)
+    show_page(page)

@@ -16,8 +16,7 @@ from ..plots.before_after import head_grid, head_table
 from ..shell import Compute, Field, Picture, frame, one_of
 from ..shell.links import HEADS_OFF, MASK, name_of
 from ..task_model.model import readable_task_head
-from .answers import about
-from .changes import Case, Question, rank
+from .changes import Case, Question, about, rank
 
 STRONGEST = 10  # most heads that are listed
 OLD_RANKING = "This ranking was made with other changes than those above. Rank again to update it."

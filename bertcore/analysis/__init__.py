@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from bertcore.analysis.compare.task_shift import compare_task
     from bertcore.analysis.compare.texts import compare_layers
     from bertcore.analysis.compare.weight_drift import step_drift, train_once, weight_drift
+    from bertcore.analysis.compare.what_if import what_if
     from bertcore.analysis.heads.attention import (
         all_neurons,
         attention_map,

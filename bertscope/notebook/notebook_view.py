@@ -117,18 +117,11 @@ def make_view(
     return NotebookView(document.to_html(report), height + AROUND)
 
 
-def with_special_tokens(bert: Model, text: str) -> str:
-    """Return Markdown with the checkpoint's special tokens in place of BERT's."""
-    marks = app_module("app.plots.special_tokens")
-    markdown: str = marks.own_markdown(text, marks.marks_of(bert.tokenizer))
-    return markdown
-
-
 def how_to_read(bert: Model, module: str, picture: str, **values: object) -> str:
     """Return how to read one of the app's pictures, with the checkpoint's special tokens.
 
     Args:
-        module, picture: Where the `Picture` is, such as "app.what_if.answers", "WORDS".
+        module, picture: Where the `Picture` is, such as "app.what_if.ranking", "RANKING".
         values: Fill the braces of the text.
     """
     marks = app_module("app.plots.special_tokens").marks_of(bert.tokenizer)

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 
 from bertcore import Model, Trace
-from bertcore.analysis.compare.before_after import compare_runs
-from bertcore.analysis.compare.task_shift import compare_task
 from bertcore.analysis.heads.importance import rank_heads
 from bertcore.analysis.shared.inputs import masked_encoding
 from bertcore.interventions import Changes
@@ -17,10 +15,8 @@ from bertscope.notebook.notebook_view import (
     opening,
     show_figures,
     typed,
-    with_special_tokens,
 )
-
-_ANSWERS = "app.what_if.answers"
+from bertscope.notebook.show import draw_views
 
 
 def show_what_if(
@@ -35,42 +31,20 @@ def show_what_if(
         top_k: Best words of each run.
 
     ValueError if the changes are not possible, a position does not exist, or the weights hold NaN.
-    RuntimeError if the checkpoint has a task head that cannot be read.
     """
-    encoding = masked_encoding(bert, trace.text_a, trace.text_b, tuple(masked))
-    before = bert.trace(trace.text_a, trace.text_b, encoding=encoding)
-    after = bert.trace(trace.text_a, trace.text_b, encoding=encoding, changes=changes)
-    comparison = compare_runs(bert, before, after, top_k)
-    reader = read_task_head(bert)
-    figures, answers = app_module("app.plots.before_after"), app_module(_ANSWERS)
-    drawn = []
-    if reader is not None:
-        task = compare_task(bert, reader, before, after)
-        details = answers.TASK_DETAILS[task.kind]
-        how = how_to_read(bert, _ANSWERS, "TASK", details=with_special_tokens(bert, details))
-        drawn.append(Drawn("The task", answers.TASK.figure(task), how))
-    if comparison.shifts:
-        # What was hidden is named; a mask that was typed hides nothing that is known.
-        hidden = {position: trace.tokens[position] for position in masked}
-        table = figures.word_table(comparison.shifts, bert.tokenizer.mask_token or "", hidden)
-        fig = answers.WORDS.chart.draw(table)
-        drawn.append(Drawn("Words", fig, how_to_read(bert, _ANSWERS, "WORDS")))
-    if comparison.next_before is not None and comparison.next_after is not None:
-        table = figures.next_table(comparison.next_before, comparison.next_after)
-        fig = answers.NEXT_SENTENCE.chart.draw(table)
-        how = how_to_read(bert, _ANSWERS, "NEXT_SENTENCE")
-        drawn.append(Drawn("Next sentence", fig, how))
-    fig = answers.hidden_bars(comparison.hidden_change, before.tokens)
-    how = how_to_read(bert, _ANSWERS, "HIDDEN")
-    drawn.append(Drawn("What changed after each layer", fig, how))
-    fig = figures.attention_grid(comparison.attention_change, changes.silent_heads(bert.config))
-    how = how_to_read(bert, _ANSWERS, "ATTENTION")
-    drawn.append(Drawn("What changed in each head's attention", fig, how))
-    code = answers.RUNS_CODE if reader is None else answers.TASK.code
-    code = opening(bert, [*typed(trace).values()]) + code.format(
-        masked=tuple(masked), changes=changes
-    )
-    return show_figures("What if", drawn, bert, typed(trace), code)
+    views = app_module("app.what_if.views")
+    texts = (trace.text_a,) if trace.text_b is None else (trace.text_a, trace.text_b)
+    options = {"masked": tuple(masked), "changes": changes, "top_k": top_k}
+    effect = views.WORDS.compute(bert, texts, **options)
+    shown = [
+        (views.TASK, effect.task is not None),
+        (views.WORDS, bool(effect.runs.shifts)),
+        (views.NEXT_SENTENCE, effect.runs.next_before is not None),
+        (views.HIDDEN, True),
+        (views.ATTENTION, True),
+    ]
+    asked = [(view, texts, options) for view, is_there in shown if is_there]
+    return draw_views("What if", bert, asked, typed(trace))
 
 
 def show_ranking(

@@ -96,6 +96,7 @@ NEEDS_FILES = {
     "replay",
     "layer-map-labels",
     "layer-map-probe",
+    "what-if-task",
 }
 """Views of what is not on hand here, such as a labelled file or a ModernBERT; tests of their pages
 draw them."""

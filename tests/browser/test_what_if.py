@@ -137,7 +137,7 @@ def test_from_the_open_head_to_what_if_and_out_as_files(visit: Visit, tiny_folde
     record = json.loads(downloaded(visit, "json_what-if"))
     assert record["changes"]["heads_off"] == [[1, 2]]
     assert (record["text_a"], record["text_b"], record["masked"]) == (text_a, text_b, [masked])
-    (shift,) = record["found"]["shifts"]
+    (shift,) = record["found"]["runs"]["shifts"]
     assert shift["words"] == list(expected.shifts[0].words)
     assert shift["after"] == pytest.approx(expected.shifts[0].after.tolist(), abs=1e-5)
     rows = list(csv.DictReader(downloaded(visit, "data_what-if-words").splitlines()))

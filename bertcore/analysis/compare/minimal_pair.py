@@ -252,7 +252,7 @@ def aligned_likelihoods(
         scores = token_log_likelihoods(bert, *text, progress=report)
         places = [column[side] for column in alignment.columns]
         aligned.append(np.array([np.nan if at is None else scores[at] for at in places]))
-    return AlignedLikelihoods(alignment, *aligned, reads_from_left(bert))
+    return AlignedLikelihoods(alignment, aligned[0], aligned[1], reads_from_left(bert))
 
 
 def _attention_change(

@@ -10,7 +10,6 @@ import torch
 
 from app.plots import before_after as figures
 from app.what_if import changes as what_if
-from app.what_if.answers import hidden_bars, hidden_table
 from app.what_if.ranking import effect_grid
 from bertcore.analysis.compare.before_after import BeforeAfter, WordShift
 from bertcore.analysis.heads.importance import HeadImportance
@@ -74,20 +73,6 @@ def test_words_are_drawn_before_and_after_and_never_as_html() -> None:
     ]
 
 
-def test_layers_show_mean_and_most(found: BeforeAfter) -> None:
-    fig = hidden_bars(found.hidden_change, ["[CLS]", HOSTILE])
-    assert list(fig.plotly().data[0].y) == pytest.approx([0, 0.2])
-    assert list(fig.plotly().data[1].y) == pytest.approx([0, 0.3])
-    assert "<img" not in str(fig.to_json())
-
-
-def test_heads_that_are_off_are_crossed(found: BeforeAfter) -> None:
-    fig = figures.attention_grid(found.attention_change, {(0, 1)})
-    assert np.array_equal(fig.plotly().data[0].z, found.attention_change)
-    assert (list(fig.plotly().data[1].x), list(fig.plotly().data[1].y)) == ([1], [0])
-    assert len(figures.attention_grid(found.attention_change).plotly().data) == 1
-
-
 def test_effects_below_and_above_zero_have_two_colours() -> None:
     effect = np.array([[-0.5, 0.25], [np.nan, 0.0]], np.float32)
     ranked = HeadImportance(3, "bank", effect, np.abs(effect), None, np.abs(effect))
@@ -101,9 +86,6 @@ def test_the_tables_have_a_row_for_each_number(found: BeforeAfter) -> None:
     assert len(figures.word_table(found.shifts, "[MASK]")) == 2
     answers = figures.next_table(found.next_before, found.next_after)
     assert answers[["p_before", "p_after"]].values.tolist() == [[0.9, 0.6]]
-    hidden = hidden_table(found.hidden_change, ["[CLS]", "the"])
-    assert len(hidden) == 4
-    assert hidden["one_minus_cosine"].iloc[3] == pytest.approx(0.3)
     heads = figures.head_table({"bits": found.attention_change})
     assert list(heads.columns) == ["layer", "head", "bits"]
     assert heads["bits"].tolist() == pytest.approx([0, 0.5])

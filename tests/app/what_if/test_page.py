@@ -48,8 +48,8 @@ def ranked(app: AppTest) -> AppTest:
 
 def shown_answer(app: AppTest) -> list[float]:
     """Return the next-sentence probability before and after, as drawn."""
-    values: list[float] = charts(app)[1]["data"][0]["x"]
-    return values
+    bars = named_charts(app, "what-if")["next-sentence"][:2]
+    return [float(numbers(bar["x"])[0]) for bar in bars]
 
 
 def true_answer(bert: Bert, changes: Changes) -> float:
@@ -61,7 +61,7 @@ def test_opens_with_nothing_changed(page: AppTest, bert: Bert) -> None:
     app = ok(page.run())
     assert "Nothing is changed yet" in said(app)
     assert len(charts(app)) == 2  # words, answer; layers and heads only once something changed
-    assert all("What changed" not in header.value for header in app.header)
+    assert all("change?" not in header.value for header in app.header)
     before, after = shown_answer(app)
     assert before == after == pytest.approx(true_answer(bert, Changes()), abs=1e-6)
     assert button(app, "Undo all").disabled
@@ -152,9 +152,9 @@ def test_a_pair_that_is_not_judged_is_no_question(
 def test_heads_of_a_skipped_layer_are_crossed(page: AppTest) -> None:
     page.query_params.update({"skip": ["1"], "off": ["0.2"]})
     app = ok(page.run())
-    grid = next(c for c in charts(app) if c["data"][0]["type"] == "heatmap")
-    crosses = grid["data"][1]
-    found = set(zip(crosses["y"], crosses["x"], strict=True))
+    cells = named_charts(app, "what-if")["attention"][1]
+    marked = zip(cells["y"], cells["x"], cells["text"], strict=True)
+    found = {(layer, head) for layer, head, mark in marked if mark == "✕"}
     assert found == {(0, 2), (1, 0), (1, 1), (1, 2), (1, 3)}
 
 
@@ -224,7 +224,7 @@ def test_heads_are_ranked_and_switched_off_from_the_list(page: AppTest) -> None:
     app = ok(first.click().run())
     assert app.session_state["off"] == [name]
     assert len(charts(app)) == 5  # with the layers and the heads that the change moved
-    assert sum("What changed" in header.value for header in app.header) == 2
+    assert sum("change?" in header.value for header in app.header) == 2
     assert "made with other changes than" in said(app)
     app = ok(app.button_group(key="rank_by").set_value("hidden").run())
     assert "vectors turn without the head" in said(app)

@@ -73,7 +73,7 @@ def test_classes_before_and_after(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         )
     assert "five best classes" in said(app)
     assert "no masked-word" not in said(app)
-    again = reproduced(app, "compare_task")["task"]
+    again = reproduced(app, "what_if(")["result"].task
     np.testing.assert_allclose(again.after, found.after, atol=1e-6)
 
 
@@ -133,9 +133,8 @@ def test_spans_and_scores(
     app = ok(page(tmp_path, monkeypatch).run())
     found = expected(tmp_path)
     if words is None:
-        assert charts(app)[0]["data"][0]["x"] == pytest.approx(
-            [found.before.item(), found.after.item()], abs=1e-5
-        )
+        ((drawn,),) = (each.values() for each in bars(charts(app)[0]))
+        assert drawn == pytest.approx((found.before.item(), found.after.item()), abs=1e-5)
     else:
         assert words in said(app)
         start, end = bars(charts(app)[0])
@@ -163,7 +162,7 @@ def test_the_python_of_words_makes_the_same_numbers(
     folder = tiny_bert().save(tmp_path / "tiny")
     app = ranked(page(folder, monkeypatch, masked="3", rank="1", skip="1").run())
     (drawn,) = bars(charts(app)[0])
-    (shift,) = reproduced(app, "compare_runs")["comparison"].shifts
+    (shift,) = reproduced(app, "what_if(")["result"].runs.shifts
     assert drawn == {
         word: pytest.approx((p, q), abs=1e-6)
         for word, p, q in zip(shift.words, shift.before, shift.after, strict=True)

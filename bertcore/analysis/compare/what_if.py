@@ -1,0 +1,71 @@
+"""What a change does to a text's answers: two runs of the same tokens, and the task head's too."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bertcore.analysis.compare.before_after import BeforeAfter, compare_runs
+from bertcore.analysis.compare.task_shift import TaskShift, compare_task
+from bertcore.analysis.shared.inputs import masked_encoding
+from bertcore.base.memory import out_of_memory
+from bertcore.interventions import Changes
+from bertcore.model import Model
+from bertcore.tasks.model import read_task_head
+
+
+@dataclass(frozen=True, slots=True)
+class EffectOfChanges:
+    """What changes do to a text."""
+
+    tokens: tuple[str, ...]
+    """With what was hidden, [T]."""
+    mask: str
+    """The checkpoint's mask token."""
+    originals: tuple[tuple[int, str], ...]
+    """Position and token of what was hidden."""
+    silent: tuple[tuple[int, int], ...]
+    """(layer, head) of heads that are off or in a skipped layer."""
+    runs: BeforeAfter
+    task: TaskShift | None
+    """None if the checkpoint has no task head that can be read."""
+    task_problem: str
+    """Why its task head cannot be read; empty if it can, or there is none."""
+
+
+def what_if(
+    bert: Model,
+    text_a: str,
+    text_b: str | None = None,
+    masked: Sequence[int] = (),
+    changes: Changes = Changes(),  # noqa: B008  # frozen
+    top_k: int = 5,
+) -> EffectOfChanges:
+    """Run a text with and without changes, and compare the answers.
+
+    Args:
+        masked: Positions that are replaced by [MASK] in both runs.
+        changes: Heads or layers off, another attention pattern, edited ids or weights.
+        top_k: Best words of each run, at least 1.
+
+    ValueError if the changes are not possible, a position does not exist, or the weights hold NaN.
+    """
+    encoding = masked_encoding(bert, text_a, text_b, masked)
+    before = bert.trace(text_a, text_b, encoding=encoding)
+    after = bert.trace(text_a, text_b, encoding=encoding, changes=changes)
+    runs = compare_runs(bert, before, after, top_k)
+    reader, problem = None, ""
+    try:
+        reader = read_task_head(bert)
+    except (ValueError, RuntimeError) as error:
+        if out_of_memory(error):
+            raise
+        problem = str(error)
+    tokens = bert.tokenize(text_a, text_b).tokens
+    return EffectOfChanges(
+        tokens=tuple(before.tokens),
+        mask=bert.tokenizer.mask_token or "",
+        originals=tuple((position, tokens[position]) for position in masked),
+        silent=tuple(sorted(changes.silent_heads(bert.config))),
+        runs=runs,
+        task=None if reader is None else compare_task(bert, reader, before, after),
+        task_problem=problem,
+    )
