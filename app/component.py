@@ -59,7 +59,7 @@ def clicked_row(state: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """The entry module beside a Python module of the same name, drawn by Streamlit.
+    """An entry module of the browser, drawn by Streamlit.
 
     Its bundle is read, and the component registered, when it is first needed.
     """
@@ -67,7 +67,7 @@ class Component:
     name: str
     """Name in Streamlit, "bertscope_" and a word; unique in the app."""
     path: str
-    """Path of the Python module: its `__file__`."""
+    """Of the entry module without its suffix; `__file__` of a Python module of the same name."""
 
     @property
     def bundle(self) -> Bundle:

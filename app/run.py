@@ -11,7 +11,7 @@ from app.navigation import PAGES, REMOVED, REMOVED_VIEWS, shown
 from app.page_info import PageInfo
 from app.shell import frame, sidebar, state, turns
 from app.shell.jobs import waiting
-from app.shell.page_top import show_top
+from app.shell.signals import show_top
 from app.streamlit_internals import Page
 from bertcore.analysis.space.projection import open_umap
 

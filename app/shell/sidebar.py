@@ -15,9 +15,9 @@ from bertcore.checkpoints.source import SHIPPED, TOYS
 from ..access import checkpoints
 from ..access.policy import default_source, policy
 from ..plots import plain, theme
-from . import cache, fetch, state, upload_errors
+from . import cache, fetch, state
 from .consent import allow, has_agreed
-from .live_text import live_text
+from .signals import explain_refused, live_text
 from .state import Field
 
 FORMATS = ("svg", "png")
@@ -94,7 +94,7 @@ def draw() -> None:
                 _describe(bert)
             _memory()
         live_text(state.TEXTS)
-        upload_errors.explain_refused()
+        explain_refused()
 
 
 def _choose_device() -> None:

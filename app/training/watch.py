@@ -21,7 +21,7 @@ from ..run_folders import process
 from ..run_folders.runs import STATES, Run, Trial, all_runs, check_room, dev_errors, metrics
 from ..shell import frame, open_page, show, sidebar
 from ..shell.links import COMPARED_WITH, SUGGESTED
-from ..shell.render_signal import arrival
+from ..shell.signals import arrival
 from .views import CURVES, LABELS
 
 T = TypeVar("T")

@@ -21,14 +21,6 @@ from bertscope.notebook.notebook_view import app_module
 
 PICTURES = ("plotly_chart", "bidi_component", "component_instance", "iframe", "arrow_data_frame")
 """Elements of a page that count as one, but for components that draw nothing."""
-SIGNALS = (
-    "app.guide.language",
-    "app.shell.live_text",
-    "app.shell.page_top",
-    "app.shell.upload_errors",
-)
-"""Modules of these: they report, or mark what others draw. A page that still computes has another,
-which waits for its picture and counts as one."""
 SECONDS = 300.0
 # AppTest looks through all installed packages for components, for each page anew.
 manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
@@ -130,7 +122,10 @@ def _open(
         return
     for choice, wanted in choices.items():
         yield from _refused(state.read_value(app.session_state, choice), choice, wanted)
-    signals = {app_module(module).COMPONENT.name for module in SIGNALS}
+    # These report, or mark what others draw. A page that still computes has another, which waits
+    # for its picture and counts as one.
+    always = (app_module("app.guide.language").COMPONENT, *app_module("app.shell.signals").ALWAYS)
+    signals = {component.name for component in always}
     shown = (element.proto for kind in PICTURES for element in app.get(kind))
     if all(getattr(proto, "component_name", None) in signals for proto in shown):
         yield f"{name} shows no picture with these choices. Choose another view."

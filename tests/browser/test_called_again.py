@@ -14,7 +14,7 @@ from app.bundle import Bundle, read_bundle
 from app.inside_layer import drawing as inside_layer
 from app.layer_watch import layer_watch
 from app.objectives import drawing as objectives
-from app.shell import live_text
+from app.shell import signals
 from app.training_example import drawing as training_example
 from bertcore.analysis.mixing.layer_stages import STAGES, LayerStages
 from bertcore.objectives.table import OBJECTIVES
@@ -93,7 +93,7 @@ def test_an_arrow_key_moves_a_slider_by_one_step(tab: Tab) -> None:
 
 def test_a_text_is_sent_once_when_typing_rests(tab: Tab) -> None:
     body = "<div class='st-key-text'><textarea></textarea></div>"
-    page = opened(tab, read_bundle(live_text.__file__), body)
+    page = opened(tab, signals.LIVE_TEXT.bundle, body)
     for pause in (80, 120):
         call(page, {"keys": ["text"], "pauseMs": pause})
     page.evaluate(
@@ -113,7 +113,7 @@ def test_a_text_is_sent_once_when_typing_rests(tab: Tab) -> None:
 
 def test_a_text_typed_while_the_module_was_loaded_is_sent_once(tab: Tab) -> None:
     body = "<div class='st-key-text'><textarea></textarea></div>"
-    page = opened(tab, read_bundle(live_text.__file__), body)
+    page = opened(tab, signals.LIVE_TEXT.bundle, body)
     page.evaluate(
         """() => { window.sent = 0; document.addEventListener("keydown", (event) => {
           if (event.ctrlKey && event.key === "Enter") window.sent += 1; }); }"""

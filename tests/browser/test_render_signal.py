@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page
 
-from app.bundle import read_bundle
-from app.shell import render_signal
+from app.shell import signals
 from tests.support.browser.bare_tab import Tab
 
 pytestmark = pytest.mark.browser
@@ -27,7 +26,7 @@ def page(tab: Tab) -> Page:
     page = tab.page
     page.clock.install()
     page.clock.pause_at(page.evaluate("Date.now()") + 3_600_000)  # ahead of it, however slow
-    page.set_content(_PAGE % read_bundle(render_signal.__file__).script)
+    page.set_content(_PAGE % signals.ARRIVAL.bundle.script)
     page.wait_for_function("window.unmount !== undefined")
     return page
 
