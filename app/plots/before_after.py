@@ -217,13 +217,6 @@ def next_table(
     return tabulate("answer p_{} p_{}".format(*runs), rows)
 
 
-def attention_grid(change: NDArray[np.float32], off: Collection[tuple[int, int]] = ()) -> Figure:
-    """Draw how much each head's attention changed, [L, H]; a cross marks heads that are off."""
-    largest = max(1e-3, float(change.max()))
-    shades = theme.from_zero(largest)
-    return head_grid(change, off, "changed by %{z:.3f} bits", shades, "bits")
-
-
 def head_table(values: Mapping[str, NDArray[np.floating]]) -> pd.DataFrame:
     """Return a row for each head, with a column for each named array [L, H]."""
     num_layers, num_heads = next(iter(values.values())).shape
