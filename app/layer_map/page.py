@@ -8,15 +8,7 @@ import streamlit as st
 
 from bertcore.analysis.compare.cka import FEW_TOKENS
 from bertcore.analysis.space.nearest import nearest_to, token_vectors, treebank_texts, usual_token
-from bertcore.analysis.space.points import (
-    are_few,
-    cosines_of,
-    map_points,
-    map_table,
-    point_cosines,
-    point_similarity,
-    similarity_of,
-)
+from bertcore.analysis.space.points import are_few
 from bertcore.analysis.space.projection import METHODS, TooManyPointsError, umap_opened
 from bertcore.data.files import BadRows, kind_of
 from bertcore.data.texts import shown_name
@@ -73,21 +65,14 @@ OVERVIEW_OPEN = Field("map_overview", False)
 PAIR: Field[list[int]] = Field("map_two", [])
 """Numbers of the two points that are compared, at most two."""
 MOST_OFFERED = 200
-OF_TABLE: dict[Callable[..., Any], Callable[..., Any]] = {
-    map_points: map_table,
-    point_cosines: cosines_of,
-    point_similarity: similarity_of,
-}
-"""Function of a view -> what it does with the points that it collects."""
 
 
 def on_points(how: Callable[..., R]) -> Callable[..., R]:
     """Return what computes views of points as `how` does, for points that are collected once."""
 
-    def compute(function: Callable[..., R], *key_and_sentences: Any, **options: Any) -> R:
-        names = Points._fields[2:]
-        points = Points(*key_and_sentences, **{name: options.pop(name) for name in names})
-        return how(OF_TABLE[function], points, **options)
+    def compute(function: Callable[..., R], key: Any, sentences: Any, **options: Any) -> R:
+        of_points = {name: options.pop(name) for name in Points._fields[2:]}
+        return how(function, key, Points(key, sentences, **of_points), **options)
 
     return compute
 

@@ -39,7 +39,8 @@ mean of its tokens or by its first one."""
 MAX_EXAMPLES = 600
 """Most points for the CKA between layers; of more, evenly spaced ones are taken."""
 
-Texts = Sequence[Sentence | str]
+Texts = Sequence[Sentence | str] | VectorTable
+"""Sentences; or the points themselves, if they were collected before."""
 Marks = Sequence[tuple[int, Span]]
 """Words: the number of the sentence, from 0, and characters of its text."""
 
@@ -81,7 +82,7 @@ def collect_points(
     """Return points and their vectors.
 
     Args:
-        sentences: At least one.
+        sentences: At least one; points that were collected before are returned as they are.
         unit: One of UNITS.
         word: The word, if the unit is "word"; a piece counts too, and case does not.
         marks: Words that are taken in place of `word`.
@@ -89,6 +90,8 @@ def collect_points(
 
     ValueError if the unit does not exist, or no point is left; it names the words that there are.
     """
+    if isinstance(sentences, VectorTable):
+        return sentences
     if unit not in UNITS:
         raise ValueError(f"unit is {unit!r}; expected one of {', '.join(UNITS)}.")
     asked = [Sentence(each) if isinstance(each, str) else each for each in sentences]
@@ -161,28 +164,6 @@ def map_points(
     """
     which = {"unit": unit, "word": word, "marks": marks, "hide_special": hide_special}
     table = collect_points(bert, sentences, **which)  # type: ignore[arg-type]
-    return map_table(
-        table,
-        dims=dims,
-        method=method,
-        space=space,
-        level_layers=level_layers,
-        settings=settings,
-        progress=progress,
-    )
-
-
-def map_table(
-    table: VectorTable,
-    *,
-    dims: int = 2,
-    method: str = "pca",
-    space: str = "joint",
-    level_layers: bool = True,
-    settings: Settings | None = None,
-    progress: Progress | None = None,
-) -> PointMap:
-    """Return the map of a table; see `map_points`."""
     of_method = {}
     if settings is not None and method_of(settings) == method:
         of_method[method] = settings
@@ -225,19 +206,20 @@ def point_cosines(
     Args:
         sentences, unit, word, marks, hide_special: As for `collect_points`.
         pair: Numbers of two points, from 0.
+
+    ValueError if one does not exist, and as of `collect_points`.
     """
     which = {"unit": unit, "word": word, "marks": marks, "hide_special": hide_special}
     table = collect_points(bert, sentences, **which)  # type: ignore[arg-type]
-    return cosines_of(table, pair=pair)
-
-
-def cosines_of(table: VectorTable, *, pair: Sequence[int] = ()) -> PointCosines:
-    """Return the cosines of a table; see `point_cosines`."""
     # First pieces of a word are compared with its first pieces elsewhere, second with second; two
     # pieces of one occurrence do not count as the same word.
     same = [f"{word} {token}" for word, token in zip(table.words, table.tokens, strict=True)]
     of_pair = np.full(len(table.vectors), np.nan)
     if pair:
+        if len(pair) != 2 or not all(0 <= number < len(table) for number in pair):
+            raise ValueError(
+                f"pair is {tuple(pair)}; expected the numbers of two points, 0 to {len(table) - 1}."
+            )
         first, second = pair
         of_pair = cosines(table.vectors[:, first], table.vectors[:, second])
     return PointCosines(table, geometry(table.vectors, same), tuple(pair), of_pair)
@@ -252,13 +234,12 @@ def point_similarity(
     marks: Marks = (),
     hide_special: bool = True,
 ) -> LayerSimilarity:
-    """Return the CKA between all layers over points; arguments as for `collect_points`."""
+    """Return the CKA between all layers over at most MAX_EXAMPLES points.
+
+    Arguments are those of `collect_points`.
+    """
     which = {"unit": unit, "word": word, "marks": marks, "hide_special": hide_special}
-    return similarity_of(collect_points(bert, sentences, **which))  # type: ignore[arg-type]
-
-
-def similarity_of(table: VectorTable) -> LayerSimilarity:
-    """Return the CKA between all layers over MAX_EXAMPLES points of a table."""
+    table = collect_points(bert, sentences, **which)  # type: ignore[arg-type]
     rows = np.flatnonzero(np.isfinite(table.vectors).all((0, 2)))
     if len(rows) > MAX_EXAMPLES:
         rows = rows[np.unique(np.linspace(0, len(rows) - 1, MAX_EXAMPLES).astype(int))]

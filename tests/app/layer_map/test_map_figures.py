@@ -20,7 +20,7 @@ from app.layer_map.map_figures import (
 )
 from app.layer_map.views import coordinates_table
 from bertcore.analysis.shared.collect import VectorTable, collect_sentences, collect_tokens
-from bertcore.analysis.space.points import PointMap, map_table
+from bertcore.analysis.space.points import PointMap, map_points
 from bertcore.data.texts import Sentence
 from tests.support.exhaustive import spread
 from tests.support.tiny import tiny_bert
@@ -38,7 +38,7 @@ def pair() -> VectorTable:
 
 
 def mapped(table: VectorTable | None = None, **layout: object) -> PointMap:
-    return map_table(pair() if table is None else table, **layout)  # type: ignore[arg-type]
+    return map_points(BERT, pair() if table is None else table, **layout)  # type: ignore[arg-type]
 
 
 def drawn(fig: object) -> int:
