@@ -70,7 +70,7 @@ class Side(NamedTuple):
     def wants_pair(self) -> bool:
         """Whether it was fine-tuned on pairs of texts, or on questions and texts."""
         try:
-            return self.has_head and (inspection.model(self.key).task.name in inspection.PAIR_TASKS)
+            return self.has_head and inspection.model(self.key).task.name in inspection.PAIR_TASKS
         except (ValueError, RuntimeError):  # a head that cannot be read; Inspect says why
             return False
 

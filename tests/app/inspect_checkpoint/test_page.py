@@ -269,15 +269,6 @@ def test_the_yes_or_no_of_a_chosen_label_is_explained_and_turned(opened, core):
             app = opened("multilabel", inspect_why="swaps")
 
 
-ODD = ("a", "!!! ...", "\u200b", "</script><img src=x onerror=alert(1)>", "the river " * 99)
-ODD += ("**b** $x$ [a](b) :smile: שלום 🙂",)
-
-
-@pytest.mark.parametrize(("task", "text"), spread(["classify", "tag", "qa", "choice"], ODD))
-def test_odd_texts(task, text, opened):
-    opened(task, text, text_a=text, inspect_why="swaps" if "<" in text else "words")
-
-
 def test_nan_weights_are_told(tmp_path, page):
     model = random_model("classify")
     model.module.head.classifier.weight.data[0, 0] = float("nan")
