@@ -78,14 +78,15 @@ def show_tensors(page: frame.Page) -> None:
     report = page.bert.report
     assert report is not None  # the page opened a folder
     row = st.container(horizontal=True, gap="medium", key="checkpoint_counts")
-    for label, tensors in {
-        "Loaded": report.matched,
-        "Missing": report.missing,
-        "Task head": report.task_heads,
-        "Unexpected": report.unexpected,
-        "Wrong shape": report.mis_shaped,
-    }.items():
-        row.metric(label, len(tensors), width="content")
+    counts = {
+        "Loaded": len(report.matched),
+        "Missing": len(report.missing),
+        "Task head": len(report.task_heads),
+        "Unexpected": len(report.unexpected),
+        "Wrong shape": len(report.mis_shaped),
+    }
+    for label, number in counts.items():
+        row.metric(label, number, width="content")
     st.markdown("\n".join(f"- {plain(places.hide(sentence))}" for sentence in report.sentences()))
     table = pd.DataFrame(tensor_rows(report), columns=["tensor", "shape", "what happened"])
     st.dataframe(table, hide_index=True, width="stretch", height=320)

@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -406,8 +407,8 @@ def faithfulness_table(explanation: Explanation) -> pd.DataFrame:
     for name, scores in {**orders, RANDOM: explanation.random}.items():
         for measure, called in MEASURES.items():
             values = np.array([getattr(each, measure) for each in scores])  # [orders, bins]
-            columns = {None: values.mean(1), **dict(zip(scores[0].bins, values.T, strict=True))}
-            for fraction, of in columns.items():
+            columns = zip((np.nan, *scores[0].bins), (values.mean(1), *values.T), strict=True)
+            for fraction, of in columns:
                 low, high = (of.min(), of.max()) if name == RANDOM else (np.nan, np.nan)
                 rows.append((name, called, fraction, *map(float, (of.mean(), low, high))))
     return tabulate("order measure fraction_of_words lost low high", rows)
@@ -658,7 +659,7 @@ def draw_scores(run: FileRun) -> Figure:
     return theme.plot_layout(fig, "", "true score", "predicted score", 360)
 
 
-def _diagonal(fig: Figure, ends: Sequence[float], **properties: object) -> None:
+def _diagonal(fig: Figure, ends: Sequence[float], **properties: Any) -> None:
     line = {"color": theme.SPECIAL, "dash": "dot"}
     properties = {"showlegend": False, "hoverinfo": "skip", **properties}
     fig.add("scatter", x=list(ends), y=list(ends), mode="lines", line=line, **properties)
@@ -703,8 +704,7 @@ def reliability(run: FileRun) -> Figure:
     table = calibration_table(run)
     bars = {"x": (table["from"] + table["to"]) / 2, "width": 0.92 * (table["to"] - table["from"])}
     fig = subplots(2, 1, row_heights=[0.74, 0.26], shared_xaxes=True, vertical_spacing=0.06)
-    perfect = {"name": "perfect calibration", "showlegend": True, "row": 1, "col": 1}
-    _diagonal(fig, (0, 1), **perfect)
+    _diagonal(fig, (0, 1), name="perfect calibration", showlegend=True, row=1, col=1)
     fig.add(
         "bar",
         **{name: values.tolist() for name, values in bars.items()},
