@@ -232,6 +232,8 @@ class Grid(Chart):
     """Column of what is written in the cells; the number if not given."""
     form: str = ".1%"
     """Of the number, in its cell and on hover."""
+    is_written: bool = True
+    """Whether cells show their numbers, where there are not too many."""
     title: str
     """What the colours are."""
     titles: tuple[str, str] = ("", "")
@@ -320,7 +322,8 @@ class Grid(Chart):
         # "~" leaves out zeros at the end: 50% and not 50.0%.
         bar = theme.bar_above(self.title, tickformat=f"{self.form[:-1]}~{self.form[-1]}")
         size = 13 if num_columns < 8 else 10
-        is_written = (bool(self.text) or num_columns <= MOST_WRITTEN) and not self.by
+        is_few = self.is_written and num_columns <= MOST_WRITTEN
+        is_written = (bool(self.text) or is_few) and not self.by
         fig.heat(
             matrix,
             shades,

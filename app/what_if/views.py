@@ -172,6 +172,7 @@ HIDDEN = View(
         column="position",
         names=(state_names, "token"),
         value="one_minus_cosine",
+        is_written=False,
         form=".2f",
         title="1 − cosine",
         most=MOST_TOKENS,
