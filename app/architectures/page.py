@@ -1,113 +1,62 @@
 """BERT, GPT, ELMo: who sees whom, what leaks, what they write, positions, and a table."""
 
-import pandas as pd
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
 import streamlit as st
 
-from bertcore.analysis.space.position_table import PositionTables, position_tables
+from bertcore import Model, Trace
+from bertcore.analysis.words.continuation import WrittenTexts, is_unilm
+from bertcore.analysis.words.leakage import Paths
+from bertcore.analysis.words.readings import (
+    ApartReading,
+    Reading,
+    Sights,
+    why_not_both_sides,
+)
+from bertcore.analysis.words.surprise import example_mask
+from bertcore.checkpoints.source import CAUSAL, DEFAULT, SHIPPED
 from bertcore.papers import read_papers
 
-from ..plots import Figure, heatmap, plain, subplots, theme
-from ..plots.source_tables import contrasts
-from ..shell import Field, Picture, frame, one_of
+from ..plots import plain, shorten
+from ..plots.source_tables import contrasts, markdown_table
+from ..shell import (
+    LAST_SEED,
+    Compute,
+    Field,
+    cache,
+    computed,
+    draw_again,
+    frame,
+    is_available,
+    offer,
+    one_of,
+    show,
+    sidebar,
+)
 from ..token_strip.token_strip import token_strip
-from . import PAGE
-from .leak import show_leak
-from .sights import PLACE, Readers, chosen_place, name_of, readers_of, show_sights
-from .writing import show_writing
-
-MOST_POSITIONS = 128
-
-
-def _cosine_maps(tables: PositionTables) -> Figure:
-    """Draw the cosines of all pairs of rows, learned and by formula, and their means."""
-    fig = subplots(
-        2,
-        2,
-        specs=[[{}, {}], [{"colspan": 2}, None]],
-        row_heights=[0.7, 0.3],
-        vertical_spacing=0.17,
-        horizontal_spacing=0.08,
-        subplot_titles=("learned", "sinusoids", "mean cosine at each distance"),
-    )
-    for column, cosines in enumerate((tables.learned_cosines, tables.sinusoid_cosines), start=1):
-        hover = "%{y} and %{x}: %{z:.2f}<extra></extra>"
-        heat = heatmap(z=cosines.round(3), coloraxis="coloraxis", hovertemplate=hover)
-        fig.add_trace(heat, 1, column)
-    for name, mean, colour in (
-        ("learned", tables.learned_by_distance, theme.SEGMENT_A),
-        ("sinusoids", tables.sinusoids_by_distance, theme.SEGMENT_B),
-    ):
-        fig.add(
-            "scatter",
-            2,
-            1,
-            x=list(range(len(mean))),
-            y=mean,
-            name=name,
-            line={"color": colour, "width": 3},
-            hovertemplate=f"{name}, %{{x}} apart: %{{y:.2f}}<extra></extra>",
-        )
-    theme.plot_layout(fig, "", "", "", 680)
-    fig.update_layout(
-        coloraxis={
-            "colorscale": theme.DIVERGING,
-            "cmin": -1,
-            "cmax": 1,
-            "colorbar": theme.bar_beside("cosine", len=0.62, y=1, yanchor="top"),
-        },
-        margin={"t": 40},
-        legend={"orientation": "h", "y": 0.24, "x": 0.75, "yanchor": "bottom"},
-    )
-    fig.update_annotations(font={"size": 16})
-    for column in (1, 2):
-        fig.update_xaxes(1, column, title_text="position", constrain="domain")
-        fig.update_yaxes(1, column, autorange="reversed", showgrid=False)
-    fig.update_xaxes(2, 1, title_text="places apart")
-    return fig
-
-
-def _cosine_table(tables: PositionTables) -> pd.DataFrame:
-    """Return a row for each position: cosine with the formula's row, means at that distance."""
-    return pd.DataFrame(
-        {
-            "position": range(len(tables.cosines)),
-            "cosine_with_sinusoid": tables.cosines,
-            "learned_mean_at_this_distance": tables.learned_by_distance,
-            "sinusoid_mean_at_this_distance": tables.sinusoids_by_distance,
-        }
-    )
-
-
-POSITION_TABLES = Picture(
-    name="positions-beside-sinusoids",
-    needs=frozenset({"positions"}),
-    figure=_cosine_maps,
-    table=_cosine_table,
-    how=(
-        "Each cell is the cosine of two of the first {num} rows. Left: learned, as in BERT and "
-        "GPT. Right: sines and cosines of decreasing frequency, as in the Transformer, where the "
-        "cosine depends only on the distance. Below: the mean at each distance. The mean of the "
-        "{num} cosines between a learned row and the formula's row of the same position is "
-        "**{mean:.2f}**."
-    ),
-    code="""
-from bertcore.analysis import position_tables
-
-tables = position_tables(bert, {num})
-tables.learned_cosines, tables.sinusoid_cosines, tables.cosines
-""",
+from . import PAGE, drawing, writing
+from .views import (
+    BERT,
+    ELMO,
+    GPT,
+    HELPED,
+    LEAK,
+    LEAST,
+    POSITION_TABLES,
+    SIGHTS,
+    WRITTEN,
 )
 
-
-def show_positions(page: frame.Page) -> None:
-    """Draw both tables."""
-    if not POSITION_TABLES.is_available(page):
-        return
-    tables = page.compute(position_tables, MOST_POSITIONS)
-    num, mean = len(tables.learned), float(tables.cosines.mean())
-    POSITION_TABLES.show(page, tables, num=num, mean=mean)
-
-
+MOST_POSITIONS = 128
+AT_ONCE = 40  # most tokens of a text that is measured within the page's run; a longer one is queued
+MOST_TOKENS = 20
+_LONGEST_NAME = 28
+RULES = {
+    BERT: "Both sides, in every layer",
+    GPT: "Only the left side, in every layer",
+    ELMO: "Left and right separately, joined at the end",
+}
 SEES, LEAKS, WRITES, POSITIONS, TABLE = VIEWS = (
     "Who sees whom",
     "Why words are hidden",
@@ -116,6 +65,301 @@ SEES, LEAKS, WRITES, POSITIONS, TABLE = VIEWS = (
     "Side by side",
 )
 VIEW = Field("architectures_view", SEES, VIEWS)
+PLACE = Field("architecture_token", 0, url="word")
+"""Place of the guessed token among the tokens of the reader of both sides; 0 for an example."""
+HALF, WHOLE = STARTS = ("its first half", "all of it")
+START = Field("written_after", HALF, STARTS)
+NUM = Field("written_tokens", 12)
+TEMPERATURE = Field("temperature", 0.0)
+SEED = Field("written_seed", 1)
+
+
+@dataclass(frozen=True)
+class Readers:
+    """Both checkpoints; small and hashable."""
+
+    page: frame.Page
+    """Of masked words: the sidebar's checkpoint if it is one, else `default`."""
+    left: cache.BertKey | None
+    """Of next tokens: the sidebar's if it is one, else the shipped one; None if none ships."""
+
+    @property
+    def bert(self) -> Model:
+        """The one that reads both sides."""
+        return self.page.bert
+
+    @property
+    def trace(self) -> Trace:
+        """Its run of the texts."""
+        return self.page.trace
+
+    @property
+    def running_text(self) -> str:
+        """The text, or a pair as the running text that `read_left` reads."""
+        return " ".join(filter(None, self.page.texts))
+
+    @property
+    def setup(self) -> str:
+        """Python that opens the second one."""
+        return "" if self.left is None else f"twin = bertcore.load({self.left.source!r})\n"
+
+    @property
+    def spelled(self) -> Mapping[str, str]:
+        """Its name in Python."""
+        return {} if self.left is None else {"twin": "twin"}
+
+
+def readers_of(page: frame.Page) -> Readers:
+    """Return the two checkpoints: the page's own in its role, a shipped one in the other."""
+    is_both = why_not_both_sides(page.bert) is None
+    left = page.bert_key if "next" in page.bert.capabilities else None
+    if left is None and CAUSAL in SHIPPED:
+        left = sidebar.key_of(CAUSAL)
+    both = page.bert_key if is_both else sidebar.key_of(DEFAULT)
+    return Readers(replace(page, bert_key=both), left)
+
+
+def name_of(key: cache.BertKey) -> str:
+    """Return what a checkpoint is called in a sentence; may contain any characters."""
+    return shorten(sidebar.brief_name(key.source), _LONGEST_NAME)
+
+
+def sentence(reason: str) -> str:
+    """Return why something cannot be done, as Markdown."""
+    return plain(frame.sentence_of(ValueError(reason)))
+
+
+# ---- who sees whom ----
+
+
+def chosen_place(readers: Readers) -> int | None:
+    """Return the token that is guessed: the visitor's, a typed [MASK], or an example.
+
+    None if the text has no token.
+    """
+    trace, mask_id = readers.trace, readers.bert.tokenizer.mask_id
+    places = [place for place, text in enumerate(trace.text_ids) if text >= 0]
+    if not places:
+        return None
+    if PLACE.value in places:
+        return int(PLACE.value)
+    if mask_id in trace.input_ids:
+        return trace.input_ids.index(mask_id)
+    return readers.page.compute(example_mask, *readers.page.texts)
+
+
+def show_sights(readers: Readers, place: int) -> None:
+    """Draw the three networks."""
+    arguments = (*readers.page.texts, place, readers.left)
+    sights, name = computed(SIGHTS, readers.page, *arguments), name_of(readers.page.bert_key)
+    heading = drawing.Heading(BERT, RULES[BERT], f"Checkpoint: {name}")
+    panels = [drawing.reading_panel(heading, sights.both, "both")]
+    if isinstance(sights.left, Reading):
+        note = f"The weights of {name} with later tokens hidden: not trained this way"
+        if readers.left is not None:
+            note = f"Checkpoint: {name_of(readers.left)}, trained on the next token"
+        knows = sights.both.token is not None
+        heading = drawing.Heading(GPT, RULES[GPT], note)
+        panels.append(drawing.reading_panel(heading, sights.left, "left", knows_token=knows))
+    if isinstance(sights.apart, ApartReading):
+        note = (
+            f"ELMo's rule applied to the weights of {name}, which were trained on both "
+            "sides: not ELMo's LSTMs. The two guesses are multiplied."
+        )
+        heading = drawing.Heading(ELMO, RULES[ELMO], note)
+        panels.append(drawing.apart_panel(heading, sights.apart))
+
+    def pick(picked: drawing.PickedToken) -> None:
+        token = same_token(readers, sights, panels[picked.panel]["name"], picked.token)
+        if token is not None:
+            PLACE.put(token)
+
+    PLACE.key(default=0, low=0, high=len(readers.trace.tokens))
+    drawing.draw(panels, key="architectures", on_pick=pick)
+    for network, reading in ((GPT, sights.left), (ELMO, sights.apart)):
+        if isinstance(reading, str):
+            st.caption(f"**{network}** is not drawn. {sentence(reading)}")
+    offer(
+        SIGHTS,
+        readers.page,
+        sights,
+        *arguments,
+        setup=readers.setup,
+        spelled=readers.spelled,
+        with_json=True,
+    )
+
+
+def same_token(readers: Readers, sights: Sights, name: str, token: int) -> int | None:
+    """Return the token of the reader of both sides at the same place of the text, or None."""
+    trace = readers.trace
+    if name == GPT and sights.is_twin and readers.left is not None:
+        other = cache.trace(readers.left, readers.running_text, None)
+        if not 0 <= token < other.num_tokens or other.text_ids[token] < 0:
+            return None
+        start = other.offsets[token][0]
+        for place in range(trace.num_tokens):
+            if trace.text_ids[place] >= 0:
+                shift = (len(readers.page.text_a) + 1) * trace.text_ids[place]
+                begin, end = trace.offsets[place]
+                if begin + shift <= start < end + shift:
+                    return place
+        return None
+    return token if 0 <= token < trace.num_tokens and trace.text_ids[token] >= 0 else None
+
+
+# ---- why words are hidden ----
+
+
+def show_leak(readers: Readers, place: int) -> None:
+    """Draw a token's paths over two layers, how much of each token comes back, and how it helps."""
+    page, trace = readers.page, readers.trace
+    if not is_available(LEAK, page):
+        return
+    arguments = (*page.texts, readers.left)
+    compute = Compute(name="two-layers", stage="Zeroing values in two layers")
+    how = cache.computed if trace.num_tokens <= AT_ONCE else compute
+    returned = computed(LEAK, page, *arguments, compute=how)
+    rule = "Each place reads both sides"
+    panels = [paths_panel(BERT, rule, page.bert_key, returned.both, place, place)]
+    left = returned.left
+    if left is not None and readers.left is not None and place > 0:
+        rule = "Each place reads the left; the one before it guesses"
+        if left.tokens == returned.both.tokens:  # else it is another token there
+            panels.append(paths_panel(GPT, rule, readers.left, left, place, place - 1))
+
+    def pick(picked: drawing.PickedToken) -> None:
+        if picked.panel == 0 and trace.text_ids[picked.token] >= 0:
+            PLACE.put(picked.token)
+
+    PLACE.key(default=0, low=0, high=len(trace.tokens))
+    st.markdown(
+        f"Where **{plain(trace.tokens[place])}** goes in layer 0, and what the vector "
+        "that would guess it reads in layer 1."
+    )
+    drawing.draw(panels, key="paths", on_pick=pick)
+    show(
+        LEAK,
+        page,
+        *arguments,
+        compute=how,
+        drawn={"place": place},
+        setup=readers.setup,
+        spelled=readers.spelled,
+    )
+    if trace.input_ids[place] != readers.bert.tokenizer.mask_id:
+        st.header(HELPED.question, anchor=False)
+        show(HELPED, page, *page.texts, place)
+
+
+def paths_panel(
+    name: str, rule: str, key: cache.BertKey, paths: Paths, place: int, reader: int
+) -> dict[str, object]:
+    """Return a panel of the paths of the word at a place, in one network."""
+    share = float(paths.shares.back[reader] @ paths.shares.out[:, place])
+    result = "Nothing comes back"
+    if share >= LEAST:
+        result = f"{share:.1%} of what it reads comes from the word itself"
+    heading = drawing.Heading(name, rule, f"Checkpoint: {name_of(key)}")
+    return drawing.paths_panel(heading, paths.tokens, paths.shares, place, reader, result)
+
+
+# ---- let it write ----
+
+
+def show_writing(readers: Readers) -> None:
+    """Draw what both write after the text."""
+    page, writer = replace(readers.page, text_b=None), GPT
+    if not is_available(WRITTEN, page):
+        return
+    if is_unilm(readers.bert):
+        readers, writer = replace(readers, left=page.bert_key), "UniLM"
+        st.caption(
+            "This UniLM writes in both ways: a \\[MASK\\] after the text is filled under its "
+            "left-to-right mask, then the next one after it; and the row of masks is filled under "
+            "the mask of both sides."
+        )
+    arguments = (*choose_writing(readers), readers.left)
+    compute = Compute(name="let-it-write", stage="Writing and scoring")
+    written = computed(WRITTEN, page, *arguments, compute=compute)
+    left = "" if readers.left is None else f"{writer}: {name_of(readers.left)}"
+    right = f"{BERT}: {name_of(page.bert_key)}"
+    writing.COMPONENT(key="writing", data=writing.message(written, left, right))
+    for name, text in ((writer, written.following), (BERT, written.masks)):
+        if isinstance(text, str):
+            st.caption(f"**{name}** writes nothing. {sentence(text)}")
+    if readers.left is None:
+        st.info(
+            "No next-token network is open. Choose one in the sidebar, such as GPT-2 or one made "
+            "by `bertscope pretrain --objective causal` (or `unilm`)."
+        )
+    show_scores(written, {"following": writer, "masks": BERT})
+    if not isinstance(written.masks, str):
+        offer(
+            WRITTEN,
+            page,
+            written,
+            *arguments,
+            setup=readers.setup,
+            spelled=readers.spelled,
+            with_json=True,
+        )
+
+
+def choose_writing(readers: Readers) -> tuple[str, int, float, int]:
+    """Draw the controls; return the text before, the number of tokens, temperature and seed."""
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    start = one_of("After the text:", STARTS, START, where=row, with_label=True)
+    row.slider("Tokens", 1, MOST_TOKENS, key=NUM.key(low=1, high=MOST_TOKENS), width=160)
+    temperature, seed = 0.0, 0
+    if readers.left is not None:
+        key = TEMPERATURE.key(low=0.0, high=2.0)
+        help = "0: the most probable token each time. 1: drawn from the network's probabilities."
+        row.slider("Temperature", 0.0, 2.0, step=0.1, key=key, width=160, help=help)
+        temperature = round(TEMPERATURE.value, 1)
+        SEED.key(low=0, high=LAST_SEED)
+        if temperature:
+            seed = SEED.value
+            draw_again(SEED, row)
+    text = readers.running_text
+    return first_half(text) if start == HALF else text, NUM.value, temperature, seed
+
+
+def first_half(text: str) -> str:
+    """Return the first half of a text's words, at least one; letters if there are no spaces.
+
+    >>> first_half("The old man sat on the mat."), first_half("one")
+    ('The old man', 'one')
+    """
+    words = text.split()
+    if len(words) > 1:
+        return " ".join(words[: len(words) // 2])
+    letters = text.strip()
+    return letters[: len(letters) // 2] if len(letters) > 12 else letters
+
+
+def show_scores(written: WrittenTexts, names: Mapping[str, str]) -> None:
+    """Write how repetitive both texts are, and how probable each network finds them."""
+    if not written.scores:
+        return
+    has_twin = any(score.perplexity is not None for score in written.scores.values())
+    rows = []
+    for network, score in written.scores.items():
+        row = {
+            "": f"**{names[network]}** wrote",
+            "Different tokens": f"{score.num_different} of {score.num_tokens}",
+            "Repeated pairs of neighbours": f"{score.num_repeated} of {score.num_pairs}",
+        }
+        if has_twin:
+            perplexity = "" if score.perplexity is None else f"{score.perplexity:,.1f}"
+            row[f"Perplexity by {GPT}"] = perplexity
+        row[f"Pseudo-perplexity by {BERT}"] = f"{score.pseudo_perplexity:,.1f}"
+        rows.append(row)
+    st.markdown(markdown_table(tuple(rows[0]), [tuple(row.values()) for row in rows]))
+    st.caption(
+        "A lower number means a more expected text, and repetition is easy to predict, so lower is "
+        "not better. One text of this length cannot show a difference in quality."
+    )
 
 
 def draw() -> None:
@@ -127,42 +371,33 @@ def draw() -> None:
             with st.container(key="contrasts"):  # as wide as its columns need
                 st.markdown(contrasts(read_papers()))
         elif view == POSITIONS:
-            show_positions(page)
+            show(POSITION_TABLES, page, MOST_POSITIONS)
         else:
-            _show_readers(page, view)
+            show_readers(page, view)
 
 
-def _show_readers(page: frame.Page, view: str) -> None:
+def show_readers(page: frame.Page, view: str) -> None:
     """Draw a view of both checkpoints."""
     readers = readers_of(page)
-    _note_others(page, readers)
-    if view == WRITES:
-        show_writing(page, readers)
-        return
-    place = chosen_place(readers)
-    if place is None:  # the frame reports that no token is left
-        return
-    _strip(readers, place)
-    if view == LEAKS:
-        show_leak(page, readers, place)
-    else:
-        show_sights(page, readers, place)
-
-
-def _strip(readers: Readers, place: int) -> None:
-    """Draw the tokens, one of which is guessed."""
-
-    def pick(token: int) -> None:
-        if readers.trace.text_ids[token] >= 0:
-            PLACE.put(token)
-
-    token_strip(readers.trace, key="architecture_strip", selected=place, on_pick=pick)
-
-
-def _note_others(page: frame.Page, readers: Readers) -> None:
-    """State which checkpoints stand in for the chosen one."""
-    if page.bert_key not in (readers.both, readers.left):
+    if page.bert_key not in (readers.page.bert_key, readers.left):
         st.info(
             f"{plain(name_of(page.bert_key))} predicts neither masked nor next tokens, so the "
             "shipped checkpoints are shown."
         )
+    if view == WRITES:
+        show_writing(readers)
+        return
+    place = chosen_place(readers)
+    if place is None:  # the frame reports that no token is left
+        return
+    text_ids = readers.trace.text_ids
+
+    def pick(token: int) -> None:
+        if text_ids[token] >= 0:
+            PLACE.put(token)
+
+    token_strip(readers.trace, key="architecture_strip", selected=place, on_pick=pick)
+    if view == LEAKS:
+        show_leak(readers, place)
+    else:
+        show_sights(readers, place)

@@ -109,11 +109,12 @@ if TYPE_CHECKING:
     from bertcore.analysis.words.continuation import (
         continue_text,
         score_written,
+        write_both,
         write_with_masks,
     )
     from bertcore.analysis.words.epoch_masks import both_masks, corrupt, epoch_masks
     from bertcore.analysis.words.head_steps import masked_word_steps, pooler_steps
-    from bertcore.analysis.words.leakage import leakage, paths_back
+    from bertcore.analysis.words.leakage import leakage, paths_back, words_returned
     from bertcore.analysis.words.lens import layer_predictions, word_trajectories
     from bertcore.analysis.words.logit_attribution import logit_attribution
     from bertcore.analysis.words.next_sentence import (
@@ -131,6 +132,7 @@ if TYPE_CHECKING:
         read_both_sides,
         read_left,
         read_one_side,
+        read_three_ways,
     )
     from bertcore.analysis.words.sentence_similarity import shared_words, similarities
     from bertcore.analysis.words.surprise import surprise

@@ -98,11 +98,11 @@ def masked_encoding(
     return dataclasses.replace(encoding, input_ids=input_ids, tokens=tokens)
 
 
-def usual_position(bert: Model, trace: Trace) -> int:
+def usual_position(bert: Model, read: Trace | Encoding) -> int:
     """Return the token to start from: the first [MASK], or else the last word of text A."""
-    if bert.tokenizer.mask_id in trace.input_ids:
-        return trace.input_ids.index(bert.tokenizer.mask_id)
-    of_text = zip(trace.tokens, trace.text_ids, strict=True)
+    if bert.tokenizer.mask_id in read.input_ids:
+        return read.input_ids.index(bert.tokenizer.mask_id)
+    of_text = zip(read.tokens, read.text_ids, strict=True)
     words = [i for i, (t, text) in enumerate(of_text) if text == 0 and t.lstrip("#").isalnum()]
     return words[-1] if words else 0
 

@@ -1,5 +1,6 @@
 """Continuations of a text: by a causal model or UniLM, by masks, and how models score them."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -16,6 +17,7 @@ from bertcore.analysis.shared.inputs import (
 )
 from bertcore.analysis.words.next_words import next_surprise
 from bertcore.analysis.words.predictions import fill_in_turn
+from bertcore.analysis.words.readings import or_reason
 from bertcore.likelihood import pseudo_log_likelihoods
 from bertcore.model import Model
 from bertcore.tokenizer import Encoding
@@ -300,3 +302,55 @@ def _next_logits(bert: Model, encoding: Encoding) -> Tensor:
     before = torch.ones(ids.shape[1], ids.shape[1], dtype=torch.bool, device=bert.device).tril()
     segments = torch.tensor([[*encoding.segment_ids, encoding.segment_ids[-1]]], device=bert.device)
     return bert.module.mlm_logits(bert.module(ids, segments, before[None])[0, -1:])[0]
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenTexts:
+    """Two continuations of one text; a sentence in place of one that cannot be written."""
+
+    before: tuple[str, ...]
+    """The tokens of the text as the next-token model reads them; empty without one."""
+    following: Continuation | str | None
+    """By the next-token model; None without one."""
+    masks: MaskWriting | str
+    """By filling a row of masks."""
+    scores: Mapping[str, WrittenScores]
+    """Of both, "following" and "masks"; a text that fills all positions has none."""
+
+
+def write_both(
+    bert: Model,
+    text: str,
+    num_tokens: int = 12,
+    temperature: float = 0.0,
+    seed: int = 0,
+    twin: Model | None = None,
+    on_fraction: Callable[[float], None] = lambda fraction: None,
+) -> WrittenTexts:
+    """Return what a next-token model and masks write after a text, and how both are scored.
+
+    Args:
+        bert: A checkpoint with a masked-word head; one of UniLM writes in both ways.
+        num_tokens, temperature, seed: As for `continue_text`; masks have neither of the last two.
+        twin: A model of next tokens, which also scores both.
+    """
+    writer, judge = (bert, None) if is_unilm(bert) else (twin, twin)
+    following: Continuation | str | None = None
+    before: tuple[str, ...] = ()
+    if writer is not None:
+        encoding = writer.tokenize(text)
+        tokens = zip(encoding.tokens, encoding.special_tokens_mask, strict=True)
+        before = tuple(token for token, is_added in tokens if not is_added)
+        following = or_reason(
+            continue_text, writer, text, num_tokens, temperature=temperature, seed=seed
+        )
+    on_fraction(0.35)
+    masks = or_reason(write_with_masks, bert, text, num_tokens)
+    on_fraction(0.7)
+    scores = {}
+    for name, writing in (("following", following), ("masks", masks)):
+        if isinstance(writing, Continuation | MaskWriting) and writing.text.strip():
+            score = or_reason(score_written, bert, judge, text, writing.text)
+            if isinstance(score, WrittenScores):
+                scores[name] = score
+    return WrittenTexts(before, following, masks, scores)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -10,7 +11,11 @@ from torch import Tensor
 
 from bertcore.analysis.mixing.rollout import normalize_rows
 from bertcore.analysis.mixing.value_zeroing import value_zeroing
-from bertcore.analysis.shared.inputs import text_positions, word_log_probabilities
+from bertcore.analysis.shared.inputs import (
+    text_positions,
+    usual_position,
+    word_log_probabilities,
+)
 from bertcore.bert import with_parts
 from bertcore.model import Model
 from bertcore.network import Network
@@ -33,7 +38,9 @@ class Leakage:
 
 
 @torch.inference_mode()
-def leakage(bert: Model, text: str, text_pair: str | None, position: int) -> Leakage:
+def leakage(
+    bert: Model, text: str, text_pair: str | None = None, position: int | None = None
+) -> Leakage:
     """Return how much of a word leaks back to its position through the other tokens.
 
     The position itself starts as [MASK] in every run. In the first k layers the other tokens have
@@ -44,7 +51,7 @@ def leakage(bert: Model, text: str, text_pair: str | None, position: int) -> Lea
 
     Args:
         bert: A checkpoint of the BERT family with a masked-word head.
-        position: Position of a token of the text.
+        position: Position of a token of the text; None for its last word.
 
     ValueError if the position is not a token of a text or is already a [MASK], the layers cannot be
     run one by one, or there is no masked-word head.
@@ -54,6 +61,7 @@ def leakage(bert: Model, text: str, text_pair: str | None, position: int) -> Lea
     bert.require("mlm")
     network = with_parts(bert).module
     encoding = bert.tokenize(text, text_pair)
+    position = usual_position(bert, encoding) if position is None else position
     if position not in text_positions(encoding):
         raise ValueError(
             f"token {position} is not a token of the text; the input has {len(encoding)}, of "
@@ -131,6 +139,50 @@ def paths_back(
     shares = normalize_rows(value_zeroing(bert, trace, layers=(0, 1), progress=progress))
     out, back = (shares * (1 - torch.eye(shares.shape[-1]))).numpy()
     return PathsBack(out, back)
+
+
+class Paths(NamedTuple):
+    """The paths of a text's words through one network."""
+
+    tokens: tuple[str, ...]
+    """[T]"""
+    shares: PathsBack
+
+
+class Returned(NamedTuple):
+    """What comes back to the vector that would guess each word, in two networks."""
+
+    both: Paths
+    """In the one that attends to both sides."""
+    left: Paths | None
+    """In the one that attends to the left."""
+
+
+def words_returned(
+    bert: Model,
+    text: str,
+    text_pair: str | None = None,
+    twin: Model | None = None,
+    on_fraction: Callable[[float], None] = lambda fraction: None,
+) -> Returned:
+    """Return the paths on which words come back, through a model and one that reads the left.
+
+    Args:
+        bert: A checkpoint of at least two layers.
+        twin: A model of next tokens; it is left out if it cannot be taken apart.
+
+    ValueError as `paths_back`.
+    """
+
+    def paths(model: Model, start: float) -> Paths:
+        trace = model.trace(text, text_pair)
+        shares = paths_back(model, trace, lambda fraction: on_fraction(start + fraction / 2))
+        return Paths(tuple(trace.tokens), shares)
+
+    both, left = paths(bert, 0.0), None
+    if twin is not None and "parts" in twin.capabilities and twin.config.num_hidden_layers > 1:
+        left = paths(twin, 0.5)
+    return Returned(both, left)
 
 
 def _run(network: Network, start: Tensor, read: Tensor, others: Tensor, num_read: int) -> Tensor:

@@ -1,14 +1,20 @@
 """One place read from both sides, from the left, or from each side separately, and the answers."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, ParamSpec, TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bertcore.analysis.shared.inputs import masked_encoding, require_finite, word_log_probabilities
+from bertcore.analysis.shared.inputs import (
+    masked_encoding,
+    require_finite,
+    usual_position,
+    word_log_probabilities,
+)
 from bertcore.analysis.words.lens import ranks_of
 from bertcore.analysis.words.next_words import predict_next
 from bertcore.analysis.words.predictions import MaskPredictions, predict_masks
@@ -18,6 +24,8 @@ from bertcore.others.families import MASKED
 from bertcore.others.model import OtherModel
 from bertcore.trace import Trace
 
+P = ParamSpec("P")
+T = TypeVar("T")
 Side = Literal["left", "right"]
 
 
@@ -135,6 +143,56 @@ def read_left(
         )
     found = predict_next(bert, joined, None, (position,), top_k)
     return _predicted_reading(trace, position, position - 1, found)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sights:
+    """What three kinds of network read at one place; a sentence if one cannot."""
+
+    both: Reading
+    """From both sides, as BERT."""
+    left: Reading | str
+    """From the left, as GPT."""
+    is_twin: bool
+    """Whether the left is read by a network that was trained that way."""
+    apart: ApartReading | str
+    """From each side separately, as ELMo."""
+
+
+def read_three_ways(
+    bert: Model,
+    text: str,
+    text_pair: str | None = None,
+    position: int | None = None,
+    twin: Model | None = None,
+) -> Sights:
+    """Return the readings of a place from both sides, from the left, and from each side apart.
+
+    Args:
+        bert: A checkpoint with a masked-word head.
+        position: Of a token of the text; None for the first [MASK], or else the last word.
+        twin: A model of next tokens, which reads the left; None for `bert` under a mask.
+
+    ValueError as `read_both_sides`.
+    """
+    encoding = bert.tokenize(text, text_pair)
+    position = usual_position(bert, encoding) if position is None else position
+    both = read_both_sides(bert, text, text_pair, position)
+    if twin is None:
+        left = or_reason(read_one_side, bert, text, text_pair, position, "left")
+    else:
+        place = encoding.text_ids[position], encoding.offsets[position][0]
+        left = or_reason(read_left, twin, text, text_pair, place)
+    apart = or_reason(read_apart, bert, text, text_pair, position)
+    return Sights(both, left, twin is not None, apart)
+
+
+def or_reason(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | str:
+    """Return what a function returns, or why it refuses its arguments."""
+    try:
+        return function(*args, **kwargs)
+    except ValueError as reason:
+        return str(reason)
 
 
 @torch.inference_mode()

@@ -12,10 +12,9 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from app.architectures import drawing, sights, writing
-from app.architectures.page import LEAKS, POSITIONS, TABLE, WRITES
-from app.architectures.sights import Readers
-from app.shell import cache
+from app.architectures import drawing, page
+from app.architectures.page import LEAKS, NUM, POSITIONS, TABLE, WRITES, Readers
+from app.shell import cache, frame
 from bertcore import load
 from bertcore.analysis.space.position_table import position_tables
 from bertcore.analysis.words.continuation import continue_text, score_written, write_with_masks
@@ -27,6 +26,7 @@ from bertcore.analysis.words.readings import (
     read_both_sides,
     read_left,
     read_one_side,
+    read_three_ways,
 )
 from bertcore.checkpoints.source import CAUSAL, SHIPPED
 from bertcore.network import ALL_HEADS
@@ -140,27 +140,29 @@ def test_the_python_gives_what_is_drawn(open_page: Any) -> None:
         app = open_page("bert", twin=twin, word=str(MAN))
         panels = sent(app, "panels")["panels"]
         names: dict[str, Any] = {}
-        exec(next(one.value for one in app.code if "readings" in one.value), names)
-        for panel, reading in zip(panels, names["readings"], strict=True):
+        exec(next(one.value for one in app.code if "read_three_ways" in one.value), names)
+        sights = names["result"]
+        readings = (sights.both, sights.left, sights.apart)
+        for panel, reading in zip(panels, readings, strict=True):
             assert dict(guesses(panel)) == pytest.approx(dict(reading.best), rel=1e-4)
 
 
 def test_a_token_of_the_twin_is_found_in_bert(folders: dict[str, Path]) -> None:
     """GPT reads a pair as running text, without the separator between."""
     keys = [cache.bert_key(str(folders[name])) for name in ("bert", "twin")]
-    readers = Readers(keys[0], keys[1], *PAIR.values())
+    readers = Readers(frame.Page(keys[0], *PAIR.values(), True, False), keys[1])
     joined = cache.trace(keys[1], " ".join(PAIR.values()))
-    found = sights.read_sights(readers, MAN)
+    found = read_three_ways(readers.bert, *PAIR.values(), MAN, cache.opened(keys[1]))
     tokens = readers.trace.tokens
     for number, token in enumerate(joined.tokens):
-        place = sights.same_token(readers, found, "GPT", number)
+        place = page.same_token(readers, found, "GPT", number)
         if joined.text_ids[number] < 0:
             assert place is None
         else:
             assert place is not None
             assert tokens[place] == token
-    assert sights.same_token(readers, found, "BERT", tokens.index("[SEP]")) is None
-    assert sights.same_token(readers, found, "ELMo", 3) == 3
+    assert page.same_token(readers, found, "BERT", tokens.index("[SEP]")) is None
+    assert page.same_token(readers, found, "ELMo", 3) == 3
 
 
 def test_what_comes_back(open_page: Any, folders: dict[str, Path]) -> None:
@@ -201,7 +203,7 @@ def test_what_reaches_the_vector_before_by_hand(folders: dict[str, Path]) -> Non
 def test_both_write(open_page: Any, folders: dict[str, Path]) -> None:
     app = open_page("bert", architectures_view=WRITES, written_tokens="5")
     bert, twin = load(folders["bert"]), load(folders["twin"])
-    start = writing.first_half(TEXT)
+    start = page.first_half(TEXT)
     assert start == "The old man"
     went_on, filled = continue_text(twin, start, 5), write_with_masks(bert, start, 5)
     data = sent(app, "masks")
@@ -236,7 +238,7 @@ def test_without_a_twin_bert_writes_alone(open_page: Any) -> None:
     app = open_page("bert", twin=False, architectures_view=WRITES)
     data = sent(app, "masks")
     assert data["next"] is None
-    assert len(data["masks"]["steps"]) == writing.NUM.default
+    assert len(data["masks"]["steps"]) == NUM.default
     assert "No next-token network is open" in said(app)
     assert "Perplexity by" not in said(app)
 
@@ -246,13 +248,13 @@ def test_a_unilm_writes_in_both_ways(open_page: Any, folders: dict[str, Path]) -
     data = sent(app, "masks")
     assert data["next"]["name"].startswith("UniLM: ")
     unilm = load(folders["unilm"])
-    found = continue_text(unilm, writing.first_half(TEXT), writing.NUM.default)
+    found = continue_text(unilm, page.first_half(TEXT), NUM.default)
     assert [one["token"] for one in data["next"]["written"]] == [t.token for t in found.written]
     assert "**UniLM** wrote" in said(app)
     assert "Perplexity by" not in said(app)
     names: dict[str, Any] = {}
-    exec(next(one.value for one in app.code if "went_on" in one.value), names)
-    assert names["went_on"] == found
+    exec(next(one.value for one in app.code if "write_both" in one.value), names)
+    assert names["result"].following == found
 
 
 def test_positions_and_the_table(open_page: Any, folders: dict[str, Path]) -> None:
@@ -260,7 +262,7 @@ def test_positions_and_the_table(open_page: Any, folders: dict[str, Path]) -> No
     tables = position_tables(load(folders["twin"]), 128)
     (chart,) = charts(app)
     np.testing.assert_allclose(numbers(chart["data"][0]["z"]), tables.learned_cosines, atol=1e-3)
-    np.testing.assert_allclose(numbers(chart["data"][1]["z"]), tables.sinusoid_cosines, atol=1e-3)
+    np.testing.assert_allclose(numbers(chart["data"][2]["z"]), tables.sinusoid_cosines, atol=1e-3)
     assert f"{tables.cosines.mean():.2f}" in said(app)
     shown = said(open_page("bert", architectures_view=TABLE))
     for contrast in read_papers().contrasts:
