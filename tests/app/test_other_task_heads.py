@@ -82,4 +82,4 @@ def test_compare_two_classifiers(folders, monkeypatch):
     second = str(folders["deberta-v2 classifier"])
     at = opener(folders, monkeypatch)("deberta-v2 classifier", "compare", compare_with=second)
     assert at.get("plotly_chart")
-    assert "In which layer the answer appears" in said(at)
+    assert "In which layer does the answer appear" in said(at)
