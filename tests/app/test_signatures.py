@@ -236,7 +236,7 @@ def test_the_rollout_follows_from_attention_alone(
     exec(app.code[1].value, scope)
     weights = load(folders[name], device="cpu").trace(*PAIR.values()).attentions.mean(1).numpy()
     mixed = 0.5 * np.eye(weights.shape[-1]) + 0.5 * weights
-    np.testing.assert_allclose(scope["fractions"], mixed[1] @ mixed[0], atol=1e-5)
+    np.testing.assert_allclose(scope["result"].values, mixed[1] @ mixed[0], atol=1e-5)
 
 
 HEADS = {
