@@ -14,6 +14,7 @@ import pytest
 from app.canvas.overview.overview import NAMES
 from app.heads.names import QUESTIONS
 from app.heads.page import OPEN_EXAMPLE
+from app.inspect_checkpoint.views import CALIBRATION, CONFUSION, ERRORS, SLICES
 from app.navigation import PAGES
 from tests.support.what_opens import ROWS
 
@@ -152,10 +153,6 @@ def test_the_guides_of_checkpoints_name_what_the_app_shows() -> None:
     text = " ".join(" ".join(guide.read_text(encoding="utf-8").split()) for guide in guides)
     for page in ("inspect_checkpoint", "compare", "what_if"):
         assert f"**{PAGES[page].title}**" in text
-    shown = (
-        "Confusion matrix",
-        "Calibration",
-        "Where is it weak?",
-    )
-    for title in (*shown, "Most confident, and wrong", "Use this text", "Two checkpoints of a run"):
+    views = [each.question for each in (CONFUSION, CALIBRATION, SLICES, ERRORS)]
+    for title in (*views, "Use this text", "Two checkpoints of a run"):
         assert f"*{title}" in text
