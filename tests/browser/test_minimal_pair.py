@@ -34,10 +34,12 @@ def test_versions_are_compared_and_linked(visit: Visit, new_visit: Callable[...,
     expect(strip.get_by_text("woman", exact=True)).to_be_visible()
     expect(strip.get_by_title("no token here")).to_have_count(1)
     before = shown_map(visit)
+    visit.settle()
     layer, head = "0", "1"
     heads = visit.picture("figure_minimal-pair-heads")
     heads.locator(".scatterlayer .point").nth(1).click(force=True)
-    visit.wait_for_query("pair_head", head)
+    expect(visit.page.get_by_role("combobox", name="Head")).to_have_value(head)
+    expect(visit.page.get_by_role("combobox", name="Layer")).to_have_value(layer)
     visit.check()
     opened = shown_map(visit)
     assert opened != before
