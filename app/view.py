@@ -117,11 +117,6 @@ class View(Generic[T]):
         known = [*inspect.signature(self.of).parameters.items()][len(self.takes) :]
         return {name: parameter for name, parameter in known if name not in REPORTS}
 
-    @property
-    def is_slow(self) -> bool:
-        """Whether the function reports its progress, and is computed as a job."""
-        return not {*REPORTS}.isdisjoint(inspect.signature(self.of).parameters)
-
     def split(self, arguments: Sequence[Any]) -> tuple[Sequence[Any], dict[str, Any]]:
         """Return arguments as those given by place and those that the function takes by name."""
         kinds = [parameter.kind for parameter in self.parameters.values()]

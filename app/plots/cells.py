@@ -70,21 +70,6 @@ def numbered(
 MAX_NUMBERED = 16  # most columns for which each cell shows its number
 
 
-def similarity_map(values: NDArray[np.float64], names: tuple[str, str]) -> Figure:
-    """Draw the CKA of every layer of the first (rows) with every layer of the second (columns)."""
-    rows, columns = values.shape
-    heat = heat_from_zero(values, 100 * values, columns, "CKA")
-    hover = "layer %{y} and layer %{x}: CKA %{z:.3f}<extra></extra>"
-    heat |= {"zmax": 1.0, "hoverinfo": None, "hovertemplate": hover}
-    fig = Figure(heat)
-    first, second = (theme.escape(name) for name in names)
-    height = map_height(rows)
-    theme.plot_layout(fig, "", f"layer of {second}", f"layer of {first}", height)
-    lay_out_cells(fig, rows, columns)
-    fig.update_layout(margin={"l": 0, "r": 0, "t": 10, "b": 0})
-    return fig
-
-
 def similarity_table(
     similarity: LayerSimilarity, layers: Sequence[int] | None = None
 ) -> pd.DataFrame:
@@ -102,11 +87,6 @@ def similarity_table(
         cka_chance=similarity.plain_chance,
         cka_debiased_chance=similarity.debiased_chance,
     )
-
-
-def map_height(rows: int) -> int:
-    """Return the height in pixels of the map of CKA, and of the curve beside it."""
-    return max(300, min(38 * rows, 520) + 80)
 
 
 def heat_from_zero(

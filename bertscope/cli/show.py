@@ -56,7 +56,7 @@ def show(
     typed = texts or []
     view.bind(typed, options)  # before the checkpoint is opened, which takes longer
     opens = bertcore.open_task if "model" in view.takes else bertcore.load
-    bert = opens(checkpoint, device=device)
+    bert = opens(checkpoint, device=device) if view.takes else None
     result = view.compute(bert, typed, **options)
     data = view.table(result)
     if csv is not None:

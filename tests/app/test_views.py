@@ -6,6 +6,7 @@ What a view draws is tested beside its page; that it holds what all views promis
 from __future__ import annotations
 
 import csv
+import inspect
 import io
 import itertools
 from collections.abc import Callable
@@ -20,7 +21,7 @@ import bertcore
 import bertscope
 from app.html_file.data_files import data_file
 from app.plots.special_tokens import filled_markdown, marks_of
-from app.view import View, all_views, public_module
+from app.view import REPORTS, View, all_views, public_module
 from bertcore import Bert, Model
 from bertcore.base.json_data import to_json
 from bertcore.configs import Columns
@@ -161,6 +162,11 @@ def view(request: pytest.FixtureRequest) -> View[Any]:
     return VIEWS[request.param]
 
 
+def is_slow(view: View[Any]) -> bool:
+    """Return whether a view reports its progress, and is computed as a job."""
+    return not {*REPORTS}.isdisjoint(inspect.signature(view.of).parameters)
+
+
 @pytest.mark.parametrize(
     ("name", "signature"),
     [
@@ -168,7 +174,7 @@ def view(request: pytest.FixtureRequest) -> View[Any]:
             name,
             signature,
             # Those that report progress are slow: one checkpoint suffices every day.
-            marks=[pytest.mark.exhaustive] if view.is_slow and place else [],
+            marks=[pytest.mark.exhaustive] if is_slow(view) and place else [],
         )
         for name, view in VIEWS.items()
         for place, signature in enumerate(signatures(view))
