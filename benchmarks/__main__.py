@@ -3,8 +3,6 @@
 A benchmark is imported when it runs, so that it needs only what it measures.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import sys

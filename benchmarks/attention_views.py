@@ -10,8 +10,6 @@ BertViz is stopped or skipped beyond the limits TIMEOUT and MAX_HTML; the table 
 happened, or that it was not tried and how large it would have been.
 """
 
-from __future__ import annotations
-
 import re
 import statistics
 from collections.abc import Callable

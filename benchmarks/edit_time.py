@@ -6,8 +6,6 @@ all threads), since this is what an edit takes from other visitors: the server i
 many. It depends little on the load of the machine. Closed headings stay closed.
 """
 
-from __future__ import annotations
-
 import os
 import random
 from pathlib import Path

@@ -8,8 +8,6 @@ of `encode_texts`, and is also measured as a whole run, from the file to Parquet
 without padding, with [CLS] and [SEP].
 """
 
-from __future__ import annotations
-
 import lzma
 import statistics
 import tempfile

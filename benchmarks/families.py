@@ -4,8 +4,6 @@ Users seldom bring BERT itself. This benchmark takes a checkpoint of each family
 a classifier, with networks of one size. The options are those of `objectives`.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -6,8 +6,6 @@ tokenised in advance and random batches padded to their longest row; in its defa
 bfloat16.
 """
 
-from __future__ import annotations
-
 import random
 import statistics
 import tempfile

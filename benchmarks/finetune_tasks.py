@@ -5,8 +5,6 @@ formats in which their authors publish them (GLUE, SICK, CoNLL, SQuAD), compress
 stored in `--runs` and resumed there; a finished run is only read again.
 """
 
-from __future__ import annotations
-
 import json
 import lzma
 import random

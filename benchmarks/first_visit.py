@@ -5,8 +5,6 @@ visit is a new browser session that can reach only the app. The picture is the f
 from numbers; a strip of tokens is none.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import time

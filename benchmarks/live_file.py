@@ -6,8 +6,6 @@ and that of BERT at a glance when its picture is. Memory is what the process of 
 worker has for itself after the longest text.
 """
 
-from __future__ import annotations
-
 import statistics
 import tempfile
 import time

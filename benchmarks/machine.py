@@ -1,7 +1,5 @@
 """The machine that the benchmarks ran on."""
 
-from __future__ import annotations
-
 import datetime
 import os
 import platform

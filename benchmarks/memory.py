@@ -5,8 +5,6 @@ texts, and turns heads off. The visitor uses the app's websocket and draws nothi
 before the first number warm up the server: imports, compiled kernels, caches of the texts.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

@@ -5,8 +5,6 @@ and torch, in a process of its own. One thread, in processor time, so that other
 machine count little.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 import time

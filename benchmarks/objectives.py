@@ -9,8 +9,6 @@ the page Objectives reads. The table can therefore be made in parts; each row ta
 on one core.
 """
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import json

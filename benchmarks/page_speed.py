@@ -7,8 +7,6 @@ edit inserts a word before the sentence and is timed until the token strip, and 
 it, show it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import statistics

@@ -4,8 +4,6 @@ Both start from the same random weights and see the same batches, in one process
 number of threads; they alternate, and so does which runs first.
 """
 
-from __future__ import annotations
-
 import statistics
 import time
 from collections.abc import Callable

@@ -5,8 +5,6 @@ learning rates on the same schedule, warm-up and then linear decay to 0 at the e
 counts words first (its warm start), which is included in its time.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Markdown tables and their number formats."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Iterable, Sequence
 

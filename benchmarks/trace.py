@@ -5,8 +5,6 @@ first. Ours also returns queries, keys, values and the separate embeddings. Memo
 separate process for each: the peak resident memory, minus the memory before the run.
 """
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import json

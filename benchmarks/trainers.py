@@ -1,7 +1,5 @@
 """The two trainers compared: our training step, and transformers' BERT in a plain loop."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

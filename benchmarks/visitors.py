@@ -6,8 +6,6 @@ visitor's results. The times include the client's own work on the same cores. Fo
 same app runs with Streamlit's default settings (see `streamlit_defaults`).
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import random

@@ -6,8 +6,6 @@ Three kinds of pages are written here before each build: one for each page of th
 list of folders, from their docstrings.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib
 import inspect

@@ -3,8 +3,6 @@
 python docs/make_options.py
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import MISSING, fields
 from pathlib import Path

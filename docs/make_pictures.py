@@ -7,8 +7,6 @@ Pictures go to `docs/pictures`, numbers between the marks in `docs/find-a-head.m
 on a file of trees; without it, the numbers of the last time stay.
 """
 
-from __future__ import annotations
-
 import argparse
 import io
 import lzma

@@ -4,8 +4,6 @@
 writes docs/tour.webp.
 """
 
-from __future__ import annotations
-
 import io
 import sys
 from contextlib import ExitStack

@@ -3,8 +3,6 @@
 python docs/make_what_opens.py
 """
 
-from __future__ import annotations
-
 import importlib
 import re
 import sys

@@ -1,7 +1,5 @@
 """The files of docs/deploy: valid by published schemas, and true of servers behind Caddy."""
 
-from __future__ import annotations
-
 import copy
 import gzip
 import http.client

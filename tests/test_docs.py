@@ -1,7 +1,5 @@
 """README, manual and guides are true: Python, paths, links, numbers, and names of what to click."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 import sys

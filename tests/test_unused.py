@@ -1,7 +1,5 @@
 """Each name that the source defines is used outside the tests: in code, documents or notebooks."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import Counter

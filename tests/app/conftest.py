@@ -1,7 +1,5 @@
 """What most tests of pages share: a tiny checkpoint, and the core on it."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 The work begins when the test says so: see `slow_app`.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Large tables of visitors are read in processes of their own, while others work on."""
 
-from __future__ import annotations
-
 import contextlib
 import sys
 import time

@@ -1,7 +1,5 @@
 """Callbacks of components, figures and tables: what they pass on, and what they ignore."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

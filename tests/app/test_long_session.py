@@ -3,8 +3,6 @@
 The full 2,000 changes are `python -m benchmarks memory`.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from urllib.parse import parse_qs

@@ -1,7 +1,5 @@
 """Texts that are odd, empty or too long, given to every page over its websocket."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Odd texts, addresses of nonsense and damaged weights on every page: answers, and no exception."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

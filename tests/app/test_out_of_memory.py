@@ -1,7 +1,5 @@
 """Pages on a machine whose memory runs out: from any of their computations on, nothing succeeds."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Every Picture of the app: a caption, Python that compiles, a name of its own; every Field too."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 from collections import Counter

@@ -3,8 +3,6 @@
 That it gives the view's numbers is tested where the numbers are (tests/app, tests/pages).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -4,8 +4,6 @@ What a page can draw follows from the capabilities of a checkpoint, so a few che
 all families: each capability is there in one and absent in another.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What the app needs of Streamlit's internals, import by import: a new release breaks it here."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 from collections.abc import Callable, Iterator

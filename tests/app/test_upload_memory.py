@@ -1,7 +1,5 @@
 """A closed server gives back the memory of a hundred uploads when their visitors have left."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 What a view draws is tested beside its page; that it holds what all views promise, here.
 """
 
-from __future__ import annotations
-
 import csv
 import inspect
 import io

@@ -1,7 +1,5 @@
 """Bert's methods against transformers, and their answers to wrong input."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

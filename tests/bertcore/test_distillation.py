@@ -1,7 +1,5 @@
 """The losses of distillation against hand-worked numbers and torch's own, and first weights."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Changed runs equal transformers' model changed by hand; with no change nothing differs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """BERT in plain tensors: equal to `Bert` and to `transformers`; other families' tensors refused."""
 
-from __future__ import annotations
-
 import json
 from inspect import isfunction
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A trace holds what the network computes, with the promised shapes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

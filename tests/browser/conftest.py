@@ -4,8 +4,6 @@ The server runs as `bertscope` starts it, on the checkpoint that ships if it is 
 random tiny one. The browser may ask the server alone: what it asks of others fails the test.
 """
 
-from __future__ import annotations
-
 import socket
 import threading
 from collections.abc import Callable, Iterator

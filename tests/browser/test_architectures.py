@@ -1,7 +1,5 @@
 """BERT, GPT, ELMo in a browser: tokens clicked, vectors pointed at, masks filled step by step."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

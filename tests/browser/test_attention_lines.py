@@ -1,7 +1,5 @@
 """The lines of attention alone in a real Chromium: numbers, keys, and what is asked for."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """The heat map of attention alone in a real Chromium: numbers, order, zoom and keys."""
 
-from __future__ import annotations
-
 import io
 import json
 import xml.etree.ElementTree as ET

@@ -1,7 +1,5 @@
 """The attention views alone in a real Chromium: files, hostile tokens, names; and the overview."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

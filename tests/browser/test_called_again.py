@@ -1,7 +1,5 @@
 """Components that Streamlit calls again, as it does when their data or the theme changes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A class in three browsers: two learners answer and hand in, and the teacher watches."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A closed server in a real browser: the key, its content policy, no frames, what is refused."""
 
-from __future__ import annotations
-
 import re
 import urllib.request
 from collections.abc import Callable, Iterator

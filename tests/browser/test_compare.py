@@ -1,7 +1,5 @@
 """A visitor compares the checkpoint with an untrained one, opens a head, and hands on the link."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

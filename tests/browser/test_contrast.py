@@ -1,7 +1,5 @@
 """Text that few visitors come to see, in light and in dark, and colours that the system forces."""
 
-from __future__ import annotations
-
 import xml.etree.ElementTree as ET
 
 import pytest

@@ -1,7 +1,5 @@
 """The switches of heads and the drawn mask alone in a real Chromium: by keyboard and pointer."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import Page, expect
 

@@ -3,8 +3,6 @@
 A page is loaded once for all that is asked of it, since loading is what takes long.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

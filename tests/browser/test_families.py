@@ -6,8 +6,6 @@ nobody filled. tests/app/test_signatures.py opens the pages of each kind without
 the same of their words.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Files and checkpoints that cannot be read: one sentence, and text and choices are kept."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """A table uploaded, fine-tuned on, watched without a reload to its end, and opened on Inspect."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

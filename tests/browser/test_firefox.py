@@ -1,7 +1,5 @@
 """The live file in Firefox, driven by WebDriver BiDi: Playwright needs a Firefox of its own."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

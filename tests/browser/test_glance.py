@@ -1,7 +1,5 @@
 """BERT at a glance in a browser: the walk, a token followed, every part clicked, its files."""
 
-from __future__ import annotations
-
 import json
 import xml.etree.ElementTree as ET
 from collections.abc import Callable

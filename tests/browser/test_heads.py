@@ -1,7 +1,5 @@
 """A visitor looks for the head of the word before and the one of the direct object."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Texts, labels, names and vocabularies that want to harm: shown as they are, run never."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

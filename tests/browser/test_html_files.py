@@ -1,7 +1,5 @@
 """Views as HTML files, opened from the disk in a real Chromium with the network cut."""
 
-from __future__ import annotations
-
 import csv
 import html
 import io

@@ -1,7 +1,5 @@
 """Inside a layer in a browser: a head is opened, numbers on hover, a token followed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

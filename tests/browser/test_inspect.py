@@ -1,7 +1,5 @@
 """A visitor inspects fine-tuned checkpoints: a text, a file, and labels that want to harm."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The app by keyboard alone."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

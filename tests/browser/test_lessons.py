@@ -1,7 +1,5 @@
 """A class takes a lesson: from the list to the end, with clicks, keys and a phone."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The live file, opened from the disk without a network, and the site: used and damaged."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Lessons in a static site, with the network cut: walked, in three languages, and for everybody."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """A visitor compares two versions of a text, opens a head, and hands the view on as a link."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

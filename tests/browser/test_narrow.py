@@ -1,7 +1,5 @@
 """Narrow windows, a closed sidebar, a touch screen: nothing is out of view or covered."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """The neuron view alone in a real Chromium: its numbers, keys and files, and hostile tokens."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Behind a proxy: every address of the app stays below its prefix, and refusals have a reason."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

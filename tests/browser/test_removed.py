@@ -1,7 +1,5 @@
 """Links to pages that were removed: the page that took over opens, with one sentence."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import expect
 

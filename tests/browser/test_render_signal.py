@@ -1,7 +1,5 @@
 """The rerun that the browser requests: once all is rendered, and never after a click."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import Page
 

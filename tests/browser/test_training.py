@@ -1,7 +1,5 @@
 """A run from the browser: started, watched without a reload, stopped, resumed and played again."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

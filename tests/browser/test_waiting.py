@@ -3,8 +3,6 @@
 The work of these pages begins only when the test says so; see `slow_app`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A visitor does one thing on a page, goes away, comes back, and hands the link on."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A visitor switches heads off, draws a mask, and hands the view on as a link."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Callable

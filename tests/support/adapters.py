@@ -1,7 +1,5 @@
 """LoRA adapters on tiny checkpoints, written by peft itself."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any

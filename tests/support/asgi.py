@@ -1,7 +1,5 @@
 """Requests to an ASGI app, as a server makes them."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor

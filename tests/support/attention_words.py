@@ -1,7 +1,5 @@
 """Attention between words, worked out apart from the browser."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

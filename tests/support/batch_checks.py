@@ -1,7 +1,5 @@
 """What tests look up in batches of pretraining and in gradients of their losses."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -1,7 +1,5 @@
 """A closed server's policy for pages that run without a server."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

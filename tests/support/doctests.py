@@ -1,7 +1,5 @@
 """Doctests are collected from files that have some: others need not be imported and searched."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from pathlib import Path
 

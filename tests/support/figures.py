@@ -1,7 +1,5 @@
 """Figures as the browser gets them, compared."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

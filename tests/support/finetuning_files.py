@@ -1,7 +1,5 @@
 """Small files of examples, as tests of fine-tuning need them, and a model's scores on one."""
 
-from __future__ import annotations
-
 import json
 import random
 from pathlib import Path

@@ -5,8 +5,6 @@ second server, as to the hub's storage, under their sha256. Each way in which a 
 fail is a field of `Hub`.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """The modules that a test file imports, itself and through the helpers of tests.support."""
 
-from __future__ import annotations
-
 import ast
 from functools import cache
 from pathlib import Path

@@ -3,8 +3,6 @@
 The kit of the cases from public threads; the reference is always `reference`.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A labelled file on the page Inspect, uploaded and run without a browser."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

@@ -1,7 +1,5 @@
 """The network of a live file: what it computes in Node.js and in a browser."""
 
-from __future__ import annotations
-
 import base64
 import json
 import random

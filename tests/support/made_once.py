@@ -1,7 +1,5 @@
 """Checkpoints that many tests ask for are made once in a process, and copied for each."""
 
-from __future__ import annotations
-
 import atexit
 import copy
 import inspect

@@ -1,7 +1,5 @@
 """minicons, the reference of pseudo-log-likelihoods; a test that lacks it is skipped."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

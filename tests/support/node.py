@@ -3,8 +3,6 @@
 Where the variable BERTSCOPE_NODE is `required`, tests fail without it in place of being skipped.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Tokenizer folders as people have them, compared with AutoTokenizer."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Pages opened without a browser, and what is on them."""
 
-from __future__ import annotations
-
 import base64
 import json
 import time

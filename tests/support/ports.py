@@ -1,7 +1,5 @@
 """A free port that nothing else is given meanwhile."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager

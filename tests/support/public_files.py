@@ -1,7 +1,5 @@
 """Labelled files of well-known data sets, a few rows each, as they are published."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Iterable, Sequence

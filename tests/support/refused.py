@@ -1,7 +1,5 @@
 """Wrong checkpoints: opened, and refused in a sentence."""
 
-from __future__ import annotations
-
 import json
 import resource
 from pathlib import Path

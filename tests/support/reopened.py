@@ -1,7 +1,5 @@
 """Checkpoints that tests write, change and open again."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

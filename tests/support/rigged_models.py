@@ -1,7 +1,5 @@
 """Fine-tuned models for tests: tiny random ones for each task, and some whose answer is known."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MethodType
 

@@ -1,7 +1,5 @@
 """A class on this process's server, for pages that run without one."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Sentence encoders in the form of sentence-transformers, written by that library itself."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 from typing import Any

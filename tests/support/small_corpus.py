@@ -1,7 +1,5 @@
 """A small text made on the spot: plain sentences from templates, in words that `tiny` knows."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from random import Random
 

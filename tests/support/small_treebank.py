@@ -1,7 +1,5 @@
 """A made-up treebank in CoNLL-U, and the same words with tags in CoNLL columns."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tests.support.tiny import WORDS

@@ -1,7 +1,5 @@
 """Large tables of visitors: uploaded and read over the app's websocket, while another one edits."""
 
-from __future__ import annotations
-
 import io
 import json
 import random

@@ -1,7 +1,5 @@
 """Tiny fine-tuned checkpoints of each kind, with heads large enough for mistakes to show."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import torch

@@ -1,7 +1,5 @@
 """A task checkpoint of transformers and ours on the same batch: logits, loss, gradients."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

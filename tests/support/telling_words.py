@@ -1,7 +1,5 @@
 """Whole words that two versions of a text tell apart, on a network that knows nothing."""
 
-from __future__ import annotations
-
 import torch
 
 from bertcore import Model

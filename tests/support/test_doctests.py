@@ -1,7 +1,5 @@
 """Doctests are found where they are, and files without any are left alone."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from _pytest.doctest import DoctestModule

@@ -1,7 +1,5 @@
 """The record of durations: its limit, a machine that is slower as a whole, and its file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A checkpoint that is made once is, for each who asks, as if it were made anew."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import torch

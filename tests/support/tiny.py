@@ -1,7 +1,5 @@
 """Small networks for tests: built in milliseconds, with every part that a large one has."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tiny checkpoints of BERT's relatives, written by `transformers` with random weights."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

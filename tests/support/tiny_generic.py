@@ -1,7 +1,5 @@
 """Tiny checkpoints of encoders that are in no table of ours, written by `transformers`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

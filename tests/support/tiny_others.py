@@ -1,7 +1,5 @@
 """Tiny checkpoints of other architectures, written by `transformers` with random weights."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Tiny fine-tuned checkpoints, written by `transformers` with random weights."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -4,8 +4,6 @@ Starting Python and importing torch takes seconds, a fork of a process that has 
 the processes are forked by multiprocessing's fork server, which imports once what they need.
 """
 
-from __future__ import annotations
-
 import faulthandler
 import multiprocessing
 import os

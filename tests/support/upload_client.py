@@ -1,7 +1,5 @@
 """Files sent to the upload endpoint of a running app, as a browser sends them."""
 
-from __future__ import annotations
-
 import contextlib
 import http.client
 import re

@@ -1,7 +1,5 @@
 """What a visitor does in a long session, change by change: pages, layers, heads, texts, views."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from itertools import islice
 

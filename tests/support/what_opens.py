@@ -3,8 +3,6 @@
 `python docs/make_what_opens.py` writes it from the tests that use `opens`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple, TypeVar

@@ -3,8 +3,6 @@
 The learners speak the websocket as browsers do, all from one address.
 """
 
-from __future__ import annotations
-
 import sqlite3
 import time
 import urllib.error

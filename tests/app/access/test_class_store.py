@@ -1,7 +1,5 @@
 """What a class answers and hands in: kept once, by several servers, and bounded."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import subprocess

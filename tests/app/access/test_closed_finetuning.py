@@ -1,7 +1,5 @@
 """Fine-tuning on a closed server: a visitor's own table and folder, within limits, no more."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator

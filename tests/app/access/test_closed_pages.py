@@ -1,7 +1,5 @@
 """Pages of a closed server: what a visitor names is looked up, and never becomes a path."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The door: names and origins, asked as an ASGI server asks and over sockets."""
 
-from __future__ import annotations
-
 import http.client
 import logging
 import socket

@@ -1,7 +1,5 @@
 """The end of a server: nothing of a visitor outlives it, whatever ends it."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

@@ -1,7 +1,5 @@
 """The class key, the cookie and the limits of uploads, asked as an ASGI server asks."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """An intruder who speaks the websocket of a closed server, and sends what no page offers."""
 
-from __future__ import annotations
-
 import http.client
 import io
 import json

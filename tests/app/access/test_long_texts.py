@@ -1,7 +1,5 @@
 """Long texts over the real server: what is read is bounded, the page says so, others are served."""
 
-from __future__ import annotations
-
 import threading
 import time
 import urllib.parse

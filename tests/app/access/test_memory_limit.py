@@ -1,7 +1,5 @@
 """A server whose memory is limited reads as much of a long text as fits, and goes on."""
 
-from __future__ import annotations
-
 import contextlib
 import subprocess
 import time

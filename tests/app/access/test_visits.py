@@ -1,7 +1,5 @@
 """A visit's own folder, its end, and the room that its files may take."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The page BERT, GPT, ELMo: the core's numbers, with and without a twin; odd texts."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The attention page on a tiny checkpoint, without a browser."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

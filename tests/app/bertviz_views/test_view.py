@@ -1,7 +1,5 @@
 """BertViz without a network and with hostile tokens."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

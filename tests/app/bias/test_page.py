@@ -1,7 +1,5 @@
 """The page Bias on a tiny checkpoint, without a browser."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 from pathlib import Path

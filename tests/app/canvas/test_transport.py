@@ -1,7 +1,5 @@
 """What reaches the browser against what was computed."""
 
-from __future__ import annotations
-
 import json
 import zlib
 

@@ -1,7 +1,5 @@
 """The TypeScript modules of the views against Python: what one writes, the other reads."""
 
-from __future__ import annotations
-
 import csv
 import json
 import zipfile

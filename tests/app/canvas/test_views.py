@@ -1,7 +1,5 @@
 """What the attention components send, and what is said about a head."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """Grades as Canvas and Moodle import them, and the numbers behind the bars."""
 
-from __future__ import annotations
-
 import csv
 import io
 

@@ -1,7 +1,5 @@
 """The page Class without a browser: its key, and what it shows of answers and findings."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

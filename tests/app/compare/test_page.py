@@ -1,7 +1,5 @@
 """The Compare page on tiny checkpoints, without a browser."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import time

@@ -1,7 +1,5 @@
 """BERT at a glance without a browser: what it sends, and where its parts lead."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The guide without the page beside it: each question answered rightly and wrongly."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The languages of lessons: the guide's words, what a language lacks, and an unknown one."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

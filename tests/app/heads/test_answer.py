@@ -1,7 +1,5 @@
 """What is said of a head: numbers, and whether they are more than chance or place."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The Heads page on a tiny checkpoint, without a browser."""
 
-from __future__ import annotations
-
 import re
 import threading
 import time

@@ -1,7 +1,5 @@
 """Pages of HTML that hold a view, without a browser."""
 
-from __future__ import annotations
-
 import base64
 import datetime
 import html

@@ -1,7 +1,5 @@
 """The page Inside a layer: the numbers of the core, every family, choices and links."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The view Where else? of the layer map: the core's neighbours, among ours or one's own."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The layer map page on a tiny checkpoint, without a browser."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The view Probe of the layer map: the core's scores, files of one's own, what is refused."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The page Lessons, a lesson on paper, and Markdown of lessons."""
 
-from __future__ import annotations
-
 from app.guide import catalogue, guide
 from app.lessons.page import sheet
 from app.navigation import PAGES

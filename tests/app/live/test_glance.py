@@ -1,7 +1,5 @@
 """BERT at a glance in a live file: its message against the one that Python makes."""
 
-from __future__ import annotations
-
 import json
 from itertools import pairwise
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Lessons of a static site: answers and verdicts in TypeScript against those of `bertcore`."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The file of `bertscope export --live`: what it holds, and which checkpoints it refuses."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

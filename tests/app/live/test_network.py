@@ -1,7 +1,5 @@
 """The network in TypeScript against `bertcore`: tokens, hidden states, attention, answers."""
 
-from __future__ import annotations
-
 import json
 from itertools import pairwise
 from pathlib import Path

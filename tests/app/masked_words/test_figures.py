@@ -1,7 +1,5 @@
 """Pictures of masked words: what is drawn are the numbers, and tokens are text, never markup."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """The minimal-pair page on a tiny checkpoint, without a browser."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The table of objectives trained for the same time: what its file holds is what is drawn."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Objectives with checkpoints of other families: each answers to its own, in its own tokens."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The page Objectives: the numbers of the core, other draws, odd texts and shares."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

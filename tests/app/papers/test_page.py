@@ -1,7 +1,5 @@
 """The page What the papers say: every view, its numbers, its links."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Arrays as tables, a row for each cell."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from app.plots.cell_table import cell_table

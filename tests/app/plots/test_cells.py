@@ -1,7 +1,5 @@
 """Text in coloured cells: legible on every colour of every scale."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

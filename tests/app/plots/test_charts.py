@@ -1,7 +1,5 @@
 """Every kind of chart: the numbers are the frame's, and names are text, never markup."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

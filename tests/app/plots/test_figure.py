@@ -1,7 +1,5 @@
 """Our figures against Plotly's own classes: the same calls, the same JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Captions with a checkpoint's own special tokens."""
 
-from __future__ import annotations
-
 from app.plots.special_tokens import SpecialTokens, filled_markdown, own_markdown
 
 HOW = r"{share} of \[MASK\] and \[SEP\], {name}"

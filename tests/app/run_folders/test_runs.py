@@ -1,7 +1,5 @@
 """The states of runs of all kinds, and their processes; a stand-in takes the command's place."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Which saved moments are offered for a folder: steps of pretraining, epochs of fine-tuning."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from app.compare import sides

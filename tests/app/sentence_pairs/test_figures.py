@@ -1,7 +1,5 @@
 """What the page's own figure and tables draw; its charts are tested in tests/app/plots."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The sentence-pairs page on a tiny checkpoint, without a browser."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

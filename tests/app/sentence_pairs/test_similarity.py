@@ -1,7 +1,5 @@
 """The similarity of several sentences on the page, without a browser."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a page computes: at once or in the queue, and once for equal arguments."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """The button that draws again: the next seed, and 0 after the last."""
 
-from __future__ import annotations
-
 from streamlit.testing.v1 import AppTest
 
 from app.shell.controls import LAST_SEED

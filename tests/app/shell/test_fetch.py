@@ -1,7 +1,5 @@
 """Fetching a checkpoint of the hub in the app: said before, watched, stopped, and opened."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A finding is handed in from a picture, and downloaded as one file."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import pytest

@@ -3,8 +3,6 @@
 Each ends in a sentence, or in what it holds; none takes seconds, much memory, or this process.
 """
 
-from __future__ import annotations
-
 import gzip
 import io
 import os

@@ -1,7 +1,5 @@
 """The queue in which visitors' files are read: who has had least comes first."""
 
-from __future__ import annotations
-
 import threading
 import time
 

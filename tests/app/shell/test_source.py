@@ -1,7 +1,5 @@
 """An uploaded source: read once for each upload, and kept when the box is empty again."""
 
-from __future__ import annotations
-
 import gzip
 import sys
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Results that ship: found where nothing has changed, refused otherwise, and those of today."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 import json

@@ -1,7 +1,5 @@
 """Turns: few runs at a time, in order, never stuck."""
 
-from __future__ import annotations
-
 import sys
 import threading
 import time

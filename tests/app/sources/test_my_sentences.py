@@ -1,7 +1,5 @@
 """The visitor's list: one for all pages that offer it, with the numbers of the core."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

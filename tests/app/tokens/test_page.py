@@ -1,7 +1,5 @@
 """The page Tokens & embeddings on tiny checkpoints: what the core computes, in each view."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

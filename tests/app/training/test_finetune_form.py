@@ -1,7 +1,5 @@
 """The form that fine-tunes on a table: what it guesses, states and starts, and what it refuses."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import subprocess

@@ -1,7 +1,5 @@
 """Learners who wait to train: places in order, kept while a page is open, and started in turn."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Curves and replay draw the numbers of the run."""
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The page Training example: the numbers of the core, other draws, odd documents."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

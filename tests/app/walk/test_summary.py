@@ -1,7 +1,5 @@
 """The numbers of BERT at a glance are the trace's own."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a visitor's changes look like in an address, and the pictures of what they do."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

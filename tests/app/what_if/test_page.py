@@ -1,7 +1,5 @@
 """The what-if page on a tiny checkpoint, without a browser."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The what-if page on fine-tuned checkpoints, and the Python and JSON that it hands out."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

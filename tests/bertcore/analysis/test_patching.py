@@ -1,7 +1,5 @@
 """Activation patching: equal to hooks on `transformers`, and the properties of its definition."""
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A tab that holds one view alone, without the app and without a network; and hostile tokens."""
 
-from __future__ import annotations
-
 import io
 import re
 

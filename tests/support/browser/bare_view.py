@@ -3,8 +3,6 @@
 Used by the tests of the views and by the benchmark.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Servers behind the real Caddy, started by the one command of docs/deploy."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

@@ -1,7 +1,5 @@
 """A small reverse proxy: it passes a server on under a prefix, as Jupyter's and nginx do."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Iterator, Mapping

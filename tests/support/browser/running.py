@@ -1,7 +1,5 @@
 """The app as a process of its own, started as `bertscope` starts it."""
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess

@@ -1,7 +1,5 @@
 """A visitor's tab: opens pages, waits until they are drawn, and notes what must not happen."""
 
-from __future__ import annotations
-
 import re
 import time
 from urllib.parse import urlencode

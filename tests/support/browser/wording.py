@@ -1,7 +1,5 @@
 """What no page says: numbers that are none, unfilled braces, special tokens of other tokenizers."""
 
-from __future__ import annotations
-
 import re
 
 _WRONG = {

@@ -1,7 +1,5 @@
 """Work of a page that was left, over the real websocket."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

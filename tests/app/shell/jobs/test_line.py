@@ -1,7 +1,5 @@
 """The fair line: rounds, not first come."""
 
-from __future__ import annotations
-
 import random
 
 from app.shell.jobs.line import Line

@@ -1,7 +1,5 @@
 """Attribution of checkpoints as people bring them: other families, the longest input, pairs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Multiple choice: answers, gradients and occlusion beside transformers; what the rows share."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

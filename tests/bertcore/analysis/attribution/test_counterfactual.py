@@ -1,7 +1,5 @@
 """Counterfactuals on models whose turning points are known, with a proposer that is rigged too."""
 
-from __future__ import annotations
-
 from types import MethodType
 
 import pytest

@@ -1,7 +1,5 @@
 """Attributions: a linear model by hand, captum on transformers' own BERT, and the axioms."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

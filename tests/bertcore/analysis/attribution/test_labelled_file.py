@@ -1,7 +1,5 @@
 """Labelled files: the numbers of `score_model`, streamed; the worst errors; bad files told."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

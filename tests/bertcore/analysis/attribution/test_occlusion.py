@@ -1,7 +1,5 @@
 """Occlusion and faithfulness on a model that adds up words, all numbers by hand."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

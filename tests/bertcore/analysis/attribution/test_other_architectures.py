@@ -1,7 +1,5 @@
 """Attribution of other architectures by hooks: equal to captum and to their own input vectors."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Two runs compared: against SciPy, hand-worked values, and a network with the head zeroed."""
 
-from __future__ import annotations
-
 import copy
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Decisions against transformers' logits, layer by layer; gradients; what two checkpoints share."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

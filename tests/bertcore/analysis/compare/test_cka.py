@@ -1,7 +1,5 @@
 """CKA against sklearn's kernels, a number worked by hand, and what it must not depend on."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

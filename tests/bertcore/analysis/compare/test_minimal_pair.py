@@ -1,7 +1,5 @@
 """Two versions of a text against hand-worked cases, the public API and each other's mirror."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

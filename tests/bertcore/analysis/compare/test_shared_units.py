@@ -1,7 +1,5 @@
 """What two tokenizers share of a text: tokens where they agree, else words."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """Steering against transformers with a hook that adds the vector, and what is refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

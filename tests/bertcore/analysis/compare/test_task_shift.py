@@ -1,7 +1,5 @@
 """Task heads before and after a change: equal to transformers with the same heads zeroed."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

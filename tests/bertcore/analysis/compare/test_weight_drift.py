@@ -1,7 +1,5 @@
 """Drift of weights against numbers worked by hand and NumPy's norms."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Removing all heads in batches equals removing one at a time."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Head measures against values worked by hand."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Head measures over many sentences."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

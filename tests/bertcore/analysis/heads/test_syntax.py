@@ -1,7 +1,5 @@
 """Syntactic heads, worked by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """The checkpoint doctor: fresh weights are called random, trained ones not, collapsed ones so."""
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The doctor tells a wrong vocabulary from a right one, in any language, and does not guess."""
 
-from __future__ import annotations
-
 import codecs
 import math
 import random

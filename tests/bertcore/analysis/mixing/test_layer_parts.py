@@ -1,7 +1,5 @@
 """A layer taken apart: equal to what the modules of transformers compute, and to the trace."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, NamedTuple
 

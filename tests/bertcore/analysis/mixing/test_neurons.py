@@ -1,7 +1,5 @@
 """Where an attention weight comes from, against the definition and the trace."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from pathlib import Path

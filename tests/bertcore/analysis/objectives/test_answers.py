@@ -1,7 +1,5 @@
 """Answers of checkpoints against transformers on random weights; absent heads are a sentence."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

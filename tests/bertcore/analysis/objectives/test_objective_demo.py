@@ -1,7 +1,5 @@
 """A text under each objective: rows of a real tokenizer, sentences, odd texts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

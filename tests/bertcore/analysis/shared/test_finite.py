@@ -1,7 +1,5 @@
 """A checkpoint whose weights hold NaN gets a sentence, not an answer of NaN."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """The nearest tokens: those of a plain numpy search over the traces of the texts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """A position table beside the formula: equal where the table is the formula."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Masks over epochs: static ones come again, dynamic ones do not; both are those of training."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

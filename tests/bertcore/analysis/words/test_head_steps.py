@@ -1,7 +1,5 @@
 """The heads step by step: they end where the heads end."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Direct logit attribution: the parts sum to the logit, and each is what it is said to be."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Masks after a text, filled one by one: each step is BERT's own answer to what stood there."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Both sides and the left at one place: against transformers, and nothing unseen matters."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

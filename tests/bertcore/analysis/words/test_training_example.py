@@ -1,7 +1,5 @@
 """A training example: the batch of pretraining, its loss, and where its sentences are from."""
 
-from __future__ import annotations
-
 import copy
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a vocabulary's size costs and brings, against counting by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 from bertcore.analysis.words.vocabulary import measure_sizes, token_table_share

@@ -1,7 +1,5 @@
 """What was written, in numbers: counted by hand, scored as by each model's own measure."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
