@@ -212,7 +212,7 @@ class Words(Chart):
 
 
 MOST_NAMES = 40  # names along an axis of a grid; of more, every second, third ...
-MOST_WRITTEN = 16  # columns of a grid up to which each cell shows its number
+MOST_WRITTEN = 64  # letters of the numbers in a row of a grid, up to which they are written
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -321,8 +321,9 @@ class Grid(Chart):
         by_row = [text[i : i + num_columns] for i in range(0, len(text), num_columns)]
         # "~" leaves out zeros at the end: 50% and not 50.0%.
         bar = theme.bar_above(self.title, tickformat=f"{self.form[:-1]}~{self.form[-1]}")
-        size = 13 if num_columns < 8 else 10
-        is_few = self.is_written and num_columns <= MOST_WRITTEN
+        letters = num_columns * max(map(len, text), default=0)
+        size = 13 if num_columns < 8 else 10 if letters <= 48 or self.text else 9
+        is_few = self.is_written and letters <= MOST_WRITTEN
         is_written = (bool(self.text) or is_few) and not self.by
         fig.heat(
             matrix,
