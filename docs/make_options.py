@@ -52,12 +52,11 @@ def settings() -> str:
 
 
 def views() -> str:
-    """Return each page with its purpose, and the questions and names of its views."""
+    """Return each page with the questions and names of its views, or its purpose."""
     lines = ["| Page | What it answers, and the name of each view |", "|---|---|"]
     for folder, page in PAGES.items():
-        told = [page.purpose]
-        told += [f"{view.question} `{view.name}`" for view in views_of(folder).values()]
-        lines.append(f"| **{page.title}** | {' '.join(told)} |")
+        told = [f"{view.question} `{view.name}`" for view in views_of(folder).values()]
+        lines.append(f"| **{page.title}** | {' '.join(told) or page.purpose} |")
     return "\n".join(lines)
 
 

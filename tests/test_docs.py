@@ -42,7 +42,7 @@ def maker() -> ModuleType:
     return script("make_pictures")
 
 
-@pytest.mark.parametrize("page", ["command-line.md", "training.md"])
+@pytest.mark.parametrize("page", ["command-line.md", "training.md", "app.md"])
 def test_the_tables_of_options_are_those_of_the_commands(page: str) -> None:
     written = (DOCS / page).read_text(encoding="utf-8")
     made = script("make_options").with_tables(written)
