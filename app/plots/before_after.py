@@ -1,7 +1,7 @@
 """Two runs side by side: words, answers, next sentence, a grid of heads, with their tables."""
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -15,7 +15,7 @@ from bertcore.model import NextSentence
 from . import theme
 from .cell_table import cell_table, tabulate
 from .charts import Chart
-from .figure import Figure, Shades, subplots
+from .figure import Figure, subplots
 from .formats import label_name, percent, shorten, signed
 
 NOTHING: Mapping[int, str] = MappingProxyType({})
@@ -226,54 +226,6 @@ def head_table(values: Mapping[str, NDArray[np.floating]]) -> pd.DataFrame:
 def divergence_table(change: NDArray[np.floating]) -> pd.DataFrame:
     """Return a row for each head, with how differently it attends."""
     return head_table({"divergence_bits": change})
-
-
-def head_grid(
-    values: NDArray[np.float32],
-    off: Collection[tuple[int, int]],
-    hover: str,
-    shades: Shades,
-    unit: str,
-) -> Figure:
-    """Draw a number for each head.
-
-    Args:
-        values: [L, H]; NaN is empty.
-        off: (layer, head) that are marked with a cross.
-        hover: Hover text after layer and head, with Plotly's %{z}.
-        shades: Colours of the numbers.
-        unit: Unit above the colour bar.
-    """
-    num_layers, num_heads = values.shape
-    fig = Figure()
-    hover = f"layer %{{y}} head %{{x}}: {hover}"
-    fig.heat(values, shades, hover, gap=2, colorbar=theme.bar_above(unit))
-    if off:
-        fig.add(
-            "scatter",
-            x=[head for _, head in off],
-            y=[layer for layer, _ in off],
-            mode="markers",
-            marker={"symbol": "x-thin", "size": 10, "line": {"width": 2, "color": BEFORE}},
-            hovertemplate="layer %{y} head %{x} is off<extra></extra>",
-            showlegend=False,
-        )
-    theme.plot_layout(fig, "", "", "layer", min(26 * num_layers, 420) + 128)
-    fig.update_layout(margin={"l": 0, "r": 0, "t": 54, "b": 44})  # below: numbers, then "head"
-    # No axis title: Plotly sets it among the numbers here.
-    fig.add_annotation(
-        x=0.5, y=0, xref="paper", yref="paper", yshift=-34, text="head", showarrow=False
-    )
-    fig.update_xaxes(
-        tickvals=thinned(range(num_heads)),
-        range=[-0.5, num_heads - 0.5],
-        showgrid=False,
-        ticks="",
-    )
-    fig.update_yaxes(
-        tickvals=thinned(range(num_layers)), range=[num_layers - 0.5, -0.5], showgrid=False
-    )
-    return fig
 
 
 def thinned(numbers: Sequence[int]) -> list[int]:

@@ -6,7 +6,6 @@ from .controls import LAST_SEED, columns, draw_again, one_of
 from .jobs import background, waiting
 from .jobs.background import Job, Progress, Work
 from .links import open_page
-from .picture import Picture
 from .sentence_box import TEXT_A, TEXT_B, texts
 from .show import caption, computed, is_available, offer, show
 from .source import UploadSource
@@ -19,7 +18,6 @@ __all__ = [
     "Compute",
     "Field",
     "Job",
-    "Picture",
     "Progress",
     "Texts",
     "UploadSource",

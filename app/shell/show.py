@@ -251,7 +251,7 @@ def downloads(
         report: What is shown, and what makes the HTML file of it when it is asked for; None for
             none.
 
-    The others are those of `Picture.offer`.
+    The others are those of `offer`.
     """
     row = st.container(horizontal=True, gap="small", horizontal_alignment="right", width=width)
     kind = "CSV" if isinstance(data, pd.DataFrame) else "NPZ"

@@ -1,17 +1,15 @@
 """The visitor's changes, kept in the session and the URL, and the runs with and without them."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from bertcore import BertConfig, Trace
-from bertcore.analysis.heads.importance import HeadImportance, rank_heads
-from bertcore.analysis.shared.inputs import masked_encoding, one_piece
+from bertcore.analysis.shared.inputs import masked_encoding
 from bertcore.interventions import PATTERNS, Block, Cell, Changes, every_head, parse_head
 
 from ..shell import Field, cache, frame
 from ..shell.links import HEADS_OFF, name_of
-from ..task_model.model import readable_task_head
 
 LAYERS_SKIPPED: Field[list[int]] = Field("skip", [])
 PATTERN = Field("pattern", PATTERNS[0], PATTERNS)
@@ -47,18 +45,6 @@ class Case(NamedTuple):
     def before(self) -> Trace:
         """The run without changes."""
         return cache.computed(_run, self._replace(changes=Changes()))
-
-
-class Question(NamedTuple):
-    """What a ranking is about."""
-
-    case: Case
-    position: int | None
-    """The [MASK] that is read; None without one."""
-    word: str
-    """The word that is followed there, as typed; empty: the best guess."""
-    label: str = ""
-    """The label of the task head that is followed; empty: the best guess."""
 
 
 def keep_all(config: BertConfig, trace: Trace) -> None:
@@ -204,22 +190,6 @@ def about(page: frame.Page, case: Case) -> dict[str, Any]:
         "masked": case.masked,
         "changes": case.changes,
     }
-
-
-def rank(question: Question, *, on_fraction: Callable[[float], None]) -> HeadImportance:
-    """Return all heads ranked under the changes."""
-    case = question.case
-    bert = cache.opened(case.key)
-    return rank_heads(
-        bert,
-        masked_encoding(bert, case.text_a, case.text_b, case.masked),
-        changes=case.changes,
-        position=question.position,
-        word=one_piece(bert, question.word),
-        task=readable_task_head(case.key),
-        label=question.label or None,
-        on_fraction=on_fraction,
-    )
 
 
 def _run(case: Case) -> Trace:

@@ -11,8 +11,7 @@ from ..plots import plain, shorten_middle
 from ..shell import capabilities, frame, show
 from ..shell.show import offer_json
 from . import PAGE, changes, controls
-from .ranking import show_ranking
-from .steer import show_steer
+from .closed import show_ranking, show_steer
 from .views import ATTENTION, HIDDEN, NEXT_SENTENCE, TASK, WORDS
 
 MOST_NAMED = 8  # most words with another tag that are named
@@ -125,10 +124,8 @@ def show_page(page: frame.Page) -> None:
         if compared is not None:  # else the sentence beside the switches says why
             if case.changes != Changes():  # else nothing moved, and both pictures would be empty
                 show_inside(page, case, compared)
-            with frame.guard():
-                show_ranking(page, case)
-            with frame.guard():
-                show_steer(page, case)
+            show_ranking(page, case, compared)
+            show_steer(page, case)
 
 
 def draw() -> None:

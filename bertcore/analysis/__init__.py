@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         compare_pair,
     )
     from bertcore.analysis.compare.phases import two_phases
-    from bertcore.analysis.compare.steering import find_direction, steer
+    from bertcore.analysis.compare.steering import steer_by_words
     from bertcore.analysis.compare.task_shift import compare_task
     from bertcore.analysis.compare.texts import compare_layers
     from bertcore.analysis.compare.weight_drift import step_drift, train_once, weight_drift

@@ -117,18 +117,6 @@ def make_view(
     return NotebookView(document.to_html(report), height + AROUND)
 
 
-def how_to_read(bert: Model, module: str, picture: str, **values: object) -> str:
-    """Return how to read one of the app's pictures, with the checkpoint's special tokens.
-
-    Args:
-        module, picture: Where the `Picture` is, such as "app.what_if.ranking", "RANKING".
-        values: Fill the braces of the text.
-    """
-    marks = app_module("app.plots.special_tokens").marks_of(bert.tokenizer)
-    how: str = getattr(app_module(module), picture).reading_of(marks, **values)
-    return how
-
-
 def typed(trace: Trace, prefix: str = "") -> dict[str, str]:
     """Return the texts of a trace by their names."""
     both = {f"{prefix}Text A": trace.text_a, f"{prefix}Text B": trace.text_b}

@@ -1,22 +1,12 @@
 """The effect of changes, and the importance of heads, in a notebook."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from bertcore import Model, Trace
-from bertcore.analysis.heads.importance import rank_heads
-from bertcore.analysis.shared.inputs import masked_encoding
 from bertcore.interventions import Changes
-from bertcore.tasks.model import read_task_head
-from bertscope.notebook.notebook_view import (
-    Drawn,
-    NotebookView,
-    app_module,
-    how_to_read,
-    opening,
-    show_figures,
-    typed,
-)
-from bertscope.notebook.show import draw_views
+from bertscope.notebook.notebook_view import NotebookView, app_module, typed
+from bertscope.notebook.show import draw, draw_views
 
 
 def show_what_if(
@@ -67,30 +57,16 @@ def show_ranking(
         word, label: Followed there, and in the task head's answer; the best guess if not given.
         changes: In force in all runs.
 
-    ValueError if there is no such measure, position, word or label. RuntimeError if the checkpoint
-    has a task head that cannot be read.
+    ValueError if there is no such measure, position, word or label.
     """
-    encoding = masked_encoding(bert, trace.text_a, trace.text_b, tuple(masked))
-    at = [i for i, token in enumerate(encoding.tokens) if token == bert.tokenizer.mask_token]
-    reader = read_task_head(bert)
-    importance = rank_heads(
-        bert,
-        encoding,
-        changes=changes or Changes(),
-        position=at[0] if at and "mlm" in bert.capabilities else None,
-        word=word,
-        task=reader,
-        label=label,
-    )
-    known = importance.measures()
-    measure = measure or known[0]
-    if measure not in known:
-        raise ValueError(f"measure is {measure!r}; expected one of {', '.join(known)}.")
-    ranking = app_module("app.what_if.ranking")
-    name = ranking.measure_name(measure, importance.task)
-    how = ranking.ranking_caption(importance, measure) + " "
-    how += how_to_read(bert, "app.what_if.ranking", "RANKING")
-    drawn = [Drawn(f"The effect on {name}", ranking.effect_grid(importance, measure), how)]
-    values = ranking.code_values(importance, measure, masked, changes or Changes())
-    code = opening(bert, [*typed(trace).values()]) + ranking.RANKING.code.format(**values)
-    return show_figures("What each head matters here", drawn, bert, typed(trace), code)
+    views = app_module("app.what_if.views")
+    ranking = replace(views.RANKING, fills=lambda found: {"meaning": views.meaning(found, measure)})
+    texts = (trace.text_a,) if trace.text_b is None else (trace.text_a, trace.text_b)
+    options = {
+        "masked": tuple(masked),
+        "changes": changes or Changes(),
+        "word": word,
+        "label": label,
+    }
+    importance = ranking.compute(bert, texts, **options)
+    return draw(ranking, importance, bert, texts, options, drawn={"measure": measure})

@@ -9,7 +9,7 @@ import torch
 from app.access.policy import CHECKPOINT_VARIABLE
 from app.navigation import PAGES
 from app.tokens.page import VIEWS as TOKEN_VIEWS
-from tests.app.test_pictures import FIELDS
+from tests.app.test_fields import FIELDS
 from tests.support.browser.hostile import MARKUP, SCRIPT, SIGNS
 from tests.support.exhaustive import spread
 from tests.support.opened import QUICK, complaints, ok, page_of, with_results

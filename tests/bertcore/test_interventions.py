@@ -180,7 +180,8 @@ def test_a_drawn_mask_joins_the_causal_one_and_may_not_blind_a_token() -> None:
     with pytest.raises(ValueError, match="token 0 may attend to nothing in layer 0"):
         rank_heads(
             causal,
-            causal.tokenize(A, B),
+            A,
+            B,
             changes=Changes(pattern="drawn", blocked=without_itself(size)),
         )
     drawn = ~torch.eye(size, dtype=torch.bool)

@@ -124,7 +124,7 @@ def test_from_the_open_head_to_what_if_and_out_as_files(visit: Visit, tiny_folde
     visit.go_to("attention")
     visit.go_to("what-if")
     expect(switch(visit, 1, 2)).to_have_attribute("aria-checked", "false")
-    visit.page.get_by_role("button", name="Rank all heads").click()
+    visit.page.get_by_text("Which heads matter here?").click()
     visit.picture("figure_what-if-ranking")
 
     bert = load(tiny_folder, device="cpu")
@@ -142,8 +142,8 @@ def test_from_the_open_head_to_what_if_and_out_as_files(visit: Visit, tiny_folde
     assert [row["piece"] for row in rows] == shift["words"]
     assert [float(row["p_after"]) for row in rows] == pytest.approx(shift["after"], abs=1e-5)
 
-    ranking = json.loads(downloaded(visit, "json_what-if-ranking"))["ranking"]
-    wanted = rank_heads(bert, encoding, changes=changes, position=masked)
+    ranking = json.loads(downloaded(visit, "json_what-if-ranking"))
+    wanted = rank_heads(bert, text_a, text_b, (masked,), changes)
     assert ranking["chosen"] == wanted.chosen
     assert ranking["word"][1][2] is None  # it is off already
     assert wanted.word is not None

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from bertcore.analysis.compare.before_after import check_finite, kl_divergence, next_sentence_of
-from bertcore.analysis.compare.task_shift import compare_task
-from bertcore.analysis.shared.inputs import word_log_probabilities
+from bertcore.analysis.compare.task_shift import compare_task, readable_task
+from bertcore.analysis.shared.inputs import masked_encoding, word_log_probabilities
 from bertcore.bert import Bert, with_parts
 from bertcore.interventions import Changes
 from bertcore.model import Model
@@ -28,6 +28,8 @@ PLACE = "{}"
 """Where a template has the word."""
 NUM_RANDOM = 10
 """Random directions."""
+EXAMPLE = (("dry", "empty", "dead"), ("wet", "full", "alive"))
+"""Words A and B."""
 NEXT = ("B follows A", "random text")
 
 
@@ -145,6 +147,50 @@ def steered(bert: Model, state: int, vector: Tensor) -> Bert:
         layer.feed_forward.register_forward_hook(behind)
         changed.layers[state - 1] = layer  # type: ignore[index]  # a ModuleList, typed by its content
     return Bert(changed, parts.tokenizer, name=parts.name)
+
+
+def steer_by_words(
+    bert: Model,
+    text_a: str,
+    text_b: str | None = None,
+    masked: Sequence[int] = (),
+    changes: Changes = Changes(),  # noqa: B008  # frozen
+    words_a: Sequence[str] = EXAMPLE[0],
+    words_b: Sequence[str] = EXAMPLE[1],
+    template: str = PLACE,
+    state: int | None = None,
+    strength: float = 1.0,
+    *,
+    on_fraction: Callable[[float], None] | None = None,
+) -> tuple[SteeredAnswer, ...]:
+    """Return the answers to a text with and without the direction from words A to words B.
+
+    Args:
+        masked: Positions that are replaced by [MASK].
+        changes: In all runs.
+        words_a, words_b, template: As for `find_direction`.
+        state: Where it is added, 0 to L; half of L if not given.
+        strength: What the direction is multiplied by.
+
+    ValueError if there is nothing to steer; else as `find_direction` and `steer`.
+    """
+    state = bert.config.num_hidden_layers // 2 if state is None else state
+    answers = steer(
+        bert,
+        masked_encoding(bert, text_a, text_b, masked),
+        text_b,
+        state,
+        find_direction(bert, words_a, words_b, state, template),
+        strength,
+        changes=changes,
+        task=readable_task(bert)[0],
+        on_fraction=on_fraction,
+    )
+    if not answers:
+        raise ValueError(
+            "there is nothing to steer: hide a word, add a text B, or open a classifier."
+        )
+    return answers
 
 
 @torch.inference_mode()

@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bertcore.analysis.compare.before_after import kl_divergence
+from bertcore.base.memory import out_of_memory
 from bertcore.model import Model
 from bertcore.network.task_reader import TaskReader
+from bertcore.tasks.model import read_task_head
 from bertcore.trace import Trace
 
 SPAN_NAMES = ("start", "end")
@@ -43,6 +45,16 @@ class TaskShift:
         if self.kind == "labels":
             return [0] if bool(((self.before > 0.5) != (self.after > 0.5)).any()) else []
         return np.flatnonzero(self.before.argmax(-1) != self.after.argmax(-1)).tolist()
+
+
+def readable_task(bert: Model) -> tuple[TaskReader | None, str]:
+    """Return the checkpoint's task head, or None, and why it cannot be read if there is one."""
+    try:
+        return read_task_head(bert), ""
+    except (ValueError, RuntimeError) as error:
+        if out_of_memory(error):
+            raise
+        return None, str(error)
 
 
 @torch.no_grad()

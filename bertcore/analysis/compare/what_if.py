@@ -4,12 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bertcore.analysis.compare.before_after import BeforeAfter, compare_runs
-from bertcore.analysis.compare.task_shift import TaskShift, compare_task
+from bertcore.analysis.compare.task_shift import TaskShift, compare_task, readable_task
 from bertcore.analysis.shared.inputs import masked_encoding
-from bertcore.base.memory import out_of_memory
 from bertcore.interventions import Changes
 from bertcore.model import Model
-from bertcore.tasks.model import read_task_head
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +50,7 @@ def what_if(
     before = bert.trace(text_a, text_b, encoding=encoding)
     after = bert.trace(text_a, text_b, encoding=encoding, changes=changes)
     runs = compare_runs(bert, before, after, top_k)
-    reader, problem = None, ""
-    try:
-        reader = read_task_head(bert)
-    except (ValueError, RuntimeError) as error:
-        if out_of_memory(error):
-            raise
-        problem = str(error)
+    reader, problem = readable_task(bert)
     tokens = bert.tokenize(text_a, text_b).tokens
     return EffectOfChanges(
         tokens=tuple(before.tokens),

@@ -1,6 +1,6 @@
 """Head importance for one input: the effect of removing each head, in a few batched passes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bertcore.analysis.compare.before_after import check_finite, cosine_change, kl_divergence
-from bertcore.analysis.compare.task_shift import answer_divergence, tagged_positions
-from bertcore.analysis.shared.inputs import mask_positions
+from bertcore.analysis.compare.task_shift import answer_divergence, readable_task, tagged_positions
+from bertcore.analysis.shared.inputs import mask_positions, masked_encoding, one_piece
 from bertcore.bert import Bert, with_parts
 from bertcore.interventions import Changes, Interventions
 from bertcore.likelihood import TOKENS_PER_BATCH
@@ -73,13 +73,14 @@ class HeadImportance:
 @torch.no_grad()
 def rank_heads(
     bert: Model,
-    encoding: Encoding,
-    *,
-    changes: Changes | None = None,
+    text_a: str,
+    text_b: str | None = None,
+    masked: Sequence[int] = (),
+    changes: Changes = Changes(),  # noqa: B008  # frozen
     position: int | None = None,
     word: str | None = None,
-    task: TaskReader | None = None,
     label: str | None = None,
+    *,
     on_fraction: OnFraction | None = None,
 ) -> HeadImportance:
     """Remove each head alone and measure the effect on the output.
@@ -88,20 +89,21 @@ def rank_heads(
     trace; the removals of a layer run together. That is about half the work of full runs.
 
     Args:
-        encoding: The input, with [MASK] where a word is to be predicted.
+        masked: Positions that are replaced by [MASK].
         changes: Changes applied in all runs; heads turned off there are not ranked.
         position: Position of the [MASK] to read; None: the first one.
         word: A piece of the vocabulary to follow there; None: the best one with all heads.
-        task: The checkpoint's task head, from `read_task_head`; its answer is read too.
-        label: The class or label to follow; None: the best one with all heads.
+        label: The class or label of the checkpoint's task head to follow; None: the best one with
+            all heads.
 
-    ValueError if there is no [MASK] at `position`, `word` is not a piece of the vocabulary, `label`
-    is not one of the task's, or the states hold NaN.
+    ValueError if a position does not exist, there is no [MASK] at `position`, `word` is not a piece
+    of the vocabulary, `label` is not one of the task's, or the states hold NaN.
 
     Source: Michel et al. 2019, section 3.2 (ablating one head); one input instead of a test set.
     """
+    task, _ = readable_task(bert)
     bert = with_parts(bert)
-    changes = changes or Changes()
+    encoding = masked_encoding(bert, text_a, text_b, masked)
     trace = bert.trace("", encoding=encoding, changes=changes)
     check_finite(trace)
     prepared = changes.prepare(
@@ -112,7 +114,7 @@ def rank_heads(
         dtype=bert.dtype,
         device=bert.device,
     )
-    reader = PretrainingReadings(bert, encoding, trace, position, word)
+    reader = PretrainingReadings(bert, encoding, trace, position, one_piece(bert, word or ""))
     answers = None if task is None else TaskReadings(bert, task, trace, label)
     readers: list[PretrainingReadings | TaskReadings] = [reader]
     if answers is not None:

@@ -168,24 +168,6 @@ def test_an_error_in_a_fragment_is_one_sentence():
     assert [text.value for text in at.text] == ["part 1", "part 2", "the page goes on"]
 
 
-def test_figure_offers_picture_data_and_code():
-    def script():
-        import pandas as pd
-        import plotly.graph_objects as go
-
-        from app.shell.picture import Picture
-
-        table = pd.DataFrame({"a": [1]})
-        lines = Picture(name="lines", how="", code="print(1)", table=lambda _: table)
-        lines.show(None, None, fig=go.Figure(), setup="")
-
-    at = AppTest.from_function(script, default_timeout=20).run()
-    assert not at.exception
-    assert at.get("plotly_chart")
-    assert at.get("download_button")
-    assert at.code[0].value == "print(1)"
-
-
 def test_tables_and_arrays_come_back_as_they_were():
     table = pd.DataFrame({"token": ["שלום", "</script>", "a,b"], "x": [1.5, 2.0, -3.0]})
     content = data_files.to_csv(table)

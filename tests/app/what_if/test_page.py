@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bertcore import Bert
-from bertcore.analysis.compare.steering import find_direction, steer
+from bertcore.analysis.compare.steering import steer_by_words
 from bertcore.interventions import Changes
 from bertcore.network import ALL_HEADS
 from tests.support.opened import (
@@ -36,7 +36,9 @@ def page(checkpoint: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Ap
 
 
 def ranked(app: AppTest) -> AppTest:
-    """Wait for the ranking: the timer that asks for it does not run here."""
+    """Open the ranking and wait for it: the timer that asks for it does not run here."""
+    app.session_state["rank"] = True
+    app = app.run()
     for _ in range(30):
         if "strongest**" in said(ok(app)):
             return app
@@ -212,36 +214,32 @@ def test_a_drawing_that_blinds_a_token_is_told_and_can_be_mended(page: AppTest) 
 
 
 def test_heads_are_ranked_and_switched_off_from_the_list(page: AppTest) -> None:
-    app = ok(page.run())
-    app = ranked(button(app, "Rank all heads").click().run())
+    app = ranked(page.run())
     assert len(charts(app)) == 3
     assert "The 8 strongest" in said(app)
     assert "Change of ln p" in said(app)
     first = next(b for b in app.button if str(b.key).startswith("strong_"))
     name = str(first.key).removeprefix("strong_")
-    app = ok(first.click().run())
+    app = ranked(first.click().run())
     assert app.session_state["off"] == [name]
     assert len(charts(app)) == 5  # with the layers and the heads that the change moved
     assert sum("change?" in header.value for header in app.header) == 2
-    assert "made with other changes than" in said(app)
+    effect = named_charts(app, "what-if")["ranking"][0]
+    assert np.isnan(numbers(effect["z"])).sum() == 1  # the head that is off
     app = ok(app.button_group(key="rank_by").set_value("hidden").run())
     assert "vectors turn without the head" in said(app)
 
 
-def test_a_ranking_does_not_outlive_its_checkpoint(
+def test_a_ranking_is_of_the_checkpoint_that_is_open(
     page: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page.query_params["off"] = ["1.3"]
-    app = ok(page.run())
-    app = ranked(button(app, "Rank all heads").click().run())
+    app = ranked(page.run())
     small = tiny_bert(tiny_config(num_hidden_layers=1, num_attention_heads=2))
     monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(small.save(tmp_path / "small")))
-    app = ok(app.run())
+    app = ranked(app.run())
     assert app.session_state["off"] == []
-    assert not app.session_state["rank"]
-    assert not button(app, "Rank all heads").disabled
-    assert "strongest**" not in said(app)
-    assert "The 2 strongest" in said(ranked(button(app, "Rank all heads").click().run()))
+    assert "The 2 strongest" in said(app)
 
 
 def test_a_link_with_a_ranking_ranks(page: AppTest) -> None:
@@ -256,8 +254,8 @@ def test_two_lists_of_words_steer_the_answers_beside_random_directions(
         {"steer_a": "good; very new", "steer_b": "bad,old,", "steer_state": "1", "steer_by": "2.5"}
     )
     app = ok(with_results(page.run()))
-    direction = find_direction(bert, ("good", "very new"), ("bad", "old"), 1)
-    word, following = steer(bert, bert.tokenize(A, B), B, 1, direction, 2.5)
+    words = (("good", "very new"), ("bad", "old"))
+    word, following = steer_by_words(bert, A, B, (), Changes(), *words, state=1, strength=2.5)
     bars = named_charts(app, "what-if")["steer"]
     for row, answer in enumerate((word, following)):
         before, after = (each for each in bars if each["type"] == "bar" and row == _row(each))
@@ -277,7 +275,7 @@ def _row(trace: dict[str, Any]) -> int:
 @pytest.mark.parametrize(
     ("query", "what"),
     [
-        ({"steer_a": "good"}, "B has 0 words"),
+        ({"steer_b": " ,"}, "B has 0 words"),
         ({"steer_a": "good", "steer_b": "good"}, "same mean"),
         ({"steer_a": "good", "steer_b": "bad", "steer_in": "<b>{0}</b>"}, "0 places"),
         ({"steer_a": "good," * 60, "steer_b": "bad"}, "A has 60"),
@@ -289,9 +287,8 @@ def test_lists_that_cannot_steer_are_told(page: AppTest, query: dict[str, str], 
 
 
 def test_a_newcomer_sees_an_example_of_steering(page: AppTest) -> None:
-    app = ok(page.run())
-    page.query_params.update({"steer_by": "1e9", "steer_state": "77"})
-    app = ok(with_results(button(app, "Show an example").click().run()))
+    page.query_params.update({"steer": "1", "steer_by": "1e9", "steer_state": "77"})
+    app = ok(with_results(page.run()))
     assert app.session_state["steer_a"] == "dry, empty, dead"
     assert "steer" in named_charts(app, "what-if")
 
@@ -317,5 +314,5 @@ def test_a_checkpoint_without_heads_shows_what_changes_inside(
     app = ok(page.run())
     assert "no masked-word (MLM) head" in said(app)
     assert len(charts(app)) == 2
-    app = ranked(button(app, "Rank all heads").click().run())
+    app = ranked(app)
     assert "vectors turn without the head" in said(app)

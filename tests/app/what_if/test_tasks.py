@@ -15,7 +15,7 @@ from bertcore.base.json_data import to_json
 from bertcore.interventions import Changes
 from bertcore.tasks.model import read_task_head
 from tests.app.what_if.test_page import B, ranked
-from tests.support.opened import button, charts, numbers, ok, page_of, said
+from tests.support.opened import charts, numbers, ok, page_of, said
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_tasks import make_task
 
@@ -80,18 +80,16 @@ def test_the_heads_are_ranked_by_a_class(tmp_path: Path, monkeypatch: pytest.Mon
     app = ranked(page(tmp_path, monkeypatch, rank="1", rank_label="good").run())
     assert "Change of the probability of **good** without the head" in said(app)
     bert = load(tmp_path, device="cpu")
-    wanted = rank_heads(
-        bert, bert.tokenize(A, B), changes=CHANGES, task=read_task_head(bert), label="good"
-    )
+    wanted = rank_heads(bert, A, B, changes=CHANGES, label="good")
     names = reproduced(app, "rank_heads")
-    np.testing.assert_allclose(names["importance"].label, wanted.label, atol=1e-6)
+    np.testing.assert_allclose(names["result"].label, wanted.label, atol=1e-6)
     shown = next(b.label for b in app.button if str(b.key).startswith("strong_"))
     layer, head, effect = wanted.strongest("label")[0]
     assert shown.startswith(f"Head {layer}.{head}  ·  {effect:+.4f}")
     app = ok(app.button_group(key="rank_by").set_value("answer").run())
     assert "probabilities of all classes move" in said(app)
     app = ranked(app.selectbox(key="rank_label").set_value("bad").run())
-    assert reproduced(app, "rank_heads")["importance"].chosen_label == "bad"
+    assert reproduced(app, "rank_heads")["result"].chosen_label == "bad"
     assert app.query_params["rank_label"] == "bad"
 
 
@@ -109,7 +107,7 @@ def test_tags_and_the_words_that_get_another(
     assert total in said(app)
     for i in changed[:8]:
         assert f"**{found.names[i]}** ({found.positions[i]})" in said(app)
-    app = ranked(button(app, "Rank all heads").click().run())
+    app = ranked(app)
     assert "How far the tags move" in said(app)
 
 
@@ -139,7 +137,7 @@ def test_spans_and_scores(
         best = int(found.before[0].argmax())
         assert start[f"{found.choices[best]} ({best})"][0] == pytest.approx(found.before[0].max())
         assert len(end) >= 4
-    app = ranked(button(app, "Rank all heads").click().run())
+    app = ranked(app)
     assert "without the head" in said(app)
 
 
@@ -150,7 +148,7 @@ def test_a_head_that_cannot_be_read_is_told_and_the_rest_is_shown(
     app = ok(page(tmp_path, monkeypatch).run())
     assert "A multiple-choice head compares several texts" in said(app)
     assert len(charts(app)) == 2  # what changed inside
-    app = ranked(button(app, "Rank all heads").click().run())
+    app = ranked(app)
     assert "vectors turn without the head" in said(app)
 
 
@@ -165,7 +163,7 @@ def test_the_python_of_words_makes_the_same_numbers(
         word: pytest.approx((p, q), abs=1e-6)
         for word, p, q in zip(shift.words, shift.before, shift.after, strict=True)
     }
-    again = reproduced(app, "rank_heads")["importance"]
+    again = reproduced(app, "rank_heads")["result"]
     layer, head, effect = again.strongest("word")[0]
     shown = next(b.label for b in app.button if str(b.key).startswith("strong_"))
     assert shown.startswith(f"Head {layer}.{head}  ·  {effect:+.4f}")
@@ -173,7 +171,7 @@ def test_the_python_of_words_makes_the_same_numbers(
 
 def test_what_is_no_number_is_null_in_json() -> None:
     bert = tiny_bert()
-    found = rank_heads(bert, bert.tokenize(A, B), changes=CHANGES)
+    found = rank_heads(bert, A, B, changes=CHANGES)
     record = json.loads(to_json({"changes": CHANGES, "ranking": found}))
     assert record["ranking"]["hidden"][0][1] is None  # it was off
     assert record["ranking"]["hidden"][0][0] == pytest.approx(found.hidden[0, 0])

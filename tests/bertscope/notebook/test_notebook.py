@@ -180,8 +180,7 @@ def test_a_minimal_pair_shows_the_difference(bert: Bert, trace: Trace) -> None:
 def test_a_ranking_shows_the_effect_of_each_head(bert: Bert, trace: Trace) -> None:
     view = notebook.show_ranking(bert, trace, masked=[2], measure="hidden")
     (figure,) = drawn(view)
-    encoding = masked_encoding(bert, trace.text_a, trace.text_b, (2,))
-    found = rank_heads(bert, encoding, position=2)
+    found = rank_heads(bert, trace.text_a, trace.text_b, (2,))
     assert numbers(figure["data"][0]["z"]) == pytest.approx(found.hidden.ravel(), abs=1e-6)
 
 
@@ -273,7 +272,7 @@ def test_the_python_of_a_view_runs(
     exec(html.unescape(code), names)
     shown = {
         "what if": lambda: names["result"].runs.attention_change,
-        "ranking": lambda: getattr(names["importance"], names["importance"].measures()[0]),
+        "ranking": lambda: getattr(names["result"], names["result"].measures()[0]),
         # Of a long text the columns that differ most are drawn.
         "minimal pair": lambda: np.nanmax(names["result"].second - names["result"].first),
     }[name]()

@@ -132,8 +132,7 @@ def test_the_ranking_is_that_of_single_removals(
     make_task(tmp_path, task, labels=labels, **more)
     bert, reader = opened(tmp_path)
     changes = Changes(heads_off=frozenset({(2, 2)}))
-    encoding = bert.tokenize(A, B)
-    found = rank_heads(bert, encoding, changes=changes, task=reader)
+    found = rank_heads(bert, A, B, changes=changes)
     before = bert.trace(A, B, changes=changes)
     place = reader.labels.index(found.chosen_label) if found.chosen_label else 0
     for layer, head in every_head(bert.config):
@@ -156,17 +155,17 @@ def test_the_ranking_is_that_of_single_removals(
 def test_a_label_is_followed_by_name(tmp_path: Path) -> None:
     make_task(tmp_path)
     bert, reader = opened(tmp_path)
-    found = [rank_heads(bert, bert.tokenize(A), task=reader, label=name) for name in LABELS]
+    found = [rank_heads(bert, A, label=name) for name in LABELS]
     assert [each.chosen_label for each in found] == list(LABELS)
     changes = [each.label for each in found if each.label is not None]
     np.testing.assert_allclose(sum(changes), 0, atol=1e-5)  # probabilities sum to 1
-    best = rank_heads(bert, bert.tokenize(A), task=reader).chosen_label
+    best = rank_heads(bert, A).chosen_label
     trace = bert.trace(A)
     assert best == LABELS[int(compare_task(bert, reader, trace, trace).before.argmax())]
     with pytest.raises(
         ValueError, match=r"'x' is not a label to follow; this checkpoint has 'bad'"
     ):
-        rank_heads(bert, bert.tokenize(A), task=reader, label="x")
+        rank_heads(bert, A, label="x")
 
 
 def test_a_checkpoint_of_ours_is_read_too(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def test_the_batched_removals_are_the_single_ones(
 ) -> None:
     monkeypatch.setattr(head_importance, "TOKENS_PER_BATCH", tokens_per_batch)
     changes = CASES[case]
-    found = rank_heads(bert, bert.tokenize(A, B), changes=changes, position=POSITION, word="rained")
+    found = rank_heads(bert, A, B, changes=changes, position=POSITION, word="rained")
     assert found.measures() == PRETRAINED
     for name, expected in one_at_a_time(bert, changes, "rained").items():
         np.testing.assert_allclose(getattr(found, name), expected, atol=2e-5, err_msg=name)
@@ -98,22 +98,22 @@ def test_the_strongest_come_first_and_heads_that_are_off_never() -> None:
 
 
 def test_the_word_is_the_best_guess_if_none_is_given(bert: Bert) -> None:
-    found = rank_heads(bert, bert.tokenize(A, B))
+    found = rank_heads(bert, A, B)
     assert found.position == 3
     assert found.chosen == bert.fill_mask(A, B, top_k=1)[0][0][0]
 
 
 def test_without_a_mask_or_heads_the_hidden_states_are_left(bert: Bert) -> None:
-    assert rank_heads(bert, bert.tokenize("the river")).measures() == ("hidden",)
-    assert rank_heads(bert, bert.tokenize("a b", "c")).measures() == ("next_sentence", "hidden")
+    assert rank_heads(bert, "the river").measures() == ("hidden",)
+    assert rank_heads(bert, "a b", "c").measures() == ("next_sentence", "hidden")
     bare = tiny_bert(heads=ALL_HEADS - {"mlm", "nsp"})
-    found = rank_heads(bare, bare.tokenize(A, B))
+    found = rank_heads(bare, A, B)
     assert (found.measures(), found.position, found.chosen) == (("hidden",), None, None)
 
 
 def test_progress_goes_from_most_to_all(bert: Bert) -> None:
     shares: list[float] = []
-    rank_heads(bert, bert.tokenize(A, B), on_fraction=shares.append)
+    rank_heads(bert, A, B, on_fraction=shares.append)
     assert shares == [pytest.approx(0.5), pytest.approx(5 / 6), 1.0]
 
 
@@ -127,11 +127,11 @@ def test_progress_goes_from_most_to_all(bert: Bert) -> None:
 )
 def test_wrong_questions_are_refused(bert: Bert, asked: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        rank_heads(bert, bert.tokenize(A, B), **asked)
+        rank_heads(bert, A, B, **asked)
 
 
 def test_nan_weights_are_told_in_a_sentence() -> None:
     broken = tiny_bert()
     broken.module.embeddings.norm.bias.data[0] = torch.nan
     with pytest.raises(ValueError, match="contain NaN or infinity"):
-        rank_heads(broken, broken.tokenize(A, B))
+        rank_heads(broken, A, B)

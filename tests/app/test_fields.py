@@ -1,15 +1,10 @@
-"""Every Picture of the app: a caption, Python that compiles, a name of its own; every Field too."""
+"""Every Field of the app has a name of its own."""
 
-import ast
 import importlib
 from collections import Counter
 from pathlib import Path
-from string import Formatter
-
-import pytest
 
 import app
-from app.shell.picture import Picture
 from app.shell.state import Field
 
 FOLDER = Path(app.__path__[0])
@@ -29,38 +24,7 @@ def instances(kind: type) -> dict[str, object]:
     return found
 
 
-PICTURES: dict[str, Picture] = instances(Picture)  # type: ignore[assignment]
 FIELDS: dict[str, Field] = instances(Field)  # type: ignore[type-arg, assignment]
-
-
-class _Anything:
-    """Stands for any value in a text's braces, with any format."""
-
-    def __format__(self, spec: str) -> str:
-        return "0"
-
-    def __repr__(self) -> str:
-        return "0"
-
-
-def filled(text: str) -> str:
-    names = {name for _, name, _, _ in Formatter().parse(text) if name}
-    return text.format(**dict.fromkeys(names, _Anything()))
-
-
-@pytest.mark.parametrize("where", PICTURES)
-def test_each_picture_says_how_to_read_it(where: str) -> None:
-    assert len(filled(PICTURES[where].how)) > 40
-
-
-@pytest.mark.parametrize("where", PICTURES)
-def test_the_python_of_each_picture_compiles(where: str) -> None:
-    ast.parse(filled(PICTURES[where].code))
-
-
-def test_names_of_pictures_are_unique() -> None:
-    names = Counter(picture.name for picture in PICTURES.values())
-    assert [name for name, count in names.items() if count > 1] == []
 
 
 def test_names_of_fields_are_unique() -> None:
