@@ -51,9 +51,10 @@ REMOVED_FIELDS = {
     "bias_items": "1",
     "heads_order": "value",
     "heads_rare": "1",
+    "rank_by": "1",
 }
 """Fields and values that went in 0.3.0: a link with them opens without them."""
-OPENED = "masking several between pair_attention bias_near".split()
+OPENED = "masking several between pair_attention bias_near rank steer".split()
 """Headings that have been closed since: a choice under one opens it."""
 OF_0_2_0 = {
     "minimal_pair": {"pair_view": "Over many pairs", "patch_source": "own", "pair_hides": "1"},
@@ -108,6 +109,8 @@ def test_a_link_of_0_2_0_opens_without_what_went(
     [
         ("masked_words", {"share": "40"}, "masking"),
         ("sentence_pairs", {"similar_a": "1"}, "several"),
+        ("what_if", {"rank_by": "hidden"}, "rank"),
+        ("what_if", {"steer_a": "dry"}, "steer"),
         ("minimal_pair", {"pair_head": "1", "other_a": "It is open."}, "pair_attention"),
     ],
 )
