@@ -104,9 +104,10 @@ def pair_bars(
         end = None if ends is None else ends[row - 1]
         hover = " {name}: %{x:.4%}"
         add_pairs(fig, rows.values, labels, text, names, hover, row=row, end=end)
-    highest = max(float(np.max(each)) for each in (*(r.values for r in answers), *(ends or ())))
+    highest = max(float(np.max(rows.values)) for rows in answers)
+    highest = max(highest, *(float(end.max()) for end in ends or ()), 1e-6)
     # Room for the numbers at the end of the longest bar.
-    lay_out_pairs(fig, height + 30, above + 26, [0, max(highest, 1e-6) * 1.75])
+    lay_out_pairs(fig, height + 30, above + 26, [0, highest * 1.75])
     fig.update_annotations(font_size=13, x=0, xanchor="left", align="left")
     return fig
 
