@@ -158,7 +158,7 @@ def show_maps(page: frame.Page, chosen: Chosen) -> None:
         views = (SEPARATION, FAITHFULNESS) if has_labels else (FAITHFULNESS,)
         for view, where in zip(views, columns() if has_labels else [st.container()], strict=False):
             with where:
-                st.subheader(view.question, anchor=False)
+                st.header(view.question, anchor=False)
                 show(view, page, *arguments, **python)
     show_overview(page, arguments, look, layout if is_all else None, setup_of(chosen))
 

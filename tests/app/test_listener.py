@@ -25,14 +25,14 @@ def test_what_is_clicked_is_heard(
     read: Any, state: Any, heard: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = {} if state is None else {"figure": state}
-    monkeypatch.setattr("app.component.st.session_state", kept)
+    monkeypatch.setattr("streamlit.session_state", kept)
     listened: list[Any] = []
     hear("figure", read, listened.append)()
     assert listened == heard
 
 
 def test_what_a_listener_cannot_read_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.component.st.session_state", {"table": {"selection": {"rows": [7]}}})
+    monkeypatch.setattr("streamlit.session_state", {"table": {"selection": {"rows": [7]}}})
     listened: list[str] = []
     hear("table", clicked_row, lambda row: listened.append("ab"[row]))()
     assert not listened

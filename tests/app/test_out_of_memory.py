@@ -62,7 +62,7 @@ def test_a_page_without_memory_says_so(
         return app
 
     assert not run().error
-    assert bool(num_done) == PAGES[page].needs_checkpoint
+    assert num_done or not PAGES[page].needs_checkpoint
     for limit in range(num_done):
         text = said(run())
         if not has_failed:  # less is left to compute than the first time

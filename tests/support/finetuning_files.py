@@ -132,7 +132,7 @@ TABLES = {
     "pair": "sentence1,sentence2,label\n" + "the house,she ran,no\nthe house,she ran,yes\n" * 5,
     "classify": "text,label\n" + "the film was good,good\nan old fish,bad\nno,so-so\n" * 5,
 }
-WRITERS = {
+LABELLED = {
     "tag": (write_tags, "a.txt", 20),
     "qa": (write_questions, "a.json", 12),
     "choice": (write_choices, "a.csv", 20),
@@ -142,8 +142,8 @@ WRITERS = {
 
 def write_labelled(task: str, folder: Path) -> Path:
     """Write a labelled file for a task of `rigged_models`; return its path."""
-    if task in WRITERS:
-        write, name, number = WRITERS[task]
+    if task in LABELLED:
+        write, name, number = LABELLED[task]
         return write(folder / name, number)
     (folder / "a.csv").write_text(TABLES[task])
     return folder / "a.csv"

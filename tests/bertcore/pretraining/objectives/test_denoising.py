@@ -191,7 +191,7 @@ def test_what_does_not_fit_is_refused_in_a_sentence(texts: Path, tmp_path: Path)
     more = ["--out", tmp_path / "run", "--checkpoint", "default", "--objective", "mass"]
     assert "starts from noise" in refusal("pretrain", *inputs, *more)
     # Of a vocabulary that is to be learned, its own tokens are taken off.
-    for size, words in (("100", ("100 pieces of --vocab-size 100",)), ("120", ("120", "take 50"))):
+    for size, words in (("100", ("takes 100 of the 100 pieces",)), ("120", ("120", "take 50"))):
         line = words_of(texts, tmp_path / "run", "--steps", "2", "--objective", "denoise-t5")
         at = line.index("--tokenizer")
         sentence = refusal(*line[:at], *line[at + 2 :], "--vocab-size", size)
