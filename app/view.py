@@ -33,6 +33,8 @@ REPORTS = ("on_fraction", "progress")
 """Parameters to which a function reports the fraction done: one that has them is slow."""
 SECOND = "second"
 """Parameter for another checkpoint."""
+MODELS = (SECOND, "twin", "proposer")
+"""All that take an opened checkpoint, or its source."""
 _WIDTH = 88  # letters of a line of Python; a longer call has one argument a line
 
 
@@ -151,8 +153,9 @@ class View(Generic[T]):
         bound = self.bind(texts, options)
         if isinstance(bert, TaskModel):
             return self.of(bert, **bound)
-        if isinstance(bound.get(SECOND), str):
-            bound[SECOND] = load(bound[SECOND], device=str(bert.device))
+        for name in MODELS:
+            if isinstance(bound.get(name), str):
+                bound[name] = load(bound[name], device=str(bert.device))
         trace = bert.trace(*texts[:2]) if "trace" in self.takes else None
         given = {"bert": bert, "trace": trace}
         return self.of(*(given[name] for name in self.takes), **bound)

@@ -7,7 +7,7 @@ import tempfile
 import threading
 from abc import ABC, abstractmethod
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -77,6 +77,10 @@ class Model(ABC):
 
     ValueError if the vocabulary is much larger than the table (`Tokenizer.for_network`).
     """
+
+    remember: Callable[[tuple[Hashable, ...], Callable[[], Trace]], Trace] | None = None
+    """Called with what identifies the run of a text as it is and what makes its trace; returns the
+    trace, made once. None: each call runs the text."""
 
     def __init__(
         self,
@@ -168,7 +172,12 @@ class Model(ABC):
         of_one = segment_ids, position_ids, encoding, changes
         if isinstance(text, str):
             assert not isinstance(text_pair, list)
-            return self._trace(text, text_pair, *of_one)
+            if self.remember is None or (encoding, changes) != (None, None):
+                return self._trace(text, text_pair, *of_one)
+            ids = (None if each is None else tuple(each) for each in (segment_ids, position_ids))
+            return self.remember(
+                (text, text_pair, *ids), lambda: self._trace(text, text_pair, *of_one)
+            )
         if of_one != (None,) * 4:
             raise TypeError(f"ids, tokens and changes belong to one text; got {len(text)} texts.")
         pairs = [None] * len(text) if text_pair is None else text_pair

@@ -110,6 +110,10 @@ def pretrain(
     ValueError if a setting or a text cannot be used, or `out` is not empty.
     """
     texts = [Path(path) for path in ([corpus] if isinstance(corpus, str | Path) else corpus)]
+    if not texts:
+        raise ValueError("no corpus is given. Give at least one file or folder of texts.")
+    if start_from is not None and (shape, tokenizer) != (None, None):
+        raise ValueError("start_from has its own shape and tokenizer. Leave the others out.")
     if shape is None and start_from is None:
         size = VOCABULARY if tokenizer is None else tokenizer.vocab_size
         pad = 0 if tokenizer is None else tokenizer.pad_id

@@ -243,9 +243,21 @@ def clear_frames(error: BaseException) -> None:
 
 def _load(key: BertKey) -> Model:
     with turns.beside_pages():
-        return bertcore.load(
+        model = bertcore.load(
             key.place, device=key.device, dtype=key.dtype, allow_pickle=key.allow_pickle
         )
+
+    def remember(of: tuple[Hashable, ...], make: Callable[[], Trace]) -> Trace:
+        kept: Trace = _results().get((TRACE, key, *of), make)
+        return kept
+
+    # One text costs one trace, whatever the pages and views that read it.
+    model.remember = remember
+    return model
+
+
+TRACE = "trace"
+"""Begins the keys of traces."""
 
 
 def freeze_loaded() -> None:
@@ -281,10 +293,7 @@ def trace(
     position_ids: Sequence[int] | None = None,
 ) -> Trace:
     """Return the trace of a text or pair; with other segment or position ids if given."""
-    segments = None if segment_ids is None else tuple(segment_ids)
-    positions = None if position_ids is None else tuple(position_ids)
-    result: Trace = call(_trace, key, text_a, text_b, segments, positions)
-    return result
+    return opened(key).trace(text_a, text_b, segment_ids=segment_ids, position_ids=position_ids)
 
 
 def call(
@@ -448,16 +457,6 @@ def num_bytes(value: Any) -> int:
         return 64
 
     return size(value)
-
-
-def _trace(
-    model: Model,
-    text_a: str,
-    text_b: str | None,
-    segment_ids: tuple[int, ...] | None,
-    position_ids: tuple[int, ...] | None,
-) -> Trace:
-    return model.trace(text_a, text_b, segment_ids=segment_ids, position_ids=position_ids)
 
 
 def _masked_trace(model: Model, text_a: str, text_b: str | None, masked: tuple[int, ...]) -> Trace:

@@ -115,12 +115,12 @@ class LabelCurve:
         return asdict(self)
 
 
-def read_label_curve(folder: Path) -> LabelCurve:
+def read_label_curve(folder: str | Path) -> LabelCurve:
     """Read the series of a folder.
 
     ValueError if the folder has none. RuntimeError if its file is damaged.
     """
-    path = folder / CURVE_FILE
+    path = Path(folder) / CURVE_FILE
     if not path.is_file():
         raise ValueError(
             f"{str(folder)!r} has no series of labels (no {CURVE_FILE}). Check --out, or leave "

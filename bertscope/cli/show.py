@@ -52,12 +52,22 @@ def show(
         rows = [(view.name, view.question, _signature(view)) for view in views.values()]
         print_table(make_table("view", "question", "takes", rows=rows))
         return
-    view, options = named_view(name), _options(settings or [])
-    typed = texts or []
+    view, typed = named_view(name), texts or []
+    options = _options(view, settings or [])
     view.bind(typed, options)  # before the checkpoint is opened, which takes longer
+    if "trace" in view.takes and not typed:
+        raise ValueError(f"{name} needs a text.")
+    if html is not None and not view.is_drawn:
+        raise ValueError(f"{name} is drawn on its page alone; leave --html out for its numbers.")
     opens = bertcore.open_task if "model" in view.takes else bertcore.load
     bert = opens(checkpoint, device=device) if view.takes else None
-    result = view.compute(bert, typed, **options)
+    try:
+        result = view.compute(bert, typed, **options)
+    except (TypeError, LookupError, AttributeError, OverflowError) as error:
+        if not options:
+            raise
+        shown = ", ".join(f"{option}={value!r}" for option, value in options.items())
+        raise ValueError(f"{name} cannot be computed with {shown}: {error}") from error
     data = view.table(result)
     if csv is not None:
         if isinstance(data, Mapping):
@@ -71,18 +81,38 @@ def show(
         _print_data(data)
 
 
-def _options(settings: list[str]) -> dict[str, Any]:
-    """Return options by name: Python's literals, and all else as text."""
+def _options(view: Any, settings: list[str]) -> dict[str, Any]:
+    """Return options by name, each as its function's type hint reads it."""
     options: dict[str, Any] = {}
     for setting in settings:
         name, sign, value = setting.partition("=")
         if not sign or not name.isidentifier():
             raise ValueError(f"--set is {setting!r}; expected OPTION=VALUE, such as top_k=3.")
-        try:
-            options[name] = ast.literal_eval(value)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            options[name] = value
+        parameter = view.parameters.get(name)
+        options[name] = _read(name, value, "" if parameter is None else str(parameter.annotation))
     return options
+
+
+def _read(name: str, text: str, hint: str) -> Any:
+    """Return what was typed for an option: text, a number, or several of them.
+
+    ValueError if a number was expected.
+    """
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        value = text
+    kind = hint.replace("<class '", "").replace("'>", "").replace("typing.", "").split(" | ")[0]
+    if kind.endswith("Path"):
+        return Path(text)
+    if kind == "str":
+        return text
+    is_several = any(each in kind for each in ("Sequence[", "tuple[", "list["))
+    if is_several and not isinstance(value, tuple | list):
+        return (value,)
+    if kind in ("int", "float") and isinstance(value, str | tuple | list | dict):
+        raise ValueError(f"{name} is {text!r}; expected a number.")
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _signature(view: Any) -> str:

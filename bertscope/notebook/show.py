@@ -46,7 +46,13 @@ def show(name: str, of: Model | TaskModel | Trace, *texts: str, **options: Any) 
     if isinstance(of, TaskModel) != ("model" in view.takes):
         opener = "bertcore.open_task" if "model" in view.takes else "bertcore.load"
         raise ValueError(f"{name} needs the checkpoint as {opener} opens it.")
+    if not view.is_drawn:
+        raise ValueError(f"{name} is drawn on its page alone; `bertscope show` prints its numbers.")
+    if "trace" in view.takes and not texts and not isinstance(of, Trace):
+        raise ValueError(f"{name} needs a text.")
     if isinstance(of, Trace):
+        if texts:
+            raise ValueError(f"{name} shows the text of its trace; leave the other texts out.")
         if view.takes != ("trace",):
             raise ValueError(f"{name} needs the checkpoint; give it in place of the trace.")
         bert, texts = None, (of.text_a, *([] if of.text_b is None else [of.text_b]))
