@@ -77,7 +77,7 @@ def on_points(how: Callable[..., R]) -> Callable[..., R]:
     return compute
 
 
-at_once = on_points(cache.computed)
+at_once = on_points(lambda *arguments, **options: cache.computed(*arguments, **options))
 
 
 def draw() -> None:
