@@ -10,6 +10,7 @@ import itertools
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
@@ -36,6 +37,11 @@ SECOND = "second"
 MODELS = (SECOND, "twin", "proposer")
 """All that take an opened checkpoint, or its source."""
 _WIDTH = 88  # letters of a line of Python; a longer call has one argument a line
+
+
+@lru_cache(maxsize=512)  # a page asks for those of its views several times in each run
+def _signature(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(function).parameters
 
 
 def tidy(result: Any) -> Data:
@@ -77,10 +83,11 @@ class View(Generic[T]):
     needs: frozenset[Capability] = frozenset()
     """Capabilities of a model without which there is no such picture."""
 
-    def draw(self, result: T, **drawn: Any) -> Figure:
+    def draw(self, result: T, data: Data | None = None, **drawn: Any) -> Figure:
         """Return the figure of a result.
 
         Args:
+            data: What `table` returns for it, if that is known.
             drawn: Fields of the chart, or arguments of `figure`, that differ this time; `chart`
                 is another chart of the same frame.
         """
@@ -88,7 +95,7 @@ class View(Generic[T]):
             return self.figure(result, **drawn)
         chart = drawn.pop("chart", self.chart)
         assert chart is not None
-        frame = self.table(result)
+        frame = self.table(result) if data is None else data
         assert isinstance(frame, pd.DataFrame)
         figure: Figure = chart.draw(frame, **drawn)
         return figure
@@ -109,14 +116,14 @@ class View(Generic[T]):
     @property
     def takes(self) -> tuple[str, ...]:
         """What the function begins with: "bert", "trace" or both, or "model", the task model."""
-        first = [*inspect.signature(self.of).parameters.values()][:2]
+        first = [*_signature(self.of).values()][:2]
         names = tuple(map(_given, first))
         return names if names == ("bert", "trace") else tuple(filter(None, names[:1]))
 
     @property
     def parameters(self) -> dict[str, inspect.Parameter]:
         """Those behind checkpoint and trace, without those that progress is reported to."""
-        known = [*inspect.signature(self.of).parameters.items()][len(self.takes) :]
+        known = [*_signature(self.of).items()][len(self.takes) :]
         return {name: parameter for name, parameter in known if name not in REPORTS}
 
     def split(self, arguments: Sequence[Any]) -> tuple[Sequence[Any], dict[str, Any]]:

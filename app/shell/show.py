@@ -66,7 +66,8 @@ def show(
     if page is not None and not is_available(view, page):
         return None
     result = computed(view, page, *arguments, compute=compute)
-    fig, data = view.draw(result, **drawn), view.table(result)
+    data = view.table(result)
+    fig = view.draw(result, data, **drawn)
     code = python_of(view, page, arguments, setup, spelled)
     plot(view.name, fig, on_select)
     report = partial(
