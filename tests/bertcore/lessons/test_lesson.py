@@ -323,10 +323,10 @@ def test_a_malformed_file_is_refused_with_a_sentence(text: str, words: str) -> N
 
 
 def test_all_faults_of_a_file_are_named_at_once() -> None:
-    text = (HEAD + NUMBER + CHOICE).replace("minutes = 5", "minuts = 5")
+    text = (HEAD + NUMBER + CHOICE).replace("minutes = 5", "minutez = 5")
     for old in ('question = "How many tokens?"\n', 'why = "No."\n'):
         text = text.replace(old, "")
-    with pytest.raises(ValueError, match="'minuts' is not known here") as refused:
+    with pytest.raises(ValueError, match="'minutez' is not known here") as refused:
         parse_lesson(text)
     missing = re.findall("([^.?]+) is missing", str(refused.value))
     assert missing == [" minutes", " steps 1, question", " steps 2, choices 2, why"]
