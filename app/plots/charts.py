@@ -437,6 +437,7 @@ class Intervals(Chart):
             x=values.tolist(),
             y=heights,
             mode="markers",
+            cliponaxis=False,  # a dot at 100% is whole
             name=theme.escape(name) or None,
             marker={"color": colour, "size": 9 if self.by else 11},
             error_x=error_bars(values, low, high, colour, thickness=1.6),

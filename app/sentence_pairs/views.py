@@ -152,7 +152,7 @@ VARIANTS = View(
         name="change",
         number=lambda variants: variants["is_next"].map(percent),
         value="is_next",
-        x_title="probability that B follows A",
+        x_title="p (B follows A)",
     ),
     how=(
         "Each dot is the answer after one change; the dotted line is the pair as written. If "
